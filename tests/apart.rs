@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_runs::{Run, Runs};
+use omo_runs::{Run, RunStore};
 use omo_testkit::Lab;
 
 use crate::planned::Said;
@@ -127,7 +127,7 @@ pub fn open(omo: impl Fn(&[&str]) -> Result<Said>, more: &[&str]) -> Result<()> 
 /// The last run of a lab.
 pub fn last_run(lab: &Lab) -> Result<Run> {
     let home = lab.home().join(".local/state");
-    let runs = Runs::find(lab.project(), Some(&home))?.context("no run")?;
+    let runs = RunStore::find(lab.project(), Some(&home))?.context("no run")?;
     let first = runs.list()?.into_iter().next().context("no run")?;
     Ok(runs.get(&first.id)?)
 }

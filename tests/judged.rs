@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::messages::checks::review_prompt;
-use omo_testkit::stand_in::{Answer, SubagentStopInput};
+use omo_testkit::stand_in::{HookAnswer, SubagentStopInput};
 use omo_testkit::{Lab, wait_until};
 use serde_json::{Value, json};
 
@@ -41,12 +41,12 @@ impl Scene {
     }
 
     /// The model claims; gives what the hook answers.
-    pub fn claim(&self) -> Result<Answer> {
+    pub fn claim(&self) -> Result<HookAnswer> {
         self.says(DONE)
     }
 
     /// The model ends its turn with a message, some tool having been used before.
-    pub fn says(&self, message: &str) -> Result<Answer> {
+    pub fn says(&self, message: &str) -> Result<HookAnswer> {
         self.session.clone().transcript().tool_use("Read", &json!({"file_path": "x"}))?;
         self.stop(&json!({"last_assistant_message": message}))
     }
@@ -81,7 +81,7 @@ impl Scene {
             stop_hook_active: false,
             prompts: prompts.iter().map(|prompt| (*prompt).to_owned()).collect(),
         })?;
-        ensure!(sound(&run)? == Answer::Nothing, "the hook said something to a subagent");
+        ensure!(sound(&run)? == HookAnswer::Nothing, "the hook said something to a subagent");
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
 
@@ -104,14 +104,14 @@ impl Scene {
     }
 
     /// A prompt of a person, and what the hook answers.
-    pub fn prompt(&mut self, text: &str) -> Result<Answer> {
+    pub fn prompt(&mut self, text: &str) -> Result<HookAnswer> {
         sound(&self.session.prompt(text)?)
     }
 
     /// A Stop with `fields` over the usual ones; `null` leaves a field out.
-    pub fn stop(&self, fields: &Value) -> Result<Answer> {
+    pub fn stop(&self, fields: &Value) -> Result<HookAnswer> {
         let answer = sound(&self.session.fire_raw("Stop", &self.stop_input(fields)?)?)?;
-        ensure!(!matches!(answer, Answer::PlainText(_)), "plain text at a Stop: {answer:?}");
+        ensure!(!matches!(answer, HookAnswer::PlainText(_)), "plain text at a Stop: {answer:?}");
         Ok(answer)
     }
 
@@ -163,7 +163,7 @@ impl Scene {
     pub fn allows(&self, fields: &Value) -> Result<()> {
         let before = self.lab.state();
         let answer = self.stop(fields)?;
-        ensure!(answer == Answer::Nothing, "expected silence, got {answer:?}");
+        ensure!(answer == HookAnswer::Nothing, "expected silence, got {answer:?}");
         let count = |state: &Option<Value>| {
             state.as_ref().map(|state| state["sessions"][self.session.session()]["ulw"]["stopBlocks"].clone())
         };
@@ -276,12 +276,12 @@ impl Scene {
 
 /// What holds of every run of a hook: status 0, nothing on stderr, no time run out, and one valid
 /// answer or none.
-pub fn sound(run: &HookRun) -> Result<Answer> {
+pub fn sound(run: &HookRun) -> Result<HookAnswer> {
     ensure!(!run.timed_out, "the hook had to be ended");
     ensure!(run.status.success(), "{}: {}", run.status, run.stderr);
     ensure!(run.stderr.is_empty(), "on stderr: {}", run.stderr);
     let answer = run.answer()?;
-    if let Answer::Json(value) = &answer {
+    if let HookAnswer::Json(value) = &answer {
         let known = ["decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
         let unknown: Vec<_> =
             value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
@@ -291,8 +291,8 @@ pub fn sound(run: &HookRun) -> Result<Answer> {
 }
 
 /// Whether an answer is the contract of a run that is held.
-pub fn is_contract(answer: &Answer) -> bool {
-    matches!(answer, Answer::PlainText(text) if text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most"))
+pub fn is_contract(answer: &HookAnswer) -> bool {
+    matches!(answer, HookAnswer::PlainText(text) if text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most"))
 }
 
 /// The time some milliseconds ago, as the state writes it.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use omo_testkit::samples::{self, Sessions};
+use omo_testkit::samples::{self, SampleSessions};
 
 use crate::claims::Claims;
 use crate::contest::Contestant;
@@ -86,10 +86,10 @@ impl Projects {
     pub(crate) fn new(stage: &Stage) -> Result<Self> {
         Ok(Self {
             unused: stage.project("unused", None)?,
-            others: stage.project("others", Some(Sessions::Others(50)))?,
-            alone: stage.project("alone", Some(Sessions::WithOurs(1)))?,
-            usual: stage.project("usual", Some(Sessions::WithOurs(50)))?,
-            many: stage.project("many", Some(Sessions::WithOurs(1_000)))?,
+            others: stage.project("others", Some(SampleSessions::Others(50)))?,
+            alone: stage.project("alone", Some(SampleSessions::WithOurs(1)))?,
+            usual: stage.project("usual", Some(SampleSessions::WithOurs(50)))?,
+            many: stage.project("many", Some(SampleSessions::WithOurs(1_000)))?,
         })
     }
 }

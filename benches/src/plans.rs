@@ -9,11 +9,11 @@ use anyhow::{Context, Result, ensure};
 use omo_core::session::ChangedBy;
 use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
-use omo_plan::dialects::{self, Options};
-use omo_plan::run::event::{Actor, EventKind, UnitEnd};
+use omo_plan::dialects::{self, BatchOptions};
+use omo_plan::run::event::{AttemptEnd, EventActor, EventKind};
 use omo_plan::run::mode::ExecutionMode;
-use omo_runs::engine::{Opening, planned_commands};
-use omo_runs::{Run, Runs};
+use omo_runs::engine::{RunOpening, planned_commands};
+use omo_runs::{Run, RunStore};
 use omo_store::pending_approval;
 use omo_store::trust::GivenApproval;
 
@@ -74,9 +74,9 @@ impl Plans {
     fn work_for_long(&self) -> Result<()> {
         let bytes = fs::read(self.project.join(PLAN))?;
         // One batch, so that nobody is asked between.
-        let plan = dialects::read(PLAN, &bytes, Options { k: 100_000, batch_size: 100_000 });
+        let plan = dialects::read(PLAN, &bytes, BatchOptions { k: 100_000, batch_size: 100_000 });
         ensure!(plan.is_sound() && plan.units.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
-        let (actor, now, home) = (Actor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
+        let (actor, now, home) = (EventActor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
         let commands = planned_commands(&plan);
         let approved = pending_approval::write(Some(&home), &self.project, PLAN, &commands)?;
         let shown =
@@ -85,11 +85,11 @@ impl Plans {
         pending_approval::approve(Some(&home), &self.project, &shown, given)?;
         let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
         let root = self.project.display().to_string();
-        let runs = Runs::create(&self.project, Some(&home))?;
+        let runs = RunStore::create(&self.project, Some(&home))?;
         let (run, _) = runs.begin(
             &actor,
             now,
-            Opening { plan, approved, root, base: None, asked: None, mode: ExecutionMode::Batches }.into(),
+            RunOpening { plan, approved, root, base: None, asked: None, mode: ExecutionMode::Batches }.into(),
             Vec::new(),
         )?;
         let (_, done) = order.split_last().context("the plan has no task")?;
@@ -141,11 +141,11 @@ impl Plans {
 /// Everything that may happen to a task on its way: nine events.
 fn life(unit: &str) -> [EventKind; 9] {
     let unit = unit.to_owned();
-    let end = |attempt| UnitEnd {
+    let end = |attempt| AttemptEnd {
         attempt,
         evidence: "`cargo test` ended with 0".to_owned(),
         files: vec!["src/part.rs".to_owned()],
-        ..UnitEnd::default()
+        ..AttemptEnd::default()
     };
     let start = |attempt| EventKind::UnitStarted {
         unit: unit.clone(),
@@ -197,7 +197,7 @@ fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
 }
 
 /// Has the run as many events as it is to have.
-fn fill(run: &Run, actor: &Actor, now: Timestamp) -> Result<()> {
+fn fill(run: &Run, actor: &EventActor, now: Timestamp) -> Result<()> {
     let last = |state: &omo_plan::run::state::RunState| {
         let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
         let units = state.plan.groups.iter().filter_map(|group| group.units.last().cloned()).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::Result;
-use omo_testkit::samples::{self, Sessions};
+use omo_testkit::samples::{self, SampleSessions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -43,7 +43,7 @@ impl Stage {
     }
 
     /// A project; without sessions it never used omo.
-    pub(crate) fn project(&self, name: &str, sessions: Option<Sessions>) -> Result<Project> {
+    pub(crate) fn project(&self, name: &str, sessions: Option<SampleSessions>) -> Result<Project> {
         let folder = self.path(name);
         fs::create_dir_all(&folder)?;
         let state_home = self.path(&format!("{name}-state"));
@@ -54,7 +54,7 @@ impl Stage {
         file.flush()?;
         fs::create_dir_all(folder.join(STATE_FOLDER))?;
         let project = Project { folder, start: Some(start.clone()), state_home };
-        if let Sessions::WithOurs(_) = sessions {
+        if let SampleSessions::WithOurs(_) = sessions {
             fs::copy(&start, project.state_file())?;
             samples::seal(&project.folder, &project.state_home)?;
             fs::rename(project.state_file(), &start)?;

@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::Answer;
-use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_testkit::stand_in::HookAnswer;
+use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_tests::judged::DONE;
 use omo_tests::stage::sound;
 use serde_json::json;
@@ -95,9 +95,9 @@ fn without_watch(target: &mut Target) -> Result<()> {
     let input = target.scene.stop_input(&json!({"last_assistant_message": DONE}))?;
     let call = SystemCall { name: "inotify_init1".to_owned(), ordinal: 1, line: String::new() };
     let stop = target.scene.lab.command(target.scene.plugin.join("bin/omo-stop"));
-    let traced = strace::run_with_fault(&stop, &input, &call, Fault::Error("EMFILE"))?;
+    let traced = strace::run_with_fault(&stop, &input, &call, CallFault::Error("EMFILE"))?;
     ensure!(traced.is_faulted, "no watch was asked for");
-    let answer: Answer = sound(&traced.run)?;
+    let answer: HookAnswer = sound(&traced.run)?;
     let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
     ensure!(line.contains("verified") && line.contains("could not all be watched"), "{line}");
     Ok(())

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_tests::judged::AGREES;
 use omo_tests::stage::sound;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ impl Target {
             "agent_transcript_path": self.agent_transcript(id),
         });
         let input = self.scene.input("SubagentStop", &usual, fields)?;
-        ensure!(sound(&self.scene.session.fire_raw("SubagentStop", &input)?)? == Answer::Nothing);
+        ensure!(sound(&self.scene.session.fire_raw("SubagentStop", &input)?)? == HookAnswer::Nothing);
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 //! DONE; within or after a task both are text.
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};
 
 use crate::stage::{Case, Scene, is_contract, play};
@@ -45,7 +45,7 @@ fn is_refused(scene: &mut Scene, id: &str, part: &str) -> Result<()> {
     let line = told.reason().context("no reason")?;
     ensure!(line.lines().count() == 1 && line.contains("usage: /omo:ulw") && line.contains(part), "{line}");
     ensure!(!scene.lab.project().join(".sisyphus").exists(), "half a state was left");
-    ensure!(scene.stop(&json!({}))? == Answer::Nothing);
+    ensure!(scene.stop(&json!({}))? == HookAnswer::Nothing);
     Ok(())
 }
 
@@ -95,7 +95,10 @@ fn options_are_taken_in_both_forms_and_the_rest_is_the_task() {
 
 fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
     let told = scene.prompt(&format!("/omo:ulw {arguments}"))?;
-    ensure!(matches!(&told, Answer::PlainText(text) if text.contains("at most 3 times within 5 minutes")), "{told:?}");
+    ensure!(
+        matches!(&told, HookAnswer::PlainText(text) if text.contains("at most 3 times within 5 minutes")),
+        "{told:?}"
+    );
     let entry = scene.entry()?;
     ensure!(entry["ulw"]["task"] == json!(task) && entry["limits"]["maxBlocks"] == 3, "{entry}");
     Ok(())

@@ -4,7 +4,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};
 
 use crate::stage::{Case, Scene, is_contract, play, sound};
@@ -140,7 +140,7 @@ fn stop_lets_go_of_the_session_that_is_meant() {
             s.arm()?;
             let mut other = second(s)?;
             good(s, &["stop", "--session", other.session()])?;
-            ensure!(sound(&other.stop("x")?)? == Answer::Nothing);
+            ensure!(sound(&other.stop("x")?)? == HookAnswer::Nothing);
             s.blocks(&json!({})).map(drop)
         }),
         ("all", |s| {
@@ -148,7 +148,7 @@ fn stop_lets_go_of_the_session_that_is_meant() {
             let mut other = second(s)?;
             let text = good(s, &["stop", "--all"])?;
             ensure!(text.lines().count() == 2, "{text}");
-            ensure!(sound(&other.stop("x")?)? == Answer::Nothing);
+            ensure!(sound(&other.stop("x")?)? == HookAnswer::Nothing);
             s.allows(&json!({}))
         }),
         ("a broken state, by its name", |s| {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use serde_json::json;
 
 use crate::cli::{omo, second};
@@ -239,7 +239,7 @@ fn a_log_that_cannot_be_written_keeps_nobody_held() {
         let output = omo(s, &["stop", "--all"], &[])?;
         s.allows(&json!({}))?;
         let told = sound(&other.stop("x")?)?;
-        ensure!(told == Answer::Nothing, "the other session is still held: {told:?}");
+        ensure!(told == HookAnswer::Nothing, "the other session is still held: {told:?}");
         ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     })];

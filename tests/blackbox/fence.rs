@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::fence::{Rules, VERSION};
+use omo_plan::fence::{FenceRules, VERSION};
 use omo_testkit::{Lab, run_command};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ impl Ward {
         symlink(lab.project(), worktree.join("out"))?;
         symlink(lab.project().join("later"), worktree.join("later"))?;
         let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
-        let held = Rules {
+        let held = FenceRules {
             version: VERSION,
             main: text(lab.project())?,
             writable: Vec::new(),

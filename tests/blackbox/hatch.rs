@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use serde_json::json;
 
 use crate::stage::{Case, Scene, ago, play, sound};
@@ -72,7 +72,7 @@ fn the_way_out_works_in_every_state() {
         }),
         ("paused", |s| {
             s.arm()?;
-            ensure!(sound(&s.session.stop_failure("billing_error")?)? == Answer::Nothing);
+            ensure!(sound(&s.session.stop_failure("billing_error")?)? == HookAnswer::Nothing);
             free(s)
         }),
         ("corrupt", |s| {
@@ -163,7 +163,7 @@ fn every_way_out_frees_the_session() {
             let told = s.prompt("what happened?")?;
             let line = told.system_message().with_context(|| format!("not told: {told:?}"))?;
             ensure!(line.contains("paused") && line.contains("/omo:stop-continuation"), "{line}");
-            ensure!(s.prompt("and now?")? == Answer::Nothing, "told twice");
+            ensure!(s.prompt("and now?")? == HookAnswer::Nothing, "told twice");
             s.allows(&json!({}))?;
             s.prompt("ulw go on")?;
             s.blocks(&json!({})).map(drop)
@@ -171,10 +171,10 @@ fn every_way_out_frees_the_session() {
         ("an error that needs the user", |s| {
             s.arm()?;
             for error in ["rate_limit", "overloaded_error", "server_error"] {
-                ensure!(sound(&s.session.stop_failure(error)?)? == Answer::Nothing);
+                ensure!(sound(&s.session.stop_failure(error)?)? == HookAnswer::Nothing);
                 ensure!(s.entry()?["ulw"]["paused"].is_null(), "{error} paused the run");
             }
-            ensure!(sound(&s.session.stop_failure("authentication_failed")?)? == Answer::Nothing);
+            ensure!(sound(&s.session.stop_failure("authentication_failed")?)? == HookAnswer::Nothing);
             s.allows(&json!({}))?;
             ensure!(s.prompt("again")?.system_message().is_some_and(|line| line.contains("paused")));
             ensure!(s.count()? == 0, "an error was counted");

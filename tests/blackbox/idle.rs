@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Result, ensure};
-use omo_testkit::stand_in::{Answer, StopInput, SubagentStopInput, background_shell};
+use omo_testkit::stand_in::{HookAnswer, StopInput, SubagentStopInput, background_shell};
 use omo_testkit::{Lab, StandIn};
 use serde_json::json;
 
@@ -45,12 +45,12 @@ pub(crate) fn everything(scene: &Scene) -> Result<Listing> {
 fn a_day(session: &mut StandIn) -> Result<()> {
     let silent = |run: &omo_testkit::HookRun| -> Result<()> {
         let answer = sound(run)?;
-        ensure!(answer == Answer::Nothing, "{answer:?}");
+        ensure!(answer == HookAnswer::Nothing, "{answer:?}");
         Ok(())
     };
     for source in ["startup", "resume", "compact", "clear", "fork"] {
         let told = sound(&session.session_start(source)?)?;
-        ensure!(told == Answer::PlainText(format!("CLAUDE_SESSION_ID: {}", session.session())), "{told:?}");
+        ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", session.session())), "{told:?}");
     }
     silent(&session.prompt("what does the parser do?")?)?;
     silent(&session.stop("It parses.\n\n<promise>DONE</promise>")?)?;
@@ -96,10 +96,10 @@ fn beside_a_session_with_a_run_not_a_byte_is_changed() {
     for source in ["startup", "resume", "compact"] {
         sound(&other.session_start(source).unwrap()).unwrap();
     }
-    assert_eq!(sound(&other.prompt("hello").unwrap()).unwrap(), Answer::Nothing);
-    assert_eq!(sound(&other.stop("x").unwrap()).unwrap(), Answer::Nothing);
-    assert_eq!(sound(&other.stop_failure("rate_limit").unwrap()).unwrap(), Answer::Nothing);
-    assert_eq!(sound(&other.session_end("clear").unwrap()).unwrap(), Answer::Nothing);
+    assert_eq!(sound(&other.prompt("hello").unwrap()).unwrap(), HookAnswer::Nothing);
+    assert_eq!(sound(&other.stop("x").unwrap()).unwrap(), HookAnswer::Nothing);
+    assert_eq!(sound(&other.stop_failure("rate_limit").unwrap()).unwrap(), HookAnswer::Nothing);
+    assert_eq!(sound(&other.session_end("clear").unwrap()).unwrap(), HookAnswer::Nothing);
     assert_eq!(everything(&scene).unwrap(), before);
 }
 
@@ -111,8 +111,8 @@ fn after_its_run_has_ended_a_session_writes_nothing_more() {
     scene.arm().unwrap();
     scene.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released").unwrap();
     let before = everything(&scene).unwrap();
-    assert_eq!(scene.prompt("thanks").unwrap(), Answer::Nothing);
+    assert_eq!(scene.prompt("thanks").unwrap(), HookAnswer::Nothing);
     scene.allows(&json!({})).unwrap();
-    assert_eq!(sound(&scene.session.session_end("other").unwrap()).unwrap(), Answer::Nothing);
+    assert_eq!(sound(&scene.session.session_end("other").unwrap()).unwrap(), HookAnswer::Nothing);
     assert_eq!(everything(&scene).unwrap(), before);
 }

@@ -11,7 +11,7 @@ use omo_core::session_id::SessionId;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};
 use omo_store::{env, pending_approval, sealed_plan_run};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{run_command, samples};
 use serde_json::{Value, json};
 
@@ -77,10 +77,10 @@ fn status_line(scene: &Scene) -> Result<String> {
     Ok(run_command(&command, &format!("{input}\n"))?.stdout)
 }
 
-fn plain(answer: &Answer) -> Option<&str> {
+fn plain(answer: &HookAnswer) -> Option<&str> {
     match answer {
-        Answer::PlainText(text) => Some(text.trim_end()),
-        Answer::Nothing | Answer::Json(_) => None,
+        HookAnswer::PlainText(text) => Some(text.trim_end()),
+        HookAnswer::Nothing | HookAnswer::Json(_) => None,
     }
 }
 
@@ -126,7 +126,7 @@ fn an_open_run_is_what_is_left_to_do() {
             let last = s.lab.decisions()?.pop().context("no decision")?;
             ensure!(last["row"] == 7 && last["decision"] == "allow", "{last}");
             ensure!(s.field("/run/promptAt")?.is_null());
-            ensure!(s.prompt("continue")? == Answer::Nothing);
+            ensure!(s.prompt("continue")? == HookAnswer::Nothing);
             ensure!(s.field("/run/promptAt")?.is_string());
             set(s, run())?;
             ensure!(s.field("/run/promptAt")?.is_string(), "the command forgot it");
@@ -204,7 +204,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
                 s.prompt(prompt)?;
                 ensure!(fs::read(s.state_file())? == before, "{prompt} was noted");
             }
-            ensure!(s.prompt("continue")? == Answer::Nothing);
+            ensure!(s.prompt("continue")? == HookAnswer::Nothing);
             ensure!(s.field("/run/promptAt")?.is_string() && s.field("/ulw/enabled")? == false);
             ensure!(s.field("/lastSeen/UserPromptSubmit")?.is_null());
             set(s, PlanRun { ended: Some("complete".to_owned()), ..waits() })?;
@@ -252,7 +252,7 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
     let cases: &[Case] = &[
         ("kept, and taken once", |s| {
             let arguments = "docs/my plan.md; touch $(x) `y` \"z\" 'w' | v\n--flag ü ";
-            ensure!(s.prompt(&format!("/omo:execute-plan {arguments}"))? == Answer::Nothing);
+            ensure!(s.prompt(&format!("/omo:execute-plan {arguments}"))? == HookAnswer::Nothing);
             ensure!(take(s, "other")?.is_none());
             ensure!(take(s, "execute-plan")?.as_deref() == Some(arguments), "{:?}", s.entry());
             ensure!(take(s, "execute-plan")?.is_none());
@@ -282,7 +282,7 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
         ("a run that is on goes on as it was", |s| {
             s.start("--no-review")?;
             s.blocks(&json!({}))?;
-            ensure!(s.prompt("/omo:execute-plan docs/plan.md")? == Answer::Nothing);
+            ensure!(s.prompt("/omo:execute-plan docs/plan.md")? == HookAnswer::Nothing);
             ensure!(take(s, "execute-plan")?.is_some());
             ensure!(s.field("/ulw/enabled")? == true && s.field("/lastSeen/UserPromptSubmit")?.is_string());
             Ok(())

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Result, ensure};
 use omo_testkit::run_command;
-use omo_testkit::stand_in::{Answer, notification};
+use omo_testkit::stand_in::{HookAnswer, notification};
 use serde_json::{Value, json};
 
 use crate::stage::{Case, Scene, is_contract, play, sound};
@@ -36,7 +36,7 @@ fn nobody_who_prompts_a_session_of_a_supervisor_is_a_person() {
 }
 
 /// The prompt's hook with `fields` over the usual ones.
-fn submit(scene: &Scene, fields: &Value) -> Result<Answer> {
+fn submit(scene: &Scene, fields: &Value) -> Result<HookAnswer> {
     let usual = json!({"prompt_id": "p-1", "permission_mode": "default", "prompt": TASK});
     sound(&scene.session.fire_raw("UserPromptSubmit", &scene.input("UserPromptSubmit", &usual, fields)?)?)
 }
@@ -46,7 +46,7 @@ fn injects(scene: &Scene, fields: &Value) -> Result<String> {
     let answer = submit(scene, fields)?;
     ensure!(is_contract(&answer), "no contract: {answer:?}");
     ensure!(scene.entry()?["ulw"]["enabled"] == true, "not armed: {:?}", scene.lab.state());
-    let Answer::PlainText(text) = answer else { anyhow::bail!("no plain text") };
+    let HookAnswer::PlainText(text) = answer else { anyhow::bail!("no plain text") };
     ensure!(text.chars().count() <= 1_700, "{} characters", text.chars().count());
     Ok(text)
 }
@@ -55,7 +55,7 @@ fn injects(scene: &Scene, fields: &Value) -> Result<String> {
 fn nothing(scene: &Scene, fields: &Value) -> Result<()> {
     let before = fs::read(scene.state_file()).ok();
     let answer = submit(scene, fields)?;
-    ensure!(answer == Answer::Nothing, "{answer:?}");
+    ensure!(answer == HookAnswer::Nothing, "{answer:?}");
     ensure!(fs::read(scene.state_file()).ok() == before, "the state was written");
     Ok(())
 }
@@ -83,7 +83,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("ups-003", |s| {
         let answer = submit(s, &json!({"permission_mode": "plan"}))?;
-        ensure!(matches!(&answer, Answer::PlainText(text) if text.contains("No run was started")), "{answer:?}");
+        ensure!(matches!(&answer, HookAnswer::PlainText(text) if text.contains("No run was started")), "{answer:?}");
         ensure!(s.lab.state().is_none(), "armed");
         Ok(())
     }),
@@ -97,12 +97,12 @@ pub(crate) const CASES: &[Case] = &[
         nothing(s, &json!({"agent_id": "a1", "agent_type": ""}))?;
         s.arm()?;
         let before = s.entry()?["ulw"].clone();
-        ensure!(submit(s, &json!({"agent_id": "a1", "agent_type": "omo:worker"}))? == Answer::Nothing);
+        ensure!(submit(s, &json!({"agent_id": "a1", "agent_type": "omo:worker"}))? == HookAnswer::Nothing);
         ensure!(s.entry()?["ulw"] == before, "a subagent changed the run");
         Ok(())
     }),
     ("ups-007", |s| {
-        let Answer::PlainText(contract) = s.prompt(TASK)? else { anyhow::bail!("no contract") };
+        let HookAnswer::PlainText(contract) = s.prompt(TASK)? else { anyhow::bail!("no contract") };
         s.session = s.another()?;
         nothing(s, &prompt(&format!("{contract}\nwhat does that mean?")))?;
         injects(s, &prompt(&format!("{contract}\n\nulw fix the tests"))).map(drop)
@@ -173,10 +173,10 @@ pub(crate) const CASES: &[Case] = &[
             let mut input = input.clone();
             input["hook_event_name"] = json!(event);
             let answer = sound(&s.session.fire_raw("UserPromptSubmit", &input.to_string())?)?;
-            ensure!(answer == Answer::Nothing, "{event}: {answer:?}");
+            ensure!(answer == HookAnswer::Nothing, "{event}: {answer:?}");
         }
         let answer = sound(&s.session.fire_raw("UserPromptSubmit", &input.to_string())?)?;
-        ensure!(answer == Answer::Nothing, "no event: {answer:?}");
+        ensure!(answer == HookAnswer::Nothing, "no event: {answer:?}");
         ensure!(s.lab.state().is_none(), "armed");
         Ok(())
     }),
@@ -253,13 +253,13 @@ pub(crate) const CASES: &[Case] = &[
         s.session.transcript().assistant("Ultrawork is on. I read the code first.")?;
         for plain in ["and the docs, please", "why?", "go on"] {
             let answer = s.prompt(plain)?;
-            ensure!(answer == Answer::Nothing, "{plain}: {answer:?}");
+            ensure!(answer == HookAnswer::Nothing, "{plain}: {answer:?}");
         }
         Ok(())
     }),
     ("ups-033", |s| {
         let answer = submit(s, &json!({"permission_mode": "plan"}))?;
-        ensure!(matches!(&answer, Answer::PlainText(text) if text.len() < 700), "{answer:?}");
+        ensure!(matches!(&answer, HookAnswer::PlainText(text) if text.len() < 700), "{answer:?}");
         s.allows(&json!({"permission_mode": "plan"}))?;
         s.allows(&json!({}))
     }),

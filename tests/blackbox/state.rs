@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
 use omo_testkit::StandIn;
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_tests::holder::Holder;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn each_vector_is_decided_as_it_says() {
 }
 
 /// One Stop of each session, all started before any is waited for.
-fn at_once(sessions: &[StandIn], scene: &Scene) -> Result<Vec<Answer>> {
+fn at_once(sessions: &[StandIn], scene: &Scene) -> Result<Vec<HookAnswer>> {
     let fields = scene.stop_fields(&json!({}));
     let threads: Vec<_> = sessions
         .iter()
@@ -57,7 +57,7 @@ fn quarantined(scene: &mut Scene, state: &[u8]) -> Result<()> {
 fn refused(scene: &mut Scene) -> Result<()> {
     scene.allows(&json!({}))?;
     let told = scene.prompt("ulw fix the tests")?;
-    ensure!(matches!(&told, Answer::PlainText(text) if text.contains("this session is not held")), "{told:?}");
+    ensure!(matches!(&told, HookAnswer::PlainText(text) if text.contains("this session is not held")), "{told:?}");
     scene.allows(&json!({}))
 }
 
@@ -74,7 +74,7 @@ pub(crate) const CASES: &[Case] = &[
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
         let held = StateLock::take(&folder, Duration::ZERO)?;
         let run = s.session.fire("Stop", &s.stop_fields(&json!({})))?;
-        ensure!(sound(&run)? == Answer::Nothing && fs::read(s.state_file())? == before);
+        ensure!(sound(&run)? == HookAnswer::Nothing && fs::read(s.state_file())? == before);
         ensure!(run.duration < Duration::from_secs(1), "waited for {:?}", run.duration);
         drop(held);
         Ok(())
@@ -113,7 +113,7 @@ pub(crate) const CASES: &[Case] = &[
         let mut other = s.another()?;
         ensure!(is_contract(&sound(&other.prompt("ulw fix the docs")?)?));
         let answers = at_once(&[s.session.clone(), other.clone()], s)?;
-        ensure!(answers.iter().all(Answer::blocks), "{answers:?}");
+        ensure!(answers.iter().all(HookAnswer::blocks), "{answers:?}");
         let state = s.lab.state().context("no state")?;
         for id in [s.session.session(), other.session()] {
             ensure!(state["sessions"][id]["ulw"]["stopBlocks"] == 1, "{state}");
@@ -196,7 +196,7 @@ pub(crate) const CASES: &[Case] = &[
         s.write_state(text.as_bytes())?;
         refused(s)?;
         let told = sound(&s.session.session_start("resume")?)?;
-        ensure!(matches!(&told, Answer::PlainText(_)), "a run of a newer omo is told of: {told:?}");
+        ensure!(matches!(&told, HookAnswer::PlainText(_)), "a run of a newer omo is told of: {told:?}");
         ensure!(s.prompt("/omo:stop-continuation")?.blocks());
         ensure!(fs::read_to_string(s.state_file())? == text, "a newer state was written");
         Ok(())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
-use omo_testkit::stand_in::{Answer, SubagentStopInput};
+use omo_testkit::stand_in::{HookAnswer, SubagentStopInput};
 use serde_json::{Value, json};
 
 use crate::stage::{Case, Scene, ago, is_contract, play, sound};
@@ -35,8 +35,8 @@ fn rejected(scene: &mut Scene, id: &str) -> Result<()> {
         input["cwd"] = json!(scene.lab.project());
         let answer = sound(&scene.session.fire_raw(event, &input.to_string())?)?;
         let expected = match &answer {
-            Answer::PlainText(text) => event == "UserPromptSubmit" && text.contains("this session is not held"),
-            answer => *answer == Answer::Nothing,
+            HookAnswer::PlainText(text) => event == "UserPromptSubmit" && text.contains("this session is not held"),
+            answer => *answer == HookAnswer::Nothing,
         };
         ensure!(expected, "{event}: {answer:?}");
     }
@@ -81,18 +81,18 @@ pub(crate) const CASES: &[Case] = &[
     ("state-026", |s| rejected(s, "")),
     ("state-027", |s| {
         s.arm()?;
-        ensure!(sound(&s.session.session_end("clear")?)? == Answer::Nothing);
+        ensure!(sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing);
         ensure!(s.entry()?["verdict"]["kind"] == "stopped", "{}", s.entry()?);
         let mut new = s.another()?;
         let told = sound(&new.session_start("clear")?)?;
-        ensure!(told == Answer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{told:?}");
-        ensure!(sound(&new.stop("x")?)? == Answer::Nothing);
+        ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{told:?}");
+        ensure!(sound(&new.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
     ("state-028", |s| {
         s.arm()?;
         s.blocks(&json!({}))?;
-        ensure!(sound(&s.session.session_end("prompt_input_exit")?)? == Answer::Nothing);
+        ensure!(sound(&s.session.session_end("prompt_input_exit")?)? == HookAnswer::Nothing);
         let told = sound(&s.session.session_start("resume")?)?;
         let line = told.system_message().context("no line for the user")?;
         ensure!(line.lines().count() == 1 && line.contains("1 of 8"), "{line}");
@@ -104,15 +104,15 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let mut fork = s.another()?;
         let told = sound(&fork.session_start("fork")?)?;
-        ensure!(matches!(&told, Answer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")), "{told:?}");
-        ensure!(sound(&fork.stop("x")?)? == Answer::Nothing);
+        ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")), "{told:?}");
+        ensure!(sound(&fork.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
     ("state-030", |s| {
         s.arm()?;
         s.blocks(&json!({}))?;
         let told = sound(&s.session.session_start("compact")?)?;
-        let Answer::PlainText(text) = &told else { anyhow::bail!("{told:?}") };
+        let HookAnswer::PlainText(text) = &told else { anyhow::bail!("{told:?}") };
         ensure!(text.contains("<ultrawork-mode>") && text.contains("1 of 8") && text.len() < 5_000, "{text}");
         ensure!(s.count()? == 1, "{}", s.entry()?);
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
@@ -192,7 +192,7 @@ pub(crate) const CASES: &[Case] = &[
         for input in [deep, huge, "\"\\ud800\"".into(), "{\"session_id\":\"a\",\"session_id\":\"b\"}".into()] {
             for event in ["SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "StopFailure", "SessionEnd"] {
                 let answer = sound(&s.session.fire_raw(event, &input)?)?;
-                ensure!(answer == Answer::Nothing, "{event}: {answer:?}");
+                ensure!(answer == HookAnswer::Nothing, "{event}: {answer:?}");
             }
         }
         sound(&s.session.fire_raw("Stop", &numbers)?).map(drop)
@@ -249,12 +249,12 @@ pub(crate) const CASES: &[Case] = &[
             s.session.stop_failure("authentication_failed")?,
             s.session.session_end("other")?,
         ] {
-            ensure!(sound(&run)? == Answer::Nothing);
+            ensure!(sound(&run)? == HookAnswer::Nothing);
         }
-        ensure!(s.prompt("what is left to do?")? == Answer::Nothing);
+        ensure!(s.prompt("what is left to do?")? == HookAnswer::Nothing);
         ensure!(fs::read(s.state_file())? == before, "a late hook wrote");
         fs::remove_file(s.state_file())?;
-        ensure!(sound(&s.session.session_end("clear")?)? == Answer::Nothing && !s.state_file().exists());
+        ensure!(sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing && !s.state_file().exists());
         Ok(())
     }),
     // The design prunes after 7 days, and when another entry is written instead of at a start.

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
 use omo_testkit::Lab;
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};
 
 use crate::stage::{Case, Scene, play, sound};
@@ -22,7 +22,7 @@ fn raw_is_let_through(scene: &mut Scene, input: &str) -> Result<()> {
     scene.arm()?;
     let before = fs::read(scene.state_file())?;
     let answer = sound(&scene.session.fire_raw("Stop", input)?)?;
-    ensure!(answer == Answer::Nothing, "{answer:?}");
+    ensure!(answer == HookAnswer::Nothing, "{answer:?}");
     ensure!(fs::read(scene.state_file())? == before, "the state was written");
     Ok(())
 }
@@ -57,7 +57,7 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let other = s.another()?;
         let before = fs::read(s.state_file())?;
-        ensure!(sound(&other.fire("Stop", &s.stop_fields(&json!({})))?)? == Answer::Nothing);
+        ensure!(sound(&other.fire("Stop", &s.stop_fields(&json!({})))?)? == HookAnswer::Nothing);
         ensure!(fs::read(s.state_file())? == before, "the state was written");
         Ok(())
     }),
@@ -138,8 +138,8 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let input = s.stop_input(&json!({"agent_id": "a1", "agent_type": "omo:worker"}))?;
         let input = input.replace("\"Stop\"", "\"SubagentStop\"");
-        ensure!(sound(&s.session.fire_raw("Stop", &input)?)? == Answer::Nothing);
-        ensure!(sound(&s.session.fire_raw("SubagentStop", &input)?)? == Answer::Nothing);
+        ensure!(sound(&s.session.fire_raw("Stop", &input)?)? == HookAnswer::Nothing);
+        ensure!(sound(&s.session.fire_raw("SubagentStop", &input)?)? == HookAnswer::Nothing);
         ensure!(s.count()? == 0, "{}", s.entry()?);
         Ok(())
     }),

@@ -12,7 +12,7 @@ use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};
 use omo_store::{env, lock, pending_approval, sealed_plan_run, task_list_note};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 
 use crate::judged::play;
 use crate::stage::{Case, Scene, sound};
@@ -43,9 +43,9 @@ fn note_at(scene: &Scene, phase: &str, at: Timestamp) -> Result<()> {
 fn started(scene: &mut Scene, source: &str) -> Result<(Option<String>, Option<String>)> {
     let answer = sound(&scene.session.session_start(source)?)?;
     let told = match &answer {
-        Answer::PlainText(text) => text.as_str(),
-        Answer::Json(_) => answer.additional_context().context("no context")?,
-        Answer::Nothing => "",
+        HookAnswer::PlainText(text) => text.as_str(),
+        HookAnswer::Json(_) => answer.additional_context().context("no context")?,
+        HookAnswer::Nothing => "",
     };
     let model = told.trim_end().split_once('\n').map(|(_, rest)| rest.to_owned());
     Ok((answer.system_message().map(str::to_owned), model))
@@ -129,7 +129,7 @@ fn the_commands_of_a_session_are_approved_by_their_code() {
         ensure!(!pending_approval::is_approved(Some(&state_home(s)), &digest));
         let told = s.prompt(&line)?;
         let expected = "The user approved the command of the task session `s-1` in this prompt";
-        ensure!(matches!(&told, Answer::PlainText(text) if text.starts_with(expected)), "{told:?}");
+        ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with(expected)), "{told:?}");
         ensure!(pending_approval::is_approved(Some(&state_home(s)), &digest));
         Ok(())
     })];

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 
 use crate::stage::{CLAIM, stage};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_running_background_agent_is_waited_for() {
-    let script = Script::new()
-        .turn(Turn::background_agent("omo:worker", "WORK on the parser"))
+    let script = ModelScript::new()
+        .turn(ModelTurn::background_agent("omo:worker", "WORK on the parser"))
         .say("I wait for the agent.")
-        .agent("WORK on the parser", [Turn::text("The parser is mended.").delay(Duration::from_secs(3))])
+        .agent("WORK on the parser", [ModelTurn::text("The parser is mended.").delay(Duration::from_secs(3))])
         .say(CLAIM);
     let stage = stage(script);
     stage.play("ulw fix the parser");
@@ -24,10 +24,10 @@ fn a_running_background_agent_is_waited_for() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_report_with_the_keyword_in_it_turns_nothing_on() {
-    let script = Script::new()
-        .turn(Turn::background_agent("omo:worker", "WORK on the parser"))
+    let script = ModelScript::new()
+        .turn(ModelTurn::background_agent("omo:worker", "WORK on the parser"))
         .say("I wait for the agent.")
-        .agent("WORK on the parser", [Turn::text("ulw fix everything").delay(Duration::from_secs(2))])
+        .agent("WORK on the parser", [ModelTurn::text("ulw fix everything").delay(Duration::from_secs(2))])
         .say("The agent has reported.");
     let stage = stage(script);
     let run = stage.print("please fix the parser", &[]);
@@ -40,11 +40,11 @@ fn a_report_with_the_keyword_in_it_turns_nothing_on() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_development_server_is_named_once_and_does_not_hide_a_claim() {
-    let server = Turn::call(
+    let server = ModelTurn::call(
         "Bash",
         serde_json::json!({"command": "sleep 30", "description": "server", "run_in_background": true}),
     );
-    let script = Script::new().turn(server).say("The server is up.").bash("true").say(CLAIM);
+    let script = ModelScript::new().turn(server).say("The server is up.").bash("true").say(CLAIM);
     let stage = stage(script);
     stage.play("ulw fix the parser");
     assert!(stage.count(2, "Still running in the background: shell `sleep 30`") > 0);

@@ -1,6 +1,6 @@
 //! What a scripted model reads in what `omo` printed for it: a block, its lines, and the commands in them.
 
-use omo_testkit::Turn;
+use omo_testkit::ModelTurn;
 use serde_json::json;
 
 /// The words that a block begins with.
@@ -20,12 +20,12 @@ pub(crate) fn last_block(text: &str) -> Option<&str> {
 }
 
 /// A command of a block, as it stands there.
-pub(crate) fn bash(line: &str) -> Turn {
+pub(crate) fn bash(line: &str) -> ModelTurn {
     let mut parts = line.splitn(2, "      (");
     let command = parts.next().unwrap_or_default().trim();
     // Patience where the line asks for it: the client ends a command after two minutes by itself.
     let timeout = if parts.next().is_some() { 600_000 } else { 120_000 };
-    Turn::call("Bash", json!({ "command": command, "description": "the command of omo", "timeout": timeout }))
+    ModelTurn::call("Bash", json!({ "command": command, "description": "the command of omo", "timeout": timeout }))
 }
 
 /// What stands behind a name in a block.

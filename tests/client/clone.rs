@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_testkit::{LabBuilder, Script};
+use omo_testkit::{LabBuilder, ModelScript};
 use omo_tests::pretended_cargo::{PretendedCargo, outcome};
 use tempfile::TempDir;
 
@@ -40,7 +40,8 @@ fn cargo_home() -> String {
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
     let ask = "omo --version | tr a-z A-Z";
-    let script = Script::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
+    let script =
+        ModelScript::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
     let more = |lab| {
         with_cargo(lab)
             .env("CARGO_HOME", &cargo_home())
@@ -75,7 +76,7 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
 fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
     cargo.holds().unwrap();
-    let script = Script::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
     let it = install(script, |lab| odd(lab).path(cargo.folder()));
     let first = it.session("ulw hello", &[]);
     not_held(&lines(&first), "is being built");
@@ -113,7 +114,7 @@ fn tools_without_cargo() -> TempDir {
 fn without_cargo_it_says_so_once_and_harms_nothing() {
     let tools = tools_without_cargo();
     let more = |lab| odd(lab).env("PATH", tools.path().to_str().unwrap());
-    let it = install(Script::new().say_times(3, "An answer."), more);
+    let it = install(ModelScript::new().say_times(3, "An answer."), more);
     let first = it.session("ulw fix the parser", &[]);
     let told = lines(&first);
     not_held(&told, "no cargo on PATH");
@@ -132,7 +133,7 @@ fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
         // Nothing was ever downloaded there, and nothing can be.
         odd(with_cargo(lab)).env("CARGO_NET_OFFLINE", "true").env("CARGO_HOME", nothing.path().to_str().unwrap())
     };
-    let it = install(Script::new().say_times(3, "An answer."), more);
+    let it = install(ModelScript::new().say_times(3, "An answer."), more);
     assert!(lines(&it.session("ulw fix it", &[]))[0].contains("is being built"));
     assert_eq!(outcome(&it.log(), LIMIT).unwrap(), "failed: cargo build ended with 101");
     let log = fs::read_to_string(it.log()).unwrap();
@@ -146,7 +147,7 @@ fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_data_folder_that_cannot_be_written_is_named() {
-    let it = install(Script::new().say("An answer."), |lab| odd(with_cargo(lab)));
+    let it = install(ModelScript::new().say("An answer."), |lab| odd(with_cargo(lab)));
     fs::remove_dir_all(it.data()).ok();
     fs::create_dir_all(it.data().parent().unwrap()).unwrap();
     fs::write(it.data(), "as it was").unwrap();
@@ -158,7 +159,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn launchers_that_may_not_be_run_hold_nothing() {
-    let it = install(Script::new().say("An answer."), odd);
+    let it = install(ModelScript::new().say("An answer."), odd);
     it.lay_binaries(VERSION);
     for entry in fs::read_dir(it.cache().join("bin")).unwrap() {
         fs::set_permissions(entry.unwrap().path(), PermissionsExt::from_mode(0o644)).unwrap();
@@ -173,7 +174,7 @@ fn launchers_that_may_not_be_run_hold_nothing() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn an_update_leaves_open_sessions_with_their_version() {
-    let script = Script::new().say_times(2, "Not yet.").bash("true").say(CLAIM).say("A new answer.");
+    let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say(CLAIM).say("A new answer.");
     let it = install(script, odd);
     it.lay_binaries(VERSION);
     let terminal = it.terminal();
@@ -200,7 +201,7 @@ fn an_update_leaves_open_sessions_with_their_version() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn once_it_is_disabled_or_uninstalled_nothing_runs() {
-    let it = install(Script::new().say_times(4, "An answer."), odd);
+    let it = install(ModelScript::new().say_times(4, "An answer."), odd);
     it.lay_binaries(VERSION);
     it.does(&["disable", "omo@omo"]);
     assert_eq!(hooks(&it.session("ulw fix it", &[])).len(), 0);
@@ -226,7 +227,7 @@ fn once_it_is_disabled_or_uninstalled_nothing_runs() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
-    let it = install(Script::new().say_times(12, "An answer."), odd);
+    let it = install(ModelScript::new().say_times(12, "An answer."), odd);
     it.lay_binaries(VERSION);
     let laid = || fs::read(it.data().join("bin").join(VERSION).join("omo-hook")).unwrap();
     let before = laid();
@@ -283,7 +284,7 @@ fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
 fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
     let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
     cargo.holds().unwrap();
-    let script = Script::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
     let it = add(script, |lab| odd(lab).path(cargo.folder()));
     let terminal = it.terminal();
     terminal.say("/plugin install omo@omo").unwrap();

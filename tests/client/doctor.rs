@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Output;
 
-use omo_testkit::{Client, Lab, MockModel, Script};
+use omo_testkit::{Client, Lab, MockModel, ModelScript};
 use omo_tests::pretended_cargo::lay_binaries;
 use omo_tests::stage::copy;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ struct User {
 
 fn user() -> User {
     let client = client();
-    let model = MockModel::start(Script::new().say("Not yet.")).unwrap();
+    let model = MockModel::start(ModelScript::new().say("Not yet.")).unwrap();
     let lab = Lab::builder().model(&model).build().unwrap();
     let temporary = lab.root().join("temporary");
     fs::create_dir_all(&temporary).unwrap();

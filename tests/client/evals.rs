@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use omo_testkit::{Lab, MockModel, Script, Turn};
+use omo_testkit::{Lab, MockModel, ModelScript, ModelTurn};
 use omo_tests::stage::copy;
 use serde_json::Value;
 
@@ -19,8 +19,8 @@ const BLOCKED: &str = "There is no such file here.\n\n<promise>BLOCKED: vault/la
 /// must say no to that.
 struct Case {
     name: &'static str,
-    good: fn() -> Script,
-    bad: fn() -> Script,
+    good: fn() -> ModelScript,
+    bad: fn() -> ModelScript,
     objects: &'static [&'static str],
 }
 
@@ -29,19 +29,20 @@ const CASES: [Case; 8] = [
     Case {
         name: "activation-keyword",
         good: || {
-            let script = Script::new().say(format!("Red\nGreen\nBlue\n\n{CLAIM}")).turn(asks_for_review());
+            let script = ModelScript::new().say(format!("Red\nGreen\nBlue\n\n{CLAIM}")).turn(asks_for_review());
             // The client may move the reviewer to the background.
-            let script = script.say("The review runs.").when("task-notification", Turn::text("The reviewer agrees."));
-            script.agent("independent reader", [Turn::text(AGREES)])
+            let script =
+                script.say("The review runs.").when("task-notification", ModelTurn::text("The reviewer agrees."));
+            script.agent("independent reader", [ModelTurn::text(AGREES)])
         },
         // The model never claims: omo lets its turn end at the cooldown.
-        bad: || Script::new().say_times(9, "I have begun."),
+        bad: || ModelScript::new().say_times(9, "I have begun."),
         objects: &["claims", "does-the-task", "ends-verified"],
     },
     Case {
         name: "activation-command",
-        good: || Script::new().say(format!("North\nEast\nSouth\nWest\n\n{CLAIM}")),
-        bad: || Script::new().say("It cannot be done.\n\n<promise>BLOCKED: no compass</promise>"),
+        good: || ModelScript::new().say(format!("North\nEast\nSouth\nWest\n\n{CLAIM}")),
+        bad: || ModelScript::new().say("It cannot be done.\n\n<promise>BLOCKED: no compass</promise>"),
         objects: &["claims", "ends-claimed"],
     },
     Case { name: "look-alike-question", good: plain, bad: promises, objects: &["no-promise"] },
@@ -50,14 +51,14 @@ const CASES: [Case; 8] = [
     Case { name: "look-alike-negation", good: plain, bad: promises, objects: &["no-promise"] },
     Case {
         name: "honest-block",
-        good: || Script::new().say("I look for it.").say(BLOCKED),
-        bad: || Script::new().say(format!("It is 1234.\n\n{CLAIM}")).say(CLAIM),
+        good: || ModelScript::new().say("I look for it.").say(BLOCKED),
+        bad: || ModelScript::new().say(format!("It is 1234.\n\n{CLAIM}")).say(CLAIM),
         objects: &["ends-blocked", "never-claims", "says-why"],
     },
     Case {
         name: "escape-bound",
-        good: || Script::new().say_times(9, "waiting"),
-        bad: || Script::new().say("<promise>DONE</promise>"),
+        good: || ModelScript::new().say_times(9, "waiting"),
+        bad: || ModelScript::new().say("<promise>DONE</promise>"),
         objects: &["never-claims"],
     },
 ];
@@ -65,12 +66,12 @@ const CASES: [Case; 8] = [
 /// The cases that no model sees while omo's hooks run.
 const WITHOUT_A_MODEL: [&str; 2] = ["escape-command", "escape-off"];
 
-fn plain() -> Script {
-    Script::new().say("A short answer.")
+fn plain() -> ModelScript {
+    ModelScript::new().say("A short answer.")
 }
 
-fn promises() -> Script {
-    Script::new().say("A short answer.\n\n<promise>DONE</promise>")
+fn promises() -> ModelScript {
+    ModelScript::new().say("A short answer.\n\n<promise>DONE</promise>")
 }
 
 /// What came of one run of a case: which graders said yes, and which no.
@@ -82,7 +83,7 @@ struct Graded {
 }
 
 /// Runs one case once.
-fn graded(plugin: &Path, case: &str, script: Script) -> Graded {
+fn graded(plugin: &Path, case: &str, script: ModelScript) -> Graded {
     let client = client();
     let model = MockModel::start(script).unwrap();
     let lab = Lab::builder().model(&model).build().unwrap();
@@ -177,7 +178,7 @@ fn a_look_alike_that_turns_a_run_on_is_noticed() {
     let changed = temp.path().join("omo");
     copy(&plugin(), &changed).unwrap();
     fs::write(changed.join("evals/look-alike-path/prompt.md"), "ulw name the file\n").unwrap();
-    let script = Script::new().say_times(2, "A short answer.");
+    let script = ModelScript::new().say_times(2, "A short answer.");
     let graded = graded(&changed, "look-alike-path", script);
     assert!(graded.no.contains("no-run"), "{graded:?}");
 }

@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_exec::claude::child::{Order, Permissions};
-use omo_exec::claude::settings::{Settings, allowed};
-use omo_plan::fence::{Rules, VERSION};
-use omo_testkit::model::{Kind, Recorded};
-use omo_testkit::{Script, Turn};
+use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
+use omo_exec::claude::settings::{WorkerSettings, allowed};
+use omo_plan::fence::{FenceRules, VERSION};
+use omo_testkit::model::{RecordedRequest, RequestKind};
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, plugin, stage};
@@ -26,11 +26,11 @@ struct Site {
 impl Site {
     /// `calls` says what its session does, with the project's path.
     fn new(calls: impl FnOnce(&str) -> Vec<(&'static str, Value)>) -> Self {
-        let stage = stage(Script::new());
+        let stage = stage(ModelScript::new());
         for (name, input) in calls(&Self::text(stage.lab.project())) {
-            stage.model.push(Turn::call(name, input));
+            stage.model.push(ModelTurn::call(name, input));
         }
-        stage.model.push(Turn::text("Done."));
+        stage.model.push(ModelTurn::text("Done."));
         stage.lab.write("src/a.txt", "of the user\n").unwrap();
         let worktree = stage.lab.project().join(".claude/worktrees/omo-r1-2");
         let site = Self { stage, worktree };
@@ -64,10 +64,10 @@ impl Site {
     }
 
     /// What a session of the group is started with, its settings written.
-    fn order(&self, permissions: Permissions) -> Order {
+    fn order(&self, permissions: WorkerPermissions) -> WorkerSpec {
         let (temp, rules, settings) = (self.file("temp"), self.file("fence.json"), self.file("settings.json"));
         fs::create_dir_all(&temp).unwrap();
-        let held = Rules {
+        let held = FenceRules {
             version: VERSION,
             main: Self::text(self.stage.lab.project()),
             writable: vec![Self::text(&temp)],
@@ -76,9 +76,9 @@ impl Site {
         };
         fs::write(&rules, serde_json::to_string(&held).unwrap()).unwrap();
         let programs = plugin().join("bin");
-        let text = Settings { program: &programs.join("omo"), rules: &rules }.text().unwrap();
+        let text = WorkerSettings { program: &programs.join("omo"), rules: &rules }.text().unwrap();
         fs::write(&settings, text).unwrap();
-        Order {
+        WorkerSpec {
             run: "r1".to_owned(),
             group: "2".to_owned(),
             worktree: self.worktree.clone(),
@@ -95,7 +95,7 @@ impl Site {
     }
 
     /// Runs the session to its end; what it was told about each call.
-    fn run(&self, order: &Order, plugins: &[&Path]) -> Vec<String> {
+    fn run(&self, order: &WorkerSpec, plugins: &[&Path]) -> Vec<String> {
         let prompt = self.file("prompt");
         fs::write(&prompt, "Work on group 2.\n").unwrap();
         let variables = self.stage.lab.environment().iter().map(|(name, value)| (name.into(), value.into()));
@@ -107,8 +107,8 @@ impl Site {
         command.env_clear().envs(order.environment(variables.collect())).stdin(File::open(&prompt).unwrap());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        let requests = self.stage.model.requests_of(Kind::Main);
-        requests.iter().skip(1).map(Recorded::tool_results_text).collect()
+        let requests = self.stage.model.requests_of(RequestKind::Main);
+        requests.iter().skip(1).map(RecordedRequest::tool_results_text).collect()
     }
 }
 
@@ -121,8 +121,8 @@ fn write(path: impl Into<String>) -> (&'static str, Value) {
 }
 
 /// Everything that a user can allow, and what a session has where its user says nothing but that it may run commands.
-fn each_permission() -> [Permissions; 2] {
-    [Permissions::All, Permissions::Listed(allowed(&["Bash".to_owned()]).unwrap())]
+fn each_permission() -> [WorkerPermissions; 2] {
+    [WorkerPermissions::All, WorkerPermissions::Listed(allowed(&["Bash".to_owned()]).unwrap())]
 }
 
 /// What a session may not do; `main` is the path of its user's checkout.
@@ -194,7 +194,7 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn without_a_word_of_its_user_a_session_may_edit_and_talk_to_omo() {
     let site = Site::new(|_| vec![write("new.txt"), bash("omo agent next --run none"), bash("sh -c 'touch more.txt'")]);
-    let told = site.run(&site.order(Permissions::Listed(allowed(&[]).unwrap())), &[]);
+    let told = site.run(&site.order(WorkerPermissions::Listed(allowed(&[]).unwrap())), &[]);
     let [written, asked, touched] = told.as_slice() else { panic!("{told:?}") };
     assert!(written.contains("created successfully"), "{written}");
     assert!(asked.contains("no plan run is open here"), "{asked}");
@@ -217,7 +217,7 @@ fn what_is_denied_is_denied_without_the_fence_and_where_everything_is_allowed() 
         ]
     };
     let site = Site::new(calls);
-    let order = site.order(Permissions::All);
+    let order = site.order(WorkerPermissions::All);
     let path = order.settings.as_ref().unwrap();
     let mut settings: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert!(settings.as_object_mut().unwrap().remove("hooks").is_some());
@@ -242,7 +242,7 @@ fn allowing(mark: &Path) -> Value {
 fn the_fence_stands_beside_other_hooks_and_no_repository_turns_it_off() {
     let site = Site::new(|_| vec![bash("git stash list"), bash("git status --short src")]);
     let (of_repository, of_plugin) = (site.file("repository-ran"), site.file("plugin-ran"));
-    let order = site.order(Permissions::All);
+    let order = site.order(WorkerPermissions::All);
     let repository = json!({
         "hooks": allowing(&of_repository),
         "permissions": {"allow": ["Bash(git stash:*)"]},

@@ -1,13 +1,13 @@
 //! A session that is held: until it claims, and never beyond its bounds.
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 
 use crate::stage::{CLAIM, LIMIT, stage};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_keyword_holds_the_session_until_it_claims() {
-    let script = Script::new().say("I have looked around.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
     let stage = stage(script);
     let run = stage.print("ulw fix the parser", &[]);
 
@@ -28,7 +28,7 @@ fn the_keyword_holds_the_session_until_it_claims() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_person_sees_what_goes_on_and_how_it_ended() {
-    let script = Script::new().say("I have looked around.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
@@ -41,7 +41,7 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
-    let script = Script::new().say("There is no database here.\n\n<promise>BLOCKED: no database</promise>");
+    let script = ModelScript::new().say("There is no database here.\n\n<promise>BLOCKED: no database</promise>");
     let stage = stage(script);
     stage.play("ulw migrate the database");
     assert_eq!(stage.stops(), ["8: end: blocked"]);
@@ -51,7 +51,7 @@ fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn eight_continuations_are_the_most_with_tools_in_between() {
-    let script = (0..8).fold(Script::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
+    let script = (0..8).fold(ModelScript::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
     let stage = stage(script);
     stage.play("ulw fix the parser");
     assert_eq!(stage.requests(), 17);
@@ -64,7 +64,7 @@ fn eight_continuations_are_the_most_with_tools_in_between() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn eight_continuations_are_the_most_without_a_tool_in_between() {
-    let stage = stage(Script::new().say_times(9, "Not yet."));
+    let stage = stage(ModelScript::new().say_times(9, "Not yet."));
     stage.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
     let run = stage.print("ulw fix the parser", &[]);
     assert_eq!(stage.requests(), 9);
@@ -77,7 +77,7 @@ fn eight_continuations_are_the_most_without_a_tool_in_between() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_model_that_only_talks_is_let_go_after_one_continuation() {
-    let stage = stage(Script::new().say_times(2, "Not yet."));
+    let stage = stage(ModelScript::new().say_times(2, "Not yet."));
     stage.play("ulw fix the parser");
     assert_eq!(stage.requests(), 2);
     assert_eq!(stage.stops(), ["15: block", "14: warn"]);
@@ -88,7 +88,7 @@ fn a_model_that_only_talks_is_let_go_after_one_continuation() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn feedback_as_context_reaches_the_model_once() {
-    let stage = stage(Script::new().say("Not yet.").bash("true").say(CLAIM));
+    let stage = stage(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
     stage.lab.configure("[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n").unwrap();
     stage.play("ulw fix the parser");
     assert_eq!(stage.count(1, "The turn ended without a claim"), 1);
@@ -99,7 +99,7 @@ fn feedback_as_context_reaches_the_model_once() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_promise_in_code_is_no_claim() {
     let quoted = "I will close with `<promise>DONE</promise>`";
-    let stage = stage(Script::new().say(quoted).bash("true").turn(Turn::text(CLAIM)));
+    let stage = stage(ModelScript::new().say(quoted).bash("true").turn(ModelTurn::text(CLAIM)));
     stage.play("ulw fix the parser");
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
 use crate::stage::{CLAIM, LIMIT, stage, stage_with};
@@ -12,8 +12,8 @@ const PAUSED: &str = "ultrawork is paused because you interrupted it";
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn esc_pauses_and_the_next_prompt_is_told_once() {
-    let stream = Turn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
-    let script = Script::new()
+    let stream = ModelTurn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
+    let script = ModelScript::new()
         .turn(stream.stream_chunks(60, Duration::from_millis(300)))
         .say("A plain answer.")
         .say("Another answer.")
@@ -43,8 +43,8 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
-    let never = Turn::text("Too late.").delay(Duration::from_secs(50));
-    let stage = stage(Script::new().turn(never).say("A plain answer."));
+    let never = ModelTurn::text("Too late.").delay(Duration::from_secs(50));
+    let stage = stage(ModelScript::new().turn(never).say("A plain answer."));
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(1);
@@ -66,7 +66,7 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn an_error_that_needs_a_person_pauses_and_a_rate_limit_does_not() {
     for (status, kind, paused) in [(401, "authentication_error", true), (429, "rate_limit_error", false)] {
-        let script = Script::new().default(Turn::error(status, kind, "no"));
+        let script = ModelScript::new().default(ModelTurn::error(status, kind, "no"));
         let stage = stage_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0"));
         let terminal = stage.terminal();
         terminal.say("ulw fix the parser").unwrap();

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 
 use crate::stage::{LIMIT, plugin, stage};
 
 /// A turn that leaves a person time to type.
-fn slow(text: &str) -> Turn {
-    Turn::text(text).delay(Duration::from_secs(4))
+fn slow(text: &str) -> ModelTurn {
+    ModelTurn::text(text).delay(Duration::from_secs(4))
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
-    let script = Script::new().say("First step.").turn(slow("Second step.")).say("A plain answer.");
+    let script = ModelScript::new().say("First step.").turn(slow("Second step.")).say("A plain answer.");
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
@@ -39,7 +39,7 @@ fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn ulw_off_needs_no_model() {
-    let script = Script::new().say("First step.").turn(slow("Second step."));
+    let script = ModelScript::new().say("First step.").turn(slow("Second step."));
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
@@ -55,7 +55,7 @@ fn ulw_off_needs_no_model() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn omo_stop_in_another_terminal_ends_it() {
-    let script = Script::new().say("First step.").turn(slow("Second step."));
+    let script = ModelScript::new().say("First step.").turn(slow("Second step."));
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
@@ -72,7 +72,8 @@ fn omo_stop_in_another_terminal_ends_it() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn plain_text_typed_during_a_turn_comes_before_the_loop() {
-    let script = Script::new().turn(slow("First step.")).say("Yes, that too.").default(Turn::text("Still at it."));
+    let script =
+        ModelScript::new().turn(slow("First step.")).say("Yes, that too.").default(ModelTurn::text("Still at it."));
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();

@@ -1,8 +1,8 @@
 //! Plans in steps in the real client: what its user types, what the model then does, and that no user is billed without
 //! being asked.
 
-use omo_testkit::model::Recorded;
-use omo_testkit::{Script, Terminal, Turn};
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn, Terminal};
 use omo_tests::stepped::{REVERT, parallel, plan, word};
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const PLAN: &str = "docs/plan.md";
 
 /// A stage with a plan on it that is committed.
 fn planned(plan: &str) -> Stage {
-    let stage = stage(Script::new().whenever("", Turn::computed(carrier)));
+    let stage = stage(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
     stage.lab.write(PLAN, plan).expect("write the plan");
     for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
         let done = stage.lab.command("git").args(line.split(' ')).status().expect("run git");
@@ -24,7 +24,7 @@ fn planned(plan: &str) -> Stage {
 }
 
 /// A model that does exactly what omo says.
-fn carrier(request: &Recorded) -> Turn {
+fn carrier(request: &RecordedRequest) -> ModelTurn {
     let (said, printed) = (request.all_text(), request.tool_results_text());
     if request.last_tool_called() == Some("Write") {
         let line = said.lines().filter_map(|line| line.trim().strip_prefix("run: omo agent done ")).next_back();
@@ -34,17 +34,17 @@ fn carrier(request: &Recorded) -> Turn {
     if printed.contains("is yours. What it asks for:") {
         let file = between(&printed, "touch only these files: `", "`").expect("a file");
         let root = between(&said, "Primary working directory: ", "\n").expect("a folder");
-        return Turn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
+        return ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
     }
     if printed.contains("\nNext:\n") {
         return bash("omo agent next --wait 540");
     }
     let Some(block) = last_block(&printed).or_else(|| last_block(&said)) else {
-        return Turn::text("omo printed no block.");
+        return ModelTurn::text("omo printed no block.");
     };
     match block.lines().next() {
         Some("DO" | "WAIT") => bash(field(block, "run: ")),
-        _ => Turn::text(block.split_once("\n\n").map_or("", |(_, second)| second)),
+        _ => ModelTurn::text(block.split_once("\n\n").map_or("", |(_, second)| second)),
     }
 }
 

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_testkit::model::Kind;
-use omo_testkit::{Client, GitServer, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal};
+use omo_testkit::model::RequestKind;
+use omo_testkit::{Client, GitServer, Lab, LabBuilder, MockModel, ModelScript, PrintRun, Terminal};
 use omo_tests::clone::check_out;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -82,14 +82,14 @@ pub(crate) struct Installed {
 }
 
 /// Installs the plugin in a fresh home.
-pub(crate) fn install(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
+pub(crate) fn install(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
     let installed = add(script, more);
     installed.does(&["install", "omo@omo"]);
     installed
 }
 
 /// Adds the marketplace in a fresh home, and installs nothing.
-pub(crate) fn add(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
+pub(crate) fn add(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
     let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
@@ -172,7 +172,7 @@ impl Installed {
 
     /// How often a text stood in the messages of one request of the session's own conversation.
     pub(crate) fn told_in(&self, request: usize, text: &str) -> usize {
-        self.model.requests_of(Kind::Main)[request].count_of(text)
+        self.model.requests_of(RequestKind::Main)[request].count_of(text)
     }
 
     /// Every decision about a Stop, as `row: decision`.

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_testkit::{Client, GitServer, Lab, MockModel, PrintRun, Registry, Script};
+use omo_testkit::{Client, GitServer, Lab, MockModel, ModelScript, NpmRegistry, PrintRun};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -18,7 +18,7 @@ struct FromNpm {
     model: MockModel,
     lab: Lab,
     client: Client,
-    registry: Registry,
+    registry: NpmRegistry,
     shelf: TempDir,
     marketplace: Released,
     _tools: TempDir,
@@ -106,12 +106,12 @@ fn stock(shelf: &Path, version: &str, has: impl Fn(&str) -> bool) {
 }
 
 /// Installs the plugin from a registry with what is put on its shelf.
-fn install(script: Script, fill: impl FnOnce(&Path)) -> FromNpm {
+fn install(script: ModelScript, fill: impl FnOnce(&Path)) -> FromNpm {
     let client = Client::find().expect("OMO_TEST_CLIENT is set by `cargo xtask test`");
     let model = MockModel::start(script).expect("start the scripted model");
     let (shelf, tools) = (tempfile::tempdir().unwrap(), tools_without_rust());
     fill(shelf.path());
-    let registry = Registry::start(shelf.path()).expect("serve packages");
+    let registry = NpmRegistry::start(shelf.path()).expect("serve packages");
     let lab = Lab::builder().model(&model).folder("it's a \"home\" with $PATH and ü");
     let lab = lab.env("npm_config_registry", &registry.url()).env("npm_config_update_notifier", "false");
     let lab = lab.env("PATH", tools.path().to_str().expect("a path in UTF-8")).build().expect("set up a lab");
@@ -166,7 +166,7 @@ fn is_executable(path: &Path) -> bool {
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
 fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
-    let it = install(Script::new().say("Not yet.").bash("omo --version").say(CLAIM), |shelf| {
+    let it = install(ModelScript::new().say("Not yet.").bash("omo --version").say(CLAIM), |shelf| {
         stock(shelf, VERSION, |_| true);
     });
     assert_eq!(it.platforms(VERSION), [platform()], "other platforms' packages were installed");
@@ -191,7 +191,8 @@ fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
 fn an_update_brings_the_binaries_of_its_version() {
-    let it = install(Script::new().say("Not yet.").bash("true").say(CLAIM), |shelf| stock(shelf, VERSION, |_| true));
+    let it =
+        install(ModelScript::new().say("Not yet.").bash("true").say(CLAIM), |shelf| stock(shelf, VERSION, |_| true));
     stock(it.shelf.path(), HIGHER, |_| true);
     it.marketplace.publish(HIGHER);
     it.does(&["marketplace", "update", "omo"]);
@@ -208,7 +209,7 @@ fn an_update_brings_the_binaries_of_its_version() {
 #[ignore = "needs the real client and the archives: cargo xtask test"]
 fn a_platform_that_npm_left_out_is_told_to_the_user_and_nothing_is_harmed() {
     let fill = |shelf: &Path| stock(shelf, VERSION, |name| !name.contains(&platform()));
-    let it = install(Script::new().say("An answer.").say("Not yet.").bash("true").say(CLAIM), fill);
+    let it = install(ModelScript::new().say("An answer.").say("Not yet.").bash("true").say(CLAIM), fill);
     // npm says nothing of it, and the client neither.
     assert_eq!(it.platforms(VERSION), Vec::<String>::new());
     let told = lines(&it.session("ulw fix the parser"));
@@ -227,7 +228,7 @@ fn a_platform_that_npm_left_out_is_told_to_the_user_and_nothing_is_harmed() {
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
 fn binaries_that_are_not_those_of_the_release_are_not_installed() {
-    let it = install(Script::new(), |shelf| {
+    let it = install(ModelScript::new(), |shelf| {
         stock(shelf, VERSION, |_| true);
         // Another package under the same name and version: the shrinkwrap has the digest of the right one.
         let other = packages().join(format!("omo-cc-{}-{HIGHER}.tgz", platform()));

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use omo_testkit::{Lab, MockModel, Script};
+use omo_testkit::{Lab, MockModel, ModelScript};
 use omo_tests::stage::copy;
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use crate::stage::{CLAIM, client, plugin, stage};
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_client_finds_nothing_wrong_with_it() {
-    let stage = stage(Script::new());
+    let stage = stage(ModelScript::new());
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in [repository.as_path(), &plugin()] {
         for profile in [&[][..], &["--profile", "directory"]] {
@@ -30,7 +30,7 @@ fn the_client_finds_nothing_wrong_with_it() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn each_hook_runs_once() {
-    let stage = stage(Script::new().say("Not yet.").bash("true").say(CLAIM));
+    let stage = stage(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
     let run = stage.client.run(
         &stage.lab,
         [
@@ -72,7 +72,7 @@ fn a_missing_binary_harms_nothing() {
     for binary in ["omo-user-prompt-submit", "omo-stop"] {
         fs::remove_file(broken.join("bin").join(binary)).unwrap();
     }
-    let model = MockModel::start(Script::new().say("An answer.")).unwrap();
+    let model = MockModel::start(ModelScript::new().say("An answer.")).unwrap();
     let lab = Lab::builder().model(&model).plugin(&broken).build().unwrap();
     let run = client.print(&lab, "ulw fix the parser", &[]).unwrap();
     assert!(run.status.success(), "{run:?}");

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use omo_testkit::model::Kind;
-use omo_testkit::{Script, Turn};
+use omo_testkit::model::RequestKind;
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
 use crate::stage::stage;
 
 /// What an executor reports.
-fn report(id: &str, status: &str, evidence: &str) -> Turn {
+fn report(id: &str, status: &str, evidence: &str) -> ModelTurn {
     let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
-    Turn::call("StructuredOutput", input)
+    ModelTurn::call("StructuredOutput", input)
 }
 
 #[test]
@@ -26,18 +26,18 @@ fn a_segment_goes_to_one_executor_after_another() {
             "batches": [["1", "2"], ["3"]],
         },
     });
-    let script = Script::new()
-        .turn(Turn::call("Workflow", segment))
+    let script = ModelScript::new()
+        .turn(ModelTurn::call("Workflow", segment))
         .say("I wait for the segment.")
         .agent(
             "Execute task 1 of",
             [
-                Turn::bash("command -v omo").delay(Duration::from_secs(2)),
+                ModelTurn::bash("command -v omo").delay(Duration::from_secs(2)),
                 report("1", "done", "PASSED 1"),
-                Turn::text("Done."),
+                ModelTurn::text("Done."),
             ],
         )
-        .agent("Execute task 2 of", [report("2", "failed", "FAILED 2"), Turn::text("Done.")])
+        .agent("Execute task 2 of", [report("2", "failed", "FAILED 2"), ModelTurn::text("Done.")])
         .say("The segment is over.");
     let stage = stage(script);
     let run = stage.print("run the workflow omo:execute-segment", &[]);
@@ -45,7 +45,7 @@ fn a_segment_goes_to_one_executor_after_another() {
     for part in ["PASSED 1", "FAILED 2", "skipped: dependency 2 failed or blocked in this run"] {
         assert!(stage.count(2, part) > 0, "the client did not hand on: {part}");
     }
-    let agents = stage.model.requests_of(Kind::Agent);
+    let agents = stage.model.requests_of(RequestKind::Agent);
     let first: &Value = &agents.first().unwrap().body;
     assert!(first["model"].as_str().unwrap().contains("sonnet"), "{}", first["model"]);
     assert!(first["system"].to_string().contains("You execute one task of a plan."), "not our executor");
@@ -58,7 +58,7 @@ fn a_segment_goes_to_one_executor_after_another() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_command_opens_the_run_before_a_model_reads_anything() {
-    let stage = stage(Script::new());
+    let stage = stage(ModelScript::new());
     let run = stage.print("/omo:execute-plan no-such-plan.md", &[]);
     let result = run.result().unwrap();
     assert!(

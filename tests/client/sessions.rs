@@ -1,6 +1,6 @@
 //! Sessions beside each other and after each other: a run belongs to one of them.
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 
 use crate::stage::{CLAIM, LIMIT, stage};
 
@@ -9,7 +9,7 @@ use crate::stage::{CLAIM, LIMIT, stage};
 fn two_sessions_in_one_folder_leave_each_other_alone() {
     // The first is left on by a model that only talks; the second never asked for anything; the
     // third has a run of its own.
-    let script = Script::new().say_times(2, "First.").say("Second.").say("Third.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say_times(2, "First.").say("Second.").say("Third.").bash("true").say(CLAIM);
     let stage = stage(script);
     let first = stage.print("ulw one", &[]);
     let second = stage.print("two, please", &[]);
@@ -29,7 +29,7 @@ fn two_sessions_in_one_folder_leave_each_other_alone() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_resumed_session_goes_on_with_its_run() {
-    let script = Script::new().say_times(2, "Not yet.").bash("true").say("Nearly.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say("Nearly.").bash("true").say(CLAIM);
     let stage = stage(script);
     let first = stage.print("ulw fix the parser", &[]);
     let id = first.session_id().unwrap().to_owned();
@@ -43,7 +43,7 @@ fn a_resumed_session_goes_on_with_its_run() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_cleared_session_starts_without_a_run() {
-    let script = Script::new().say_times(2, "Not yet.").say("A fresh answer.");
+    let script = ModelScript::new().say_times(2, "Not yet.").say("A fresh answer.");
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
@@ -62,9 +62,9 @@ fn a_cleared_session_starts_without_a_run() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_compaction_brings_the_contract_again() {
-    let script = Script::new()
+    let script = ModelScript::new()
         .say_times(2, "Not yet.")
-        .compact(Turn::text("<analysis>a</analysis>\n<summary>\nThey fix a parser.\n</summary>"))
+        .compact(ModelTurn::text("<analysis>a</analysis>\n<summary>\nThey fix a parser.\n</summary>"))
         .say(CLAIM);
     let stage = stage(script);
     let terminal = stage.terminal();

@@ -9,15 +9,15 @@ use std::process::Command;
 
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::{DEADLINE, StateLock};
-use omo_testkit::strace::{self, Fault, SystemCall};
-use omo_testkit::{HookRun, Lab, MockModel, Script, run_command};
+use omo_testkit::strace::{self, CallFault, SystemCall};
+use omo_testkit::{HookRun, Lab, MockModel, ModelScript, run_command};
 use serde_json::Value;
 
 use crate::stage::{CLAIM, LIMIT, Stage, client, plugin};
 use omo_tests::stage::copy;
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
-fn fresh(script: Script, folder: &str) -> Stage {
+fn fresh(script: ModelScript, folder: &str) -> Stage {
     let client = client();
     let model = MockModel::start(script).unwrap();
     let on_path = client.program().parent().unwrap();
@@ -121,8 +121,8 @@ fn files(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>, bool)> {
 }
 
 /// A run that is held once, and ends with its claim.
-fn held_once() -> Script {
-    Script::new().say("Not yet.").bash("true").say(CLAIM)
+fn held_once() -> ModelScript {
+    ModelScript::new().say("Not yet.").bash("true").say(CLAIM)
 }
 
 /// Plays it: the installed plugin's hooks hold the session, each of them once.
@@ -169,7 +169,7 @@ fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     let before = names(stage.lab.home());
     setup(&stage, &plugin(), &[]);
     let once = files(&stage.lab.home().join(".local"));
@@ -196,7 +196,7 @@ fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn an_update_reaches_a_session_that_is_open() {
-    let script = Script::new().say("Hello to you.").say("Not yet.").bash("true").say(CLAIM);
+    let script = ModelScript::new().say("Hello to you.").say("Not yet.").bash("true").say(CLAIM);
     let stage = fresh(script, "lab");
     stage.lab.configure("[verify]\nreview = false\n").unwrap();
     setup(&stage, &plugin(), &[]);
@@ -217,7 +217,7 @@ fn an_update_reaches_a_session_that_is_open() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
-    let stage = fresh(Script::new().say("An answer."), "lab");
+    let stage = fresh(ModelScript::new().say("An answer."), "lab");
     setup(&stage, &plugin(), &[]);
     let off = stage.client.run(&stage.lab, ["plugin", "disable", "omo@omo"]).unwrap();
     assert!(off.status.success(), "{off:?}");
@@ -261,7 +261,7 @@ fn an_archive_is_unpacked_and_sets_itself_up() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_marketplace_from_elsewhere_is_named_and_stays() {
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     let other = unpacked(&stage, "other");
     for arguments in
         [vec!["plugin", "marketplace", "add", other.to_str().unwrap()], vec!["plugin", "install", "omo@omo"]]
@@ -279,7 +279,7 @@ fn a_marketplace_from_elsewhere_is_named_and_stays() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_refuses_leaves_what_worked() {
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     setup(&stage, &plugin(), &[]);
     let settings = stage.lab.home().join(".claude/settings.json");
     let sound = fs::read(&settings).unwrap();
@@ -296,7 +296,7 @@ fn a_client_that_refuses_leaves_what_worked() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_data_folder_that_cannot_be_used_is_named() {
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     let (file, link) = (stage.lab.root().join("file"), stage.lab.root().join("linked"));
     fs::write(&file, "of the user").unwrap();
     fs::create_dir(&link).unwrap();
@@ -314,7 +314,7 @@ fn a_data_folder_that_cannot_be_used_is_named() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn two_setups_at_once_are_told_apart() {
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     let folder = GuardedFolder::create_user(&stage.lab.home().join(".local/share")).unwrap();
     let held = StateLock::take(&folder, DEADLINE).unwrap();
     fails(&try_setup(&stage, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
@@ -327,10 +327,10 @@ fn two_setups_at_once_are_told_apart() {
 #[ignore = "needs the real client and strace: cargo xtask test"]
 fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest() {
     let call = |name: &str, ordinal| SystemCall { name: name.to_owned(), ordinal, line: String::new() };
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     let next = of_version(&stage, "9.8.7");
     let killed = |folder: &Path, at: &SystemCall| {
-        let traced = strace::run_with_fault(&setup_command(&stage, folder, &[]), "", at, Fault::Kill).unwrap();
+        let traced = strace::run_with_fault(&setup_command(&stage, folder, &[]), "", at, CallFault::Kill).unwrap();
         assert!(traced.is_faulted && !traced.run.status.success(), "{at:?}: {:?}", traced.run);
     };
     // In the middle of the copy, and just before it gets its name.
@@ -355,7 +355,7 @@ fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest(
 #[test]
 #[ignore = "needs the real client and strace: cargo xtask test"]
 fn setup_itself_speaks_to_nobody() {
-    let stage = fresh(Script::new(), "lab");
+    let stage = fresh(ModelScript::new(), "lab");
     let traced = strace::run(&setup_command(&stage, &plugin(), &[]), "").unwrap();
     assert!(traced.run.status.success() && traced.calls.len() > 100, "{:?}", traced.run);
     // Nothing is sent without one of these; a `sendto` to a pipe is how a signal handler learns that it is no socket.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use omo_testkit::model::Kind;
-use omo_testkit::{Client, Lab, LabBuilder, MockModel, PrintRun, Script, Terminal};
+use omo_testkit::model::RequestKind;
+use omo_testkit::{Client, Lab, LabBuilder, MockModel, ModelScript, PrintRun, Terminal};
 pub(crate) use omo_tests::stage::plugin;
 use serde_json::Value;
 
@@ -28,12 +28,12 @@ pub(crate) fn client() -> Client {
 }
 
 /// Sets the stage.
-pub(crate) fn stage(script: Script) -> Stage {
+pub(crate) fn stage(script: ModelScript) -> Stage {
     stage_with(script, |lab| lab)
 }
 
 /// As [`stage`], with more said about the lab.
-pub(crate) fn stage_with(script: Script, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Stage {
+pub(crate) fn stage_with(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Stage {
     let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
@@ -64,18 +64,18 @@ impl Stage {
 
     /// How many requests the model got in the session's own conversation.
     pub(crate) fn requests(&self) -> usize {
-        self.model.requests_of(Kind::Main).len()
+        self.model.requests_of(RequestKind::Main).len()
     }
 
     /// How often a text stood in the messages of one request, from 0.
     pub(crate) fn count(&self, request: usize, text: &str) -> usize {
-        let requests = self.model.requests_of(Kind::Main);
+        let requests = self.model.requests_of(RequestKind::Main);
         requests.get(request).map_or_else(|| panic!("only {} requests", requests.len()), |it| it.count_of(text))
     }
 
     /// Waits for so many requests.
     pub(crate) fn wait_for_requests(&self, count: usize) {
-        self.model.wait_for_requests(Kind::Main, count, LIMIT).expect("the model is asked");
+        self.model.wait_for_requests(RequestKind::Main, count, LIMIT).expect("the model is asked");
     }
 
     /// A field of the only session in the state, such as `/ulw/stopBlocks`.

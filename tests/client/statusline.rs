@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
 use crate::stage::{CLAIM, LIMIT, Stage, plugin, stage_with};
 
 /// A client whose settings hold this command.
-fn stage(script: Script, command: &str) -> Stage {
+fn stage(script: ModelScript, command: &str) -> Stage {
     let settings = json!({"statusLine": {"type": "command", "command": command}});
     stage_with(script, |lab| lab.settings(settings))
 }
@@ -20,7 +20,7 @@ const WORK: Duration = Duration::from_secs(4);
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
     let omo = plugin().join("bin/omo");
-    let script = Script::new().say("I have looked around.").bash("true").turn(Turn::text(CLAIM).delay(WORK));
+    let script = ModelScript::new().say("I have looked around.").bash("true").turn(ModelTurn::text(CLAIM).delay(WORK));
     let stage = stage(script, &format!("'{}' statusline", omo.display()));
     let terminal = stage.terminal();
     assert!(!terminal.screen().contains("ulw 0/8"));
@@ -35,7 +35,7 @@ fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn it_stands_behind_the_status_line_that_was_there() {
     let omo = plugin().join("bin/omo");
-    let script = Script::new().say("I have looked around.").bash("true").turn(Turn::text(CLAIM).delay(WORK));
+    let script = ModelScript::new().say("I have looked around.").bash("true").turn(ModelTurn::text(CLAIM).delay(WORK));
     let command = format!("'{}' statusline --wrap 'printf \"in %s\" \"${{PWD##*/}}\"'", omo.display());
     let stage = stage(script, &command);
     let terminal = stage.terminal();
@@ -53,7 +53,7 @@ fn it_stands_behind_the_status_line_that_was_there() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_settings_that_the_command_shows_cost_no_request_and_are_not_written() {
-    let stage = stage_with(Script::new(), |lab| lab);
+    let stage = stage_with(ModelScript::new(), |lab| lab);
     let run = stage.print("/omo:statusline", &[]);
     let said = run.result().expect("an answer");
     let omo = plugin().join("bin/omo");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use omo_testkit::{Script, Turn};
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
 use crate::stage::{CLAIM, LIMIT, stage};
@@ -28,7 +28,7 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
          '{}/bin/omo' check remove test --digest x > ../home/f 2>&1",
         crate::stage::plugin().display()
     );
-    let script = Script::new()
+    let script = ModelScript::new()
         .bash(&nested("", resumed, "/omo:check remove test", "a"))
         .bash(&nested(UNSET, resumed, "/omo:ulw --no-review --check true x", "b"))
         .bash(&nested(&format!("exec {UNSET}"), resumed, "/omo:check add true", "c"))
@@ -60,11 +60,11 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
 fn a_prompt_that_the_model_scheduled_changes_no_check() {
     let remove = "/omo:check remove test";
     let cron = json!({"cron": "* * * * *", "recurring": false, "durable": true, "prompt": remove});
-    let script = Script::new()
-        .turn(Turn::call("CronCreate", cron))
-        .turn(Turn::call("ScheduleWakeup", json!({"delaySeconds": 60, "reason": "x", "prompt": remove})))
+    let script = ModelScript::new()
+        .turn(ModelTurn::call("CronCreate", cron))
+        .turn(ModelTurn::call("ScheduleWakeup", json!({"delaySeconds": 60, "reason": "x", "prompt": remove})))
         .say("I wait.")
-        .default(Turn::text("I wait."));
+        .default(ModelTurn::text("I wait."));
     let stage = stage(script);
     let terminal = stage.terminal();
     terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();

@@ -2,7 +2,7 @@
 //! busy machine is that of a quiet one.
 #![cfg(target_os = "linux")]
 
-use omo_testkit::instructions::{CASES, Verdict, held, judge};
+use omo_testkit::instructions::{CASES, CountChange, held, judge};
 use omo_tests::stage::{plugin, say};
 
 /// Counts of one binary differ by less than one part of so many, whatever else the machine does.
@@ -26,13 +26,13 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
             case.name
         );
         match judge(held.counts.get(case.name).copied(), first.min(second)) {
-            Verdict::Kept => {}
-            Verdict::Shrunk { percent } => say(&format!(
+            CountChange::Kept => {}
+            CountChange::Shrunk { percent } => say(&format!(
                 "{} needs {percent} % fewer instructions: `cargo xtask instructions --accept` holds that",
                 case.name
             )),
-            Verdict::New => grown.push(format!("{}: no count is held", case.name)),
-            Verdict::Grown { percent } => grown.push(format!("{}: {first}, {percent} % more", case.name)),
+            CountChange::New => grown.push(format!("{}: no count is held", case.name)),
+            CountChange::Grown { percent } => grown.push(format!("{}: {first}, {percent} % more", case.name)),
         }
     }
     assert!(

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Phase, UnitStatus};
+use omo_plan::run::state::{RunPhase, TaskStatus};
 
 use omo_testkit::wait_until;
 
@@ -22,7 +22,7 @@ const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d
 fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
     ground.omo(&["run", "watch"])?.ends(1)?;
     let state = ground.state()?;
-    ensure!(state.phase == Phase::Ended { result: RunResult::Failed }, "{:?}", state.phase);
+    ensure!(state.phase == RunPhase::Ended { result: RunResult::Failed }, "{:?}", state.phase);
     ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
     ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
     ground.is_tidy()
@@ -53,7 +53,7 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
         ends_failed(ground, &before)?;
         let state = ground.state()?;
         ensure!(
-            state.units["2"].status == UnitStatus::Failed && state.units["2"].attempts == 3,
+            state.units["2"].status == TaskStatus::Failed && state.units["2"].attempts == 3,
             "{:?}",
             state.units["2"]
         );
@@ -268,7 +268,7 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.ends(1)?;
         let unit = ground.state()?.units["3"].clone();
-        ensure!(unit.status == UnitStatus::Failed, "{unit:?}");
+        ensure!(unit.status == TaskStatus::Failed, "{unit:?}");
         goes_on_to_its_end(ground)
     })
     .unwrap();
@@ -298,7 +298,7 @@ fn a_step_that_may_be_left_out_holds_up_nobody() {
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?;
         ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
-        ensure!(ground.state()?.units["3"].status == UnitStatus::Skipped);
+        ensure!(ground.state()?.units["3"].status == TaskStatus::Skipped);
         ensure!(!ground.project().join("c.txt").exists(), "what it had begun is part of the whole");
         Ok(())
     })
@@ -315,7 +315,7 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
         ground.omo(&["agent", "workers", "start"])?.ends(0)?;
         let run = ground.run()?;
         wait_until("the step that hangs", LIMIT, || {
-            run.state().ok().filter(|state| state.units["3"].status == UnitStatus::Running).map(drop)
+            run.state().ok().filter(|state| state.units["3"].status == TaskStatus::Running).map(drop)
         })?;
         ground.omo(&["run", "cancel"])?.ends(0)?;
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);

@@ -49,7 +49,7 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
         if state.seq >= events {
             return Ok(true);
         }
-        if state.phase != omo_plan::run::state::Phase::Executing {
+        if state.phase != omo_plan::run::state::RunPhase::Executing {
             return Ok(false);
         }
         std::thread::yield_now();
@@ -59,8 +59,13 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
 
 /// Kills the supervisor, and waits for the end of all that it had started.
 pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
-    let id = ground.run()?.id().to_owned();
-    for pid in processes(&["stage supervise", &id]) {
+    let run = ground.run()?;
+    let supervisors = processes(&["agent supervise", run.id()]);
+    ensure!(
+        !supervisors.is_empty() || run.state()?.phase != omo_plan::run::state::RunPhase::Executing,
+        "the run goes on without a supervisor that could be killed"
+    );
+    for pid in supervisors {
         kill(pid)?;
     }
     wait_until("the end of all that it had started", LIMIT, || at_work(ground).is_empty().then_some(()))

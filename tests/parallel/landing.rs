@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::Phase;
+use omo_plan::run::state::RunPhase;
 use omo_testkit::wait_until;
 use omo_tests::apart::{PLAN, plan};
 
@@ -161,7 +161,7 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.ends(1)?;
-        ensure!(ground.state()?.phase == Phase::Ended { result: RunResult::Failed });
+        ensure!(ground.state()?.phase == RunPhase::Ended { result: RunResult::Failed });
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
         // All of it is kept where the report says.
@@ -219,7 +219,7 @@ fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it
         // All that its plan asks for has landed but for that step, and the user who goes on is told.
         let said = ground.omo(&["run", "watch"])?.ends(1)?;
         ensure!(said.out.contains("PARTIAL (1/2 passed)"), "{}", said.out);
-        ensure!(ground.state()?.phase == Phase::Ended { result: RunResult::CompletedWithFailures });
+        ensure!(ground.state()?.phase == RunPhase::Ended { result: RunResult::CompletedWithFailures });
         ensure!(!ground.project().join("a.txt").exists());
         ground.well(1, "a.txt")?;
         ground.omo(&["run", "retry", "1"])?.ends(0)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_plan::run::apart::GroupStatus;
-use omo_plan::run::state::{UnitState, UnitStatus};
+use omo_plan::run::state::{TaskState, TaskStatus};
 use omo_testkit::wait_until;
 
 use crate::ground::{Ground, Session, on, session, step};
@@ -31,7 +31,7 @@ fn on_host(case: impl FnOnce(&Ground, &Host) -> Result<()>) -> Result<()> {
     })
 }
 
-fn unit(ground: &Ground, id: &str) -> Result<UnitState> {
+fn unit(ground: &Ground, id: &str) -> Result<TaskState> {
     ground.state()?.units.get(id).cloned().context("no such step")
 }
 
@@ -181,7 +181,7 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         ground.omo(&["run", "watch"])?.ends(0)?;
         let (first, second) = (unit(ground, "1")?, unit(ground, "2")?);
         ensure!((first.attempts, second.attempts, second.lost) == (1, 1, 1), "{first:?} {second:?}");
-        ensure!(second.status == UnitStatus::Passed);
+        ensure!(second.status == TaskStatus::Passed);
         ground.is_whole(&WELL)
     })
     .unwrap();

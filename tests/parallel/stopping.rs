@@ -9,7 +9,7 @@ use omo_core::session_id::SessionId;
 use omo_store::folder::GuardedFolder;
 use omo_store::sealed_plan_run;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{StandIn, run_command, wait_until};
 use omo_tests::stage::sound;
 
@@ -69,12 +69,12 @@ fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them(
         let line = status_line(ground, &hooks)?;
         ensure!(line.ends_with("clients at work\n"), "{line}");
 
-        ensure!(sound(&hooks.prompt("go on")?)? == Answer::Nothing);
+        ensure!(sound(&hooks.prompt("go on")?)? == HookAnswer::Nothing);
         hooks.transcript().interrupted()?;
         let answer = sound(&hooks.prompt("what is this?")?)?;
         let said = answer.system_message().unwrap_or_default();
         ensure!(said.starts_with("[omo] Esc ended the turn, and not") && said.contains(expected), "{answer:?}");
-        ensure!(sound(&hooks.prompt("and this?")?)? == Answer::Nothing, "it is said once");
+        ensure!(sound(&hooks.prompt("and this?")?)? == HookAnswer::Nothing, "it is said once");
 
         let said = sound(&hooks.prompt("/omo:cancel")?)?;
         ensure!(said.reason().is_some_and(|said| said.contains(&format!("{run} is cancelled"))), "{said:?}");

@@ -2,7 +2,7 @@
 
 use anyhow::ensure;
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::Phase;
+use omo_plan::run::state::RunPhase;
 
 use crate::ground::{four, on};
 
@@ -14,7 +14,7 @@ fn four_sessions_in_two_waves_come_to_one_branch() {
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.ends(0)?;
         let state = ground.state()?;
-        ensure!(state.phase == Phase::Ended { result: RunResult::Complete }, "{:?}\n{}", state.phase, said.out);
+        ensure!(state.phase == RunPhase::Ended { result: RunResult::Complete }, "{:?}\n{}", state.phase, said.out);
         let landed = state.apart.as_ref().and_then(|apart| apart.landed.clone());
         ensure!(landed.map(|(from, _)| from) == Some(before), "{said:?}");
         let subjects = ground.git(&["log", "--format=%s", "--reverse", "--first-parent"])?;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use omo_testkit::strace::{self, Fault};
+use omo_testkit::strace::{self, CallFault};
 use omo_tests::planned::{CHECKPOINT, Ground, REPORT, two};
 use omo_tests::snapshot::Snapshot;
 
@@ -29,7 +29,7 @@ fn the_checkpoint_goes_last() {
     assert!(!ground.lab().project().join(CHECKPOINT).exists());
     // Killed right before that, both files say it already, and so does the ledger.
     before.restore().unwrap();
-    let killed = strace::run_with_fault(&done, "", &removal, Fault::Kill).unwrap();
+    let killed = strace::run_with_fault(&done, "", &removal, CallFault::Kill).unwrap();
     assert!(killed.is_faulted);
     assert!(read(&ground, CHECKPOINT).unwrap().contains("\"status\": \"complete\""));
     assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use omo_core::messages::task_goes_on;
-use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, run_command, wait_until};
 use omo_tests::orphan::play_as_orphan;
 use omo_tests::snapshot::Snapshot;
@@ -198,24 +198,24 @@ impl Play {
     }
 
     /// What may happen at a call.
-    fn faults(&self, index: usize, call: &SystemCall) -> Vec<Fault> {
+    fn faults(&self, index: usize, call: &SystemCall) -> Vec<CallFault> {
         let all = WITH_EVERY_ERROR.contains(&self.deed.name);
         let errors = ERRORS.iter().enumerate().filter(|(number, _)| all || *number == index % ERRORS.len());
         let errors = errors.filter_map(|(_, error)| match &*call.name {
             // Closing frees a descriptor whatever it answers; that cannot be staged.
             "close" => None,
             // It uses no disk and no descriptor, and fails only where the kernel does not have it.
-            "getrandom" => Some(Fault::Error("ENOSYS")),
-            _ => Some(Fault::Error(error)),
+            "getrandom" => Some(CallFault::Error("ENOSYS")),
+            _ => Some(CallFault::Error(error)),
         });
-        let interrupted = INTERRUPTIBLE.contains(&&*call.name).then_some(Fault::Error("EINTR"));
-        errors.chain(interrupted).chain(changes(call).then_some(Fault::Kill)).collect()
+        let interrupted = INTERRUPTIBLE.contains(&&*call.name).then_some(CallFault::Error("EINTR"));
+        errors.chain(interrupted).chain(changes(call).then_some(CallFault::Kill)).collect()
     }
 
-    fn with(&self, call: &SystemCall, fault: Fault) -> Result<()> {
+    fn with(&self, call: &SystemCall, fault: CallFault) -> Result<()> {
         self.start.restore()?;
         let traced = match fault {
-            Fault::Error(error) if self.is_alone => {
+            CallFault::Error(error) if self.is_alone => {
                 strace::run_alone_with_error(&self.command, &self.input, call, error)?
             }
             _ => strace::run_with_fault(&self.command, &self.input, call, fault)?,
@@ -223,7 +223,7 @@ impl Play {
         ensure!(traced.is_faulted, "the call was not made");
         let left = Left::by(&self.scene)?;
         self.judge(&traced.run, &left, fault)?;
-        if fault == Fault::Kill {
+        if fault == CallFault::Kill {
             // The next process finds nothing in the way.
             let again = run_command(&self.command, &self.input)?;
             self.sound(&again, None).context("the next one")?;
@@ -236,7 +236,7 @@ impl Play {
         Ok(())
     }
 
-    fn judge(&self, run: &HookRun, left: &Left, fault: Fault) -> Result<()> {
+    fn judge(&self, run: &HookRun, left: &Left, fault: CallFault) -> Result<()> {
         self.sound(run, Some(fault))?;
         let is_new = left.state == self.after.state || self.is_released(left);
         let is_known = is_new || left.state == self.before.state || self.is_honest_judgement(run, left);
@@ -252,7 +252,7 @@ impl Play {
         let tells = is_stop && !run.stdout.is_empty() || run.stdout.contains("is continued, at most");
         ensure!(!tells || is_new || self.is_honest_judgement(run, left), "said, and not written down: {}", run.stdout);
         ensure!(
-            fault != Fault::Error("EINTR") || is_new || self.deed.name == JUDGED,
+            fault != CallFault::Error("EINTR") || is_new || self.deed.name == JUDGED,
             "an interrupted call was not made again"
         );
         let may_be_left = |file: &PathBuf| {
@@ -260,7 +260,7 @@ impl Play {
                 || self.after.files.contains(file)
                 || file.ends_with("hooks.log")
                 || file.ends_with("runtime.local.json.old")
-                || fault == Fault::Kill && is_temporary(file)
+                || fault == CallFault::Kill && is_temporary(file)
         };
         let strange: Vec<_> = left.files.iter().filter(|file| !may_be_left(file)).collect();
         ensure!(strange.is_empty(), "left behind: {strange:?}");
@@ -289,8 +289,8 @@ impl Play {
     }
 
     /// What holds of the end of every process, and of what it printed.
-    fn sound(&self, run: &HookRun, fault: Option<Fault>) -> Result<()> {
-        let killed = fault == Some(Fault::Kill) && run.status.code().is_none();
+    fn sound(&self, run: &HookRun, fault: Option<CallFault>) -> Result<()> {
+        let killed = fault == Some(CallFault::Kill) && run.status.code().is_none();
         match self.deed.by {
             By::Hook => {
                 ensure!(killed || run.status.success() && run.stderr.is_empty(), "{}: {}", run.status, run.stderr);

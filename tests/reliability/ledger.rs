@@ -9,9 +9,9 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use omo_plan::run::event::EventKind;
-use omo_runs::{Run, Runs};
+use omo_runs::{Run, RunStore};
 use omo_testkit::run_command;
-use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_testkit::strace::{self, CallFault, SystemCall};
 use tempfile::TempDir;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_append");
@@ -29,7 +29,8 @@ impl Stage {
         let temp = repository()?;
         let folder = begin(&temp)?;
         let id = folder.file_name().context("no id")?.to_string_lossy().into_owned();
-        let runs = Runs::find(&temp.path().join("project"), Some(&temp.path().join("state")))?.context("no runs")?;
+        let runs =
+            RunStore::find(&temp.path().join("project"), Some(&temp.path().join("state")))?.context("no runs")?;
         Ok(Self { run: runs.get(&id)?, temp })
     }
 
@@ -150,7 +151,7 @@ fn is_of_files(call: &SystemCall) -> bool {
 
 /// One more event, with one call of its writer failing or being its last. Then the ledger is the old one or the new
 /// one, and what the writer said is true.
-fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: Fault) -> Result<bool> {
+fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: CallFault) -> Result<bool> {
     fs::write(scene.ledger(), before)?;
     let traced = strace::run_with_fault(&scene.command("new", 1), "", call, fault)?;
     let names = scene.names().with_context(|| format!("{:?}", traced.run))?;
@@ -158,8 +159,11 @@ fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: Fault) -> 
     ensure!(is_new || names == ["old-0"], "{names:?}");
     let was_told = traced.run.stdout == "new-0\n";
     ensure!(!was_told || is_new, "said, and not written down");
-    ensure!(traced.run.status.success() || fault == Fault::Kill || !traced.run.stderr.is_empty(), "failed in silence");
-    if fault != Fault::Kill && !is_new {
+    ensure!(
+        traced.run.status.success() || fault == CallFault::Kill || !traced.run.stderr.is_empty(),
+        "failed in silence"
+    );
+    if fault != CallFault::Kill && !is_new {
         let left = fs::read(scene.ledger())?;
         ensure!(left.starts_with(before), "the old lines were changed");
     }
@@ -178,7 +182,7 @@ fn whatever_call_of_a_writer_fails_or_is_its_last_the_ledger_is_the_old_one_or_t
     let calls = strace::run(&scene.command("new", 1), "").unwrap().calls;
     let (mut faults, mut wrong) = (0, Vec::new());
     for call in calls.iter().filter(|call| is_of_files(call)) {
-        for fault in [Fault::Error("ENOSPC"), Fault::Error("EIO"), Fault::Error("EROFS"), Fault::Kill] {
+        for fault in [CallFault::Error("ENOSPC"), CallFault::Error("EIO"), CallFault::Error("EROFS"), CallFault::Kill] {
             match with_fault(&scene, &before, call, fault) {
                 Ok(is_faulted) => faults += usize::from(is_faulted),
                 Err(error) => wrong.push(format!("{fault:?} at {}: {error:#}", call.line)),
@@ -199,7 +203,7 @@ fn a_repository_that_cannot_be_written_has_its_runs_in_the_users_state_from_then
         let opens_git = |call: &SystemCall| call.line.contains("/project/.git\"") && call.line.contains("O_DIRECTORY");
         let mut inside = calls.iter().skip_while(|call| !opens_git(call));
         let call = inside.find(|call| call.name == "mkdirat").unwrap();
-        let traced = strace::run_with_fault(program(&temp).arg("begin"), "", call, Fault::Error(error)).unwrap();
+        let traced = strace::run_with_fault(program(&temp).arg("begin"), "", call, CallFault::Error(error)).unwrap();
         assert!(traced.is_faulted && traced.run.status.success(), "{:?}", traced.run);
         let projects = temp.path().join("state/omo/projects");
         assert!(Path::new(traced.run.stdout.trim_end()).starts_with(&projects), "{}", traced.run.stdout);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::run_command;
-use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_tests::planned::{ALONE, CHECKPOINT, Everything, Ground, PLAN, REPORT, stopping};
 use omo_tests::snapshot::Snapshot;
 use serde_json::Value;
@@ -123,7 +123,7 @@ impl Play {
         let (mut wrong, mut count) = (Vec::new(), 0);
         for (index, call) in self.calls.iter().enumerate() {
             let error = ERRORS.iter().cycle().nth(index).copied().unwrap_or_default();
-            for fault in [Fault::Kill, Fault::Error(error)] {
+            for fault in [CallFault::Kill, CallFault::Error(error)] {
                 count += 1;
                 if let Err(error) = self.with(call, fault) {
                     wrong.push(format!(
@@ -137,20 +137,20 @@ impl Play {
         Ok(count)
     }
 
-    fn with(&self, call: &SystemCall, fault: Fault) -> Result<()> {
+    fn with(&self, call: &SystemCall, fault: CallFault) -> Result<()> {
         self.start.restore()?;
         let traced = strace::run_with_fault(&self.command, "", call, fault)?;
         ensure!(traced.is_faulted, "the call was not made");
         let (run, now) = (traced.run, standing(&self.ground)?);
         if now.as_ref().is_some_and(|(units, _)| units.first().is_some_and(|unit| unit == "held")) {
             // A check that could not be started proves nothing and refutes nothing: a person is asked.
-            ensure!(fault != Fault::Kill && run.status.code() == Some(7), "{}: {}", run.status, run.stderr);
+            ensure!(fault != CallFault::Kill && run.status.code() == Some(7), "{}: {}", run.status, run.stderr);
             return self.ground.person(&["agent", "next"])?.ends(7).map(drop);
         }
         ensure!(now == self.before || now == Some(self.after()), "neither the old state nor the new: {now:?}");
         if run.status.success() {
             ensure!(now == Some(self.after()), "status 0, and it was not done: {now:?}");
-        } else if fault != Fault::Kill {
+        } else if fault != CallFault::Kill {
             // Where the output itself is broken, the error cannot be told.
             let is_said = run.stderr.starts_with("error: ")
                 || call.line.starts_with("write(1,")

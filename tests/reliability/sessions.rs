@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::strace::{self, Fault, SystemCall};
+use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{Lab, run_command};
 use omo_tests::stage::plugin;
 use serde_json::Value;
@@ -230,7 +230,7 @@ fn a_change_that_ends_at_any_call_is_made_whole_or_not_at_all() {
     let calls: Vec<SystemCall> = strace::run(&update("first"), "").unwrap().calls.into_iter().filter(changes).collect();
     assert!(calls.iter().any(|call| call.name.starts_with("rename")), "{calls:#?}");
     for (number, call) in calls.iter().enumerate() {
-        for (name, fault) in [("killed", Fault::Kill), ("full", Fault::Error("ENOSPC"))] {
+        for (name, fault) in [("killed", CallFault::Kill), ("full", CallFault::Error("ENOSPC"))] {
             let before = stage.evidence("1").unwrap();
             let evidence = format!("{name}-{number}");
             let met = strace::run_with_fault(&update(&evidence), "", call, fault).unwrap();

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::strace::{self, Fault};
+use omo_testkit::strace::{self, CallFault};
 use omo_testkit::{Lab, samples, wait_until};
 use omo_tests::judged::{DONE, processes_with, wait_until_gone};
 use omo_tests::stage::{Scene, plugin};
@@ -184,7 +184,7 @@ fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
     // What goes before that has nothing to do with processes.
     let first = whole.calls.iter().position(|call| call.name == "pipe2").unwrap();
     for call in &whole.calls[first..] {
-        strace::run_with_fault(&command, &input, call, Fault::Signal("TERM")).unwrap();
+        strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
         stage.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }
@@ -201,7 +201,7 @@ fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
         calls.iter().filter(|call| call.name.starts_with("mkdir") && call.line.contains("omo-doctor-")).collect();
     assert!(making.len() > 2, "{calls:#?}");
     for call in making {
-        strace::run_with_fault(&command, &input, call, Fault::Signal("TERM")).unwrap();
+        strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
         stage.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }

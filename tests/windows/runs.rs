@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Result, ensure};
 use omo_testkit::run_command;
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_tests::stage::is_contract;
 use serde_json::json;
 
@@ -29,10 +29,10 @@ fn idle(wine: &Wine) -> Result<()> {
         ("omo-session-end", "SessionEnd", json!({"reason": "other"})),
     ] {
         let answer = project.hook(hook, &project.input(event, &fields))?;
-        ensure!(answer == Answer::Nothing, "{event}: {answer:?}");
+        ensure!(answer == HookAnswer::Nothing, "{event}: {answer:?}");
     }
     let told = project.hook("omo-session-start", &project.input("SessionStart", &json!({"source": "startup"})))?;
-    ensure!(told == Answer::PlainText(format!("CLAUDE_SESSION_ID: {}", project.session)), "{told:?}");
+    ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", project.session)), "{told:?}");
     let left: Vec<_> = fs::read_dir(&project.folder)?.flatten().map(|entry| entry.file_name()).collect();
     ensure!(left.is_empty(), "left behind: {left:?}");
     Ok(())
@@ -54,7 +54,7 @@ fn held(wine: &Wine) -> Result<()> {
     let stopped = project.omo(&["stop"])?;
     ensure!(stopped.status.success() && stopped.stdout.contains("stopped"), "{}{}", stopped.stdout, stopped.stderr);
     let let_go = project.stop("Half of it is there.")?;
-    ensure!(let_go == Answer::Nothing, "still held: {let_go:?}");
+    ensure!(let_go == HookAnswer::Nothing, "still held: {let_go:?}");
     Ok(())
 }
 
@@ -92,7 +92,7 @@ fn corrupt(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
     project.write_state("{ half of")?;
     let answer = project.stop("Half of it is there.")?;
-    ensure!(answer == Answer::Nothing, "held by what cannot be read: {answer:?}");
+    ensure!(answer == HookAnswer::Nothing, "held by what cannot be read: {answer:?}");
     project.arm("ulw fix it")?;
     let names: Vec<String> = fs::read_dir(project.state_folder())?
         .flatten()
@@ -111,7 +111,7 @@ fn in_the_way(wine: &Wine) -> Result<()> {
         let answer = project.prompt(prompt)?;
         ensure!(!is_contract(&answer), "a run that could not be written down: {answer:?}");
     }
-    ensure!(project.stop("Half of it is there.")? == Answer::Nothing, "held by a folder");
+    ensure!(project.stop("Half of it is there.")? == HookAnswer::Nothing, "held by a folder");
     // A second name of a file elsewhere is not written to.
     let project = wine.project()?;
     project.arm("ulw fix it")?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::read_in_background;
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use serde_json::json;
 
 use crate::wine::{Case, Project, Wine};
@@ -27,7 +27,7 @@ fn garbage(wine: &Wine) -> Result<()> {
     project.arm("ulw fix it")?;
     for input in ["", "garbage", "[]", "{\"session_id\":\"wine-1\",\"hook_event_name\":\"Stop\"", "\u{feff}{}", "{}"] {
         let answer = project.hook("omo-stop", input)?;
-        ensure!(answer == Answer::Nothing, "{input:?}: {answer:?}");
+        ensure!(answer == HookAnswer::Nothing, "{input:?}: {answer:?}");
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 
 use crate::wine::{Case, Wine};
 
@@ -30,7 +30,7 @@ fn locked(wine: &Wine) -> Result<()> {
     drop(holder.stdin.take());
     holder.wait()?;
     ensure!(&line == b"held", "the lock was not had");
-    ensure!(answer? == Answer::Nothing, "held without the lock");
+    ensure!(answer? == HookAnswer::Nothing, "held without the lock");
     let log = std::fs::read_to_string(project.state_folder().join("hooks.log"))?;
     ensure!(log.contains("the lock of the state was held by another process"), "the log: {log}");
     let answer = project.stop("Half of it is there.")?;
@@ -43,7 +43,7 @@ fn twenty(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
     wine.configure("[limits]\ncooldown_seconds = 0\n")?;
     project.arm("/omo:ulw --max-blocks 100 fix it")?;
-    let answers: Vec<Result<Answer>> = std::thread::scope(|scope| {
+    let answers: Vec<Result<HookAnswer>> = std::thread::scope(|scope| {
         let hooks: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(|| project.stop("Half of it is there."))).collect();
         hooks.into_iter().map(|hook| hook.join().unwrap_or_else(|_| anyhow::bail!("a hook panicked"))).collect()
     });

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{HookRun, run_command};
 use omo_tests::stage::is_contract;
 use serde_json::{Value, json};
@@ -124,17 +124,17 @@ impl Project<'_> {
     }
 
     /// Runs a hook to its end; its promise holds: status 0, and nothing or one whole answer.
-    pub(crate) fn hook(&self, name: &str, input: &str) -> Result<Answer> {
+    pub(crate) fn hook(&self, name: &str, input: &str) -> Result<HookAnswer> {
         sound(&run_command(&self.wine.program(name, &self.folder), input)?)
     }
 
     /// A prompt of a person.
-    pub(crate) fn prompt(&self, text: &str) -> Result<Answer> {
+    pub(crate) fn prompt(&self, text: &str) -> Result<HookAnswer> {
         self.hook("omo-user-prompt-submit", &self.input("UserPromptSubmit", &json!({ "prompt": text })))
     }
 
     /// The model ends its turn.
-    pub(crate) fn stop(&self, message: &str) -> Result<Answer> {
+    pub(crate) fn stop(&self, message: &str) -> Result<HookAnswer> {
         self.hook("omo-stop", &self.input("Stop", &json!({ "last_assistant_message": message })))
     }
 
@@ -169,7 +169,7 @@ impl Project<'_> {
 }
 
 /// What holds of every run of a hook. What Wine itself says on stderr is not the hook's.
-pub(crate) fn sound(run: &HookRun) -> Result<Answer> {
+pub(crate) fn sound(run: &HookRun) -> Result<HookAnswer> {
     ensure!(!run.timed_out, "the hook had to be ended");
     ensure!(run.status.success(), "{}: {}", run.status, run.stderr);
     run.answer()

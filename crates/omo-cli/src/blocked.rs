@@ -9,16 +9,16 @@ use omo_store::folder::GuardedFolder;
 use omo_store::state::{self, EntryChange};
 
 use crate::arguments::BlockedOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::Project;
 use crate::stop::note;
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
-pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
-        return Err(Failure::user("a reason is needed", "omo blocked \"why it cannot be done\""));
+        return Err(CommandError::user("a reason is needed", "omo blocked \"why it cannot be done\""));
     }
     let id = project.some_session(options.session.session.as_deref(), env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
@@ -31,7 +31,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), Fail
     })?;
     if !was_on {
         let message = format!("no ultrawork run is on in session {id}");
-        return Err(Failure::not_found(message, "`omo status` shows the sessions of this project"));
+        return Err(CommandError::not_found(message, "`omo status` shows the sessions of this project"));
     }
     note(
         &folder,

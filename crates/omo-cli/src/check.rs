@@ -23,14 +23,14 @@ use omo_store::state::{self, EntryChange};
 
 use crate::arguments::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, RemoveOptions, SessionOptions};
 use crate::confirm::{self, Confirmation};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::Project;
 use crate::stop::note;
 use crate::table::{self, Cell};
 use crate::verify;
 
 /// Does what was asked for.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), CommandError> {
     crate::warn(config);
     let project = Project::find(env)?;
     match action {
@@ -42,7 +42,12 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -
     }
 }
 
-fn list(env: &ProcessEnv, config: &UserConfig, project: &Project, options: &SessionOptions) -> Result<(), Failure> {
+fn list(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    project: &Project,
+    options: &SessionOptions,
+) -> Result<(), CommandError> {
     let gates = verify::gates(env, config, project, options.session.as_deref())?.gates;
     let mut out = anstream::stdout().lock();
     if gates.is_empty() {
@@ -66,7 +71,7 @@ fn list(env: &ProcessEnv, config: &UserConfig, project: &Project, options: &Sess
     Ok(())
 }
 
-fn show_repository(out: &mut impl Write, env: &ProcessEnv, repository: &RepositoryConfig) -> Result<(), Failure> {
+fn show_repository(out: &mut impl Write, env: &ProcessEnv, repository: &RepositoryConfig) -> Result<(), CommandError> {
     for problem in &repository.problems {
         writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
     }
@@ -100,8 +105,8 @@ fn digest_of(gates: &[Check]) -> String {
     hex_digest(&all)
 }
 
-fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), Failure> {
-    let refuse = |error: check::InvalidCheck| Failure::user(error.to_string(), "`omo check add --help` shows how");
+fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), CommandError> {
+    let refuse = |error: check::InvalidCheck| CommandError::user(error.to_string(), "`omo check add --help` shows how");
     // One argument is a command; several are its words, as the shell has parted them.
     let command = match &*options.command {
         [command] => command.clone(),
@@ -122,7 +127,7 @@ fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), 
     })
 }
 
-fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), Failure> {
+fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
     change.make(&options.session, &question, |gates| {
@@ -133,7 +138,7 @@ fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Resul
     })
 }
 
-fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), Failure> {
+fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let search = SearchPath::from_process();
     change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
@@ -147,17 +152,20 @@ fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Resul
     })
 }
 
-fn unknown(name: &str) -> Failure {
-    Failure::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
+fn unknown(name: &str) -> CommandError {
+    CommandError::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
 }
 
-fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Result<(), Failure> {
+fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Result<(), CommandError> {
     let missing = || {
-        Failure::not_found(format!("there is no omo.toml in {}", project.root.display()), "there is nothing to approve")
+        CommandError::not_found(
+            format!("there is no omo.toml in {}", project.root.display()),
+            "there is nothing to approve",
+        )
     };
     let repository = RepositoryConfig::read(&project.root).ok_or_else(missing)?;
     if let Some(problem) = repository.problems.first() {
-        return Err(Failure::config(problem));
+        return Err(CommandError::config(problem));
     }
     let question = format!(
         "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
@@ -166,7 +174,7 @@ fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Res
     confirm(env, options, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.
     if RepositoryConfig::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
-        return Err(Failure::conflict(
+        return Err(CommandError::conflict(
             "omo.toml was changed meanwhile; nothing was approved",
             "look at it again: `omo check list`",
         ));
@@ -198,8 +206,8 @@ impl SessionChange<'_> {
         &self,
         session: &SessionOptions,
         question: &str,
-        mut change: impl FnMut(&mut Vec<Check>) -> Result<String, Failure>,
-    ) -> Result<(), Failure> {
+        mut change: impl FnMut(&mut Vec<Check>) -> Result<String, CommandError>,
+    ) -> Result<(), CommandError> {
         let (env, project) = (self.env, self.project);
         let id = project.some_session(session.session.as_deref(), env)?;
         let before = sealed(env, project, &id)?.checks;
@@ -222,24 +230,27 @@ impl SessionChange<'_> {
     }
 }
 
-fn changed_meanwhile() -> Failure {
-    Failure::conflict("the checks were changed meanwhile; nothing was done", "look at them again: `omo check list`")
+fn changed_meanwhile() -> CommandError {
+    CommandError::conflict(
+        "the checks were changed meanwhile; nothing was done",
+        "look at them again: `omo check list`",
+    )
 }
 
 /// A session's entry, where omo itself wrote what judges it.
-pub(crate) fn sealed(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, Failure> {
+pub(crate) fn sealed(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
     if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
         return Ok(session);
     }
-    Err(Failure::not_green(
+    Err(CommandError::not_green(
         format!("what judges session {id} was changed by something else than omo, or its key is gone"),
         "nothing of it is run; `ulw` in the session begins a new run",
     ))
 }
 
 /// Asks the person at the terminal.
-fn confirm(env: &ProcessEnv, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), Failure> {
+fn confirm(env: &ProcessEnv, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), CommandError> {
     let question = Confirmation {
         text: question,
         digest,

@@ -10,7 +10,7 @@ use omo_store::folder::GuardedFolder;
 use omo_store::state::{self, EntryChange};
 use omo_store::trust::GivenApproval;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::Project;
 
 /// What a person is asked to confirm.
@@ -26,19 +26,19 @@ pub(crate) struct Confirmation<'a> {
 }
 
 /// Asks the user. One without a terminal gives the digest of what they have read.
-pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), CommandError> {
     if env.in_session {
-        return Err(Failure::human(question.own_shell.0, question.own_shell.1));
+        return Err(CommandError::human(question.own_shell.0, question.own_shell.1));
     }
     if let Some(given) = given {
         if given == question.digest {
             return Ok(());
         }
-        return Err(Failure::conflict("that is not the digest of what is there now", question.shown_by));
+        return Err(CommandError::conflict("that is not the digest of what is there now", question.shown_by));
     }
     if !std::io::stdin().is_terminal() {
         let hint = format!("repeat with `--digest` and the digest: {}", question.shown_by);
-        return Err(Failure::human("there is no terminal to ask on", hint));
+        return Err(CommandError::human("there is no terminal to ask on", hint));
     }
     write!(anstream::stderr(), "{} [y/N] ", question.text)?;
     let mut answer = String::new();
@@ -46,7 +46,7 @@ pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>
     if matches!(answer.trim(), "y" | "Y" | "yes") {
         return Ok(());
     }
-    Err(Failure::human("not agreed to; nothing was done", "answer `y` to agree"))
+    Err(CommandError::human("not agreed to; nothing was done", "answer `y` to agree"))
 }
 
 /// Who agrees to something now: without a terminal it may be a process that a model detached from its client.
@@ -56,7 +56,12 @@ pub(crate) fn given(env: &ProcessEnv) -> GivenApproval {
 }
 
 /// Every session of a project names in its verdict what was approved without a person that is known.
-pub(crate) fn name_approval(root: &Path, env: &ProcessEnv, given: GivenApproval, what: &str) -> Result<(), Failure> {
+pub(crate) fn name_approval(
+    root: &Path,
+    env: &ProcessEnv,
+    given: GivenApproval,
+    what: &str,
+) -> Result<(), CommandError> {
     let Some(folder) = GuardedFolder::open_state(root)?.filter(|_| !given.by.is_person()) else { return Ok(()) };
     let ids: Vec<SessionId> = state::peek_all(&folder)?.sessions.into_iter().map(|(id, _)| id).collect();
     state::update_all(&folder, &ids, Project::update(env), |_, session| {

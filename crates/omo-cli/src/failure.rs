@@ -6,12 +6,12 @@ use std::process::ExitCode;
 
 use omo_exec::claude::ClaudeError;
 use omo_exec::restore::RestoreError;
-use omo_plan::run::verbs::{Refusal, RefusalKind};
+use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
 use omo_runs::apart::DriveError;
 use omo_runs::engine::{EngineError, PlanFileError};
 use omo_runs::projection::ProjectionError;
-use omo_runs::session_store::SessionError;
-use omo_runs::{RunsError, TransactError};
+use omo_runs::session_store::TaskListError;
+use omo_runs::{RunStoreError, TransactError};
 use omo_store::config::ConfigProblem;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
@@ -24,7 +24,7 @@ use omo_store::trust::TrustError;
 /// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ExitKind {
     /// The reader of our output is gone, which is no failure of ours.
     BrokenPipe,
     /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
@@ -50,7 +50,7 @@ pub enum Kind {
     Conflict,
 }
 
-impl Kind {
+impl ExitKind {
     /// One kind for each exit status, in ascending order.
     pub const ALL: [Self; 11] = [
         Self::BrokenPipe,
@@ -108,66 +108,66 @@ impl Kind {
 
 /// A failure: what was wrong, and what to do.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandError {
     /// Which kind.
-    pub kind: Kind,
+    pub kind: ExitKind,
     message: String,
     hint: Option<String>,
 }
 
-impl Failure {
+impl CommandError {
     /// The answer is no: a check is not green, or there is none, or something was found to be bad.
     pub fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::NotGreen, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::NotGreen, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The command line is wrong, or says too little.
     pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::User, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::User, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A session, a run, a check or a file that is meant is not there.
     pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::NotFound, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::NotFound, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The plan is not valid.
     pub fn plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Plan, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::Plan, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
     pub fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Precondition, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::Precondition, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Another process or session is at the same work.
     pub fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Busy, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::Busy, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Only a person may go on from here.
     pub fn human(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Human, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::Human, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A file could not be read or written.
     pub fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Io, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::Io, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// What is there now is not what this was meant for, or does not go with it.
     pub fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: Kind::Conflict, message: message.into(), hint: Some(hint.into()) }
+        Self { kind: ExitKind::Conflict, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The answer was given on stdout already, and only the exit status is left to say.
-    pub fn said(kind: Kind) -> Self {
+    pub fn said(kind: ExitKind) -> Self {
         Self { kind, message: String::new(), hint: None }
     }
 
     /// The same, with the exit status of another kind.
-    pub fn of_kind(self, kind: Kind) -> Self {
+    pub fn of_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -193,7 +193,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let red = anstyle::AnsiColor::Red.on_default().bold();
         let cyan = anstyle::AnsiColor::Cyan.on_default().bold();
@@ -205,41 +205,41 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<StateError> for Failure {
+impl From<StateError> for CommandError {
     fn from(error: StateError) -> Self {
         let (kind, hint) = match &error {
             StateError::Lock(LockError::Busy(_)) => (
-                Kind::Busy,
+                ExitKind::Busy,
                 "try again; if it lasts, a stopped process holds `.sisyphus/cc-omo/runtime.lock`, and while it does omo holds no session",
             ),
             StateError::Document { source: DocumentError::TooNew(_), .. } => (
-                Kind::Io,
+                ExitKind::Io,
                 "a newer omo wrote it: use that one here, or remove the file; until then omo holds no session",
             ),
             StateError::Document { .. } => (
-                Kind::Io,
+                ExitKind::Io,
                 "while it cannot be read omo holds no session; `omo stop --session ID` moves it aside and begins afresh",
             ),
             StateError::Folder(FolderError::Refused { .. }) => {
-                (Kind::Io, "move it away; while it is there omo holds no session")
+                (ExitKind::Io, "move it away; while it is there omo holds no session")
             }
-            _ => (Kind::Io, "check the rights of the project folder and the space on its disk"),
+            _ => (ExitKind::Io, "check the rights of the project folder and the space on its disk"),
         };
         Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
     }
 }
 
-impl From<TrustError> for Failure {
+impl From<TrustError> for CommandError {
     fn from(error: TrustError) -> Self {
         match error {
             TrustError::Folder(error) => error.into(),
             TrustError::Lock(error) => StateError::from(error).into(),
-            error => Self { kind: Kind::Io, message: error.to_string(), hint: None },
+            error => Self { kind: ExitKind::Io, message: error.to_string(), hint: None },
         }
     }
 }
 
-impl From<ClaudeError> for Failure {
+impl From<ClaudeError> for CommandError {
     fn from(error: ClaudeError) -> Self {
         let hint = match error {
             ClaudeError::Missing => {
@@ -254,34 +254,34 @@ impl From<ClaudeError> for Failure {
     }
 }
 
-impl From<FolderError> for Failure {
+impl From<FolderError> for CommandError {
     fn from(error: FolderError) -> Self {
         StateError::from(error).into()
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe { Kind::BrokenPipe } else { Kind::Io };
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::BrokenPipe } else { ExitKind::Io };
         Self { kind, message: error.to_string(), hint: None }
     }
 }
 
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Self {
+impl From<VerbRefusal> for CommandError {
+    fn from(refusal: VerbRefusal) -> Self {
         let kind = match refusal.kind {
-            RefusalKind::NotFound => Kind::NotFound,
-            RefusalKind::Precondition => Kind::Precondition,
-            RefusalKind::Contention => Kind::Busy,
-            RefusalKind::Human => Kind::Human,
-            RefusalKind::Usage => Kind::User,
-            RefusalKind::NotGreen => Kind::NotGreen,
+            VerbRefusalKind::NotFound => ExitKind::NotFound,
+            VerbRefusalKind::Precondition => ExitKind::Precondition,
+            VerbRefusalKind::Contention => ExitKind::Busy,
+            VerbRefusalKind::Human => ExitKind::Human,
+            VerbRefusalKind::Usage => ExitKind::User,
+            VerbRefusalKind::NotGreen => ExitKind::NotGreen,
         };
         Self { kind, message: refusal.message, hint: Some(refusal.hint) }
     }
 }
 
-impl From<TransactError> for Failure {
+impl From<TransactError> for CommandError {
     fn from(error: TransactError) -> Self {
         match error {
             TransactError::Refused(refusal) => refusal.into(),
@@ -290,33 +290,34 @@ impl From<TransactError> for Failure {
     }
 }
 
-impl From<RunsError> for Failure {
-    fn from(error: RunsError) -> Self {
+impl From<RunStoreError> for CommandError {
+    fn from(error: RunStoreError) -> Self {
         let (kind, hint) = match &error {
-            RunsError::NoRepository(_) => (Kind::Precondition, "`git init` makes one"),
-            RunsError::Id(_) => (Kind::User, "`omo run list` names the runs of this repository"),
-            RunsError::NotFound(_) => (Kind::NotFound, "`omo run list` names the runs of this repository"),
-            RunsError::Lock(LockError::Busy(_)) => {
-                (Kind::Busy, "try again; if it lasts, a stopped process holds the run's lock")
+            RunStoreError::NoRepository(_) => (ExitKind::Precondition, "`git init` makes one"),
+            RunStoreError::Id(_) => (ExitKind::User, "`omo run list` names the runs of this repository"),
+            RunStoreError::NotFound(_) => (ExitKind::NotFound, "`omo run list` names the runs of this repository"),
+            RunStoreError::Lock(LockError::Busy(_)) => {
+                (ExitKind::Busy, "try again; if it lasts, a stopped process holds the run's lock")
             }
-            RunsError::NoKey(_) | RunsError::Key(_) => (Kind::Io, "`omo doctor` looks at the key"),
-            RunsError::Line { .. } | RunsError::Ledger { .. } => {
-                (Kind::Io, "the run cannot go on; what is in the files stays, and a new run of the plan can be opened")
-            }
-            _ => (Kind::Io, "check the rights and the space of that folder; nothing was changed"),
+            RunStoreError::NoKey(_) | RunStoreError::Key(_) => (ExitKind::Io, "`omo doctor` looks at the key"),
+            RunStoreError::Line { .. } | RunStoreError::Ledger { .. } => (
+                ExitKind::Io,
+                "the run cannot go on; what is in the files stays, and a new run of the plan can be opened",
+            ),
+            _ => (ExitKind::Io, "check the rights and the space of that folder; nothing was changed"),
         };
         Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
     }
 }
 
-impl From<ProjectionError> for Failure {
+impl From<ProjectionError> for CommandError {
     fn from(error: ProjectionError) -> Self {
         let hint = "the ledger has everything; once the file can be written, `omo agent next` writes it";
         Self::io(error.to_string(), hint)
     }
 }
 
-impl From<PlanFileError> for Failure {
+impl From<PlanFileError> for CommandError {
     fn from(error: PlanFileError) -> Self {
         let message = error.to_string();
         match error {
@@ -327,7 +328,7 @@ impl From<PlanFileError> for Failure {
     }
 }
 
-impl From<DriveError> for Failure {
+impl From<DriveError> for CommandError {
     fn from(error: DriveError) -> Self {
         match error {
             DriveError::Engine(error) => error.into(),
@@ -337,7 +338,7 @@ impl From<DriveError> for Failure {
     }
 }
 
-impl From<EngineError> for Failure {
+impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Refused(refusal) => refusal.into(),
@@ -350,7 +351,7 @@ impl From<EngineError> for Failure {
     }
 }
 
-impl From<RestoreError> for Failure {
+impl From<RestoreError> for CommandError {
     fn from(error: RestoreError) -> Self {
         let message = format!("the work tree could not be kept or put back: {error}");
         match error {
@@ -365,35 +366,35 @@ impl From<RestoreError> for Failure {
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Self {
+impl From<TaskListError> for CommandError {
+    fn from(error: TaskListError) -> Self {
         let message = error.to_string();
         match error {
-            SessionError::NotFound { .. } => Self::not_found(
+            TaskListError::NotFound { .. } => Self::not_found(
                 message,
                 "`omo tasks list` names those that there are; `omo agent tasks create` makes one",
             ),
-            SessionError::NoTask { .. } => {
+            TaskListError::NoTask { .. } => {
                 Self::not_found(message, "`omo agent task list` names the tasks of the session")
             }
-            SessionError::Lock(LockError::Busy(_)) => {
+            TaskListError::Lock(LockError::Busy(_)) => {
                 Self::busy(message, "try again; if it lasts, a stopped process holds `.lock` in the session's folder")
             }
-            SessionError::Run(error) => error.into(),
-            SessionError::Folder(FolderError::Refused { .. }) => {
+            TaskListError::Run(error) => error.into(),
+            TaskListError::Folder(FolderError::Refused { .. }) => {
                 Self::io(message, "move it away: nothing is read or written there")
             }
-            SessionError::Json { .. } | SessionError::Bad { .. } => {
+            TaskListError::Json { .. } | TaskListError::Bad { .. } => {
                 Self::io(message, "mend the file, or move it away; nothing was changed")
             }
-            SessionError::Folder(_) | SessionError::Lock(_) => {
+            TaskListError::Folder(_) | TaskListError::Lock(_) => {
                 Self::io(message, "check the rights of that folder and the space on its disk; nothing was changed")
             }
         }
     }
 }
 
-impl From<PendingError> for Failure {
+impl From<PendingError> for CommandError {
     fn from(error: PendingError) -> Self {
         match error {
             PendingError::Folder(error) => error.into(),
@@ -403,7 +404,7 @@ impl From<PendingError> for Failure {
     }
 }
 
-impl From<ProjectFileError> for Failure {
+impl From<ProjectFileError> for CommandError {
     fn from(error: ProjectFileError) -> Self {
         Self::io(error.to_string(), "check the rights of the project folder")
     }

@@ -10,9 +10,9 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use omo_hooks::input::Text;
+use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
-use omo_plan::fence::{Deed, Fence, Refusal, Rules, VERSION};
+use omo_plan::fence::{FenceRefusal, FenceRules, ToolAction, VERSION, WorktreeFence};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::regular_file;
 use serde::Deserialize;
@@ -38,25 +38,25 @@ pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Fen
 /// What the client sends: the fields that matter here.
 #[derive(Deserialize)]
 struct Input {
-    tool_name: Text,
+    tool_name: LossyText,
     #[serde(default, rename = "tool_input")]
     asked: ToolInput,
-    cwd: Option<Text>,
+    cwd: Option<LossyText>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct ToolInput {
-    file_path: Option<Text>,
-    notebook_path: Option<Text>,
-    command: Option<Text>,
-    isolation: Option<Text>,
+    file_path: Option<LossyText>,
+    notebook_path: Option<LossyText>,
+    command: Option<LossyText>,
+    isolation: Option<LossyText>,
 }
 
 /// Answers, and prints nothing where there is nothing to say.
 pub(crate) fn run(options: &FenceOptions) {
     let is_of_a_group = ProcessEnv::from_process().worker.is_some();
-    let unclear = Refusal::Unclear("what is asked cannot be read, or the rules of this session");
+    let unclear = FenceRefusal::Unclear("what is asked cannot be read, or the rules of this session");
     let otherwise = is_of_a_group.then(|| unclear.to_string());
     // A fence that crashes is no check.
     let last = otherwise.clone();
@@ -84,31 +84,31 @@ fn deny(reason: &str) {
 }
 
 /// What the fence has against it; `None` where that cannot be told.
-fn judged(options: &FenceOptions) -> Option<Result<(), Refusal>> {
+fn judged(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
     let input = stdin::read_json().ok()?;
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);
     // serde would take a list for the fields in their order.
     let input: Input = input.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice(input).ok())??;
     let ToolInput { file_path, notebook_path, command, isolation } = &input.asked;
     let deed = match &*input.tool_name {
-        "Write" | "Edit" | "MultiEdit" => Deed::Write(file_path.as_deref()?),
-        "NotebookEdit" => Deed::Write(notebook_path.as_deref()?),
-        "Bash" => Deed::Run(command.as_deref()?),
-        "Agent" | "Task" if isolation.is_some() => Deed::SendAway,
+        "Write" | "Edit" | "MultiEdit" => ToolAction::Write(file_path.as_deref()?),
+        "NotebookEdit" => ToolAction::Write(notebook_path.as_deref()?),
+        "Bash" => ToolAction::Run(command.as_deref()?),
+        "Agent" | "Task" if isolation.is_some() => ToolAction::SendAway,
         _ => return Some(Ok(())),
     };
     let rules = rules(options.rules.as_deref()?)?;
     let root = real::place(&env::worker_root()?)?;
     let home = env::home().and_then(|home| real::place(&home));
-    let fence = Fence { root: &root, rules: &rules, home: home.as_deref() };
+    let fence = WorktreeFence { root: &root, rules: &rules, home: home.as_deref() };
     let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| real::place(Path::new(path)));
     Some(refusal.map_or(Ok(()), Err))
 }
 
-fn rules(path: &Path) -> Option<Rules> {
+fn rules(path: &Path) -> Option<FenceRules> {
     let mut bytes = Vec::new();
     regular_file::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok().filter(|rules: &Rules| rules.version == VERSION)
+    serde_json::from_slice(&bytes).ok().filter(|rules: &FenceRules| rules.version == VERSION)
 }
 
 #[cfg(test)]

@@ -29,12 +29,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use omo_exec::asking::AskedProject;
+use omo_exec::asking::ProjectClients;
 use omo_store::env::ProcessEnv;
 use omo_store::{config, signals};
 
 use crate::arguments::{AgentCommand, Arguments, Command, UlwCommand};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::project::Project;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
@@ -63,7 +63,7 @@ pub fn main() -> ExitCode {
     };
     match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.kind == Kind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) if failure.kind == ExitKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.is_said() {
                 say(&failure);
@@ -98,10 +98,10 @@ fn add_pages(command: &clap::Command, words: &[&str], columns: usize, pages: &mu
 
 /// Every exit status with what it means, in ascending order.
 pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
-    Kind::ALL.iter().map(|kind| (kind.status(), kind.meaning()))
+    ExitKind::ALL.iter().map(|kind| (kind.status(), kind.meaning()))
 }
 
-fn dispatch(arguments: Arguments) -> Result<(), Failure> {
+fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
     let mut env = ProcessEnv::from_process();
     // What only reads a plan does the same for each caller, and does not ask who calls it.
     let only_reads = matches!(arguments.command, Command::Plan { .. });
@@ -147,7 +147,7 @@ fn dispatch(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-fn for_agents(env: &ProcessEnv, action: AgentCommand) -> Result<(), Failure> {
+fn for_agents(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError> {
     match action {
         AgentCommand::Open(options) => run::open_typed(env, options),
         AgentCommand::Next(options) => run::next(env, &options),
@@ -171,12 +171,12 @@ fn for_agents(env: &ProcessEnv, action: AgentCommand) -> Result<(), Failure> {
 
 /// Whether a session's shell started this command, whatever it left out of the environment.
 fn is_below_session(env: &ProcessEnv) -> bool {
-    Project::top(env).is_ok_and(|root| AskedProject::read(&root, None).stands_above_process())
+    Project::top(env).is_ok_and(|root| ProjectClients::read(&root, None).stands_above_process())
 }
 
 /// With a bad configuration the limits and checks would be others than the user believes.
-pub fn sound(config: &config::UserConfig) -> Result<(), Failure> {
-    config.problems.first().map_or(Ok(()), |problem| Err(Failure::config(problem)))
+pub fn sound(config: &config::UserConfig) -> Result<(), CommandError> {
+    config.problems.first().map_or(Ok(()), |problem| Err(CommandError::config(problem)))
 }
 
 /// A bad configuration must not keep the user from looking, or from stopping.

@@ -10,14 +10,14 @@ use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
 
 use crate::arguments::LogOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::Project;
 
 /// How often a log that is followed is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Shows the log, and what is added to it where it is followed.
-pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let mut out = anstream::stdout().lock();
     let Some(folder) = &project.folder else { return say_none(&project) };
@@ -36,12 +36,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &LogOptions) -> Result<(), Failure>
     }
 }
 
-fn say_none(project: &Project) -> Result<(), Failure> {
+fn say_none(project: &Project) -> Result<(), CommandError> {
     writeln!(anstream::stderr(), "Nothing was decided in {} yet.", project.root.display())?;
     Ok(())
 }
 
-fn show(out: &mut impl Write, entries: &[LogEntry], json: bool) -> Result<(), Failure> {
+fn show(out: &mut impl Write, entries: &[LogEntry], json: bool) -> Result<(), CommandError> {
     for entry in entries {
         if json {
             writeln!(out, "{}", serde_json::to_string(entry).unwrap_or_default())?;

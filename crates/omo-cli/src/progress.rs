@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use omo_core::check::Check;
 use omo_core::messages::command_text::typed_form;
 use omo_core::verification::CheckResult;
-use omo_exec::gates::Watcher;
+use omo_exec::gates::CheckWatcher;
 
 use crate::table::cut;
 
@@ -78,7 +78,7 @@ impl Progress {
     }
 }
 
-impl Watcher for Progress {
+impl CheckWatcher for Progress {
     fn begins(&mut self, gate: &Check) {
         self.0.begin(gate.name.clone(), cut(&typed_form(&gate.command), 60));
     }

@@ -10,7 +10,7 @@ use omo_store::folder::GuardedFolder;
 use omo_store::project_root;
 use omo_store::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);
@@ -25,17 +25,17 @@ pub(crate) struct Project {
 
 impl Project {
     /// Finds the project of the current folder.
-    pub(crate) fn find(env: &ProcessEnv) -> Result<Self, Failure> {
+    pub(crate) fn find(env: &ProcessEnv) -> Result<Self, CommandError> {
         let root = Self::top(env)?;
         let folder = GuardedFolder::open_state(&root)?;
         Ok(Self { root, folder })
     }
 
     /// The top folder of that project, whatever its state is in.
-    pub(crate) fn top(env: &ProcessEnv) -> Result<PathBuf, Failure> {
+    pub(crate) fn top(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
         let cwd = std::env::current_dir()?;
         let missing =
-            || Failure::precondition("this folder is not there any more", "run `omo` in the project's folder");
+            || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
         let named = env.project_dir.clone();
         let used = || project_root::find_used_root(&cwd).or_else(|| project_root::find_root(None, Some(&cwd)));
         named.or_else(used).ok_or_else(missing)
@@ -61,7 +61,7 @@ impl Project {
 
     /// The session that is meant: the one that was named, the one that this shell belongs to, or
     /// the only one that is on; `None` where none is.
-    pub(crate) fn session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, Failure> {
+    pub(crate) fn session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
         if let Some(id) = named_or_own(named, env)? {
             return Ok(Some(id));
         }
@@ -73,28 +73,28 @@ impl Project {
             several => {
                 let ids: Vec<&SessionId> = several.iter().collect();
                 let message = format!("{} sessions are on in this project", several.len());
-                Err(Failure::user(message, format!("name one:\n{}", list(&ids))))
+                Err(CommandError::user(message, format!("name one:\n{}", list(&ids))))
             }
         }
     }
 
     /// As [`Project::session`], where there has to be one.
-    pub(crate) fn some_session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<SessionId, Failure> {
+    pub(crate) fn some_session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<SessionId, CommandError> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
-            Failure::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
+            CommandError::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
         };
         self.session(named, env)?.ok_or_else(missing)
     }
 }
 
 /// The session that was named, or the one that this shell belongs to.
-pub(crate) fn named_or_own(named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, Failure> {
+pub(crate) fn named_or_own(named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
     match named.or(env.session_id.as_deref()) {
         None => Ok(None),
         Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
             let shown = omo_core::text::sanitize(text, 60);
-            Failure::user(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
+            CommandError::user(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
         }),
     }
 }

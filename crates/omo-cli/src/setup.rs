@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::client_version::MIN_CLIENT_VERSION;
 use omo_core::text::sanitize;
-use omo_exec::claude::{Claude, ClaudeError};
+use omo_exec::claude::{ClaudeClient, ClaudeError};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::folder::{FolderError, GuardedFolder};
 use omo_store::lock::{DEADLINE, LockError, StateLock};
@@ -27,7 +27,7 @@ use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
 use self::staging::Staged;
 use self::status_line::Removal;
 use crate::arguments::SetupOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// Where everything of a setup lies.
 struct Places {
@@ -40,9 +40,9 @@ struct Places {
 }
 
 /// Sets omo up, or undoes that.
-pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), CommandError> {
     let missing =
-        || Failure::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
+        || CommandError::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
     let data_home = env::data_home().ok_or_else(missing)?;
     let folder = data_home.join("omo");
     let places = Places { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
@@ -54,34 +54,34 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Failur
 }
 
 /// Links this very `omo` for terminals, and nothing else.
-fn link_only(places: &Places) -> Result<(), Failure> {
+fn link_only(places: &Places) -> Result<(), CommandError> {
     let program = std::env::current_exe()?.canonicalize()?;
     let lasting = link::lasting_path(&program, &places.plugin).ok_or_else(|| {
         let message = format!("{} does not stay where it is over an update of omo", program.display());
-        Failure::precondition(message, "run `omo setup`, which puts it where it does")
+        CommandError::precondition(message, "run `omo setup`, which puts it where it does")
     })?;
     link(&lasting, Other::Stays)
 }
 
 /// Links a path for terminals, and says how it is found there.
-fn link(to: &Path, other: Other) -> Result<(), Failure> {
+fn link(to: &Path, other: Other) -> Result<(), CommandError> {
     let Some(place) = link::place() else { return Ok(()) };
     let linked = link::link(to, &place, other).map_err(|error| {
         let message = format!("link {}: {error}", place.display());
-        Failure::io(message, format!("everything else is done; {} is the program", to.display()))
+        CommandError::io(message, format!("everything else is done; {} is the program", to.display()))
     })?;
     say("terminal", &link::description(&linked, to, &place));
     Ok(())
 }
 
-fn set_up(places: &Places) -> Result<(), Failure> {
+fn set_up(places: &Places) -> Result<(), CommandError> {
     let source = source::own()?;
     let claude = client()?;
     let version = claude.version()?;
     if version < MIN_CLIENT_VERSION {
         let message =
             format!("{} is version {version}, and omo needs {MIN_CLIENT_VERSION} or later", claude.program().display());
-        return Err(Failure::precondition(message, "run `claude update`, then `omo setup` again"));
+        return Err(CommandError::precondition(message, "run `claude update`, then `omo setup` again"));
     }
     say("Claude Code", &format!("{version}, {}", claude.program().display()));
     // Before anything is written: what is registered now goes on working.
@@ -91,7 +91,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
         let hint = format!(
             "keep using that one, or remove it and its plugin with `claude plugin marketplace remove {MARKETPLACE}` and run `omo setup` again"
         );
-        return Err(Failure::precondition(message, hint));
+        return Err(CommandError::precondition(message, hint));
     }
     let _lock = lock(places)?;
     let staged = staging::stage(&source, &places.new, &places.plugin)?;
@@ -103,7 +103,7 @@ fn set_up(places: &Places) -> Result<(), Failure> {
     let after = registration::look(&claude, &places.plugin)?;
     if after.marketplace != Whose::Ours || !after.plugin.is_some_and(|plugin| plugin.is_enabled) {
         let message = format!("Claude Code was told to install {PLUGIN}, and does not show it as enabled");
-        return Err(Failure::precondition(message, "see what `claude plugin list` says about it"));
+        return Err(CommandError::precondition(message, "see what `claude plugin list` says about it"));
     }
     say("plugin", &what_was_registered(&steps));
     link(&places.plugin.join("bin").join("omo"), Other::GivesWay)?;
@@ -149,7 +149,7 @@ fn say_what_is_next(staged: &Staged, place: &Path) {
     let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
 }
 
-fn remove(env: &ProcessEnv, places: &Places) -> Result<(), Failure> {
+fn remove(env: &ProcessEnv, places: &Places) -> Result<(), CommandError> {
     let is_staged = places.plugin.symlink_metadata().is_ok() || places.new.symlink_metadata().is_ok();
     let folder = GuardedFolder::open_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
     let lock = if folder.is_some() { Some(lock(places)?) } else { None };
@@ -160,13 +160,13 @@ fn remove(env: &ProcessEnv, places: &Places) -> Result<(), Failure> {
         Err(ClaudeError::Missing) => {
             let message = "there is no `claude` on PATH to take the plugin out of".to_owned();
             let by_hand = format!("if Claude Code is gone for good, remove the folder {}", places.plugin.display());
-            return Err(Failure::precondition(message, format!("put it on PATH and try again; {by_hand}")));
+            return Err(CommandError::precondition(message, format!("put it on PATH and try again; {by_hand}")));
         }
         Err(error) => return Err(error.into()),
     };
     unstage(places).map_err(|error| {
         let message = format!("remove {}: {error}", places.plugin.display());
-        Failure::io(message, "Claude Code does not use it any more; remove that folder yourself")
+        CommandError::io(message, "Claude Code does not use it any more; remove that folder yourself")
     })?;
     drop(lock);
     let dangled = clear_what_dangles()?;
@@ -186,7 +186,7 @@ fn remove(env: &ProcessEnv, places: &Places) -> Result<(), Failure> {
 }
 
 /// Takes away what names an omo that has gone: the link for terminals, and a status line. Whether there was any.
-fn clear_what_dangles() -> Result<bool, Failure> {
+fn clear_what_dangles() -> Result<bool, CommandError> {
     let link = link::place();
     let is_unlinked = link.as_deref().map_or(Ok(false), link::remove_dangling)?;
     if let Some(place) = link.filter(|_| is_unlinked) {
@@ -208,7 +208,7 @@ fn clear_what_dangles() -> Result<bool, Failure> {
 }
 
 /// Has the client forget the plugin; whether it knew it.
-fn unregister(claude: &Claude, places: &Places) -> Result<bool, Failure> {
+fn unregister(claude: &ClaudeClient, places: &Places) -> Result<bool, CommandError> {
     let now = registration::look(claude, &places.plugin)?;
     if let Whose::From(origin) = &now.marketplace {
         let origin = sanitize(origin, 300);
@@ -244,17 +244,17 @@ fn say_what_stays(env: &ProcessEnv) {
 }
 
 /// The client that is on `PATH`. It is started beside this program, where no project has settings.
-fn client() -> Result<Claude, ClaudeError> {
+fn client() -> Result<ClaudeClient, ClaudeError> {
     let own = std::env::current_exe().ok().and_then(|program| program.parent().map(Path::to_owned));
-    Claude::find(&SearchPath::from_process(), &own.unwrap_or_else(|| PathBuf::from("/")))
+    ClaudeClient::find(&SearchPath::from_process(), &own.unwrap_or_else(|| PathBuf::from("/")))
 }
 
 /// Takes the one lock of all setups of a user.
-fn lock(places: &Places) -> Result<StateLock, Failure> {
+fn lock(places: &Places) -> Result<StateLock, CommandError> {
     let folder = GuardedFolder::create_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
     let lock = match StateLock::take(&folder, DEADLINE) {
         Err(LockError::Busy(_)) => {
-            return Err(Failure::busy("another `omo setup` is at work", "try again when it is done"));
+            return Err(CommandError::busy("another `omo setup` is at work", "try again when it is done"));
         }
         Err(LockError::Folder(error)) => return Err(cannot_use(places, &error)),
         Err(LockError::Io(error)) => return Err(error.into()),
@@ -262,7 +262,7 @@ fn lock(places: &Places) -> Result<StateLock, Failure> {
     };
     if !lock_of(places).is_file() {
         // Its holder was an `omo setup --remove`, which has just removed it.
-        return Err(Failure::busy("another `omo setup` was at work", "try again"));
+        return Err(CommandError::busy("another `omo setup` was at work", "try again"));
     }
     Ok(lock)
 }
@@ -271,10 +271,10 @@ fn lock_of(places: &Places) -> PathBuf {
     places.data_home.join("omo").join("runtime.lock")
 }
 
-fn cannot_use(places: &Places, error: &FolderError) -> Failure {
+fn cannot_use(places: &Places, error: &FolderError) -> CommandError {
     let hint =
         format!("{} has to be a folder that you can write to; XDG_DATA_HOME names another", places.data_home.display());
-    Failure::io(error.to_string(), hint)
+    CommandError::io(error.to_string(), hint)
 }
 
 /// Says what was done. What was done is done: where that cannot be written the rest goes on.

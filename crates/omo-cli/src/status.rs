@@ -13,18 +13,18 @@ use omo_store::state;
 use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::StatusOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::{Project, named_or_own};
 
 /// Shows the sessions: the armed ones first, then the last ones that ended.
-pub(crate) fn run(env: &ProcessEnv, options: &StatusOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &StatusOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let mut sessions = project.sessions()?;
     if let Some(id) = named_or_own(options.session.as_deref(), &ProcessEnv { session_id: None, ..env.clone() })? {
         sessions.retain(|(known, _)| *known == id);
         if sessions.is_empty() {
             let hint = "`omo status` lists the sessions of this project";
-            return Err(Failure::not_found(format!("no session `{id}` in {}", project.root.display()), hint));
+            return Err(CommandError::not_found(format!("no session `{id}` in {}", project.root.display()), hint));
         }
     }
     sessions.sort_by_key(|(_, session)| std::cmp::Reverse((session.is_armed(), session.updated_at)));
@@ -49,7 +49,12 @@ fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry]
     status_report(id.as_str(), &session.as_believed(provenance, env.now), plan, last, env.client_block_cap)
 }
 
-fn show(out: &mut impl Write, project: &Project, reports: &[StatusReport], env: &ProcessEnv) -> Result<(), Failure> {
+fn show(
+    out: &mut impl Write,
+    project: &Project,
+    reports: &[StatusReport],
+    env: &ProcessEnv,
+) -> Result<(), CommandError> {
     if reports.is_empty() {
         writeln!(out, "No session of {} has used ultrawork.", project.root.display())?;
         writeln!(out, "Type `ulw` and a task in a Claude Code prompt to turn it on.")?;
@@ -67,7 +72,7 @@ fn show(out: &mut impl Write, project: &Project, reports: &[StatusReport], env: 
     Ok(())
 }
 
-fn show_one(out: &mut impl Write, report: &StatusReport, env: &ProcessEnv) -> Result<(), Failure> {
+fn show_one(out: &mut impl Write, report: &StatusReport, env: &ProcessEnv) -> Result<(), CommandError> {
     let rows = report.rows(env.now);
     let width = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
     writeln!(out, "{HEADING}")?;

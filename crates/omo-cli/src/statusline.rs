@@ -12,9 +12,9 @@ use anstyle::{AnsiColor, Style};
 use omo_core::session_id::SessionId;
 use omo_core::statusline::{PartTone, SEPARATOR, StatusPart, status_parts};
 use omo_exec::status_line::StatusLine;
-use omo_hooks::input::Text;
+use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
-use omo_runs::Runs;
+use omo_runs::RunStore;
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
 use omo_store::{project_root, sealed_plan_run, state};
@@ -41,7 +41,7 @@ pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<Sta
 /// What the client sends: the fields that matter here. Those of a wrong type make it unreadable.
 #[derive(serde::Deserialize)]
 struct Input {
-    session_id: Text,
+    session_id: LossyText,
     cwd: Option<PathBuf>,
     workspace: Option<Workspace>,
 }
@@ -100,7 +100,7 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
 
 /// Whether clients work on a run behind the session, or may at any moment: after Esc nothing else says so.
 fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
-    let runs = Runs::find(root, state_home).ok().flatten();
+    let runs = RunStore::find(root, state_home).ok().flatten();
     runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok()).unwrap_or_default()
 }
 

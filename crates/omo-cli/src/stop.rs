@@ -14,11 +14,11 @@ use omo_store::sealed_plan_run;
 use omo_store::state::{self, EntryChange, StateError};
 
 use crate::arguments::StopOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::{Project, list, named_or_own};
 
 /// Ends the runs that are meant, and says which.
-pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let targets = targets(&project, env, options)?;
     let mut out = anstream::stdout().lock();
@@ -39,7 +39,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), Failure
 
 /// Which sessions to stop. A state that cannot be read names none; then an id that was given is still
 /// stopped, which moves the broken file aside.
-fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result<Vec<SessionId>, Failure> {
+fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result<Vec<SessionId>, CommandError> {
     if !options.all
         && let Some(id) = named_or_own(options.session.as_deref(), env)?
     {
@@ -50,7 +50,7 @@ fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result
     if armed.len() > 1 && !options.all {
         let ids: Vec<&SessionId> = armed.iter().collect();
         let message = format!("{} sessions are on in this project", armed.len());
-        return Err(Failure::user(message, format!("name one, or stop all with `--all`:\n{}", list(&ids))));
+        return Err(CommandError::user(message, format!("name one, or stop all with `--all`:\n{}", list(&ids))));
     }
     Ok(armed)
 }

@@ -7,7 +7,7 @@ use omo_core::messages::checks::checks_not_approved;
 use omo_core::session::{UlwActivation, UlwTrigger};
 use omo_core::session_id::SessionId;
 use omo_exec::baseline;
-use omo_exec::beginning::Beginning;
+use omo_exec::beginning::ActivationContext;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_exec::recorded;
@@ -20,14 +20,14 @@ use omo_store::starting_checks;
 use omo_store::state::{self, EntryChange, StateError};
 
 use crate::arguments::OnOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::{Project, list, named_or_own};
 use crate::stop::note;
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
-pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), Failure> {
+pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
     if env.in_session {
-        return Err(Failure::human(
+        return Err(CommandError::human(
             "a model starts no run of its own, and takes none up again that its user paused",
             "type `ulw` in the session, or use a terminal of your own",
         ));
@@ -71,7 +71,8 @@ pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> 
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
-        (has_begun, _) = Beginning { root, state_home, id: &id, scope, approval, now: env.now }.of(session, activation);
+        (has_begun, _) =
+            ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }.of(session, activation);
         (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
     })?;
     let (what, session) = begun?;
@@ -92,7 +93,7 @@ pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> 
     Ok(())
 }
 
-fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, Failure> {
+fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, CommandError> {
     if let Some(id) = named_or_own(options.session.as_deref(), env)? {
         return Ok(id);
     }
@@ -100,11 +101,11 @@ fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<Se
     let ids: Vec<&SessionId> = known.iter().map(|(id, _)| id).collect();
     match &*ids {
         [only] => Ok((*only).clone()),
-        [] => Err(Failure::not_found(
+        [] => Err(CommandError::not_found(
             "no session of this project is known",
             "type `ulw` in the session, or name it: `omo ulw on --session ID` (the session's first message shows CLAUDE_SESSION_ID)",
         )),
-        several => Err(Failure::user(
+        several => Err(CommandError::user(
             format!("{} sessions of this project are known", several.len()),
             format!("name one:\n{}", list(several)),
         )),

@@ -9,9 +9,9 @@ use omo_core::check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
 use omo_core::text::format_age;
 use omo_core::verification::CheckResult;
-use omo_exec::environment::Environment;
+use omo_exec::environment::CheckEnvironment;
 use omo_exec::files::WorkFiles;
-use omo_exec::gates::{self, Reuse, Setup};
+use omo_exec::gates::{self, CheckContext, EvidenceReuse};
 use omo_exec::git::GitCalls;
 use omo_store::config::UserConfig;
 use omo_store::env::{self, ProcessEnv};
@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use crate::arguments::VerifyOptions;
 use crate::check::sealed;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::progress::Progress;
 use crate::project::Project;
 use crate::table::{self, Cell};
@@ -47,7 +47,7 @@ pub(crate) fn gates(
     config: &UserConfig,
     project: &Project,
     session: Option<&str>,
-) -> Result<Meant, Failure> {
+) -> Result<Meant, CommandError> {
     let search = SearchPath::from_process();
     let anew = starting_checks::gather_checks(
         config.checks_for(&project.root),
@@ -64,10 +64,10 @@ pub(crate) fn gates(
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
     crate::sound(config)?;
     if env.in_check {
-        return Err(Failure::precondition(
+        return Err(CommandError::precondition(
             "a check cannot run the checks",
             "remove `omo verify` from what the check runs",
         ));
@@ -76,22 +76,22 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
     let Meant { gates, not_approved, scope, changed } = gates(env, config, &project, options.session.as_deref())?;
     if gates.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
-        return Err(Failure::not_green("no check decides here, so nothing is proved", hint));
+        return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));
     }
-    let environment = Environment::of_gates(env::variables(), &project.root);
+    let environment = CheckEnvironment::of_gates(env::variables(), &project.root);
     let logs = match project.folder {
         Some(folder) => Some(folder),
         None => own_logs(env, &project.root),
     };
     let calls = GitCalls::default();
     let files = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope.as_deref());
-    let setup = Setup {
+    let setup = CheckContext {
         root: &project.root,
         state_home: env.state_home.as_deref(),
         logs: logs.as_ref(),
         files: &files,
         environment: &environment,
-        reuse: Reuse::Nothing,
+        reuse: EvidenceReuse::Nothing,
         session: None,
     };
     let verified = gates::verify(&gates, &setup, &mut Progress::new());
@@ -121,7 +121,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         }
         red => format!("{red} of {} checks not green", report.checks.len()),
     };
-    Err(Failure::not_green(message, "the log of each has all that it said"))
+    Err(CommandError::not_green(message, "the log of each has all that it said"))
 }
 
 /// Where no session has used omo, nothing is left in the project: the logs go to the user's own
@@ -178,7 +178,12 @@ impl Line {
     }
 }
 
-fn show(env: &ProcessEnv, options: &VerifyOptions, report: &Report, results: &[CheckResult]) -> Result<(), Failure> {
+fn show(
+    env: &ProcessEnv,
+    options: &VerifyOptions,
+    report: &Report,
+    results: &[CheckResult],
+) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(out, "{}", serde_json::to_string_pretty(report).unwrap_or_default())?;

@@ -19,7 +19,7 @@ use crate::platform::{CLIENTS, ancestors, folder_of, name_of, owner_home, variab
 
 /// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]
-pub struct AskedProject {
+pub struct ProjectClients {
     /// Its top folder.
     root: PathBuf,
     /// The sessions that its state knows, and the one that is asked in.
@@ -30,7 +30,7 @@ pub struct AskedProject {
     client_home: Option<PathBuf>,
 }
 
-impl AskedProject {
+impl ProjectClients {
     /// Reads the state of a project; `own` is the session that is asked in. What cannot be read is not known.
     pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
         let folder = GuardedFolder::open_state(root).ok().flatten();

@@ -23,9 +23,9 @@ use omo_store::seal::{SealKey, hex_digest};
 use omo_store::{pinned_files, state};
 
 use self::project_copy::ProjectCopy;
-use crate::environment::Environment;
-use crate::gates::Watcher;
-use crate::process::{self, Job};
+use crate::environment::CheckEnvironment;
+use crate::gates::CheckWatcher;
+use crate::process::{self, CommandJob};
 use crate::supervisor::detached;
 use crate::{git, git_folder, recorded};
 
@@ -44,7 +44,7 @@ const ASK_EVERY: Duration = Duration::from_millis(20);
 /// What was installed for a project is no part of its tree, and its checks do not run without it.
 const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 
-type Results = BTreeMap<String, CheckBaseline>;
+type BaselineResults = BTreeMap<String, CheckBaseline>;
 
 /// Whether a check may count tests: its command may run some, or files of the project that it is held to.
 fn may_count(gate: &Check, root: &Path) -> bool {
@@ -97,7 +97,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) ->
     let key = SealKey::load(Some(home)).ok()?;
     let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
     let session = armed().filter(|session| key.holds(id, session))?;
-    let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
+    let environment = CheckEnvironment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
     folder.empty_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
     let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
@@ -105,7 +105,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) ->
     stand_alone(root, &top);
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let mut results = Results::new();
+    let mut results = BaselineResults::new();
     for gate in session.checks.iter().filter(|gate| may_count(gate, root)) {
         let mut variables = environment.for_gate(gate);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
@@ -120,7 +120,7 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) ->
             continue;
         };
         let own = Duration::from_secs(gate.effective_timeout().into());
-        let job = Job {
+        let job = CommandJob {
             run,
             folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
             timeout: own.min(deadline.saturating_duration_since(Instant::now())),
@@ -170,7 +170,7 @@ pub(crate) fn held_to(
     root: &Path,
     state_home: Option<&Path>,
     id: &SessionId,
-    watcher: &mut impl Watcher,
+    watcher: &mut impl CheckWatcher,
 ) -> Option<Vec<Check>> {
     let mut gates = gates.to_vec();
     let open = |gate: &&mut Check| gate.baseline.is_none() && may_count(gate, root);
@@ -178,7 +178,7 @@ pub(crate) fn held_to(
     if wanted.is_empty() {
         return Some(gates);
     }
-    let mut results = Results::new();
+    let mut results = BaselineResults::new();
     let mut why = "nothing was counted before the run";
     if let Some(folder) = state_home.and_then(|home| folder_of(home, id).ok())
         && let Ok(key) = SealKey::load(state_home)
@@ -218,13 +218,13 @@ fn sealed(id: &SessionId, json: &str) -> Vec<u8> {
     format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
 }
 
-fn write(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &Results) -> Option<()> {
+fn write(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &BaselineResults) -> Option<()> {
     let json = serde_json::to_string(results).ok()?;
     let seal = key.mac(&sealed(id, &json));
     folder.replace(RESULTS, format!("{seal}\n{json}").as_bytes()).ok()
 }
 
-fn read(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<Results> {
+fn read(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<BaselineResults> {
     let text = String::from_utf8(folder.read(RESULTS, MAX_BYTES).ok()??).ok()?;
     let (seal, json) = text.split_once('\n')?;
     key.is_mac(&sealed(id, json), seal).then(|| serde_json::from_str(json).ok())?

@@ -9,11 +9,11 @@ use omo_store::folder::FolderError;
 use omo_store::trust::GivenApproval;
 use omo_store::{env, run_environment};
 
-use crate::environment::Environment;
+use crate::environment::CheckEnvironment;
 
 /// Where a run begins, and what was found out before its entry was locked.
 #[derive(Debug)]
-pub struct Beginning<'a> {
+pub struct ActivationContext<'a> {
     /// The project.
     pub root: Option<&'a Path>,
     /// The user's own folder for states.
@@ -28,7 +28,7 @@ pub struct Beginning<'a> {
     pub now: Timestamp,
 }
 
-impl Beginning<'_> {
+impl ActivationContext<'_> {
     /// Turns a session on, whose entry is omo's own by now. What a run began with, its environment and which files count, stays until its task is
     /// proved, however often it is begun anew. Gives whether a task begins with it.
     ///
@@ -45,7 +45,7 @@ impl Beginning<'_> {
             session.note_unproved_approval(by, at);
         }
         session.verification.scope = session.verification.scope.take().or(scope);
-        let keep = |(root, home)| Environment::of_gates(env::variables(), root).keep(home, id);
+        let keep = |(root, home)| CheckEnvironment::of_gates(env::variables(), root).keep(home, id);
         let (kept, result) =
             match kept.map_or_else(|| root.zip(state_home).map(keep).transpose(), |kept| Ok(Some(kept))) {
                 Ok(kept) => (kept, Ok(())),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::endings;
-use crate::platform::{Ending, Group, adopt_orphans, end_orphans, hide_memory};
+use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
 
 /// Whether this process was started with this one argument and nothing else.
 pub(crate) fn is_asked(argument: &str) -> bool {
@@ -35,7 +35,7 @@ pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -
 }
 
 /// Ends a group and, on Linux, whatever has left it. Only a process that looks after nothing else may do so.
-pub(crate) fn end_all(group: &Group) {
-    group.end(Ending::AtOnce);
+pub(crate) fn end_all(group: &ProcessGroup) {
+    group.end(GroupEnding::AtOnce);
     end_orphans();
 }

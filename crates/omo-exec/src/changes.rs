@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use crate::git::GitCalls;
 use crate::platform::lies_in;
 use crate::repository::is_object;
-use crate::tree::{Scratch, id_of_submodule};
+use crate::tree::{ScratchTree, id_of_submodule};
 
 pub use added::{AddedLine, AddedLines, added_lines};
 
@@ -35,7 +35,7 @@ const OWN: &str = ".sisyphus/cc-omo";
 /// A work tree as it was at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TreeId {
+pub struct TreeSnapshot {
     /// git's name for it.
     tree: String,
     /// The submodules by their path, each with the id of its own work tree.
@@ -46,7 +46,7 @@ pub struct TreeId {
 /// What became of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum ChangeKind {
+pub enum PathChangeKind {
     /// It was not there.
     Added,
     /// It has another content, or is something else: its right to be run counts, as does a link.
@@ -58,17 +58,17 @@ pub enum ChangeKind {
 /// A path that differs between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Change {
+pub struct PathChange {
     /// The path from the project's top, with `/` between its parts; what lies beside the project in
     /// the same repository begins with `../`. Bytes that are no UTF-8 are shown as `U+FFFD`.
     pub path: String,
     /// What became of it.
-    pub kind: ChangeKind,
+    pub kind: PathChangeKind,
 }
 
 /// Takes the present content of the work tree that a project lies in, for one run; `None` where it
 /// lies in none, or git cannot say. `root` and `state_home` are absolute.
-pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeId> {
+pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
     let work_tree = GitWorktree::find(root)?;
     let calls = GitCalls::default();
     let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
@@ -83,7 +83,7 @@ pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeId> 
         // Two paths that are no UTF-8 may look the same; then both count.
         submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
     }
-    Some(TreeId { tree: kept.tree, submodules })
+    Some(TreeSnapshot { tree: kept.tree, submodules })
 }
 
 /// What differs between two snapshots of a run, sorted by path; `None` where that cannot be told,
@@ -95,10 +95,10 @@ pub fn changed(
     root: &Path,
     state_home: &Path,
     run_id: &str,
-    from: &TreeId,
-    to: &TreeId,
+    from: &TreeSnapshot,
+    to: &TreeSnapshot,
     own: &[&str],
-) -> Option<Vec<Change>> {
+) -> Option<Vec<PathChange>> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
     let work_tree = GitWorktree::find(root)?;
     let listed = difference(&work_tree, state_home, run_id, &differing, [from, to])?;
@@ -106,7 +106,7 @@ pub fn changed(
     for (path, inner) in &from.submodules {
         let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
         if is_other && !found.iter().any(|change| change.path == *path) {
-            found.push(Change { path: path.clone(), kind: ChangeKind::Modified });
+            found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
         }
     }
     let project = below_top(root, &work_tree)?;
@@ -124,7 +124,7 @@ fn difference(
     state_home: &Path,
     run_id: &str,
     arguments: &[&str],
-    [from, to]: [&TreeId; 2],
+    [from, to]: [&TreeSnapshot; 2],
 ) -> Option<Vec<u8>> {
     if !is_object(&from.tree) || !is_object(&to.tree) {
         return None;
@@ -173,8 +173,8 @@ fn scratch<'a>(
     state_home: &Path,
     calls: &'a GitCalls,
     run_id: &str,
-) -> Option<Scratch<'a>> {
-    Scratch::remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
+) -> Option<ScratchTree<'a>> {
+    ScratchTree::remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
 }
 
 /// A name that is one whatever the run is called.
@@ -183,16 +183,16 @@ fn folder_of(run_id: &str) -> String {
 }
 
 /// A list of letters and paths, each with a NUL behind it.
-fn parse(listed: &[u8]) -> Option<Vec<Change>> {
+fn parse(listed: &[u8]) -> Option<Vec<PathChange>> {
     let mut parts = listed.split(|byte| *byte == 0);
     let mut found = Vec::new();
     while let Some(letter) = parts.next().filter(|letter| !letter.is_empty()) {
         let kind = match letter {
-            b"A" => ChangeKind::Added,
-            b"D" => ChangeKind::Deleted,
-            _ => ChangeKind::Modified,
+            b"A" => PathChangeKind::Added,
+            b"D" => PathChangeKind::Deleted,
+            _ => PathChangeKind::Modified,
         };
-        found.push(Change { path: String::from_utf8_lossy(parts.next()?).into_owned(), kind });
+        found.push(PathChange { path: String::from_utf8_lossy(parts.next()?).into_owned(), kind });
     }
     Some(found)
 }
@@ -246,8 +246,11 @@ mod tests {
     fn a_list_is_read_to_its_end_and_a_cut_one_is_none() {
         let found = parse(b"A\0new\nline\0D\0\xff\0T\0link\0").unwrap();
         let shown: Vec<_> = found.iter().map(|change| (change.path.as_str(), change.kind)).collect();
-        let expected =
-            [("new\nline", ChangeKind::Added), ("\u{fffd}", ChangeKind::Deleted), ("link", ChangeKind::Modified)];
+        let expected = [
+            ("new\nline", PathChangeKind::Added),
+            ("\u{fffd}", PathChangeKind::Deleted),
+            ("link", PathChangeKind::Modified),
+        ];
         assert_eq!(shown, expected);
         assert_eq!(parse(b""), Some(Vec::new()));
         assert_eq!(parse(b"A"), None);

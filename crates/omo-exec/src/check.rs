@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use omo_core::task_check::{ObservedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict, has_pipe, judge_task_check};
 
-use crate::environment::Environment;
-use crate::keeper::CheckSpec;
+use crate::environment::CheckEnvironment;
+use crate::keeper::TaskCheckSpec;
 use crate::platform::bash;
-use crate::process::{self, Job};
+use crate::process::{self, CommandJob};
 
 /// Where the output of a check goes: its beginning and its end.
 #[derive(Debug)]
-pub struct Log {
+pub struct CheckLog {
     /// Its path, for messages.
     pub path: PathBuf,
     /// The open file.
@@ -28,8 +28,8 @@ pub struct Log {
 pub fn run(
     check: &TaskCheck,
     root: &Path,
-    environment: &Environment,
-    log: Option<Log>,
+    environment: &CheckEnvironment,
+    log: Option<CheckLog>,
     goes_on: impl FnMut() -> bool,
 ) -> Option<TaskCheckOutcome> {
     let setting = environment.setting_of_check(check, root);
@@ -39,13 +39,13 @@ pub fn run(
     let bash = bash(environment.search(), root);
     let (has_pipe, tells_all) = (has_pipe(&check.command), bash.is_some());
     let (path, file) = log.map(|log| (log.path, log.file)).unzip();
-    let job = Job {
+    let job = CommandJob {
         run: check.command.clone(),
         folder: check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder)),
         timeout: Duration::from_secs(check.effective_timeout().into()),
         variables: environment.for_check(),
         log: file,
-        check: Some(CheckSpec { bash, text: check.expect.stdout_has.clone() }),
+        check: Some(TaskCheckSpec { bash, text: check.expect.stdout_has.clone() }),
     };
     let outcome = process::run(job, goes_on);
     let end = outcome.end?;

@@ -15,7 +15,7 @@ use omo_store::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::platform::{self, CLIENTS, Ending, Group, Leftovers};
+use crate::platform::{self, CLIENTS, GroupEnding, Leftovers, ProcessGroup};
 
 pub mod child;
 mod headless;
@@ -23,7 +23,7 @@ pub mod settings;
 pub mod stream;
 pub mod supplies;
 
-pub use headless::{Headless, Session};
+pub use headless::{HeadlessRequest, HeadlessResult};
 
 /// How long the client may take for one answer.
 pub const LIMIT: Duration = Duration::from_secs(60);
@@ -80,7 +80,7 @@ pub enum ClaudeError {
 /// A plugin, as `claude plugin list --json` describes it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Plugin {
+pub struct InstalledPlugin {
     /// `name@marketplace`.
     pub id: String,
     /// The version that was installed.
@@ -124,7 +124,7 @@ impl Marketplace {
 
 /// The client.
 #[derive(Clone, Debug)]
-pub struct Claude {
+pub struct ClaudeClient {
     program: PathBuf,
     folder: PathBuf,
     limit: Duration,
@@ -132,7 +132,7 @@ pub struct Claude {
     path: Option<OsString>,
 }
 
-impl Claude {
+impl ClaudeClient {
     /// The client of the first folder of `search` that has one, to be started in `folder`, whose
     /// project settings it then reads. It finds its own programs nowhere else.
     pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
@@ -162,7 +162,7 @@ impl Claude {
     }
 
     /// The plugins that are installed, in every scope that its folder sees.
-    pub fn plugins(&self) -> Result<Vec<Plugin>, ClaudeError> {
+    pub fn plugins(&self) -> Result<Vec<InstalledPlugin>, ClaudeError> {
         self.list(&["plugin", "list", "--json"])
     }
 
@@ -185,7 +185,7 @@ impl Claude {
         let mut command = self.command();
         command.args(arguments).current_dir(&self.folder);
         let asked = asked(&command.get_args().collect::<Vec<_>>());
-        let Answer { status, stdout, stderr } = self.run(command, &asked, || true)?;
+        let ClientOutput { status, stdout, stderr } = self.run(command, &asked, || true)?;
         if status == Some(0) {
             return Ok(stdout);
         }
@@ -207,7 +207,7 @@ impl Claude {
         mut command: Command,
         asked: &str,
         mut is_wanted: impl FnMut() -> bool,
-    ) -> Result<Answer, ClaudeError> {
+    ) -> Result<ClientOutput, ClaudeError> {
         let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
         let ((stdout, out), (stderr, complaints)) =
             io::pipe().and_then(|out| Ok((out, io::pipe()?))).map_err(not_started)?;
@@ -216,10 +216,10 @@ impl Claude {
         let ended_with = move |status, _| {
             let _ = sender.send(status);
         };
-        let group = Group::start(command, Leftovers::Free, ended_with).map_err(not_started)?;
+        let group = ProcessGroup::start(command, Leftovers::Free, ended_with).map_err(not_started)?;
         let (stdout, stderr) = (drain(stdout), drain(stderr));
         let end = || {
-            group.end(Ending::AtOnce);
+            group.end(GroupEnding::AtOnce);
             let _ = ended.recv_timeout(LAST_WORDS);
         };
         let deadline = Instant::now() + self.limit;
@@ -239,7 +239,7 @@ impl Claude {
                 return Err(ClaudeError::TooLong { asked: asked.to_owned(), limit: self.limit });
             }
         };
-        Ok(Answer { status, stdout: collect(&stdout), stderr: collect(&stderr) })
+        Ok(ClientOutput { status, stdout: collect(&stdout), stderr: collect(&stderr) })
     }
 }
 
@@ -249,7 +249,7 @@ pub fn may_run(path: &Path) -> bool {
 }
 
 /// What it said, and how it ended.
-struct Answer {
+struct ClientOutput {
     /// `None` where a signal ended it.
     status: Option<i32>,
     stdout: String,
@@ -317,10 +317,10 @@ mod tests {
             self.folder.path()
         }
 
-        fn find(&self) -> Claude {
+        fn find(&self) -> ClaudeClient {
             {
                 let search = [self.path().to_owned(), "/usr/bin".into(), "/bin".into()].into_iter().collect();
-                Claude::find(&search, self.path()).unwrap()
+                ClaudeClient::find(&search, self.path()).unwrap()
             }
         }
     }
@@ -332,10 +332,10 @@ mod tests {
         let nowhere = plain.path().join("nowhere");
         let folders = [nowhere, plain.path().to_owned(), runs.path().to_owned()];
         let search = |count| folders.iter().take(count).cloned().collect::<SearchPath>();
-        let claude = Claude::find(&search(3), plain.path()).unwrap();
+        let claude = ClaudeClient::find(&search(3), plain.path()).unwrap();
         assert_eq!(claude.program(), runs.path().join("claude"));
         assert_eq!(claude.version().unwrap(), ClientVersion(2, 1, 200));
-        assert!(matches!(Claude::find(&search(2), plain.path()), Err(ClaudeError::Missing)));
+        assert!(matches!(ClaudeClient::find(&search(2), plain.path()), Err(ClaudeError::Missing)));
     }
 
     #[test]
@@ -390,7 +390,7 @@ esac"#,
     #[test]
     fn a_session_has_the_environment_that_it_was_given_and_ends_when_nobody_wants_it() {
         let folder = script("[ \"$OWN $HOME\" = \"1 \" ] && echo \"$@\" && echo complained >&2; exec sleep \"$REST\"");
-        let headless = |rest: &str| Headless {
+        let headless = |rest: &str| HeadlessRequest {
             folder: folder.path(),
             variables: [("OWN", "1"), ("REST", rest), ("PATH", "/usr/bin:/bin")]
                 .map(|(name, value)| (name.into(), value.into()))

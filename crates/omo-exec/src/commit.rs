@@ -20,12 +20,14 @@ use omo_store::seal::hex_digest;
 
 use self::words::{has_run, list, message_with, own, refusing_hook, variables};
 use crate::changes::below_top;
-use crate::environment::Environment;
+use crate::environment::CheckEnvironment;
 use crate::git::{git, program};
 use crate::platform::{path_of, variable};
-use crate::process::{self, Job, Outcome};
-use crate::repository::{Repository, line_of};
-use crate::restore::{Listing, Name, Scope, differing, listing, listing_and_others, named, put_paths};
+use crate::process::{self, CommandJob, CommandOutcome};
+use crate::repository::{GitRepository, line_of};
+use crate::restore::{
+    IndexEntries, RestoreSelection, TreePath, differing, listing, listing_and_others, named, put_paths,
+};
 
 /// The folder of what git is told, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "commit"];
@@ -39,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What to commit.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'a> {
+pub struct CommitRequest<'a> {
     /// The project's top folder, absolute.
     pub root: &'a Path,
     /// The folder of the user's own state, absolute.
@@ -87,16 +89,16 @@ pub enum CommitEnd {
 
 /// Commits. `goes_on` is asked all the while; once it says no, git and the hooks are ended. The binary that
 /// calls this is its own keeper: see [`crate::keeper::run_if_asked`].
-pub fn commit(order: &Order<'_>, environment: &Environment, goes_on: impl FnMut() -> bool) -> CommitEnd {
+pub fn commit(order: &CommitRequest<'_>, environment: &CheckEnvironment, goes_on: impl FnMut() -> bool) -> CommitEnd {
     if order.paths.is_empty() {
         return CommitEnd::NoChange;
     }
-    let end = Site::open(order).and_then(|site| site.commit(order, environment, goes_on));
+    let end = CommitWorktree::open(order).and_then(|site| site.commit(order, environment, goes_on));
     end.unwrap_or_else(|why| CommitEnd::Failed { why, output: String::new() })
 }
 
 /// Whether git knows who its user is: without that nothing can be committed.
-pub fn has_identity(repository: &Repository) -> bool {
+pub fn has_identity(repository: &GitRepository) -> bool {
     let own = own(env::variables());
     let own: Vec<(&str, &OsStr)> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let knows = |name: &&str| repository.answer(&["var", name], &own, &[]).is_ok_and(|(status, _)| status == 0);
@@ -104,7 +106,7 @@ pub fn has_identity(repository: &Repository) -> bool {
 }
 
 /// A work tree in which one commit is made.
-struct Site {
+struct CommitWorktree {
     tree: GitWorktree,
     project: String,
     git: PathBuf,
@@ -112,8 +114,8 @@ struct Site {
     _lock: StateLock,
 }
 
-impl Site {
-    fn open(order: &Order<'_>) -> Result<Self, String> {
+impl CommitWorktree {
+    fn open(order: &CommitRequest<'_>) -> Result<Self, String> {
         let none = || format!("{} lies in no work tree of git", order.root.display());
         let tree = GitWorktree::find(order.root).ok_or_else(none)?;
         let project = below_top(order.root, &tree).ok_or_else(none)?;
@@ -127,8 +129,8 @@ impl Site {
 
     fn commit(
         &self,
-        order: &Order<'_>,
-        environment: &Environment,
+        order: &CommitRequest<'_>,
+        environment: &CheckEnvironment,
         mut goes_on: impl FnMut() -> bool,
     ) -> Result<CommitEnd, String> {
         let names = self.names(order.paths)?;
@@ -161,7 +163,7 @@ impl Site {
         Ok(end)
     }
 
-    fn names(&self, paths: &[&str]) -> Result<Vec<Name>, String> {
+    fn names(&self, paths: &[&str]) -> Result<Vec<TreePath>, String> {
         let name = |path: &&str| {
             if path.contains(char::REPLACEMENT_CHARACTER) {
                 return Err(format!("{path:?} has a name that is no Unicode: commit it by hand"));
@@ -173,10 +175,10 @@ impl Site {
     }
 
     /// A file that became a folder goes with what is in that: git takes no folder for a file that is gone.
-    fn without_folders(&self, names: &[Name]) -> Result<Vec<Name>, String> {
+    fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, String> {
         let is_folder =
-            |name: &Name| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok_and(|it| it.is_dir());
-        let (folders, files): (Vec<Name>, Vec<Name>) = names.iter().cloned().partition(is_folder);
+            |name: &TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok_and(|it| it.is_dir());
+        let (folders, files): (Vec<TreePath>, Vec<TreePath>) = names.iter().cloned().partition(is_folder);
         match folders.iter().find(|folder| !files.iter().any(|file| file.is_at_or_below(&folder.0))) {
             Some(folder) => Err(format!("{} is a folder, of which nothing is named", path_of(&folder.0).display())),
             None => Ok(files),
@@ -187,12 +189,12 @@ impl Site {
     /// longer is in neither.
     fn part(
         &self,
-        names: Vec<Name>,
+        names: Vec<TreePath>,
         has_head: bool,
-        index: &Listing,
-        others: &BTreeSet<Name>,
-    ) -> Result<(Vec<Name>, Vec<Name>), String> {
-        let (mut known, mut rest): (Vec<Name>, Vec<Name>) =
+        index: &IndexEntries,
+        others: &BTreeSet<TreePath>,
+    ) -> Result<(Vec<TreePath>, Vec<TreePath>), String> {
+        let (mut known, mut rest): (Vec<TreePath>, Vec<TreePath>) =
             names.into_iter().partition(|name| index.contains_key(name));
         let new = rest.extract_if(.., |name| others.contains(name)).collect();
         // Asked for what the others do not say alone.
@@ -200,7 +202,7 @@ impl Site {
             let committed = self.ask(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], &[])?;
             known.extend(rest.extract_if(.., |name| committed.contains(&name.0)));
         }
-        let is_there = |name: &&Name| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok();
+        let is_there = |name: &&TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok();
         match rest.iter().find(is_there) {
             Some(name) => Err(format!("git ignores {}", path_of(&name.0).display())),
             None => Ok((new, known)),
@@ -225,7 +227,7 @@ impl Site {
     }
 
     /// Has the index know new files, without their content: git commits no others.
-    fn make_known(&self, new: &[Name]) -> Result<(), String> {
+    fn make_known(&self, new: &[TreePath]) -> Result<(), String> {
         if !new.is_empty() {
             let arguments = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
             self.ask(&arguments, &list(new))?;
@@ -234,27 +236,27 @@ impl Site {
     }
 
     /// What the index says, to say it again after a commit that was not made.
-    fn listing(&self) -> Result<Listing, String> {
+    fn listing(&self) -> Result<IndexEntries, String> {
         let index = self.tree.git.join("index");
         listing(&self.tree, index.exists().then_some(index.as_path())).map_err(|error| error.to_string())
     }
 
     /// Has the index say again of these paths what it said before. Where that fails, because another git is
     /// at work, a new file stays known without its content, and no commit takes it up by itself.
-    fn put_back(&self, before: &Listing, names: &[Name]) {
+    fn put_back(&self, before: &IndexEntries, names: &[TreePath]) {
         if let Ok(now) = self.listing() {
-            let _ = put_paths(&self.tree, before, &now, &differing(before, None, &now, Scope::Paths(names)));
+            let _ = put_paths(&self.tree, before, &now, &differing(before, None, &now, RestoreSelection::Paths(names)));
         }
     }
 
     /// Has the index say of what was committed what the commit says. A hook formats what it is given and adds it, or
     /// adds more, and git leaves the index as it was before that: all of it would be staged to be taken back. What its
     /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
-    fn follow_hook(&self, sha: &str, names: &[Name]) -> Option<()> {
+    fn follow_hook(&self, sha: &str, names: &[TreePath]) -> Option<()> {
         let arguments = ["diff-tree", "-r", "-z", "--root", "--no-renames", "--no-commit-id", sha];
         let said = git(&self.tree.top, &arguments, &self.place(), &[])?;
         let now = self.listing().ok()?;
-        let (mut committed, mut differing) = (Listing::new(), BTreeSet::new());
+        let (mut committed, mut differing) = (IndexEntries::new(), BTreeSet::new());
         let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
         // `:<mode> <mode> <object> <object> <letter>`, before and after, and the path.
         for (about, path) in parts.chunks_exact(2).filter_map(|pair| Some((pair.first()?, *pair.last()?))) {
@@ -263,7 +265,7 @@ impl Site {
             let entry = |mode: &[u8], object: &[u8]| {
                 (mode != b"000000").then(|| [mode, b" ", object, b" 0\t", path, b"\0"].concat())
             };
-            let (name, entry, before) = (Name(path.to_vec()), entry(mode, object), entry(mode_before, before));
+            let (name, entry, before) = (TreePath(path.to_vec()), entry(mode, object), entry(mode_before, before));
             let known = now.get(&name);
             if known != entry.as_ref() && (names.contains(&name) || known == before.as_ref()) {
                 committed.extend(entry.map(|entry| (name.clone(), entry)));
@@ -273,18 +275,29 @@ impl Site {
         put_paths(&self.tree, &committed, &now, &differing).ok()
     }
 
-    fn tell(&self, order: &Order<'_>, names: &[Name]) -> Result<(), FolderError> {
+    fn tell(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
         self.folder.replace(MESSAGE, message_with(order.message, order.trailers).as_bytes())?;
         self.folder.replace(PATHS, &list(names))?;
         self.folder.remove(TRACE)
     }
 
     /// Whether there is nothing that could be committed; runs no hook.
-    fn has_nothing(&self, order: &Order<'_>, environment: &Environment, goes_on: impl FnMut() -> bool) -> bool {
+    fn has_nothing(
+        &self,
+        order: &CommitRequest<'_>,
+        environment: &CheckEnvironment,
+        goes_on: impl FnMut() -> bool,
+    ) -> bool {
         is_exit(&self.run("commit --dry-run --porcelain", order, environment, goes_on), 1)
     }
 
-    fn run(&self, what: &str, order: &Order<'_>, environment: &Environment, goes_on: impl FnMut() -> bool) -> Outcome {
+    fn run(
+        &self,
+        what: &str,
+        order: &CommitRequest<'_>,
+        environment: &CheckEnvironment,
+        goes_on: impl FnMut() -> bool,
+    ) -> CommandOutcome {
         let [program, message, paths] = ["OMO_GIT", "OMO_MESSAGE", "OMO_PATHS"].map(variable);
         // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
         // `cleanup`: a line that begins with `#` is one of the message.
@@ -302,10 +315,10 @@ impl Site {
         ];
         variables.extend(own.map(|(name, value)| (name.into(), value.into_os_string())));
         let folder = self.tree.top.clone();
-        process::run(Job { run, folder, timeout: order.limit, variables, log: None, check: None }, goes_on)
+        process::run(CommandJob { run, folder, timeout: order.limit, variables, log: None, check: None }, goes_on)
     }
 
-    fn why(&self, outcome: &Outcome) -> String {
+    fn why(&self, outcome: &CommandOutcome) -> String {
         let lock = self.tree.git.join("index.lock");
         // A git that was ended in the middle cannot remove it.
         let left = lock
@@ -322,6 +335,6 @@ impl Site {
     }
 }
 
-fn is_exit(outcome: &Outcome, status: i32) -> bool {
+fn is_exit(outcome: &CommandOutcome, status: i32) -> bool {
     matches!(outcome.end, Some(CheckEnd::Exited(exit)) if exit == status)
 }

@@ -16,11 +16,11 @@ use omo_core::session_id::SessionId;
 use omo_store::git_worktree::GitWorktree;
 
 pub use self::file_versions::FileVersions;
-use crate::files::Scope;
+use crate::files::FileScope;
 use crate::git::GitCalls;
-use crate::recorded::{Kept, Place};
+use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object;
-use crate::tree::{EMPTY_TREES, Scratch};
+use crate::tree::{EMPTY_TREES, ScratchTree};
 
 /// Where the objects are kept while they are looked at, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reviews"];
@@ -70,14 +70,14 @@ pub fn since(
         };
     };
     let home = state_home.ok_or("there is no folder for the user's own state")?;
-    let settled = scope.map(|name| Scope::load(home, name).ok_or("what was settled when the run began is gone"));
+    let settled = scope.map(|name| FileScope::load(home, name).ok_or("what was settled when the run began is gone"));
     let scope = settled.transpose()?;
-    let scratch = Scratch::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
+    let scratch = ScratchTree::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
     if is_outside(&scratch, &tree, folder, base).ok_or_else(unknown)? {
         return Ok(ReviewChanges::default());
     }
     let mut text = String::new();
-    write((&mut text, whole), scratch, &tree, (home, calls), Before::Commit(base), 0)?;
+    write((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Commit(base), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
@@ -96,30 +96,30 @@ pub fn since_recorded(
     whole: &mut FileVersions,
 ) -> Result<ReviewChanges, String> {
     let home = state_home.ok_or("there is no folder for the user's own state")?;
-    let scope = Scope::load(home, scope).ok_or("what was settled when the run began is gone")?;
-    let kept = Kept::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
-    let place = Place::first(&scope);
+    let scope = FileScope::load(home, scope).ok_or("what was settled when the run began is gone")?;
+    let kept = RecordedRun::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
+    let place = RecordedWorktree::first(&scope);
     if scope.is_repository && GitWorktree::at(&place.top).is_none() {
         return Err("the repository that the run began in is gone".to_owned());
     }
     let tree = place.work_tree(home);
-    let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
+    let scratch = ScratchTree::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
     let mut text = String::new();
-    write((&mut text, whole), scratch, &tree, (home, calls), Before::Recorded(&kept, &place), 0)?;
+    write((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Recorded(&kept, &place), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
 /// What a work tree is compared with.
 #[derive(Clone, Copy)]
-enum Before<'a> {
+enum ComparisonBase<'a> {
     /// A commit; `None` for nothing at all.
     Commit(Option<&'a str>),
     /// What was recorded of it when the run began.
-    Recorded(&'a Kept<'a>, &'a Place),
+    Recorded(&'a RecordedRun<'a>, &'a RecordedWorktree),
 }
 
 /// Whether the repository around a folder ignores that, and always did.
-fn is_outside(scratch: &Scratch, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
+fn is_outside(scratch: &ScratchTree, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
     if folder == tree.top || !scratch.ignores(folder)? {
         return Some(false);
     }
@@ -134,29 +134,29 @@ fn unknown() -> String {
 }
 
 /// One path that differs.
-struct Entry {
+struct DiffEntry {
     status: u8,
     path: Vec<u8>,
-    before: Blob,
-    now: Blob,
+    before: DiffSide,
+    now: DiffSide,
     patch: Vec<u8>,
 }
 
 /// One side of it.
 #[derive(Clone, Default)]
-struct Blob {
+struct DiffSide {
     mode: String,
     name: String,
     bytes: u64,
 }
 
-impl Blob {
+impl DiffSide {
     fn is_submodule(&self) -> bool {
         self.mode == "160000"
     }
 }
 
-impl Entry {
+impl DiffEntry {
     fn is_new(&self) -> bool {
         self.status == b'A'
     }
@@ -191,25 +191,25 @@ impl Entry {
 /// Writes what changed in one work tree, and in its submodules.
 fn write(
     (text, whole): (&mut String, &mut FileVersions),
-    mut scratch: Scratch,
+    mut scratch: ScratchTree,
     tree: &GitWorktree,
     (home, calls): (&Path, &GitCalls),
-    before: Before,
+    before: ComparisonBase,
     depth: usize,
 ) -> Result<(), String> {
     let kept = scratch.look().ok_or_else(unknown)?;
     let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
     let recorded = match before {
-        Before::Commit(_) => None,
-        Before::Recorded(kept, place) => {
+        ComparisonBase::Commit(_) => None,
+        ComparisonBase::Recorded(kept, place) => {
             let (name, objects) = kept.tree(place).ok_or("what was recorded when the run began is gone")?;
             scratch.lend(objects);
             Some(name)
         }
     };
     let base = match before {
-        Before::Commit(base) => base.unwrap_or(empty),
-        Before::Recorded(..) => recorded.as_deref().unwrap_or_default(),
+        ComparisonBase::Commit(base) => base.unwrap_or(empty),
+        ComparisonBase::Recorded(..) => recorded.as_deref().unwrap_or_default(),
     };
     let is_there =
         base == empty || is_object(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
@@ -223,8 +223,8 @@ fn write(
     scratch.clear().ok_or_else(unknown)?;
     drop(scratch);
     let places = match before {
-        Before::Commit(_) => [].as_slice(),
-        Before::Recorded(_, place) => &place.inner,
+        ComparisonBase::Commit(_) => [].as_slice(),
+        ComparisonBase::Recorded(_, place) => &place.inner,
     };
     let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
     // What was recorded is compared wherever it still is: ignored from now on, without its `.git`, or empty.
@@ -254,8 +254,15 @@ fn write(
             return Err("submodules are nested too deep".to_owned());
         }
         let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-        let scratch = Scratch::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
-        write((text, &mut *whole), scratch, &inner, (home, calls), Before::Commit(commit.as_deref()), depth + 1)?;
+        let scratch = ScratchTree::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
+        write(
+            (text, &mut *whole),
+            scratch,
+            &inner,
+            (home, calls),
+            ComparisonBase::Commit(commit.as_deref()),
+            depth + 1,
+        )?;
     }
     Ok(())
 }
@@ -263,19 +270,19 @@ fn write(
 /// The same of a work tree that was recorded, and lies in another one.
 fn write_place(
     out: (&mut String, &mut FileVersions),
-    place: &Place,
-    before: Before,
+    place: &RecordedWorktree,
+    before: ComparisonBase,
     (home, calls): (&Path, &GitCalls),
     depth: usize,
 ) -> Result<(), String> {
-    let Before::Recorded(kept, _) = before else { return Ok(()) };
+    let ComparisonBase::Recorded(kept, _) = before else { return Ok(()) };
     let tree = place.work_tree(home);
-    let scratch = Scratch::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
-    write(out, scratch, &tree, (home, calls), Before::Recorded(kept, place), depth + 1)
+    let scratch = ScratchTree::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
+    write(out, scratch, &tree, (home, calls), ComparisonBase::Recorded(kept, place), depth + 1)
 }
 
 /// The paths that differ, with the sizes of both sides.
-fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
+fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntry>> {
     let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
     let listed = scratch.git_with_objects(&arguments, &[])?;
     let mut parts = listed.split(|byte| *byte == 0);
@@ -283,8 +290,8 @@ fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
     while let Some(about) = parts.next().filter(|about| !about.is_empty()) {
         let about = std::str::from_utf8(about.strip_prefix(b":")?).ok()?;
         let [mode_before, mode_now, before, now, status] = *about.split(' ').collect::<Vec<_>>() else { return None };
-        let blob = |mode: &str, name: &str| Blob { mode: mode.to_owned(), name: name.to_owned(), bytes: 0 };
-        entries.push(Entry {
+        let blob = |mode: &str, name: &str| DiffSide { mode: mode.to_owned(), name: name.to_owned(), bytes: 0 };
+        entries.push(DiffEntry {
             status: status.bytes().next()?,
             path: parts.next()?.to_owned(),
             before: blob(mode_before, before),
@@ -297,7 +304,7 @@ fn entries(scratch: &Scratch, base: &str, tree: &str) -> Option<Vec<Entry>> {
 }
 
 /// Asks for the sizes of all files at once.
-fn measure(scratch: &Scratch, entries: &mut [Entry]) -> Option<()> {
+fn measure(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
     let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
     let said = scratch.git_with_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
@@ -313,8 +320,8 @@ fn measure(scratch: &Scratch, entries: &mut [Entry]) -> Option<()> {
 }
 
 /// Has git compare all files but the large ones, and gives each its part of what git says.
-fn read_patches(scratch: &Scratch, base: &str, tree: &str, entries: &mut [Entry]) -> Option<()> {
-    let mut compared: Vec<&mut Entry> = Vec::new();
+fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [DiffEntry]) -> Option<()> {
+    let mut compared: Vec<&mut DiffEntry> = Vec::new();
     let (mut left_out, mut read) = (Vec::new(), 0);
     for entry in entries {
         read += if entry.is_new() && !entry.is_large() { entry.now.bytes } else { 0 };
@@ -370,9 +377,14 @@ fn parts(said: &[u8]) -> Vec<&[u8]> {
 }
 
 /// Writes the list of files, and then their changes, as far as there is room.
-fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry], whole: &mut FileVersions) -> Result<(), String> {
-    entries.sort_by_key(Entry::place);
-    let list: String = entries.iter().map(Entry::line).collect();
+fn show(
+    text: &mut String,
+    scratch: &ScratchTree,
+    entries: &mut [DiffEntry],
+    whole: &mut FileVersions,
+) -> Result<(), String> {
+    entries.sort_by_key(DiffEntry::place);
+    let list: String = entries.iter().map(DiffEntry::line).collect();
     if list.len() > MAX_LIST_BYTES {
         return Err(format!("{} files changed, more than can be listed", entries.len()));
     }
@@ -410,7 +422,7 @@ fn show(text: &mut String, scratch: &Scratch, entries: &mut [Entry], whole: &mut
 }
 
 /// Whether a file that is still there, or is gone, was binary when the run began.
-fn was_binary(scratch: &Scratch, entry: &Entry) -> bool {
+fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
     const NUL: u8 = 0;
     if entry.is_new() || entry.before.is_submodule() {
         return false;
@@ -424,7 +436,12 @@ fn was_binary(scratch: &Scratch, entry: &Entry) -> bool {
 }
 
 /// The submodules that are there now, each with the commit that it was at before; `None` for a new one.
-fn submodules(scratch: &Scratch, base: &str, tree: &str, paths: &[PathBuf]) -> Option<Vec<(PathBuf, Option<String>)>> {
+fn submodules(
+    scratch: &ScratchTree,
+    base: &str,
+    tree: &str,
+    paths: &[PathBuf],
+) -> Option<Vec<(PathBuf, Option<String>)>> {
     if paths.is_empty() {
         return Some(Vec::new());
     }

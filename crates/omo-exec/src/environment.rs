@@ -15,12 +15,12 @@ use omo_store::search_path::SearchPath;
 
 /// An environment for checks.
 #[derive(Clone, Debug)]
-pub struct Environment {
+pub struct CheckEnvironment {
     variables: Vec<(OsString, OsString)>,
     search: SearchPath,
 }
 
-impl Environment {
+impl CheckEnvironment {
     /// From the variables of this process: without the keys and tokens of the model and of the
     /// client, without omo's own, and with a `PATH` of folders that are the same for every process, and
     /// none of which leads into the project by another name.
@@ -114,9 +114,9 @@ mod tests {
 
     use super::*;
 
-    fn of(variables: &[(&str, &str)]) -> Environment {
+    fn of(variables: &[(&str, &str)]) -> CheckEnvironment {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        Environment::of_gates(variables.collect(), Path::new("/p"))
+        CheckEnvironment::of_gates(variables.collect(), Path::new("/p"))
     }
 
     #[test]

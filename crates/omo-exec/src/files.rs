@@ -24,16 +24,16 @@ use omo_store::pinned_files::BUILD_FOLDERS;
 use omo_store::regular_file;
 use omo_store::seal::hex_digest;
 
-use self::content::{Digest, Entry, Known};
-use self::memory::{Memory, Remembered, sources};
+use self::content::{ContentDigest, FileEntry, KnownDigests};
+use self::memory::{CachedFiles, FilesCache, sources};
 use self::scope::bytes_of;
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quoted};
-use crate::platform::{Stamp, Top, path_of};
+use crate::platform::{FileStamp, TreeTop, path_of};
 use crate::snapshot;
 use crate::tree::is_index;
 
-pub(crate) use self::scope::{Scope, text_of};
+pub(crate) use self::scope::{FileScope, text_of};
 pub(crate) use self::watched::TransientFiles;
 
 /// Files that cannot be read within this have no id.
@@ -69,7 +69,7 @@ pub struct WorkFiles<'a> {
     calls: &'a GitCalls,
     /// What was settled when the run began, by its name.
     scope_name: Option<String>,
-    scope: OnceCell<Option<Scope>>,
+    scope: OnceCell<Option<FileScope>>,
 }
 
 /// What stands in the files.
@@ -83,7 +83,7 @@ pub struct FilesState {
 
 /// Whether times of change are believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trust {
+enum TimestampTrust {
     /// A file whose times and size are the same is the same.
     Times,
     /// Everything is read.
@@ -113,13 +113,13 @@ impl<'a> WorkFiles<'a> {
 
     /// What stands in them; `None` where that cannot be told.
     pub fn state(&self) -> Option<FilesState> {
-        self.state_at(Trust::Times, 0, Instant::now() + LONGEST_READ)
+        self.state_at(TimestampTrust::Times, 0, Instant::now() + LONGEST_READ)
     }
 
     /// Their id without believing the time of any file: a program that has mapped a file into its memory can write to
     /// it and leave its times as they are. No name comes or goes that way.
     pub fn exact_id(&self) -> Option<String> {
-        self.state_at(Trust::Nothing, 0, Instant::now() + LONGEST_READ).map(|state| state.id)
+        self.state_at(TimestampTrust::Nothing, 0, Instant::now() + LONGEST_READ).map(|state| state.id)
     }
 
     /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
@@ -128,8 +128,8 @@ impl<'a> WorkFiles<'a> {
         self.find_newly_ignored(since).unwrap_or_default()
     }
 
-    fn scope(&self) -> Option<&Scope> {
-        let load = || Scope::load(self.state_home?, self.scope_name.as_deref()?);
+    fn scope(&self) -> Option<&FileScope> {
+        let load = || FileScope::load(self.state_home?, self.scope_name.as_deref()?);
         self.scope.get_or_init(load).as_ref()
     }
 
@@ -146,24 +146,30 @@ impl<'a> WorkFiles<'a> {
         }
     }
 
-    fn state_at(&self, trust: Trust, depth: usize, deadline: Instant) -> Option<FilesState> {
+    fn state_at(&self, trust: TimestampTrust, depth: usize, deadline: Instant) -> Option<FilesState> {
         if depth > MAX_DEPTH {
             return None;
         }
-        let memory = Memory::open(&self.root, self.state_home?)?;
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
         let remembered = memory.read().filter(|it| it.scope == self.scope_name);
         let found = match (remembered, trust) {
-            (Some(it), Trust::Times) if it.is_unchanged() => it,
-            (Some(it), Trust::Nothing) if it.is_list_unchanged() => read_again(it, deadline)?,
-            (before, Trust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
-            (_, Trust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
+            (Some(it), TimestampTrust::Times) if it.is_unchanged() => it,
+            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => read_again(it, deadline)?,
+            (before, TimestampTrust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
+            (_, TimestampTrust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
         };
         drop(memory);
         self.with_inner(found, trust, depth, deadline)
     }
 
     /// What the repositories in it hold is no part of what was found.
-    fn with_inner(&self, found: Remembered, trust: Trust, depth: usize, deadline: Instant) -> Option<FilesState> {
+    fn with_inner(
+        &self,
+        found: CachedFiles,
+        trust: TimestampTrust,
+        depth: usize,
+        deadline: Instant,
+    ) -> Option<FilesState> {
         let top = found.top();
         let mut state = FilesState { id: found.id, stamps: found.stamps };
         for path in found.inner.iter().map(|path| bytes_of(path)) {
@@ -183,11 +189,11 @@ impl<'a> WorkFiles<'a> {
 
     fn read_anew(
         &self,
-        memory: &Memory,
-        before: Option<&Remembered>,
+        memory: &FilesCache,
+        before: Option<&CachedFiles>,
         depth: usize,
         deadline: Instant,
-    ) -> Option<Remembered> {
+    ) -> Option<CachedFiles> {
         let since = snapshot::begin();
         let asked = self.lister(memory, depth)?;
         let sources = sources(asked.tree.as_ref());
@@ -210,7 +216,7 @@ impl<'a> WorkFiles<'a> {
         let entries_before = before.and_then(|before| memory.entries(before)).unwrap_or_default();
         let read = content::read(&asked.top, &files, &known(&entries_before), deadline)?;
         let seen = snapshot::look(&asked.top, files.iter().map(Vec::as_slice));
-        let mut remembered = Remembered {
+        let mut remembered = CachedFiles {
             scope: self.scope_name.clone(),
             top: text_of(asked.top.as_os_str().as_encoded_bytes()),
             is_repository: asked.tree.is_some(),
@@ -218,7 +224,7 @@ impl<'a> WorkFiles<'a> {
             id: content::id_of(&read),
             stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
             inner: listed.inner.iter().map(|path| text_of(path)).collect(),
-            ..Remembered::default()
+            ..CachedFiles::default()
         };
         let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
         let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
@@ -233,13 +239,13 @@ impl<'a> WorkFiles<'a> {
     }
 
     /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
-    fn lister<'b>(&'b self, memory: &Memory, depth: usize) -> Option<Lister<'b>> {
+    fn lister<'b>(&'b self, memory: &FilesCache, depth: usize) -> Option<FileLister<'b>> {
         let scope = self.scope();
         // What had been settled is gone: then nothing is known of these files.
         if self.scope_name.is_some() && scope.is_none() {
             return None;
         }
-        let settled_top = scope.map(Scope::top).filter(|top| !top.as_os_str().is_empty());
+        let settled_top = scope.map(FileScope::top).filter(|top| !top.as_os_str().is_empty());
         let tree = match &settled_top {
             Some(top) => GitWorktree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
             None if depth == 0 => GitWorktree::find(&self.root),
@@ -248,10 +254,10 @@ impl<'a> WorkFiles<'a> {
         let of_tree = |tree: GitWorktree| {
             let live = || RepositorySettings::read(&tree, self.calls);
             let settings = scope.map_or_else(live, |scope| scope.settings.clone());
-            Lister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
+            FileLister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
         };
         let around = tree.and_then(of_tree);
-        let ignores_project = |asked: &Lister| {
+        let ignores_project = |asked: &FileLister| {
             let path = self.root.strip_prefix(&asked.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
             let path = path.unwrap_or_default();
             !path.is_empty() && asked.ignored(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
@@ -264,12 +270,12 @@ impl<'a> WorkFiles<'a> {
         if depth == 0 && !scope.is_some_and(|scope| scope.is_repository) {
             ignore_built(&mut settings);
         }
-        Lister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
+        FileLister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
     }
 
     /// What counts as things stand.
-    fn present_scope(&self, depth: usize) -> Option<Scope> {
-        let memory = Memory::open(&self.root, self.state_home?)?;
+    fn present_scope(&self, depth: usize) -> Option<FileScope> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
         let asked = self.lister(&memory, depth)?;
         let listed = asked.list()?;
         let tree = asked.tree.as_ref();
@@ -277,7 +283,7 @@ impl<'a> WorkFiles<'a> {
         if depth > 0 && tree.is_none() {
             settings.ignored.clear();
         }
-        let mut scope = Scope::new(&asked.top, tree.is_some(), settings);
+        let mut scope = FileScope::new(&asked.top, tree.is_some(), settings);
         scope.set_tracked(listed.tracked.iter().map(Vec::as_slice));
         let is_absent = |path: &&[u8]| asked.top.join(path_of(path)).symlink_metadata().is_err();
         scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
@@ -296,7 +302,7 @@ impl<'a> WorkFiles<'a> {
     }
 
     fn find_newly_ignored(&self, since: Option<Timestamp>) -> Option<Vec<String>> {
-        let memory = Memory::open(&self.root, self.state_home?)?;
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
         let asked = self.lister(&memory, 0)?;
         let rules = self.scope().map(|scope| &scope.rules);
         let arguments =
@@ -333,7 +339,7 @@ impl<'a> WorkFiles<'a> {
 }
 
 fn is_older(top: &Path, path: &[u8], since: Timestamp) -> bool {
-    let stamp = Top::open(top).and_then(|top| top.look(path)).flatten();
+    let stamp = TreeTop::open(top).and_then(|top| top.look(path)).flatten();
     stamp.is_some_and(|stamp| snapshot::is_stamp_settled(&stamp, since))
 }
 
@@ -382,7 +388,7 @@ fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
 }
 
 /// Reads what stands in the files that are listed.
-fn read_again(mut remembered: Remembered, deadline: Instant) -> Option<Remembered> {
+fn read_again(mut remembered: CachedFiles, deadline: Instant) -> Option<CachedFiles> {
     let mut files: Vec<&[u8]> = Vec::with_capacity(remembered.file_paths().count());
     files.extend(remembered.file_paths());
     remembered.id = content::exact_id(&remembered.top(), &files, deadline)?;
@@ -394,7 +400,7 @@ fn joined(paths: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// What is remembered of files: path, stamp and digest. What was changed a moment ago is not.
-fn to_bytes(entries: &[Entry], since: Timestamp) -> Vec<u8> {
+fn to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.leads_outside) {
         let stamp = entry.stamp.filter(|stamp| snapshot::is_stamp_settled(stamp, since));
@@ -408,8 +414,8 @@ fn to_bytes(entries: &[Entry], since: Timestamp) -> Vec<u8> {
     bytes
 }
 
-fn known(bytes: &[u8]) -> Known<'_> {
-    let mut known = Known::new();
+fn known(bytes: &[u8]) -> KnownDigests<'_> {
+    let mut known = KnownDigests::new();
     let mut rest = bytes;
     while let Some(entry) = next_entry(&mut rest) {
         let (path, stamp, digest) = entry;
@@ -418,9 +424,9 @@ fn known(bytes: &[u8]) -> Known<'_> {
     known
 }
 
-fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], Digest)> {
+fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], ContentDigest)> {
     let (path, after) = rest.split_at_checked(rest.iter().position(|byte| *byte == 0)?)?;
-    let (stamp, after) = after.get(1..)?.split_at_checked(Stamp::BYTES)?;
+    let (stamp, after) = after.get(1..)?.split_at_checked(FileStamp::BYTES)?;
     let (digest, after) = after.split_first_chunk()?;
     *rest = after;
     Some((path, stamp, *digest))
@@ -428,7 +434,7 @@ fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], Digest)> {
 
 /// What git lists.
 #[derive(Debug, Default)]
-struct Listed {
+struct ListedFiles {
     /// What the index holds.
     tracked: BTreeSet<Vec<u8>>,
     /// What of it git was told not to look at.
@@ -440,7 +446,7 @@ struct Listed {
 }
 
 /// Asks git which files of a work tree count.
-struct Lister<'a> {
+struct FileLister<'a> {
     tree: Option<GitWorktree>,
     top: PathBuf,
     settings: RepositorySettings,
@@ -451,11 +457,11 @@ struct Lister<'a> {
     objects: std::ffi::OsString,
 }
 
-impl<'a> Lister<'a> {
+impl<'a> FileLister<'a> {
     fn new(
         top: PathBuf,
         tree: Option<GitWorktree>,
-        memory: &Memory,
+        memory: &FilesCache,
         settings: RepositorySettings,
         calls: &'a GitCalls,
     ) -> Option<Self> {
@@ -492,7 +498,7 @@ impl<'a> Lister<'a> {
     }
 
     /// All files that count. Where git cannot say, or says that there are none, every file does.
-    fn list(&self) -> Option<Listed> {
+    fn list(&self) -> Option<ListedFiles> {
         const ARGUMENTS: [&str; 7] = ["ls-files", "-z", "-s", "-v", "-c", "-o", "--exclude-standard"];
         // An index that git cannot read keeps nothing from counting.
         let said = [&self.index, &self.git.join("index")].into_iter().find_map(|index| {
@@ -507,7 +513,7 @@ impl<'a> Lister<'a> {
     }
 
     /// Every file but those that are built, or left behind by programs.
-    fn walk(&self) -> Option<Listed> {
+    fn walk(&self) -> Option<ListedFiles> {
         let is_left_out = |name: &str| {
             matches!(name, ".git" | ".sisyphus") || BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
         };
@@ -530,13 +536,13 @@ impl<'a> Lister<'a> {
                 return None;
             }
         }
-        Some(Listed { files, ..Listed::default() })
+        Some(ListedFiles { files, ..ListedFiles::default() })
     }
 }
 
 /// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
-fn parse(said: &[u8]) -> Listed {
-    let mut listed = Listed::default();
+fn parse(said: &[u8]) -> ListedFiles {
+    let mut listed = ListedFiles::default();
     for entry in said.split(|byte| *byte == 0) {
         if let Some(path) = entry.strip_prefix(b"? ") {
             match path.strip_suffix(b"/") {

@@ -13,14 +13,14 @@ use omo_store::repository_config::{ApprovalState, RepositoryConfig};
 use omo_store::{env, pinned_files};
 
 use crate::baseline;
-use crate::environment::Environment;
+use crate::environment::CheckEnvironment;
 use crate::files::{FilesState, TransientFiles, WorkFiles};
 use crate::platform::FolderWatch;
-use crate::process::{self, Job};
+use crate::process::{self, CommandJob};
 
 /// What the checks of a claim are run with.
 #[derive(Debug)]
-pub struct Setup<'a> {
+pub struct CheckContext<'a> {
     /// The project's top.
     pub root: &'a Path,
     /// The user's own state folder.
@@ -30,16 +30,16 @@ pub struct Setup<'a> {
     /// The files that count.
     pub files: &'a WorkFiles<'a>,
     /// What every check gets.
-    pub environment: &'a Environment,
+    pub environment: &'a CheckEnvironment,
     /// Whether a result that still holds spares a run.
-    pub reuse: Reuse,
+    pub reuse: EvidenceReuse,
     /// The session whose run they judge; `None` where nothing was counted before.
     pub session: Option<&'a SessionId>,
 }
 
 /// Whether a result that still holds spares a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reuse {
+pub enum EvidenceReuse {
     /// It does.
     Evidence,
     /// Everything runs now.
@@ -48,7 +48,7 @@ pub enum Reuse {
 
 /// What came of the checks.
 #[derive(Debug, Default)]
-pub struct Verified {
+pub struct VerifyOutcome {
     /// The id of the files that all of it is about.
     pub tree: Option<String>,
     /// The results, in the order of the checks.
@@ -62,7 +62,7 @@ pub struct Verified {
 }
 
 /// Hears what happens while checks run, to show it, and can end them.
-pub trait Watcher {
+pub trait CheckWatcher {
     /// A check begins to run.
     fn begins(&mut self, _gate: &Check) {}
     /// Time goes by. `false` ends everything.
@@ -78,11 +78,11 @@ pub trait Watcher {
 /// A check may change files that count, a lock file say. Then what it said is about files that are no
 /// more, and all of them run once again; if files change once more, that is said. A file that was
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
-pub fn verify(gates: &[Check], setup: &Setup, watcher: &mut impl Watcher) -> Verified {
+pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let held_to = |id| baseline::held_to(gates, setup.root, setup.state_home, id, watcher);
     let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
-        return Verified { is_cut: true, ..Verified::default() };
+        return VerifyOutcome { is_cut: true, ..VerifyOutcome::default() };
     };
     let gates = gates.as_slice();
     let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
@@ -140,14 +140,14 @@ pub fn unrun(gates: &[Check], why: &str) -> Vec<CheckResult> {
 /// Runs those that have to run; `folders` are watched from the first of them on.
 fn pass(
     gates: &[Check],
-    setup: &Setup,
+    setup: &CheckContext,
     tree: Option<&str>,
     folders: &OnceCell<Option<FolderWatch>>,
     deadline: Instant,
-    watcher: &mut impl Watcher,
-) -> Verified {
+    watcher: &mut impl CheckWatcher,
+) -> VerifyOutcome {
     let is_approved = is_repository_approved(gates, setup);
-    let mut verified = Verified::default();
+    let mut verified = VerifyOutcome::default();
     for gate in gates {
         let result = standing(gate, setup, tree, is_approved).or_else(|| {
             watcher.begins(gate);
@@ -157,7 +157,7 @@ fn pass(
                 watcher.goes_on()
             })
         });
-        let Some(result) = result else { return Verified { is_cut: true, ..verified } };
+        let Some(result) = result else { return VerifyOutcome { is_cut: true, ..verified } };
         watcher.is_done(&result);
         verified.results.push(result);
     }
@@ -165,7 +165,7 @@ fn pass(
 }
 
 /// Whether the user approved `omo.toml` as it is, and all that came from it is still in it.
-fn is_repository_approved(gates: &[Check], setup: &Setup) -> bool {
+fn is_repository_approved(gates: &[Check], setup: &CheckContext) -> bool {
     let mut of_it = gates.iter().filter(|gate| gate.origin == CheckOrigin::Repository).peekable();
     of_it.peek().is_some()
         && RepositoryConfig::read(setup.root).is_some_and(|repository| {
@@ -176,7 +176,7 @@ fn is_repository_approved(gates: &[Check], setup: &Setup) -> bool {
 }
 
 /// What is known of a check without running it.
-fn standing(gate: &Check, setup: &Setup, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
+fn standing(gate: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
         let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
         Some(result(gate, record, false, String::new()))
@@ -188,14 +188,14 @@ fn standing(gate: &Check, setup: &Setup, tree: Option<&str>, is_approved: bool) 
     if let Some(path) = pinned_files::first_changed(&gate.pinned, &now) {
         return unrun(CheckVerdict::Changed, format!("{path} is not the file that its user agreed to"));
     }
-    let last = gate.last.as_ref().filter(|_| setup.reuse == Reuse::Evidence)?;
+    let last = gate.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::Evidence)?;
     let setting = setup.environment.setting(gate, setup.root);
     last.is_evidence_for(tree, &setting).then(|| result(gate, last.clone(), true, String::new()))
 }
 
 fn run(
     gate: &Check,
-    setup: &Setup,
+    setup: &CheckContext,
     tree: Option<&str>,
     deadline: Instant,
     goes_on: impl FnMut() -> bool,
@@ -204,7 +204,7 @@ fn run(
     let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
     let (log_path, log) = log.unzip();
     let own = Duration::from_secs(gate.effective_timeout().into());
-    let job = Job {
+    let job = CommandJob {
         run: gate.command.clone(),
         folder: gate.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use omo_store::git_worktree::GitWorktree;
 use omo_store::search_path::{ProjectFolders, SearchPath};
 
-use crate::environment::Environment;
-use crate::platform::{Ending, Group, Leftovers};
+use crate::environment::CheckEnvironment;
+use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
 
 /// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -48,18 +48,18 @@ const SETTINGS: [&str; 13] = [
 ];
 
 /// The environment that git gets in this process, where it is not the one of this process.
-static OF_RUN: OnceLock<Environment> = OnceLock::new();
+static OF_RUN: OnceLock<CheckEnvironment> = OnceLock::new();
 
 /// From now on every git of this process is found and run in the environment that a run began with: the one of this
 /// process says what the project's settings say now, and a model may write those.
-pub fn use_environment(environment: &Environment) {
+pub fn use_environment(environment: &CheckEnvironment) {
     // A process judges one run.
     let _ = OF_RUN.set(environment.clone());
 }
 
 /// The variables that git gets, before those that steer it are taken out.
 fn inherited() -> Vec<(OsString, OsString)> {
-    OF_RUN.get().map_or_else(omo_store::env::variables, Environment::for_check)
+    OF_RUN.get().map_or_else(omo_store::env::variables, CheckEnvironment::for_check)
 }
 
 /// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
@@ -104,9 +104,9 @@ impl GitCalls {
         if self.gave_up.load(Ordering::Relaxed) {
             return None;
         }
-        match run(limit, folder, arguments, variables, input, Complaints::Dropped)? {
-            Ran::Ended { status, said, .. } => Some((status, said)),
-            Ran::TooLong => {
+        match run(limit, folder, arguments, variables, input, StderrMode::Dropped)? {
+            GitOutcome::Ended { status, said, .. } => Some((status, said)),
+            GitOutcome::TooLong => {
                 self.gave_up.store(true, Ordering::Relaxed);
                 None
             }
@@ -146,7 +146,7 @@ fn where_it_succeeds(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
 
 /// What becomes of what git complains about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Complaints {
+pub(crate) enum StderrMode {
     /// It is read.
     Read,
     /// It goes nowhere.
@@ -154,7 +154,7 @@ pub(crate) enum Complaints {
 }
 
 /// What became of a git that was started.
-pub(crate) enum Ran {
+pub(crate) enum GitOutcome {
     /// It ended by itself.
     Ended {
         /// Its exit status.
@@ -176,8 +176,8 @@ pub(crate) fn run(
     arguments: &[&str],
     variables: &[(&str, &OsStr)],
     input: &[u8],
-    complaints: Complaints,
-) -> Option<Ran> {
+    complaints: StderrMode,
+) -> Option<GitOutcome> {
     let tree = GitWorktree::find(folder);
     if tree.as_ref().is_some_and(|tree| !can_be_read(tree)) {
         return None;
@@ -198,11 +198,11 @@ pub(crate) fn run(
         .env("LC_ALL", "C");
     let (stdin, sent) = (!input.is_empty()).then(pipe).transpose().ok()?.unzip();
     let (said, stdout) = pipe().ok()?;
-    let (complaint, stderr) = (complaints == Complaints::Read).then(pipe).transpose().ok()?.unzip();
+    let (complaint, stderr) = (complaints == StderrMode::Read).then(pipe).transpose().ok()?.unzip();
     command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout);
     command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
     let (sender, ended) = channel();
-    let group = Group::start(command, Leftovers::Ended, move |status, _| {
+    let group = ProcessGroup::start(command, Leftovers::Ended, move |status, _| {
         let _ = sender.send(status);
     })
     .ok()?;
@@ -214,17 +214,17 @@ pub(crate) fn run(
     }
     let deadline = Instant::now() + limit;
     let Ok(status) = ended.recv_timeout(limit) else {
-        group.end(Ending::Asked);
+        group.end(GroupEnding::Asked);
         if ended.recv_timeout(GRACE).is_err() {
-            group.end(Ending::AtOnce);
+            group.end(GroupEnding::AtOnce);
         }
-        return Some(Ran::TooLong);
+        return Some(GitOutcome::TooLong);
     };
     // What has left its group may still hold on to the pipes.
     let left = deadline.saturating_duration_since(Instant::now()).max(LAST_WORDS);
-    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(Ran::TooLong) };
+    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(GitOutcome::TooLong) };
     let complaint = complaint.and_then(|complaint| complaint.recv_timeout(LAST_WORDS).ok()?.ok());
-    Some(Ran::Ended { status: status?, said, complaint: complaint.unwrap_or_default() })
+    Some(GitOutcome::Ended { status: status?, said, complaint: complaint.unwrap_or_default() })
 }
 
 /// Reads to the end in a thread of its own.
@@ -286,12 +286,12 @@ mod tests {
     use super::*;
 
     /// A folder with a FIFO in it, whose reader sees whether a process still holds it.
-    struct Stage {
+    struct HeldFifo {
         folder: tempfile::TempDir,
         reader: File,
     }
 
-    impl Stage {
+    impl HeldFifo {
         fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             let held = folder.path().join("held");
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn calls_that_belong_together_ask_once_and_all_others_ask_again() {
-        let stage = Stage::new();
+        let stage = HeldFifo::new();
         let folder = stage.folder.path();
         let slow = ["-c", "alias.slow=!exec sleep 600", "slow"];
         let calls = GitCalls::default();
@@ -335,20 +335,20 @@ mod tests {
 
     #[test]
     fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
-        let stage = Stage::new();
+        let stage = HeldFifo::new();
         let arguments = stage.arguments("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600");
         let ran =
-            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], Complaints::Dropped);
-        assert!(matches!(ran, Some(Ran::TooLong)));
+            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Dropped);
+        assert!(matches!(ran, Some(GitOutcome::TooLong)));
         stage.is_left();
     }
 
     #[test]
     fn what_one_leaves_running_is_ended_and_not_waited_for() {
-        let stage = Stage::new();
+        let stage = HeldFifo::new();
         let arguments = stage.arguments("sleep 600 & echo said; echo complained >&2; exit 3");
-        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], Complaints::Read);
-        let Some(Ran::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
+        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Read);
+        let Some(GitOutcome::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
         assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
         stage.is_left();
     }
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn it_reads_all_of_its_input_while_it_answers() {
-        let stage = Stage::new();
+        let stage = HeldFifo::new();
         let input = b"0123456789abcde\n".repeat(64 * 1024);
         let echo = ["-c", "alias.echo=!cat", "echo"];
         assert!(git(stage.folder.path(), &echo, &[], &input).is_some_and(|said| said == input));

@@ -23,7 +23,7 @@ use omo_store::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
 use crate::caller;
-use crate::platform::{Group, Leftovers, Shell};
+use crate::platform::{Leftovers, ProcessGroup, Shell};
 
 /// What makes a binary of omo a keeper.
 pub const ARGUMENT: &str = "--keep-gate";
@@ -39,7 +39,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// What a keeper is to run.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Spec {
+pub struct KeeperSpec {
     /// The command, for the shell.
     pub run: String,
     /// Where.
@@ -47,14 +47,14 @@ pub struct Spec {
     /// For how long at most.
     pub timeout_millis: u64,
     /// What a check of a plan needs beyond one of a run.
-    pub check: Option<CheckSpec>,
+    pub check: Option<TaskCheckSpec>,
     /// The key that the report is sealed with.
     pub key: String,
 }
 
 /// What a check of a plan wants of its keeper.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct CheckSpec {
+pub struct TaskCheckSpec {
     /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a check.
     pub bash: Option<PathBuf>,
     /// The text that is expected in its output.
@@ -63,7 +63,7 @@ pub struct CheckSpec {
 
 /// What came of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Report {
+pub struct KeeperReport {
     /// The exit status, where it ended by itself.
     pub status: Option<i32>,
     /// The signal that ended it.
@@ -92,7 +92,7 @@ pub fn run_if_asked() {
 }
 
 /// What the keeper waits for.
-enum Event {
+enum KeeperEvent {
     /// The check's own process has ended.
     Ended(Option<i32>, Option<i32>),
     /// The process that started the keeper is gone, or no longer needs the result.
@@ -104,7 +104,7 @@ enum Event {
 fn keep() {
     let (sender, events) = channel();
     let gone = sender.clone();
-    let spec: Option<Spec> = caller::order(move || drop(gone.send(Event::CallerGone)));
+    let spec: Option<KeeperSpec> = caller::order(move || drop(gone.send(KeeperEvent::CallerGone)));
     let Some(spec) = spec else { return };
     if let Some(report) = run(&spec, sender, &events)
         && let (Some(key), Ok(json)) = (SealKey::parse(&spec.key), serde_json::to_string(&report))
@@ -114,25 +114,25 @@ fn keep() {
 }
 
 /// Reads what a keeper answered; `None` where it was killed, or something else wrote there as well.
-pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<Report> {
+pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> {
     let (seal, json) = std::str::from_utf8(answer).ok()?.split_once('\n')?;
     let json = json.strip_suffix('\n')?;
     key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
 }
 
 /// Runs the check; `None` where its result is no longer needed.
-fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<Report> {
-    let not_started = |why: String| Some(Report { not_started: Some(why), ..Report::default() });
+fn run(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperEvent>) -> Option<KeeperReport> {
+    let not_started = |why: String| Some(KeeperReport { not_started: Some(why), ..KeeperReport::default() });
     let (output, input) = match std::io::pipe() {
         Ok(pipe) => pipe,
         Err(error) => return not_started(error.to_string()),
     };
     let ended = sender.clone();
-    let ended = move |status, signal| drop(ended.send(Event::Ended(status, signal)));
+    let ended = move |status, signal| drop(ended.send(KeeperEvent::Ended(status, signal)));
     let shell = shell(spec);
     let group = match input
         .try_clone()
-        .and_then(|copy| Group::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended))
+        .and_then(|copy| ProcessGroup::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended))
     {
         Ok(group) => group,
         Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
@@ -141,19 +141,19 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
         .check
         .as_ref()
         .map(|check| OutputListener::new(&shell.program().display().to_string(), check.text.as_deref()));
-    let sink = Arc::new(Mutex::new(Sink { listener, ..Sink::default() }));
+    let sink = Arc::new(Mutex::new(OutputSink { listener, ..OutputSink::default() }));
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
-    let mut report = Report::default();
+    let mut report = KeeperReport::default();
     let mut output_ended = false;
     loop {
         match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(Event::Ended(status, signal)) => {
+            Ok(KeeperEvent::Ended(status, signal)) => {
                 (report.status, report.signal) = (status, signal);
                 break;
             }
-            Ok(Event::OutputEnded) => output_ended = true,
-            Ok(Event::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
+            Ok(KeeperEvent::OutputEnded) => output_ended = true,
+            Ok(KeeperEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
                 caller::end_all(&group);
                 return None;
             }
@@ -166,25 +166,25 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> Option<R
     caller::end_all(&group);
     let last = Instant::now() + LAST_WORDS;
     while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
-        output_ended = matches!(event, Event::OutputEnded);
+        output_ended = matches!(event, KeeperEvent::OutputEnded);
     }
     let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
     (report.tail, report.counts, report.heard) = sink.end();
     Some(report)
 }
 
-fn shell(spec: &Spec) -> Shell {
+fn shell(spec: &KeeperSpec) -> Shell {
     spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, Shell::bash)
 }
 
-fn command(shell: &Shell, spec: &Spec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
+fn command(shell: &Shell, spec: &KeeperSpec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
     let mut command = Command::new(shell.program());
     shell.give(&mut command, &spec.run)?;
     command.current_dir(&spec.folder).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
     Ok(command)
 }
 
-fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<Sink>>, sender: Sender<Event>) {
+fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<OutputSink>>, sender: Sender<KeeperEvent>) {
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         while let Ok(length) = output.read(&mut buffer) {
@@ -194,13 +194,13 @@ fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<Sink>>, sender: S
             }
             sink.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
         }
-        let _ = sender.send(Event::OutputEnded);
+        let _ = sender.send(KeeperEvent::OutputEnded);
     });
 }
 
 /// Where the output goes: its beginning and its end into the log, which is the keeper's stderr.
 #[derive(Default)]
-struct Sink {
+struct OutputSink {
     /// How much of the beginning is in the log.
     written: usize,
     /// What comes after the beginning: its end, which goes into the log at last.
@@ -212,7 +212,7 @@ struct Sink {
     listener: Option<OutputListener>,
 }
 
-impl Sink {
+impl OutputSink {
     fn take(&mut self, piece: &[u8]) {
         self.reader.read(piece);
         if let Some(listener) = &mut self.listener {

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::platform::{Ending, Group, Leftovers};
+use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
 
 /// So much of what it says is read; the rest is taken and dropped, so that it never waits for its reader.
 const MAX_BYTES: u64 = 64 * 1024;
@@ -58,15 +58,15 @@ pub fn run(
     let ((stdin, mut sent), (said, stdout), (warned, stderr)) = (std::io::pipe()?, std::io::pipe()?, std::io::pipe()?);
     command.stdin(stdin).stdout(stdout).stderr(stderr);
     let (sender, ended) = channel();
-    let group = Group::start(command, Leftovers::Ended, move |status, _| {
+    let group = ProcessGroup::start(command, Leftovers::Ended, move |status, _| {
         let _ = sender.send(status);
     })?;
     std::thread::spawn(move || sent.write_all(&input));
     let said = [said, warned].map(read_beside);
     let Ok(status) = ended.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
-        group.end(Ending::Asked);
+        group.end(GroupEnding::Asked);
         if ended.recv_timeout(GRACE).is_err() {
-            group.end(Ending::AtOnce);
+            group.end(GroupEnding::AtOnce);
         }
         return Ok(Answered::TooLong);
     };

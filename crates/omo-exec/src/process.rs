@@ -12,7 +12,7 @@ use omo_core::check::{CheckEnd, TestCounts};
 use omo_core::task_check::HeardOutput;
 use omo_store::seal::SealKey;
 
-use crate::keeper::{ARGUMENT, CheckSpec, Report, Spec, read_report};
+use crate::keeper::{ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
 use crate::platform::{hide_memory, own_program, stand_apart};
 
 /// How often it is asked whether the check is still wanted.
@@ -22,7 +22,7 @@ const SLACK: Duration = Duration::from_secs(5);
 
 /// What to run, and where.
 #[derive(Debug)]
-pub struct Job {
+pub struct CommandJob {
     /// The command.
     pub run: String,
     /// Where.
@@ -34,12 +34,12 @@ pub struct Job {
     /// Where its output goes; `None` for nowhere.
     pub log: Option<File>,
     /// What a check of a plan needs beyond one of a run.
-    pub check: Option<CheckSpec>,
+    pub check: Option<TaskCheckSpec>,
 }
 
 /// What came of it.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct CommandOutcome {
     /// How it ended; `None` where it was no longer wanted.
     pub end: Option<CheckEnd>,
     /// What its tests counted.
@@ -54,19 +54,21 @@ pub struct Outcome {
 
 /// Runs a check to its end. `is_wanted` is asked all the while; once it says no, everything of the
 /// check is ended.
-pub fn run(job: Job, mut is_wanted: impl FnMut() -> bool) -> Outcome {
+pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutcome {
     let start = Instant::now();
     let timeout = job.timeout;
-    let report = match Keeper::start(job) {
-        Err(error) => Some(Report { not_started: Some(format!("cannot be started: {error}")), ..Report::default() }),
+    let report = match KeeperProcess::start(job) {
+        Err(error) => {
+            Some(KeeperReport { not_started: Some(format!("cannot be started: {error}")), ..KeeperReport::default() })
+        }
         Ok(mut keeper) => keeper.wait(start + timeout + SLACK, &mut is_wanted),
     };
     let end = report.as_ref().map(|report| end_of(report, timeout));
-    let Report { counts, tail, heard, .. } = report.unwrap_or_default();
-    Outcome { end, counts, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
+    let KeeperReport { counts, tail, heard, .. } = report.unwrap_or_default();
+    CommandOutcome { end, counts, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
 }
 
-fn end_of(report: &Report, timeout: Duration) -> CheckEnd {
+fn end_of(report: &KeeperReport, timeout: Duration) -> CheckEnd {
     match (&report.not_started, report.timed_out, report.status, report.signal) {
         (Some(why), ..) => CheckEnd::NotStarted(why.clone()),
         (None, true, ..) => CheckEnd::TimedOut(timeout.as_secs()),
@@ -76,15 +78,15 @@ fn end_of(report: &Report, timeout: Duration) -> CheckEnd {
 }
 
 /// A keeper at work. Dropping it ends its check.
-struct Keeper {
+struct KeeperProcess {
     process: Child,
     answer: Receiver<Vec<u8>>,
     /// What its report is sealed with.
     key: SealKey,
 }
 
-impl Keeper {
-    fn start(job: Job) -> std::io::Result<Self> {
+impl KeeperProcess {
+    fn start(job: CommandJob) -> std::io::Result<Self> {
         let key = SealKey::random().map_err(std::io::Error::other)?;
         hide_memory();
         let mut command = Command::new(own_program()?);
@@ -95,7 +97,8 @@ impl Keeper {
         stand_apart(&mut command);
         let mut process = command.spawn()?;
         let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
-        let spec = Spec { run: job.run, folder: job.folder, timeout_millis, check: job.check, key: key.to_text() };
+        let spec =
+            KeeperSpec { run: job.run, folder: job.folder, timeout_millis, check: job.check, key: key.to_text() };
         let mut line = serde_json::to_vec(&spec).map_err(std::io::Error::other)?;
         line.push(b'\n');
         if let Some(stdin) = &mut process.stdin {
@@ -113,16 +116,17 @@ impl Keeper {
     }
 
     /// Its report; `None` where the check is no longer wanted.
-    fn wait(&mut self, deadline: Instant, is_wanted: &mut impl FnMut() -> bool) -> Option<Report> {
+    fn wait(&mut self, deadline: Instant, is_wanted: &mut impl FnMut() -> bool) -> Option<KeeperReport> {
         loop {
             match self.answer.recv_timeout(ASK_EVERY) {
                 Ok(bytes) => {
-                    let died = || Report { not_started: Some("its keeper died".to_owned()), ..Report::default() };
+                    let died =
+                        || KeeperReport { not_started: Some("its keeper died".to_owned()), ..KeeperReport::default() };
                     return Some(read_report(&bytes, &self.key).unwrap_or_else(died));
                 }
                 Err(RecvTimeoutError::Timeout) if is_wanted() && Instant::now() < deadline => {}
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                    return Some(Report { timed_out: true, ..Report::default() });
+                    return Some(KeeperReport { timed_out: true, ..KeeperReport::default() });
                 }
                 Err(_) => return None,
             }
@@ -130,7 +134,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for KeeperProcess {
     fn drop(&mut self) {
         // Once its standard input is closed, the keeper ends the check, and then itself.
         drop(self.process.stdin.take());

@@ -18,10 +18,10 @@ use omo_store::recorded_trees::{self as store, RecordedTrees};
 use omo_store::seal::hex_digest;
 use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
-use crate::files::{Scope, ignore_built, text_of};
+use crate::files::{FileScope, ignore_built, text_of};
 use crate::git::GitCalls;
-use crate::platform::{Inside, path_of};
-use crate::tree::Scratch;
+use crate::platform::{OpenFolder, path_of};
+use crate::tree::ScratchTree;
 
 /// How deep repositories within repositories are followed.
 const MAX_DEPTH: usize = 8;
@@ -43,9 +43,9 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> 
     store::begin(state_home, id, now).map_err(io::Error::other)?;
     let calls = GitCalls::default();
     let name = session.verification.scope.as_deref().filter(|name| !name.is_empty());
-    let scope = name.and_then(|name| Scope::load(state_home, name));
+    let scope = name.and_then(|name| FileScope::load(state_home, name));
     let places = scope.map(|scope| places(&scope));
-    let record = |places: &[Place]| {
+    let record = |places: &[RecordedWorktree]| {
         places.iter().map(|place| Some((place.name.clone(), place.record(state_home, id, &calls)?))).collect()
     };
     let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
@@ -72,11 +72,11 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> 
 
 /// One work tree of those that a run began with.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RecordedWorktree {
     /// Its path from the first one, which has none.
     pub(crate) name: String,
     /// What was settled of it.
-    pub(crate) scope: Scope,
+    pub(crate) scope: FileScope,
     /// Its top.
     pub(crate) top: PathBuf,
     /// Those that lie in it, each with its path.
@@ -84,24 +84,24 @@ pub(crate) struct Place {
 }
 
 /// All of them, each before those that lie in it.
-fn places(scope: &Scope) -> Vec<Place> {
-    let mut all = vec![Place::first(scope)];
+fn places(scope: &FileScope) -> Vec<RecordedWorktree> {
+    let mut all = vec![RecordedWorktree::first(scope)];
     let mut at = 0;
     while let Some(place) = all.get(at) {
-        let inner: Vec<Place> = place.inner.iter().map(|(_, inner)| inner.clone()).collect();
+        let inner: Vec<RecordedWorktree> = place.inner.iter().map(|(_, inner)| inner.clone()).collect();
         all.extend(inner);
         at += 1;
     }
     all
 }
 
-impl Place {
+impl RecordedWorktree {
     /// The one that the project lies in, or is.
-    pub(crate) fn first(scope: &Scope) -> Self {
+    pub(crate) fn first(scope: &FileScope) -> Self {
         Self::at(String::new(), scope.top(), scope.clone(), 0)
     }
 
-    fn at(name: String, top: PathBuf, mut scope: Scope, depth: usize) -> Self {
+    fn at(name: String, top: PathBuf, mut scope: FileScope, depth: usize) -> Self {
         let mut inner = Vec::new();
         for path in scope.inner_paths().filter(|_| depth < MAX_DEPTH) {
             let within = scope.inner(&path);
@@ -130,16 +130,16 @@ impl Place {
         let tree = self.work_tree(state_home);
         let parts = store::folder_parts(id);
         let scratch =
-            Scratch::anew(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
+            ScratchTree::anew(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
         scratch.record()?;
         scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
     /// Opens what was recorded of it; `None` where that is gone, or is something else.
-    fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &Kept<'a>) -> Option<(Scratch<'a>, Vec<u8>)> {
+    fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
         let parts = store::folder_parts(kept.id);
         let parts = parts.each_ref().map(String::as_str);
-        let mut scratch = Scratch::recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
+        let mut scratch = ScratchTree::recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
         scratch.lend(vec![scratch.held()]);
         let listed = scratch.git(&LIST, &[])?;
         (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
@@ -151,7 +151,7 @@ impl Place {
         let tree = self.work_tree(state_home);
         let parts = store::folder_parts(id);
         let parts = parts.each_ref().map(String::as_str);
-        let Some(scratch) = Scratch::recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
+        let Some(scratch) = ScratchTree::recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
         let from = tree.common.join("objects");
         let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
         let folders = fs::read_dir(&from).into_iter().flatten().flatten();
@@ -177,21 +177,21 @@ impl Place {
 }
 
 /// What was recorded for a run.
-pub(crate) struct Kept<'a> {
+pub(crate) struct RecordedRun<'a> {
     state_home: &'a Path,
     calls: &'a GitCalls,
     id: &'a SessionId,
     trees: RecordedTrees,
 }
 
-impl<'a> Kept<'a> {
+impl<'a> RecordedRun<'a> {
     /// What the entry of a session stands for; `None` where it is gone.
     pub(crate) fn open(state_home: &'a Path, calls: &'a GitCalls, id: &'a SessionId, kept: &str) -> Option<Self> {
         Some(Self { state_home, calls, id, trees: store::read(state_home, id, kept)? })
     }
 
     /// What git calls the tree of a place, and the folders that its objects lie in.
-    pub(crate) fn tree(&self, place: &Place) -> Option<(String, Vec<PathBuf>)> {
+    pub(crate) fn tree(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
         let tree = place.work_tree(self.state_home);
         let (scratch, _) = place.open_in(&tree, self)?;
         let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();
@@ -209,11 +209,11 @@ pub(crate) fn write_out(
     to: &Path,
 ) -> Option<PathBuf> {
     let calls = GitCalls::default();
-    let place = Place::first(&Scope::load(state_home, scope)?);
-    let kept = Kept::open(state_home, &calls, id, kept)?;
+    let place = RecordedWorktree::first(&FileScope::load(state_home, scope)?);
+    let kept = RecordedRun::open(state_home, &calls, id, kept)?;
     let tree = place.work_tree(state_home);
     let (scratch, listed) = place.open_in(&tree, &kept)?;
-    let top = Inside::top(to).ok()?;
+    let top = OpenFolder::top(to).ok()?;
     let files: Vec<(&str, &str, PathBuf)> =
         listed.split(|byte| *byte == 0).filter_map(|listed| entry(&scratch, listed)).collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
@@ -233,7 +233,7 @@ pub(crate) fn write_out(
 }
 
 /// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
-fn entry<'a>(scratch: &Scratch, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
+fn entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
     let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
     let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
     let path = path.get(1..).filter(|path| !scratch.is_absent(path))?;
@@ -243,7 +243,7 @@ fn entry<'a>(scratch: &Scratch, entry: &'a [u8]) -> Option<(&'a str, &'a str, Pa
     path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
 }
 
-fn write_file(top: &Inside, path: &Path, mode: &str, content: &[u8]) -> Option<()> {
+fn write_file(top: &OpenFolder, path: &Path, mode: &str, content: &[u8]) -> Option<()> {
     let mut folder = None;
     for part in path.parent()?.components() {
         let above = folder.as_ref().unwrap_or(top);
@@ -257,5 +257,5 @@ fn write_file(top: &Inside, path: &Path, mode: &str, content: &[u8]) -> Option<(
     }
     let mut file = folder.create(name).ok()?;
     file.write_all(content).ok()?;
-    Inside::set_mode(&file, if mode == "100755" { 0o755 } else { 0o644 }).ok()
+    OpenFolder::set_mode(&file, if mode == "100755" { 0o755 } else { 0o644 }).ok()
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use omo_core::text::sanitize;
 use thiserror::Error;
 
-use crate::git::Ran;
-use crate::repository::{GitFailed, Repository, line_of};
+use crate::git::GitOutcome;
+use crate::repository::{GitFailed, GitRepository, line_of};
 
 /// How long the other machine may take to receive commits, or to send them.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -68,7 +68,7 @@ pub enum RemoteError {
 /// A remote repository, by the name that this one has for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Remote<'r> {
-    repository: &'r Repository,
+    repository: &'r GitRepository,
     name: &'r str,
 }
 
@@ -78,7 +78,7 @@ impl<'r> Remote<'r> {
     /// # Errors
     ///
     /// There is none, or the repository's own settings would have a program run on the way there.
-    pub fn find(repository: &'r Repository, name: &'r str) -> Result<Self, RemoteError> {
+    pub fn find(repository: &'r GitRepository, name: &'r str) -> Result<Self, RemoteError> {
         let unknown = || RemoteError::Unknown { name: name.to_owned() };
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
         if name.is_empty() || name.len() > MAX_NAME || name.starts_with('-') || !name.bytes().all(is_plain) {
@@ -145,9 +145,9 @@ impl<'r> Remote<'r> {
         let failed = |why: String| RemoteError::Failed { command, why };
         let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
         match self.repository.call_afar(limit, arguments, &ways) {
-            Some(Ran::Ended { status: 0, said, .. }) => Ok(said),
-            Some(Ran::Ended { complaint, .. }) => Err(failed(said_last(&String::from_utf8_lossy(&complaint)))),
-            Some(Ran::TooLong) => Err(RemoteError::Silent { command, seconds: limit.as_secs() }),
+            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
+            Some(GitOutcome::Ended { complaint, .. }) => Err(failed(said_last(&String::from_utf8_lossy(&complaint)))),
+            Some(GitOutcome::TooLong) => Err(RemoteError::Silent { command, seconds: limit.as_secs() }),
             None => Err(failed("git could not be run".to_owned())),
         }
     }
@@ -168,7 +168,7 @@ const FETCH: [&str; 8] = [
 ];
 
 /// The first of the repository's own settings that would have a program run on the way to a remote.
-fn program(repository: &Repository) -> Result<Option<String>, GitFailed> {
+fn program(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
     let (_, said) = repository.answer(&arguments, &[], &[])?;
     let said = String::from_utf8_lossy(&said).into_owned();
@@ -208,7 +208,7 @@ fn said_last(complaint: &str) -> String {
 /// # Errors
 ///
 /// One of the commits is not there.
-pub fn messages(repository: &Repository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
+pub fn messages(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
     let range = format!("{from}..{to}");
     let arguments =
         ["rev-list", "--topo-order", "--reverse", "--no-commit-header", "--format=%H%n%B%x00", &range, "--"];
@@ -225,7 +225,7 @@ pub fn messages(repository: &Repository, from: &str, to: &str) -> Result<Vec<(St
 /// # Errors
 ///
 /// One of the commits is not there.
-pub fn changed(repository: &Repository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
+pub fn changed(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
     let arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--"];
     let said = repository.git_with(&arguments, &[], &[])?;
     let names = String::from_utf8_lossy(&said).into_owned();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use omo_store::git_worktree::GitWorktree;
 use thiserror::Error;
 
-use crate::git::{Complaints, Ran, answer_within, run};
+use crate::git::{GitOutcome, StderrMode, answer_within, run};
 use crate::tree::mark;
 
 /// How long one step of git may take: a checkout reads and writes all files of a commit.
@@ -45,14 +45,14 @@ pub struct GitFailed {
 
 /// A repository, seen from one of its work trees.
 #[derive(Clone, Debug)]
-pub struct Repository {
+pub struct GitRepository {
     tree: GitWorktree,
-    known: Arc<Known>,
+    known: Arc<RepositoryCache>,
 }
 
 /// What was found out about a repository, whichever of its work trees it is seen from.
 #[derive(Debug, Default)]
-struct Known {
+struct RepositoryCache {
     /// git's name of a tree without files.
     empty: OnceLock<String>,
     /// What turns off the programs that its settings name, and the marks of the files with those settings.
@@ -61,7 +61,7 @@ struct Known {
     worktrees: Mutex<()>,
 }
 
-impl Repository {
+impl GitRepository {
     /// The repository whose work tree a folder lies in; `None` where it lies in none.
     pub fn find(folder: &Path) -> Option<Self> {
         Self::of(&GitWorktree::find(&folder.canonicalize().ok()?)?)
@@ -136,9 +136,14 @@ impl Repository {
     }
 
     /// What becomes of a git that speaks with another repository, which may be on another machine.
-    pub(crate) fn call_afar(&self, limit: Duration, arguments: &[&str], variables: &[(&str, &OsStr)]) -> Option<Ran> {
+    pub(crate) fn call_afar(
+        &self,
+        limit: Duration,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+    ) -> Option<GitOutcome> {
         self.call(&self.programs_off().ok()?, arguments, variables, |folder, words, variables| {
-            run(limit, folder, words, variables, &[], Complaints::Read)
+            run(limit, folder, words, variables, &[], StderrMode::Read)
         })
     }
 

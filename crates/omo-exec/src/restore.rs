@@ -23,15 +23,15 @@ use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 use serde::{Deserialize, Serialize};
 
-pub use self::cover::{Uncovered, uncovered};
+pub use self::cover::{UncoveredReason, uncovered};
 pub(crate) use self::ground::named;
-pub(crate) use self::index::{Listing, differing, listing, listing_and_others, put_paths};
-pub(crate) use self::manifest::{Name, Scope};
-use self::site::Site;
+pub(crate) use self::index::{IndexEntries, differing, listing, listing_and_others, put_paths};
+pub(crate) use self::manifest::{RestoreSelection, TreePath};
+use self::site::Snapshotter;
 
 /// Which work tree is meant, and for which run its snapshots are kept.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct SnapshotContext<'a> {
     /// The project's top folder, absolute. All of the work tree that it lies in is kept.
     pub root: &'a Path,
     /// The folder of the user's own state, absolute.
@@ -46,7 +46,7 @@ pub struct Place<'a> {
 /// A snapshot that was kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Kept {
+pub struct SnapshotId {
     /// What it is called.
     id: String,
 }
@@ -58,14 +58,14 @@ pub enum RestoreScope<'a> {
     All,
     /// Those that were there when this later snapshot was kept. What differs only since then, and what was
     /// changed once more since, stays as it is.
-    Until(&'a Kept),
+    Until(&'a SnapshotId),
     /// Those at or below these paths from the project's top.
     Paths(&'a [&'a str]),
 }
 
 /// What came of putting a snapshot back. Paths are told as [`crate::changes::Change::path`] is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoreResult {
     /// These are again as they were.
     pub put_back: Vec<String>,
     /// These were not there, and are gone.
@@ -119,16 +119,20 @@ pub enum RestoreError {
 }
 
 /// Keeps the present content of the work tree and its index.
-pub fn keep(place: &Place<'_>) -> Result<Kept, RestoreError> {
-    let it = Site::open(place)?;
+pub fn keep(place: &SnapshotContext<'_>) -> Result<SnapshotId, RestoreError> {
+    let it = Snapshotter::open(place)?;
     let mut manifest = it.scan(|file| it.store.keep(file))?.0;
     manifest.index = index::open(&it.tree)?.map(|file| it.store.keep(file)).transpose()?;
-    Ok(Kept { id: it.store.keep_manifest(&manifest)? })
+    Ok(SnapshotId { id: it.store.keep_manifest(&manifest)? })
 }
 
 /// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
-pub fn restore(place: &Place<'_>, before: &Kept, what: RestoreScope<'_>) -> Result<Restored, RestoreError> {
-    let it = Site::open(place)?;
+pub fn restore(
+    place: &SnapshotContext<'_>,
+    before: &SnapshotId,
+    what: RestoreScope<'_>,
+) -> Result<RestoreResult, RestoreError> {
+    let it = Snapshotter::open(place)?;
     let before = it.store.manifest(&before.id)?;
     let after = match what {
         RestoreScope::Until(after) => Some(it.store.manifest(&after.id)?),
@@ -139,9 +143,9 @@ pub fn restore(place: &Place<'_>, before: &Kept, what: RestoreScope<'_>) -> Resu
         RestoreScope::All | RestoreScope::Until(_) => Vec::new(),
     };
     let scope = match (&after, what) {
-        (Some(after), _) => Scope::Until(after),
-        (None, RestoreScope::Paths(_)) => Scope::Paths(&paths),
-        (None, _) => Scope::All,
+        (Some(after), _) => RestoreSelection::Until(after),
+        (None, RestoreScope::Paths(_)) => RestoreSelection::Paths(&paths),
+        (None, _) => RestoreSelection::All,
     };
     it.put_back(&before, after.as_ref(), scope)
 }

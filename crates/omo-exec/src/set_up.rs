@@ -7,8 +7,8 @@ use omo_core::messages::command_text::paste_form;
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 
-use crate::check::{self, Log};
-use crate::environment::Environment;
+use crate::check::{self, CheckLog};
+use crate::environment::CheckEnvironment;
 
 /// How long it may take, in seconds.
 pub const LIMIT_SECONDS: u32 = 600;
@@ -36,8 +36,8 @@ pub enum SetUpError {
 pub fn set_up(
     command: &str,
     worktree: &Path,
-    environment: &Environment,
-    log: Log,
+    environment: &CheckEnvironment,
+    log: CheckLog,
     goes_on: impl FnMut() -> bool,
 ) -> Result<(), SetUpError> {
     let path = log.path.clone();

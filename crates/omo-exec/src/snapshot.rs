@@ -14,7 +14,7 @@ use std::time::Duration;
 use omo_core::timestamp::Timestamp;
 use omo_store::env;
 
-use crate::platform::{Stamp, Top};
+use crate::platform::{FileStamp, TreeTop};
 
 /// The times of a file system move in steps. What lies within this of a look is taken for changed
 /// during it.
@@ -27,14 +27,14 @@ const MAX_FOLDERS: usize = 100_000;
 
 /// What was seen at some paths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct StampDigest {
     /// The digest of it.
     pub(crate) digest: String,
     /// The newest time, in milliseconds.
     newest: i64,
 }
 
-impl Seen {
+impl StampDigest {
     /// Whether nothing of it can have changed since `since` without being seen later.
     pub(crate) fn is_settled(&self, since: Timestamp) -> bool {
         is_before(self.newest, since)
@@ -47,7 +47,7 @@ pub(crate) fn begin() -> Timestamp {
 }
 
 /// Whether a change after `since` would leave another time than this.
-pub(crate) fn is_stamp_settled(stamp: &Stamp, since: Timestamp) -> bool {
+pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
     is_before(newest(stamp), since)
 }
 
@@ -56,15 +56,15 @@ fn is_before(millis: i64, since: Timestamp) -> bool {
     since.as_millis().checked_sub(step).is_some_and(|latest| millis < latest)
 }
 
-fn newest(stamp: &Stamp) -> i64 {
+fn newest(stamp: &FileStamp) -> i64 {
     let millis =
         |(seconds, nanos): (i64, u32)| seconds.saturating_mul(1_000).saturating_add(i64::from(nanos / 1_000_000));
     stamp.times.map(millis).into_iter().max().unwrap_or_default()
 }
 
 /// What is seen at these paths.
-pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<Seen> {
-    let folder = Top::open(top)?;
+pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
+    let folder = TreeTop::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
     let mut hash = blake3::Hasher::new();
     let mut latest = 0;
@@ -84,7 +84,7 @@ pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Opt
         }
     }
     hash.update(&seen);
-    Some(Seen { digest: hash.finalize().to_hex().to_string(), newest: latest })
+    Some(StampDigest { digest: hash.finalize().to_hex().to_string(), newest: latest })
 }
 
 /// Every folder that git would look into for new files, from the top, level by level: all but those that it
@@ -94,7 +94,7 @@ pub(crate) fn folders(
     files: &[Vec<u8>],
     ignored: impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<Vec<u8>>> {
-    let base = Top::open(top)?;
+    let base = TreeTop::open(top)?;
     let known = folders_of(files.iter().map(Vec::as_slice));
     let mut found = Vec::new();
     let mut level: Vec<Vec<u8>> = vec![b".".to_vec()];
@@ -154,7 +154,7 @@ fn drop_ignored(
 }
 
 /// The folders in these folders, but for git's own.
-fn children(base: &Top, folders: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+fn children(base: &TreeTop, folders: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
     let mut children = Vec::new();
     for folder in folders {
         for name in base.folders(folder)?.into_iter().filter(|name| name != b".git") {

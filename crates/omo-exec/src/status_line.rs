@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use crate::platform::{Ending, Group, Leftovers, Shell};
+use crate::platform::{GroupEnding, Leftovers, ProcessGroup, Shell};
 
 /// How long it may take. The client waits longer, but ends a status line whenever the next one is due.
 const LIMIT: Duration = Duration::from_secs(3);
@@ -18,17 +18,17 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// A status line at work.
 pub struct StatusLine {
-    started: Option<Started>,
+    started: Option<RunningStatusLine>,
 }
 
-struct Started {
-    group: Group,
-    events: Receiver<Event>,
+struct RunningStatusLine {
+    group: ProcessGroup,
+    events: Receiver<StatusLineEvent>,
     deadline: Instant,
 }
 
 /// What this waits for.
-enum Event {
+enum StatusLineEvent {
     /// It says this.
     Says(Vec<u8>),
     /// No process has its output open for writing any more.
@@ -45,11 +45,11 @@ impl StatusLine {
 
     /// All that it says; what it has not said in time is left out, and it is ended.
     pub fn said(self) -> Vec<u8> {
-        self.started.map(Started::said).unwrap_or_default()
+        self.started.map(RunningStatusLine::said).unwrap_or_default()
     }
 }
 
-fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
+fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<RunningStatusLine> {
     let found = Shell::find();
     let mut shell = Command::new(found.program());
     found.give(&mut shell, command)?;
@@ -58,8 +58,8 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
     let (sender, events) = channel();
     let ended = sender.clone();
     // The client ends a status line that it no longer needs; this one is ended with it.
-    let group = Group::start(shell, Leftovers::Free, move |_, _| drop(ended.send(Event::Ended)))?;
-    let started = Started { group, events, deadline: Instant::now() + LIMIT };
+    let group = ProcessGroup::start(shell, Leftovers::Free, move |_, _| drop(ended.send(StatusLineEvent::Ended)))?;
+    let started = RunningStatusLine { group, events, deadline: Instant::now() + LIMIT };
     // The client ends its line, and a shell's `read` waits for that. One that does not read closes the
     // pipe: its right.
     input.push(b'\n');
@@ -68,26 +68,26 @@ fn start(command: &str, mut input: Vec<u8>) -> std::io::Result<Started> {
     Ok(started)
 }
 
-fn read(mut stdout: impl Read, sender: &Sender<Event>) {
+fn read(mut stdout: impl Read, sender: &Sender<StatusLineEvent>) {
     let mut buffer = [0; 4 * 1024];
     while let Ok(length @ 1..) = stdout.read(&mut buffer) {
         let piece = buffer.get(..length).unwrap_or_default().to_vec();
-        if sender.send(Event::Says(piece)).is_err() {
+        if sender.send(StatusLineEvent::Says(piece)).is_err() {
             return;
         }
     }
-    let _ = sender.send(Event::SaidAll);
+    let _ = sender.send(StatusLineEvent::SaidAll);
 }
 
-impl Started {
+impl RunningStatusLine {
     fn said(mut self) -> Vec<u8> {
         let mut said = Vec::new();
         let mut has_ended = false;
         loop {
             match self.events.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
-                Ok(Event::Says(piece)) => said.extend(piece),
-                Ok(Event::SaidAll) | Err(RecvTimeoutError::Disconnected) => return said,
-                Ok(Event::Ended) => {
+                Ok(StatusLineEvent::Says(piece)) => said.extend(piece),
+                Ok(StatusLineEvent::SaidAll) | Err(RecvTimeoutError::Disconnected) => return said,
+                Ok(StatusLineEvent::Ended) => {
                     has_ended = true;
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);
                 }
@@ -100,7 +100,7 @@ impl Started {
                 break;
             }
         }
-        self.group.end(Ending::AtOnce);
+        self.group.end(GroupEnding::AtOnce);
         said
     }
 }

@@ -6,7 +6,7 @@ use crate::git;
 
 /// What git makes of the files below a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tracked {
+pub struct FolderStatus {
     /// How many of them it tracks.
     pub files: usize,
     /// Whether it ignores a new one.
@@ -14,11 +14,11 @@ pub struct Tracked {
 }
 
 /// Asks git about a folder, by its path from the top of a project; `None` where git gives no answer.
-pub fn of(root: &Path, folder: &str) -> Option<Tracked> {
+pub fn of(root: &Path, folder: &str) -> Option<FolderStatus> {
     let listed = git::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
     let probe = format!("{folder}/anything");
     let (status, _) = git::answer(root, &["check-ignore", "-q", "--no-index", "--", &probe], &[], b"")?;
-    Some(Tracked {
+    Some(FolderStatus {
         files: listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).count(),
         ignores: status == 0,
     })

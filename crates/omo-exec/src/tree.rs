@@ -24,7 +24,7 @@ use omo_store::regular_file;
 use omo_store::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
-use crate::files::Scope;
+use crate::files::FileScope;
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quoted};
 use crate::platform::{identity, path_of};
@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What is remembered between two looks at a work tree.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct TreeState {
     /// The repository's own index and settings, as they were when it was copied.
     source: String,
     /// Our copy of it, as git left it.
@@ -65,7 +65,7 @@ pub(crate) const EMPTY_TREES: [&str; 2] =
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
-    let scratch = Scratch::of(tree, state_home, calls)?;
+    let scratch = ScratchTree::of(tree, state_home, calls)?;
     let kept = scratch.look()?;
     if kept.submodules.is_empty() || depth == MAX_DEPTH {
         return Some(kept.tree);
@@ -91,7 +91,7 @@ fn submodule_at_depth(tree: &GitWorktree, path: &Path, state_home: &Path, calls:
 
 /// What becomes of the objects that git writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Objects {
+enum ObjectRetention {
     /// They are not needed after the look.
     Forgotten,
     /// A later look, maybe of another process, needs them.
@@ -99,10 +99,10 @@ enum Objects {
 }
 
 /// The folder in which omo looks at one work tree.
-pub(crate) struct Scratch<'a> {
+pub(crate) struct ScratchTree<'a> {
     tree: &'a GitWorktree,
     calls: &'a GitCalls,
-    objects: Objects,
+    objects: ObjectRetention,
     folder: GuardedFolder,
     path: PathBuf,
     /// What is kept there bears a seal: it lies where others can write.
@@ -118,10 +118,10 @@ pub(crate) struct Scratch<'a> {
     _lock: StateLock,
 }
 
-impl<'a> Scratch<'a> {
+impl<'a> ScratchTree<'a> {
     fn of(tree: &'a GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
         let mut scratch =
-            Self::at(tree, state_home, calls, &["omo", "trees", &folder_name(tree)?], Objects::Forgotten)?;
+            Self::at(tree, state_home, calls, &["omo", "trees", &folder_name(tree)?], ObjectRetention::Forgotten)?;
         scratch.settle(None);
         Some(scratch)
     }
@@ -137,7 +137,7 @@ impl<'a> Scratch<'a> {
         let name = folder_name(tree)?;
         let parts = [parts, &[&name]].concat();
         GuardedFolder::create_user_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
-        let mut scratch = Self::at(tree, state_home, calls, &parts, Objects::Remembered)?;
+        let mut scratch = Self::at(tree, state_home, calls, &parts, ObjectRetention::Remembered)?;
         scratch.settings = match scratch.first_settings() {
             Some(settings) => settings,
             None => scratch.keep_first_settings()?,
@@ -151,10 +151,10 @@ impl<'a> Scratch<'a> {
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
-        scope: Option<&Scope>,
+        scope: Option<&FileScope>,
     ) -> Option<Self> {
         let name = folder_name(tree)?;
-        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), Objects::Remembered)?;
+        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
         scratch.settle(scope);
         scratch.clear().map(|()| scratch)
     }
@@ -165,10 +165,10 @@ impl<'a> Scratch<'a> {
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
-        scope: &Scope,
+        scope: &FileScope,
     ) -> Option<Self> {
         let name = folder_name(tree)?;
-        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), Objects::Remembered)?;
+        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
         scratch.settle(Some(scope));
         Some(scratch)
     }
@@ -200,7 +200,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// Looks at it as was settled when a run began; without one as things stand.
-    fn settle(&mut self, scope: Option<&Scope>) {
+    fn settle(&mut self, scope: Option<&FileScope>) {
         let live = || RepositorySettings::read(self.tree, self.calls);
         self.settings = scope.map_or_else(live, |scope| scope.settings.clone());
         self.absent = scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default();
@@ -224,7 +224,7 @@ impl<'a> Scratch<'a> {
         state_home: &Path,
         calls: &'a GitCalls,
         parts: &[&str],
-        objects: Objects,
+        objects: ObjectRetention,
     ) -> Option<Self> {
         let folder = GuardedFolder::create_user_part(state_home, parts).ok()?;
         let lock = StateLock::take(&folder, PATIENCE).ok()?;
@@ -240,13 +240,13 @@ impl<'a> Scratch<'a> {
     /// Without their folder git knows no repository.
     fn forget_objects(&self) -> Option<()> {
         match self.objects {
-            Objects::Forgotten => self.folder.empty_folder(OBJECTS).ok(),
-            Objects::Remembered => Some(()),
+            ObjectRetention::Forgotten => self.folder.empty_folder(OBJECTS).ok(),
+            ObjectRetention::Remembered => Some(()),
         }
     }
 
     /// Looks at the work tree, as quickly as can be.
-    pub(crate) fn look(&self) -> Option<Kept> {
+    pub(crate) fn look(&self) -> Option<TreeState> {
         let source = format!(
             "{} {}",
             mark(&self.tree.git.join(INDEX)),
@@ -272,7 +272,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// Remembers what was found.
-    fn keep(&self, mut kept: Kept) -> Option<Kept> {
+    fn keep(&self, mut kept: TreeState) -> Option<TreeState> {
         if EMPTY_TREES.contains(&kept.tree.as_str()) && self.has_files() {
             // Everything is ignored: the id would be the same whatever happens.
             return None;
@@ -298,9 +298,9 @@ impl<'a> Scratch<'a> {
         matches!(status, 0 | 1).then_some(!said.is_empty())
     }
 
-    fn kept(&self) -> Option<Kept> {
+    fn kept(&self) -> Option<TreeState> {
         let bytes = self.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
-        let mut kept: Kept = serde_json::from_slice(&bytes).ok()?;
+        let mut kept: TreeState = serde_json::from_slice(&bytes).ok()?;
         let seal = std::mem::take(&mut kept.seal);
         self.key.is_mac(&serde_json::to_vec(&kept).ok()?, &seal).then_some(kept)
     }
@@ -321,9 +321,9 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    fn look_anew(&self, source: String) -> Option<Kept> {
+    fn look_anew(&self, source: String) -> Option<TreeState> {
         self.take_index()?;
-        self.add(&self.changed()?, true, Kept { source, ..Kept::default() })
+        self.add(&self.changed()?, true, TreeState { source, ..TreeState::default() })
     }
 
     /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
@@ -366,7 +366,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// Takes the work tree into our index, and asks git what that is called.
-    fn add(&self, changed: &[u8], list_submodules: bool, kept: Kept) -> Option<Kept> {
+    fn add(&self, changed: &[u8], list_submodules: bool, kept: TreeState) -> Option<TreeState> {
         let tree = self.take_in(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
@@ -377,7 +377,7 @@ impl<'a> Scratch<'a> {
             submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
         }
         let copy = mark(&self.path.join(INDEX));
-        self.keep(Kept { source: kept.source, copy, tree, submodules, ..Kept::default() })
+        self.keep(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
     }
 
     /// Whether a folder of the work tree, which is a repository of its own, has a commit.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_exec::alive::is_alive;
-use omo_exec::check::{Log, run};
-use omo_exec::environment::Environment;
+use omo_exec::check::{CheckLog, run};
+use omo_exec::environment::CheckEnvironment;
 use omo_testkit::trials;
 use tempfile::TempDir;
 
@@ -70,8 +70,8 @@ impl Project {
     }
 
     fn run_while(&self, check: &TaskCheck, goes_on: impl FnMut() -> bool) -> Option<TaskCheckOutcome> {
-        let log = Log { path: self.log(), file: File::create(self.log()).unwrap() };
-        run(check, &self.root, &Environment::of_gates(self.variables.clone(), &self.root), Some(log), goes_on)
+        let log = CheckLog { path: self.log(), file: File::create(self.log()).unwrap() };
+        run(check, &self.root, &CheckEnvironment::of_gates(self.variables.clone(), &self.root), Some(log), goes_on)
     }
 
     /// The number that a check wrote.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use omo_exec::commit::{CommitEnd, Order, commit};
-use omo_exec::environment::Environment;
+use omo_exec::commit::{CommitEnd, CommitRequest, commit};
+use omo_exec::environment::CheckEnvironment;
 use omo_testkit::trials::{self, ignored};
 use tempfile::TempDir;
 
@@ -99,9 +99,10 @@ impl Repository {
     fn commit_within(&self, paths: &[&str], message: &str, limit: Duration) -> CommitEnd {
         let state_home = self.temp.path().join("state");
         let trailers = [("Omo-Run", "r1"), ("Omo-Unit", "2.1")];
-        let order = Order { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
+        let order =
+            CommitRequest { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
-        commit(&order, &Environment::of_gates(variables.into(), &self.top), || true)
+        commit(&order, &CheckEnvironment::of_gates(variables.into(), &self.top), || true)
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use omo_exec::alive::is_alive;
-use omo_exec::claude::Claude;
+use omo_exec::claude::ClaudeClient;
 use omo_exec::endings;
 use omo_testkit::wait_until;
 
@@ -19,7 +19,7 @@ fn all_that_was_started_is_ended_and_nothing_comes_of_it() {
     fs::write(&program, format!("#!/bin/sh\necho $$ >'{}'; exec sleep 600\n", started.display())).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let search = [folder.path().to_owned(), "/usr/bin".into(), "/bin".into()].into_iter().collect();
-    let claude = Claude::find(&search, folder.path()).unwrap();
+    let claude = ClaudeClient::find(&search, folder.path()).unwrap();
     let asking = std::thread::spawn(move || claude.version().is_ok());
     let pid = || fs::read_to_string(&started).ok()?.trim().parse::<u32>().ok();
     let pid = wait_until("the client runs", LIMIT, pid).unwrap();

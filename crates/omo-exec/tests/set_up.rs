@@ -4,8 +4,8 @@
 use std::fs::{self, File};
 use std::process::ExitCode;
 
-use omo_exec::check::Log;
-use omo_exec::environment::Environment;
+use omo_exec::check::CheckLog;
+use omo_exec::environment::CheckEnvironment;
 use omo_exec::set_up::{SetUpError, set_up};
 use omo_testkit::trials;
 use tempfile::TempDir;
@@ -27,10 +27,10 @@ fn main() -> ExitCode {
 fn run(temp: &TempDir, command: &str, goes_on: impl FnMut() -> bool) -> Result<(), SetUpError> {
     let (worktree, path) = (temp.path().join("tree"), temp.path().join("setup.log"));
     fs::create_dir_all(&worktree).unwrap();
-    let log = Log { file: File::create(&path).unwrap(), path };
+    let log = CheckLog { file: File::create(&path).unwrap(), path };
     let variables = [("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("ANTHROPIC_API_KEY", "secret")];
     let environment =
-        Environment::of_gates(variables.map(|(name, value)| (name.into(), value.into())).into(), &worktree);
+        CheckEnvironment::of_gates(variables.map(|(name, value)| (name.into(), value.into())).into(), &worktree);
     set_up(command, &worktree, &environment, log, goes_on)
 }
 

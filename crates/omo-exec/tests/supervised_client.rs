@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use omo_core::client_end::{ClientEnd, SessionOutput, classify_end};
 use omo_core::timestamp::Timestamp;
-use omo_exec::claude::child::{Order, Permissions};
-use omo_exec::supervisor::left::{Left, look};
-use omo_exec::supervisor::minder::{self, Spec};
-use omo_exec::supervisor::{Event, Supervisor};
-use omo_testkit::model::Kind;
+use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
+use omo_exec::supervisor::left::{ProcessState, look};
+use omo_exec::supervisor::minder::{self, MinderSpec};
+use omo_exec::supervisor::{Supervisor, SupervisorEvent};
+use omo_testkit::model::RequestKind;
 use omo_testkit::trials::{self, ignored};
-use omo_testkit::{Client, Lab, MockModel, Script, Turn};
+use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn};
 use serde_json::json;
 
 /// Longer than a session here takes, however busy the machine is.
@@ -54,14 +54,14 @@ fn main() -> ExitCode {
 }
 
 /// A project, the model at the other end, and the client.
-struct Stage {
+struct ClientFixture {
     model: MockModel,
     lab: Lab,
     client: Client,
 }
 
-impl Stage {
-    fn new(script: Script) -> Self {
+impl ClientFixture {
+    fn new(script: ModelScript) -> Self {
         let client = Client::find().unwrap();
         let model = MockModel::start(script).unwrap();
         // As if a session of the client had started all of this.
@@ -71,8 +71,8 @@ impl Stage {
         Self { model, lab, client }
     }
 
-    fn order(&self) -> Order {
-        Order {
+    fn order(&self) -> WorkerSpec {
+        WorkerSpec {
             run: "r1".to_owned(),
             group: "2".to_owned(),
             worktree: self.lab.project().to_owned(),
@@ -82,7 +82,7 @@ impl Stage {
             settings: None,
             max_turns: 20,
             max_budget_usd: None,
-            permissions: Permissions::Listed(vec!["Bash(env:*)".to_owned()]),
+            permissions: WorkerPermissions::Listed(vec!["Bash(env:*)".to_owned()]),
             model: None,
             resume: None,
         }
@@ -92,10 +92,10 @@ impl Stage {
         self.lab.root().join(name)
     }
 
-    fn spec(&self, order: &Order) -> Spec {
+    fn spec(&self, order: &WorkerSpec) -> MinderSpec {
         fs::write(self.file("prompt"), "-- work on group 2\n").unwrap();
         let pair = |(name, value): (&String, &String)| (OsString::from(name), OsString::from(value));
-        Spec {
+        MinderSpec {
             program: self.client.program().to_owned(),
             arguments: order.arguments(),
             folder: order.worktree.clone(),
@@ -107,7 +107,7 @@ impl Stage {
         }
     }
 
-    fn run(&self, order: &Order) -> (ClientEnd, SessionOutput) {
+    fn run(&self, order: &WorkerSpec) -> (ClientEnd, SessionOutput) {
         let mut supervisor = Supervisor::new(1);
         supervisor.add("2", self.spec(order));
         end_of(&mut supervisor)
@@ -116,7 +116,7 @@ impl Stage {
 
 fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
     loop {
-        if let Event::Ended { process, said, .. } = supervisor.next(LIMIT).unwrap() {
+        if let SupervisorEvent::Ended { process, said, .. } = supervisor.next(LIMIT).unwrap() {
             let now = Timestamp::parse("2026-11-22T00:00:00Z").unwrap();
             return (classify_end(&process, &said, now), *said);
         }
@@ -124,12 +124,12 @@ fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
 }
 
 fn it_works_where_it_stands_and_does_what_it_may() {
-    let write = Turn::call("Write", json!({"file_path": "new.txt", "content": "new\n"}));
-    let script = Script::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
-    let stage = Stage::new(script);
+    let write = ModelTurn::call("Write", json!({"file_path": "new.txt", "content": "new\n"}));
+    let script = ModelScript::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
+    let stage = ClientFixture::new(script);
     let (end, said) = stage.run(&stage.order());
     assert_eq!(end, ClientEnd::Ended, "{said:?}");
-    let requests = stage.model.requests_of(Kind::Main);
+    let requests = stage.model.requests_of(RequestKind::Main);
     assert!(requests.first().unwrap().last_user_text().contains("-- work on group 2"));
     let seen = requests.get(2).unwrap().tool_results_text();
     let project = stage.lab.project();
@@ -142,49 +142,51 @@ fn it_works_where_it_stands_and_does_what_it_may() {
 }
 
 fn everything_may_be_done_where_that_was_asked_for() {
-    let stage = Stage::new(Script::new().bash("sh -c 'touch allowed'").say("Done."));
-    let (end, _) = stage.run(&Order { permissions: Permissions::All, ..stage.order() });
+    let stage = ClientFixture::new(ModelScript::new().bash("sh -c 'touch allowed'").say("Done."));
+    let (end, _) = stage.run(&WorkerSpec { permissions: WorkerPermissions::All, ..stage.order() });
     assert_eq!(end, ClientEnd::Ended);
     assert!(stage.lab.project().join("allowed").exists());
 }
 
 fn turns_budget_and_errors_of_the_api_are_told_apart() {
-    let dear = || Turn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
-    let script = || Script::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
-    let refused = |status, kind: &str| Script::new().default(Turn::error(status, kind, "no"));
+    let dear = || ModelTurn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
+    let script = || ModelScript::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
+    let refused = |status, kind: &str| ModelScript::new().default(ModelTurn::error(status, kind, "no"));
     let is_api_error = |end: &ClientEnd, wanted| matches!(end, ClientEnd::ApiError { status, .. } if *status == wanted);
-    let stage = Stage::new(script());
-    let (end, said) = stage.run(&Order { max_turns: 2, ..stage.order() });
+    let stage = ClientFixture::new(script());
+    let (end, said) = stage.run(&WorkerSpec { max_turns: 2, ..stage.order() });
     assert_eq!((end, said.session_id.is_some()), (ClientEnd::TurnsSpent, true));
-    let stage = Stage::new(script());
-    let (end, said) = stage.run(&Order { max_budget_usd: Some(0.5), ..stage.order() });
+    let stage = ClientFixture::new(script());
+    let (end, said) = stage.run(&WorkerSpec { max_budget_usd: Some(0.5), ..stage.order() });
     assert_eq!(end, ClientEnd::BudgetSpent);
     assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
-    let stage = Stage::new(refused(429, "rate_limit_error"));
+    let stage = ClientFixture::new(refused(429, "rate_limit_error"));
     assert_eq!(stage.run(&stage.order()).0, ClientEnd::UsageLimit { until: None });
     for (status, kind) in [(500, "api_error"), (401, "authentication_error")] {
-        let stage = Stage::new(refused(status, kind));
+        let stage = ClientFixture::new(refused(status, kind));
         let (end, _) = stage.run(&stage.order());
         assert!(is_api_error(&end, Some(status)), "{status}: {end:?}");
     }
-    let stage = Stage::new(Script::new());
-    let (end, _) = stage.run(&Order { resume: Some("nobody".to_owned()), ..stage.order() });
+    let stage = ClientFixture::new(ModelScript::new());
+    let (end, _) = stage.run(&WorkerSpec { resume: Some("nobody".to_owned()), ..stage.order() });
     assert!(matches!(&end, ClientEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
 }
 
 fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
-    let stage = Stage::new(Script::new().bash("env").turn(Turn::hang()).say("Done."));
+    let stage = ClientFixture::new(ModelScript::new().bash("env").turn(ModelTurn::hang()).say("Done."));
     let mut supervisor = Supervisor::new(1);
     supervisor.add("2", stage.spec(&stage.order()));
     let event = supervisor.next(LIMIT).unwrap();
-    let Event::Started { mark, .. } = event else { unreachable!("{event:?}") };
-    stage.model.wait_for_requests(Kind::Main, 2, LIMIT).unwrap();
+    let SupervisorEvent::Started { mark, .. } = event else { unreachable!("{event:?}") };
+    stage.model.wait_for_requests(RequestKind::Main, 2, LIMIT).unwrap();
     supervisor.end("2");
     let (end, said) = end_of(&mut supervisor);
-    assert_eq!((end, look(&mark)), (ClientEnd::Stopped, Left::Gone));
+    assert_eq!((end, look(&mark)), (ClientEnd::Stopped, ProcessState::Gone));
     let session = said.session_id.clone();
     assert!(session.is_some(), "{said:?}");
-    let (end, again) = stage.run(&Order { resume: session.clone(), ..stage.order() });
+    let (end, again) = stage.run(&WorkerSpec { resume: session.clone(), ..stage.order() });
     assert_eq!((end, again.session_id), (ClientEnd::Ended, session));
-    assert!(stage.model.requests_of(Kind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2);
+    assert!(
+        stage.model.requests_of(RequestKind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2
+    );
 }

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use omo_core::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive::is_alive;
-use omo_exec::supervisor::left::{self, Left, Mark};
-use omo_exec::supervisor::minder::Spec;
-use omo_exec::supervisor::{Event, Supervisor, claim, detached, minder};
+use omo_exec::supervisor::left::{self, ProcessIdentity, ProcessState};
+use omo_exec::supervisor::minder::MinderSpec;
+use omo_exec::supervisor::{Supervisor, SupervisorEvent, claim, detached, minder};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::LockError;
 use omo_testkit::trials;
@@ -58,9 +58,9 @@ fn main() -> ExitCode {
 }
 
 /// A folder with everything of a few sessions.
-struct Place(TempDir);
+struct SessionFiles(TempDir);
 
-impl Place {
+impl SessionFiles {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -70,10 +70,10 @@ impl Place {
     }
 
     /// A session that is this script, which has the standard input of a client.
-    fn spec(&self, group: &str, script: &str) -> Spec {
+    fn spec(&self, group: &str, script: &str) -> MinderSpec {
         let prompt = self.path(&format!("{group}.prompt"));
         fs::write(&prompt, format!("work on {group}\n")).unwrap();
-        Spec {
+        MinderSpec {
             program: "/bin/sh".into(),
             arguments: ["-c", script].map(OsString::from).into(),
             folder: self.0.path().to_owned(),
@@ -108,21 +108,21 @@ fn wait_until_dead(pid: u32) {
     wait_for(&format!("{pid} is dead"), || (is_alive(pid) == Some(false)).then_some(()));
 }
 
-fn next(supervisor: &mut Supervisor) -> Event {
+fn next(supervisor: &mut Supervisor) -> SupervisorEvent {
     supervisor.next(LIMIT).unwrap()
 }
 
 /// The next thing that happens is that one starts.
-fn next_start(supervisor: &mut Supervisor) -> (String, Mark) {
+fn next_start(supervisor: &mut Supervisor) -> (String, ProcessIdentity) {
     let event = next(supervisor);
-    let Event::Started { group, mark } = event else { unreachable!("{event:?}") };
+    let SupervisorEvent::Started { group, mark } = event else { unreachable!("{event:?}") };
     (group, mark)
 }
 
 /// The next end, whatever starts meanwhile.
 fn next_end(supervisor: &mut Supervisor) -> (String, ProcessEnd, SessionOutput) {
     loop {
-        if let Event::Ended { group, process, said } = next(supervisor) {
+        if let SupervisorEvent::Ended { group, process, said } = next(supervisor) {
             return (group, process, *said);
         }
     }
@@ -183,7 +183,7 @@ fn every_ending_is_told_and_none_is_a_pass() {
             asks,
         ),
     ];
-    let place = Place::new();
+    let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(cases.len());
     for (group, script, ..) in &cases {
         let mut spec = place.spec(group, script);
@@ -212,7 +212,7 @@ fn every_ending_is_told_and_none_is_a_pass() {
 }
 
 fn the_prompt_comes_in_and_what_is_printed_is_kept() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(1);
     supervisor.add("one", place.spec("one", r#"cat; pwd; echo "[$PATH][$HOME]"; echo first >&2; echo last >&2"#));
     let (group, mark) = next_start(&mut supervisor);
@@ -225,7 +225,7 @@ fn the_prompt_comes_in_and_what_is_printed_is_kept() {
 }
 
 fn no_more_run_at_a_time_than_may() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(2);
     for group in ["a", "b", "c", "d", "e"] {
         supervisor.add(group, place.spec(group, "true"));
@@ -233,11 +233,11 @@ fn no_more_run_at_a_time_than_may() {
     let (mut running, mut most, mut order) = (0, 0, Vec::new());
     while !supervisor.is_idle() {
         match next(&mut supervisor) {
-            Event::Started { group, .. } => {
+            SupervisorEvent::Started { group, .. } => {
                 running += 1;
                 order.push(group);
             }
-            Event::Ended { .. } => running -= 1,
+            SupervisorEvent::Ended { .. } => running -= 1,
         }
         most = most.max(running);
     }
@@ -247,13 +247,13 @@ fn no_more_run_at_a_time_than_may() {
 }
 
 fn one_that_nobody_wants_is_asked_and_then_ended() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(2);
     let put_away = "trap 'echo away > away; exit 0' TERM; echo $$ > polite.pid; while :; do sleep 0.01; done";
     supervisor.add("polite", place.spec("polite", put_away));
     supervisor.add("deaf", place.spec("deaf", "trap '' TERM; echo $$ > deaf.pid; while :; do sleep 0.01; done"));
     supervisor.add("waiting", place.spec("waiting", "echo $$ > waiting.pid"));
-    assert!(matches!(next(&mut supervisor), Event::Started { .. }));
+    assert!(matches!(next(&mut supervisor), SupervisorEvent::Started { .. }));
     let (polite, deaf) = (place.pid("polite.pid"), place.pid("deaf.pid"));
     supervisor.end("waiting");
     supervisor.end_all();
@@ -268,7 +268,7 @@ fn one_that_nobody_wants_is_asked_and_then_ended() {
 }
 
 fn nothing_outlives_a_session() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(1);
     supervisor.add("one", place.spec("one", "sleep 600 & echo $! > left.pid; exit 0"));
     let (_, process, _) = next_end(&mut supervisor);
@@ -314,18 +314,18 @@ fn supervise(path: &std::path::Path) {
 }
 
 fn one_lives_on_apart_and_its_death_ends_its_sessions() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     let spec = place.spec("one", "echo $$ > one.pid; exec sleep 600");
     fs::write(place.path("spec.json"), serde_json::to_vec(&spec).unwrap()).unwrap();
     let log = || File::create(place.path("supervisor.log")).unwrap();
     let arguments = [OsString::from(SUPERVISE), place.0.path().into()];
     let line = detached::start(&arguments, place.0.path(), log()).unwrap();
     let (pid, mark) = line.split_once(' ').unwrap();
-    let (pid, mark): (u32, Mark) = (pid.parse().unwrap(), serde_json::from_str(mark).unwrap());
+    let (pid, mark): (u32, ProcessIdentity) = (pid.parse().unwrap(), serde_json::from_str(mark).unwrap());
     let own = session_of(std::process::id());
     assert_eq!((session_of(pid), is_alive(pid)), (pid.to_string(), Some(true)));
     assert_ne!(own, pid.to_string());
-    assert_eq!(left::look(&mark), Left::Runs);
+    assert_eq!(left::look(&mark), ProcessState::Runs);
     // While it lives another one is refused, and says so.
     let error = detached::start(&arguments, place.0.path(), log()).unwrap_err();
     assert!(error.to_string().contains("its log says why"), "{error}");
@@ -345,7 +345,7 @@ fn kill(pid: u32) {
 }
 
 fn two_clients_of_one_session_are_never_at_work_at_once() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     // It takes its time to put its things away.
     let script = "[ -e at.work ] && echo both > both; echo $$ > at.work\n\
         trap 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; rm at.work; exit 0' TERM\n\
@@ -366,7 +366,7 @@ fn two_clients_of_one_session_are_never_at_work_at_once() {
 }
 
 fn what_a_dead_minder_leaves_is_ended() {
-    let place = Place::new();
+    let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(1);
     supervisor.add("one", place.spec("one", "echo $PPID > minder.pid; exec sleep 600"));
     let (_, mark) = next_start(&mut supervisor);
@@ -374,10 +374,10 @@ fn what_a_dead_minder_leaves_is_ended() {
     let (_, process, said) = next_end(&mut supervisor);
     assert_eq!(classify_end(&process, &said, now()), ClientEnd::Killed { signal: Some(9) });
     if mark.start.is_some() {
-        assert_eq!(left::look(&mark), Left::Gone);
+        assert_eq!(left::look(&mark), ProcessState::Gone);
     }
     // Where it cannot be told from another process it is left alone, and a test leaves nothing.
-    if left::look(&mark) == Left::Unknown {
+    if left::look(&mark) == ProcessState::Unknown {
         kill(mark.pid);
     }
 }
@@ -385,13 +385,13 @@ fn what_a_dead_minder_leaves_is_ended() {
 fn what_is_left_is_found() {
     let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let start = omo_exec::alive::start_mark(child.id());
-    let earlier = Mark { pid: child.id(), start: start.as_ref().map(|start| format!("{start}1")) };
-    let expected = if start.is_some() { Left::Gone } else { Left::Unknown };
+    let earlier = ProcessIdentity { pid: child.id(), start: start.as_ref().map(|start| format!("{start}1")) };
+    let expected = if start.is_some() { ProcessState::Gone } else { ProcessState::Unknown };
     assert_eq!((left::look(&earlier), left::end(&earlier)), (expected, expected));
     assert_eq!(is_alive(child.id()), Some(true));
     drop(child.stdin.take());
     let mut printed = String::new();
     child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
     child.wait().unwrap();
-    assert_eq!(left::look(&Mark { pid: child.id(), start }), Left::Gone);
+    assert_eq!(left::look(&ProcessIdentity { pid: child.id(), start }), ProcessState::Gone);
 }

@@ -4,9 +4,9 @@ use std::path::{Component, Path};
 
 use omo_core::session::HookEvent;
 use omo_core::session_id::SessionId;
-use omo_hooks::answer::Answer;
-use omo_hooks::input::{Input, Text};
-use omo_hooks::json_end::JsonEnd;
+use omo_hooks::answer::HookAnswer;
+use omo_hooks::input::{HookInput, LossyText};
+use omo_hooks::json_end::JsonEndFinder;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -15,22 +15,22 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The end of the value is found where a parser finds it, in whatever pieces it comes; what is read is what was
 /// written; and only what is a session's id belongs to a session.
 pub fn check(data: &[u8]) {
-    let end = JsonEnd::default().follow(data);
+    let end = JsonEndFinder::default().follow(data);
     is_found_in_pieces_as_well(data, end);
     is_where_a_parser_finds_it(data, end);
     let Some(value) = end.and_then(|end| data.get(..end)) else {
-        assert!(Input::parse(data).is_err(), "an input was read whose end nobody finds");
+        assert!(HookInput::parse(data).is_err(), "an input was read whose end nobody finds");
         return;
     };
     // A hook never waits for what comes behind the value, so nothing there may matter.
-    match (Input::parse(data), Input::parse(value)) {
+    match (HookInput::parse(data), HookInput::parse(value)) {
         (Ok(whole), Ok(cut)) => assert_eq!(format!("{whole:?}"), format!("{cut:?}")),
         (Ok(_), Err(error)) => assert!(value.is_empty(), "readable only with what follows it: {error}"),
         (Err(_), _) => {}
     }
-    let marked = Input::parse(&[BYTE_ORDER_MARK, value].concat());
-    assert!(marked.is_ok() || value.starts_with(BYTE_ORDER_MARK) || Input::parse(value).is_err(), "{marked:?}");
-    if let Ok(input) = Input::parse(value) {
+    let marked = HookInput::parse(&[BYTE_ORDER_MARK, value].concat());
+    assert!(marked.is_ok() || value.starts_with(BYTE_ORDER_MARK) || HookInput::parse(value).is_err(), "{marked:?}");
+    if let Ok(input) = HookInput::parse(value) {
         is_what_was_written(value, &input);
         belongs_to_a_name_or_to_nobody(input.session_id.as_deref().unwrap_or_default());
         is_answered_in_one_value(input.prompt.as_deref().unwrap_or_default());
@@ -40,7 +40,7 @@ pub fn check(data: &[u8]) {
 
 fn is_found_in_pieces_as_well(data: &[u8], end: Option<usize>) {
     let size = 1 + usize::from(data.first().copied().unwrap_or_default()) % 7;
-    let (mut follower, mut before) = (JsonEnd::default(), 0);
+    let (mut follower, mut before) = (JsonEndFinder::default(), 0);
     let found = data.chunks(size).find_map(|piece| {
         let found = follower.follow(piece).map(|at| before + at);
         before += piece.len();
@@ -61,7 +61,7 @@ fn is_where_a_parser_finds_it(data: &[u8], end: Option<usize>) {
     }
 }
 
-fn is_what_was_written(value: &[u8], input: &Input) {
+fn is_what_was_written(value: &[u8], input: &HookInput) {
     let text = value.strip_prefix(BYTE_ORDER_MARK).unwrap_or(value);
     // A general parser refuses what JavaScript writes and this one reads: halves of surrogate pairs.
     let Ok(Value::Object(fields)) = serde_json::from_slice(text) else { return };
@@ -77,7 +77,7 @@ fn is_what_was_written(value: &[u8], input: &Input) {
         ("error", &input.error),
         ("reason", &input.reason),
     ] {
-        assert_eq!(read.as_ref().map(|text: &Text| &**text), written(name), "{name}");
+        assert_eq!(read.as_ref().map(|text: &LossyText| &**text), written(name), "{name}");
     }
     assert_eq!(&*input.hook_event_name, written("hook_event_name").unwrap_or_default());
     let listed = |name: &str| fields.get(name).and_then(Value::as_array).map(Vec::len);
@@ -97,14 +97,14 @@ fn belongs_to_a_name_or_to_nobody(text: &str) {
 
 /// Whatever an answer says, the client reads one JSON value with exactly that in it.
 fn is_answered_in_one_value(text: &str) {
-    let said = |answer: Answer, place: &str| {
+    let said = |answer: HookAnswer, place: &str| {
         let printed = answer.text(HookEvent::Stop);
         let value: Result<Value, _> = serde_json::from_str(&printed);
         let found = value.as_ref().ok().and_then(|value| value.pointer(place)).and_then(Value::as_str);
         assert_eq!(found, Some(text), "{printed}");
     };
-    said(Answer::Instead(text.to_owned()), "/reason");
-    said(Answer::Block(text.to_owned()), "/reason");
-    said(Answer::Bell(text.to_owned()), "/systemMessage");
-    said(Answer::GoOn(text.to_owned()), "/hookSpecificOutput/additionalContext");
+    said(HookAnswer::Instead(text.to_owned()), "/reason");
+    said(HookAnswer::Block(text.to_owned()), "/reason");
+    said(HookAnswer::Bell(text.to_owned()), "/systemMessage");
+    said(HookAnswer::GoOn(text.to_owned()), "/hookSpecificOutput/additionalContext");
 }

@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Actor, Event, EventKind};
+use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::state::RunState;
-use omo_runs::ledger::{self, Position, Reading, SEALED_BYTES};
+use omo_runs::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
 use omo_runs::snapshot;
 use omo_store::seal::SealKey;
 use tempfile::TempDir;
@@ -29,12 +29,12 @@ thread_local! {
 pub fn check(data: &[u8]) {
     KEY.with_borrow(|key| {
         let text = sealed(data, key);
-        let Ok(reading) = ledger::read(&text, RUN, key, Position::default()) else { return };
+        let Ok(reading) = ledger::read(&text, RUN, key, LedgerPosition::default()) else { return };
         let size = usize::try_from(reading.end.offset).unwrap_or(usize::MAX);
         assert!(size <= text.len(), "it ends behind its end: {:?}", reading.end);
         let whole = text.get(..size).unwrap_or_default();
         assert!(whole.is_empty() || whole.ends_with(b"\n"));
-        assert_eq!(ledger::read(whole, RUN, key, Position::default()).as_ref(), Ok(&reading));
+        assert_eq!(ledger::read(whole, RUN, key, LedgerPosition::default()).as_ref(), Ok(&reading));
         assert!(reading.events.iter().map(|event| event.seq).eq(1..=reading.end.seq));
         assert!(
             whole.is_empty() || whole.get(size - SEALED_BYTES..).is_some_and(|end| ledger::ends_at(&reading.end, end))
@@ -46,7 +46,7 @@ pub fn check(data: &[u8]) {
 
 /// The lines of an input; those with the mark are sealed.
 fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
-    let (mut text, mut prev) = (Vec::new(), Position::default().prev);
+    let (mut text, mut prev) = (Vec::new(), LedgerPosition::default().prev);
     for line in data.split_inclusive(|byte| *byte == b'\n') {
         let Some(event) = line.strip_prefix(&[TO_BE_SEALED]).and_then(|line| line.strip_suffix(b"\n")) else {
             text.extend_from_slice(line);
@@ -62,29 +62,29 @@ fn sealed(data: &[u8], key: &SealKey) -> Vec<u8> {
     text
 }
 
-fn is_added_to(whole: &[u8], reading: &Reading, key: &SealKey) {
-    let event = |number| Event {
+fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
+    let event = |number| RunEvent {
         seq: reading.end.seq + number,
         ts: Timestamp::from_millis(1_780_000_000_000),
-        actor: Actor::default(),
+        actor: EventActor::default(),
         what: EventKind::Taken,
     };
     let written = ledger::write(&[event(1), event(2)], RUN, key, &reading.end);
     assert!(written.is_ok(), "could not be written: {written:?}");
     let Ok((added, end)) = written else { return };
     let longer = [whole, &added].concat();
-    let events: Vec<Event> = reading.events.iter().cloned().chain([event(1), event(2)]).collect();
-    let read = ledger::read(&longer, RUN, key, Position::default());
-    assert_eq!(read, Ok(Reading { events, end }));
+    let events: Vec<RunEvent> = reading.events.iter().cloned().chain([event(1), event(2)]).collect();
+    let read = ledger::read(&longer, RUN, key, LedgerPosition::default());
+    assert_eq!(read, Ok(LedgerContents { events, end }));
     // Half of a write is none of it.
     let cut = longer.len() - 1 - added.len() / 3;
     assert_eq!(
-        ledger::read(longer.get(..cut).unwrap_or_default(), RUN, key, Position::default()).as_ref(),
+        ledger::read(longer.get(..cut).unwrap_or_default(), RUN, key, LedgerPosition::default()).as_ref(),
         Ok(reading)
     );
 }
 
-fn is_folded(reading: &Reading, key: &SealKey) {
+fn is_folded(reading: &LedgerContents, key: &SealKey) {
     let Some((first, rest)) = reading.events.split_first() else { return };
     let Ok(mut state) = RunState::open(first) else { return };
     if rest.iter().any(|event| state.apply(event).is_err()) {

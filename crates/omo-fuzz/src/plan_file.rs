@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use omo_plan::dialects::{Options, PlanChange, read};
+use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::id::is_id;
 use omo_plan::model::{Plan, Precondition};
-use omo_plan::segments::{Segments, compute};
+use omo_plan::segments::{PlanBatches, compute};
 
 /// Any file is a plan or says why it is none; what can be run is in an order that keeps what it
 /// promises; what is shown moves no terminal; and all is the same for the same file.
@@ -13,7 +13,7 @@ pub fn check(data: &[u8]) {
     let size = usize::from(data.first().copied().unwrap_or(5) % 7);
     let segments = compute(data, 3, size);
     in_order(&segments, size.max(1));
-    let plan = read("docs/plan.md", data, Options { k: 3, batch_size: size });
+    let plan = read("docs/plan.md", data, BatchOptions { k: 3, batch_size: size });
     assert_eq!(plan.is_sound(), !has_errors(&plan), "{:?}", plan.diagnostics);
     let batches: Vec<_> = plan.groups.iter().map(|group| &group.units).collect();
     assert!(plan.units.is_empty() || batches.iter().eq(segments.batches.iter().collect::<Vec<_>>().iter()));
@@ -22,14 +22,14 @@ pub fn check(data: &[u8]) {
         Ok(text) => of_a_text(text, &plan),
         Err(_) => assert!(!plan.is_sound() && plan.units.is_empty()),
     }
-    assert_eq!(read("docs/plan.md", data, Options { k: 3, batch_size: size }), plan);
+    assert_eq!(read("docs/plan.md", data, BatchOptions { k: 3, batch_size: size }), plan);
 }
 
 fn has_errors(plan: &Plan) -> bool {
     plan.diagnostics.iter().any(|found| format!("{:?}", found.severity) == "Error")
 }
 
-fn in_order(segments: &Segments<'_>, size: usize) {
+fn in_order(segments: &PlanBatches<'_>, size: usize) {
     let mut done: BTreeSet<&str> = BTreeSet::new();
     for batch in &segments.batches {
         let is_pair = batch.len() == 2 && batch.first().is_some_and(|id| id.ends_with("-tests"));

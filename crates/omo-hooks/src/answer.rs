@@ -12,7 +12,7 @@ static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
 
 /// The answer of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum HookAnswer {
     /// Plain text, which the client hands to the model as context.
     Context(String),
     /// A prompt that the model never sees; its user reads this instead.
@@ -32,7 +32,7 @@ pub enum Answer {
     GoOn(String),
 }
 
-impl Answer {
+impl HookAnswer {
     /// The answer with a line for the user before it; that line alone where there is no answer.
     pub fn after(line: Option<String>, answer: Option<Self>) -> Option<Self> {
         let Some(line) = line else { return answer };

@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use omo_core::request_source::{RequestFacts, RequestSource, request_source};
-use omo_exec::asking::AskedProject;
+use omo_exec::asking::ProjectClients;
 use omo_store::{env, transcript};
 
-use crate::edge::Context;
-use crate::input::Input;
+use crate::edge::HookContext;
+use crate::input::HookInput;
 
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
-pub fn of_prompt(context: &Context, input: &Input, prompt: &str) -> RequestSource {
+pub fn of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
     let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
     let is_scheduled =
         transcript::is_scheduled_prompt(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
@@ -19,15 +19,15 @@ pub fn of_prompt(context: &Context, input: &Input, prompt: &str) -> RequestSourc
 }
 
 /// Whether this hook's client was started by a session's shell.
-pub fn is_below_session(context: &Context) -> bool {
+pub fn is_below_session(context: &HookContext) -> bool {
     client(context)[0]
 }
 
 /// Whether a session of this project stands above the hook's client, and whether an older one serves its session.
-fn client(context: &Context) -> [bool; 2] {
+fn client(context: &HookContext) -> [bool; 2] {
     let Some(root) = context.root.as_deref() else { return [false; 2] };
     let own = context.session_id.as_ref();
-    let project = AskedProject::read(root, own);
+    let project = ProjectClients::read(root, own);
     let named = env::client_pid();
     let served_before = |client| own.is_some_and(|own| project.is_served_before(own.as_str(), client));
     match project.client_of_hook(named) {

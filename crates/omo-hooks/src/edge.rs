@@ -18,14 +18,14 @@ use omo_store::lock::{DEADLINE, StateLock};
 use omo_store::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
 use omo_store::{decision_log, hook_error_log, project_root, seal, signals};
 
-use crate::input::Input;
+use crate::input::HookInput;
 use crate::{handler_of, stdin, watchdog};
 
 /// How long one git may take: less than the time in which a hook has to end, so that it can still say what is missing.
 const LONGEST_GIT: Duration = Duration::from_secs(12);
 
 /// What a hook does with the input of its event.
-pub type Handler = fn(&Context, &Input) -> Result<(), HookError>;
+pub type Handler = fn(&HookContext, &HookInput) -> Result<(), HookError>;
 
 /// Why a hook said nothing although it might have had to.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum HookError {
 
 /// What a hook knows beside its input.
 #[derive(Debug)]
-pub struct Context {
+pub struct HookContext {
     /// The environment and the time.
     pub env: ProcessEnv,
     /// Which event this is.
@@ -67,7 +67,7 @@ pub fn run(event: HookEvent) -> ExitCode {
     if env.disabled {
         return ExitCode::SUCCESS;
     }
-    let mut context = Context {
+    let mut context = HookContext {
         env,
         event,
         session_id: None,
@@ -83,11 +83,11 @@ pub fn run(event: HookEvent) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn handle(event: HookEvent, context: &mut Context) -> Result<(), HookError> {
+fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> {
     // Known already: where even the input cannot be read, the log can be found.
     context.root = project_root::find_root(context.env.project_dir.as_deref(), None);
     let bytes = stdin::read_json()?;
-    let input = Input::parse(&bytes)?;
+    let input = HookInput::parse(&bytes)?;
     drop(bytes);
     context.root = project_root::find_root(context.env.project_dir.as_deref(), input.cwd.as_deref());
     context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
@@ -102,7 +102,7 @@ fn handle(event: HookEvent, context: &mut Context) -> Result<(), HookError> {
     Ok(())
 }
 
-impl Context {
+impl HookContext {
     /// The session's entry, read without the lock; `None` where there is none.
     pub fn peek(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
@@ -141,17 +141,17 @@ impl Context {
     }
 
     /// The session's place in the state; `None` where there is no project or no session id.
-    pub fn place(&self) -> Result<Option<Place<'_>>, StateError> {
+    pub fn place(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let folder = GuardedFolder::open_state(root)?;
-        Ok(folder.map(|folder| Place { folder, id, context: self }))
+        Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
     }
 
     /// As [`Context::place`], and makes the folder where there is none.
-    pub fn make_place(&self) -> Result<Option<Place<'_>>, StateError> {
+    pub fn make_place(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();
-        Ok(Some(Place { folder: GuardedFolder::create_state(root)?, id, context: self }))
+        Ok(Some(SessionEntry { folder: GuardedFolder::create_state(root)?, id, context: self }))
     }
 
     /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
@@ -176,13 +176,13 @@ impl Context {
 
 /// A session's place in the state: the folder, and the id that its entry stands under.
 #[derive(Debug)]
-pub struct Place<'a> {
+pub struct SessionEntry<'a> {
     folder: GuardedFolder,
     id: &'a SessionId,
-    context: &'a Context,
+    context: &'a HookContext,
 }
 
-impl Place<'_> {
+impl SessionEntry<'_> {
     /// Changes the entry under the lock.
     pub fn update<T>(
         &self,

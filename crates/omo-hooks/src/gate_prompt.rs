@@ -13,7 +13,7 @@ use omo_core::messages::checks::{
 use omo_core::messages::command_text::paste_form;
 use omo_core::messages::{self, refusal_line};
 use omo_core::session::{ChangedBy, EntryProvenance, Session};
-use omo_exec::environment::Environment;
+use omo_exec::environment::CheckEnvironment;
 use omo_store::lock::DEADLINE;
 use omo_store::pending_approval::{self, PendingApproval};
 use omo_store::repository_config::{ApprovalState, RepositoryConfig};
@@ -22,11 +22,11 @@ use omo_store::starting_checks::{self, pin_checks};
 use omo_store::state::{CorruptPolicy, EntryChange};
 use omo_store::trust::GivenApproval;
 
-use crate::edge::{Context, HookError};
+use crate::edge::{HookContext, HookError};
 use crate::plan_prompt;
 
 /// Does what the user asked for, and says so.
-pub fn answer(context: &Context, command: &CheckRequest) -> Result<String, HookError> {
+pub fn answer(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
     let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
         CheckRequest::List | CheckRequest::Run => list(context, root),
@@ -44,7 +44,7 @@ fn unknown(name: &str) -> String {
     refusal_line(&format!("no check here is called `{}`; /omo:check list names them", inline_code(name, 40)))
 }
 
-fn list(context: &Context, root: &Path) -> Result<String, HookError> {
+fn list(context: &HookContext, root: &Path) -> Result<String, HookError> {
     let session = context.peek()?.unwrap_or_default();
     let session = session.as_believed(context.provenance(&session)?, context.env.now);
     let mut text = check_list(&session.checks, session.verification.review_wanted, context.env.now);
@@ -58,7 +58,7 @@ fn list(context: &Context, root: &Path) -> Result<String, HookError> {
     Ok(text)
 }
 
-fn add(context: &Context, root: &Path, gate: &Check) -> Result<String, HookError> {
+fn add(context: &HookContext, root: &Path, gate: &Check) -> Result<String, HookError> {
     let mut gate = gate.clone();
     pin_checks([&mut gate], root, &search(context, root));
     change(context, |gates| {
@@ -73,18 +73,18 @@ fn add(context: &Context, root: &Path, gate: &Check) -> Result<String, HookError
 }
 
 /// Where the checks of the run, or of one that begins now, find their programs.
-fn search(context: &Context, root: &Path) -> SearchPath {
+fn search(context: &HookContext, root: &Path) -> SearchPath {
     let of_run = || {
         let session = context.peek().ok()?.filter(Session::is_armed)?;
         let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
-        let environment = Environment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
+        let environment = CheckEnvironment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
         Some(environment.search().clone())
     };
     of_run().unwrap_or_else(SearchPath::from_process)
 }
 
 /// The files and counts as they are now are the ones to be held to.
-fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, HookError> {
+fn accept(context: &HookContext, root: &Path, name: Option<&str>) -> Result<String, HookError> {
     let search = search(context, root);
     change(context, |gates| {
         let names = starting_checks::accept_checks(gates, name, root, &search);
@@ -99,7 +99,7 @@ fn accept(context: &Context, root: &Path, name: Option<&str>) -> Result<String, 
     })
 }
 
-fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
+fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
     let plans = plan_prompt::all(context, root);
     match typed {
         None => Ok(to_approve(context, root, &plans)),
@@ -114,7 +114,7 @@ fn approve(context: &Context, root: &Path, typed: Option<&str>) -> Result<String
 }
 
 /// What the user can agree to: what the file would have run, and then what plans would.
-fn to_approve(context: &Context, root: &Path, plans: &[PendingApproval]) -> String {
+fn to_approve(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
     let plans = plan_prompt::shown(context, plans);
     // A file that only says how a worktree is set up asks for nothing here: plans do.
     let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
@@ -130,7 +130,7 @@ fn to_approve(context: &Context, root: &Path, plans: &[PendingApproval]) -> Stri
 }
 
 /// What the file would have run, or that it is too much to be approved here.
-fn shown(context: &Context, repository: &RepositoryConfig) -> String {
+fn shown(context: &HookContext, repository: &RepositoryConfig) -> String {
     let shown =
         approval_request(&repository.checks, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
     match repository.approval(context.env.state_home.as_deref()) {
@@ -143,7 +143,12 @@ fn shown(context: &Context, repository: &RepositoryConfig) -> String {
 
 const NO_FILE: &str = "there is no omo.toml with a check at the top of this project";
 
-fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[PendingApproval]) -> Result<String, HookError> {
+fn approve_file(
+    context: &HookContext,
+    root: &Path,
+    typed: &str,
+    plans: &[PendingApproval],
+) -> Result<String, HookError> {
     let state_home = context.env.state_home.as_deref();
     let Some(repository) = RepositoryConfig::read(root) else {
         return Ok(plan_prompt::shown(context, plans).map_or_else(
@@ -187,7 +192,7 @@ fn approve_file(context: &Context, root: &Path, typed: &str, plans: &[PendingApp
 
 /// Changes the checks of the session; an error is said, and changes nothing.
 fn change(
-    context: &Context,
+    context: &HookContext,
     mut change: impl FnMut(&mut Vec<Check>) -> Result<String, String>,
 ) -> Result<String, HookError> {
     let Some(place) = context.make_place()? else { return Ok(refusal_line("this session has no id that omo knows")) };

@@ -4,13 +4,13 @@
 /// Follows one JSON object or list through a stream of bytes. It does not check the value, it
 /// only finds its end.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct JsonEnd {
+pub struct JsonEndFinder {
     depth: u32,
     in_string: bool,
     escaped: bool,
 }
 
-impl JsonEnd {
+impl JsonEndFinder {
     /// Follows the next bytes; the number of bytes up to the end of the value, where it ends in
     /// them.
     pub fn follow(&mut self, bytes: &[u8]) -> Option<usize> {
@@ -68,8 +68,8 @@ mod tests {
             ("", None),
             ("12", None),
         ] {
-            assert_eq!(JsonEnd::default().follow(text.as_bytes()), end, "{text}");
-            let mut one_by_one = JsonEnd::default();
+            assert_eq!(JsonEndFinder::default().follow(text.as_bytes()), end, "{text}");
+            let mut one_by_one = JsonEndFinder::default();
             let found = text.bytes().position(|byte| one_by_one.follow(&[byte]).is_some());
             assert_eq!(found.map(|at| at + 1), end, "{text}");
         }

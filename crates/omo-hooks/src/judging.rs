@@ -14,9 +14,9 @@ use omo_core::verification::{
     ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, VerificationPhase, judge_claim,
 };
 use omo_exec::difference::{self, FileVersions};
-use omo_exec::environment::Environment;
+use omo_exec::environment::CheckEnvironment;
 use omo_exec::files::WorkFiles;
-use omo_exec::gates::{self, Reuse, Setup, Watcher};
+use omo_exec::gates::{self, CheckContext, CheckWatcher, EvidenceReuse};
 use omo_exec::{git, tree};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::{DEADLINE, StateLock};
@@ -25,8 +25,8 @@ use omo_store::state::StateError;
 use omo_store::transcript::agent_transcript;
 use omo_store::{env, review_material, state, transcript};
 
-use crate::edge::{Context, HookError, Place};
-use crate::input::Input;
+use crate::edge::{HookContext, HookError, SessionEntry};
+use crate::input::HookInput;
 use crate::watchdog;
 
 /// What a hook may take beyond its checks: git on a large work tree.
@@ -34,7 +34,11 @@ const SLACK: Duration = Duration::from_secs(30);
 
 /// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
 /// and the result is no longer needed.
-pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<ClaimOutcome>, HookError> {
+pub fn check(
+    context: &HookContext,
+    place: &SessionEntry,
+    input: &HookInput,
+) -> Result<Option<ClaimOutcome>, HookError> {
     let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
     let state_home = context.env.state_home.as_deref();
     if context.provenance(&session)? != EntryProvenance::Own {
@@ -45,7 +49,7 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
         return Ok(Some(judge_claim(&session, ClaimFindings { is_sealed: true, ..ClaimFindings::default() })));
     }
     watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
-    let present = Environment::of_gates(env::variables(), root);
+    let present = CheckEnvironment::of_gates(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
         let gates = gates::unrun(&session.checks, messages::checks::ENVIRONMENT_LOST);
@@ -56,16 +60,16 @@ pub fn check(context: &Context, place: &Place, input: &Input) -> Result<Option<C
     };
     git::use_environment(&environment);
     let files = files(context, root, &session);
-    let setup = Setup {
+    let setup = CheckContext {
         root,
         state_home,
         logs: Some(place.folder()),
         files: &files,
         environment: &environment,
-        reuse: Reuse::Evidence,
+        reuse: EvidenceReuse::Evidence,
         session: Some(place.id()),
     };
-    let mut wanted = Wanted { context, place, root, shown: false };
+    let mut wanted = RunWatcher { context, place, root, shown: false };
     let verified = gates::verify(&session.checks, &setup, &mut wanted);
     watchdog::back_to_usual();
     if verified.is_cut {
@@ -106,17 +110,17 @@ pub fn run_environment(
     state_home: Option<&Path>,
     id: &SessionId,
     session: &Session,
-    present: &Environment,
+    present: &CheckEnvironment,
     root: &Path,
-) -> Option<Environment> {
+) -> Option<CheckEnvironment> {
     match &session.verification.environment {
-        Some(kept) => Environment::of_run(state_home?, id, kept, root),
+        Some(kept) => CheckEnvironment::of_run(state_home?, id, kept, root),
         None => Some(present.clone()),
     }
 }
 
 /// The files of a session's project that count.
-fn files<'a>(context: &'a Context, root: &Path, session: &Session) -> WorkFiles<'a> {
+fn files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> WorkFiles<'a> {
     let scope = session.verification.scope.as_deref();
     WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
 }
@@ -134,20 +138,20 @@ fn is_exact(files: &WorkFiles, judged: Option<&str>) -> bool {
 const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Where it is.
-fn material_path(place: &Place) -> PathBuf {
+fn material_path(place: &SessionEntry) -> PathBuf {
     place.folder().path().join(review_material::file_name(place.id()))
 }
 
 /// What tells whether it is as omo wrote it, with all that lies beside it: the content, and that it was not another one
 /// for a while.
-fn material_mark(place: &Place) -> Option<String> {
+fn material_mark(place: &SessionEntry) -> Option<String> {
     watchdog::extend(SLACK);
     let mark = mark_of_material(place);
     watchdog::back_to_usual();
     mark
 }
 
-fn mark_of_material(place: &Place) -> Option<String> {
+fn mark_of_material(place: &SessionEntry) -> Option<String> {
     let mark_of = |folder: &GuardedFolder, name: &str| {
         let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
         Some(format!("{}:{}", hex_digest(&bytes), tree::identity_of(&folder.path().join(name))?))
@@ -164,8 +168,8 @@ fn mark_of_material(place: &Place) -> Option<String> {
 
 /// Writes down what the reviewer is to read; or why it cannot be shown.
 fn write_material(
-    context: &Context,
-    place: &Place,
+    context: &HookContext,
+    place: &SessionEntry,
     session: &Session,
     check: &ClaimOutcome,
     files: &WorkFiles,
@@ -202,7 +206,7 @@ fn write_material(
 }
 
 /// Why the agreement that came does not count, where one came.
-fn refusal(session: &Session, input: &Input, place: &Place, root: &Path) -> Option<AgreementRefusal> {
+fn refusal(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> Option<AgreementRefusal> {
     let (review, asked) = (session.verification.review.as_ref()?, session.verification.asked.as_ref()?);
     if review.verdict != ReviewVerdict::Verified {
         return None;
@@ -252,9 +256,9 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 }
 
 /// The id of the files, for a failure that still stands.
-pub fn present_tree(context: &Context, session: &Session) -> Option<String> {
+pub fn present_tree(context: &HookContext, session: &Session) -> Option<String> {
     let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
-    let present = Environment::of_gates(env::variables(), root);
+    let present = CheckEnvironment::of_gates(env::variables(), root);
     git::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
     watchdog::extend(SLACK);
     let state = files(context, root, session).state();
@@ -263,7 +267,7 @@ pub fn present_tree(context: &Context, session: &Session) -> Option<String> {
 }
 
 /// Where the event of its end was not seen, the transcript is asked for the review.
-fn look_for_review(session: &mut Session, input: &Input) {
+fn look_for_review(session: &mut Session, input: &HookInput) {
     let verification = &mut session.verification;
     let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else { return };
     let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
@@ -280,14 +284,14 @@ fn look_for_review(session: &mut Session, input: &Input) {
 }
 
 /// Shows in the state that checks run, and ends them as soon as the run is over.
-struct Wanted<'a> {
-    context: &'a Context,
-    place: &'a Place<'a>,
+struct RunWatcher<'a> {
+    context: &'a HookContext,
+    place: &'a SessionEntry<'a>,
     root: &'a Path,
     shown: bool,
 }
 
-impl Watcher for Wanted<'_> {
+impl CheckWatcher for RunWatcher<'_> {
     fn begins(&mut self, _gate: &omo_core::check::Check) {
         if !std::mem::replace(&mut self.shown, true) {
             let shown = self.place.update_armed(|session| session.verification.phase = VerificationPhase::Checks);

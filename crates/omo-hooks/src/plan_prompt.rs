@@ -14,14 +14,14 @@ use omo_store::sealed_plan_run::{self, keep_arguments, note_prompt};
 use omo_store::state::{CorruptPolicy, EntryChange, StateError};
 use omo_store::trust::GivenApproval;
 
-use crate::edge::Context;
+use crate::edge::HookContext;
 use crate::watchdog;
 
 /// How many plans are shown before the rest is only counted.
 const SHOWN: usize = 2;
 
 /// What became of an approval in a prompt.
-pub enum Approval {
+pub enum PromptApproval {
     /// The prompt asks for none.
     NotAsked,
     /// It is written down; the model is told this, and carries the command out.
@@ -31,7 +31,7 @@ pub enum Approval {
 }
 
 /// The session's plan run, where it is omo's own.
-pub fn own<'a>(context: &Context, session: &'a Session) -> Option<&'a PlanRun> {
+pub fn own<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
     sealed_plan_run::authentic_run(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
 }
 
@@ -43,13 +43,13 @@ pub fn awaits(intent: &PromptIntent, session: Option<&Session>) -> bool {
 
 /// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
 /// causes no write.
-pub fn note(context: &Context, intent: &PromptIntent, session: Option<&Session>) {
+pub fn note(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
     if let Err(error) = try_to_note(context, intent, session) {
         context.report(&error);
     }
 }
 
-fn try_to_note(context: &Context, intent: &PromptIntent, session: Option<&Session>) -> Result<(), StateError> {
+fn try_to_note(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) -> Result<(), StateError> {
     let typed = match intent {
         PromptIntent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
@@ -73,25 +73,25 @@ fn try_to_note(context: &Context, intent: &PromptIntent, session: Option<&Sessio
 }
 
 /// Approves the commands whose code stands in a prompt.
-pub fn approve(context: &Context, intent: &PromptIntent) -> Approval {
-    let PromptIntent::Command { name, arguments } = intent else { return Approval::NotAsked };
-    let Some(code) = approval_code(name, arguments) else { return Approval::NotAsked };
+pub fn approve(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
+    let PromptIntent::Command { name, arguments } = intent else { return PromptApproval::NotAsked };
+    let Some(code) = approval_code(name, arguments) else { return PromptApproval::NotAsked };
     let Some(root) = context.root.as_deref() else {
-        return Approval::Refused(refusal_line("no project folder is known here"));
+        return PromptApproval::Refused(refusal_line("no project folder is known here"));
     };
     watchdog::start();
     let all = all(context, root);
     match pending_approval::find_by_code(&all, code) {
-        None => Approval::Refused(not_that_code(context, &all)),
+        None => PromptApproval::Refused(not_that_code(context, &all)),
         Some(pending) => match write_approval(context, root, pending) {
-            Ok(()) => Approval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
-            Err(said) => Approval::Refused(said),
+            Ok(()) => PromptApproval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
+            Err(said) => PromptApproval::Refused(said),
         },
     }
 }
 
 /// Everything that plans of a project would have run; nothing where that cannot be looked up.
-pub fn all(context: &Context, root: &Path) -> Vec<PendingApproval> {
+pub fn all(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
     pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
         context.report(&error);
         Vec::new()
@@ -99,7 +99,7 @@ pub fn all(context: &Context, root: &Path) -> Vec<PendingApproval> {
 }
 
 /// What is not approved of it, for its user to read; `None` where that is nothing.
-pub fn shown(context: &Context, all: &[PendingApproval]) -> Option<String> {
+pub fn shown(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&PendingApproval> =
         all.iter().filter(|it| !pending_approval::is_approved(state_home, &it.digest)).collect();
@@ -116,7 +116,7 @@ fn asked_for(pending: &PendingApproval) -> Result<String, String> {
     plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-fn not_that_code(context: &Context, all: &[PendingApproval]) -> String {
+fn not_that_code(context: &HookContext, all: &[PendingApproval]) -> String {
     match shown(context, all) {
         Some(shown) => format!("{}\n{shown}", refusal_line(plan::wrong_code())),
         None => refusal_line(plan::nothing_to_approve()),
@@ -124,7 +124,7 @@ fn not_that_code(context: &Context, all: &[PendingApproval]) -> String {
 }
 
 /// Writes an approval down; the error is said to the user.
-pub fn write_approval(context: &Context, root: &Path, pending: &PendingApproval) -> Result<(), String> {
+pub fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
     asked_for(pending)?;
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
     let approved = pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
@@ -135,7 +135,7 @@ pub fn write_approval(context: &Context, root: &Path, pending: &PendingApproval)
     Ok(())
 }
 
-fn log_approval(context: &Context) -> Result<(), StateError> {
+fn log_approval(context: &HookContext) -> Result<(), StateError> {
     let Some(place) = context.make_place()? else { return Ok(()) };
     let (session, lock) =
         place.update(DEADLINE, CorruptPolicy::Refuse, |session| (session.clone(), EntryChange::Keep))?;

@@ -15,7 +15,7 @@ use omo_exec::own_command::{self, Answered};
 use omo_store::git_worktree::GitWorktree;
 use omo_store::typed_order::{ARGUMENT, TypedOrder};
 
-use crate::edge::Context;
+use crate::edge::HookContext;
 use crate::{plan_prompt, watchdog};
 
 /// How long `omo` may take. The client gives the hook five seconds.
@@ -26,7 +26,7 @@ const AT_WORK_LIMIT: Duration = Duration::from_millis(1_500);
 const SLACK: Duration = Duration::from_millis(700);
 
 /// What the user reads.
-pub fn answer(context: &Context, command: RunCommand, arguments: &str) -> String {
+pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> String {
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended { status: Some(0), said: [said, warned] }) => {
             let said = [said, warned].concat();
@@ -51,7 +51,12 @@ enum NoAnswer {
     NotRun(String),
 }
 
-fn hand_over(context: &Context, command: RunCommand, arguments: &str, limit: Duration) -> Result<Answered, NoAnswer> {
+fn hand_over(
+    context: &HookContext,
+    command: RunCommand,
+    arguments: &str,
+    limit: Duration,
+) -> Result<Answered, NoAnswer> {
     let (Some(root), Some(id)) = (context.root.as_deref(), context.session_id.as_ref()) else {
         return Err(NoAnswer::NoPlace("no project folder is known here, or no id of this session"));
     };
@@ -68,7 +73,7 @@ fn hand_over(context: &Context, command: RunCommand, arguments: &str, limit: Dur
 
 /// What of the project's plan runs still runs, one line for each; `None` where nothing does, or that cannot be told in
 /// time. Only asked where there may be one: the session's entry says so, or the repository has had runs.
-pub fn at_work(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
+pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
     let has_runs = || {
         let tree = context.root.as_deref().and_then(GitWorktree::find);
@@ -87,7 +92,7 @@ pub fn at_work(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
 }
 
 /// What the user's way out does not end, behind what it says.
-pub fn with_what_goes_on(context: &Context, session: Option<&Session>, said: String) -> String {
+pub fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
     let plan = session.and_then(|session| plan_prompt::own(context, session));
     let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
     let more = [at_work(context, plan), run_answer::background_shells(shells)];
@@ -95,7 +100,7 @@ pub fn with_what_goes_on(context: &Context, session: Option<&Session>, said: Str
 }
 
 /// After Esc no hook runs: with the next prompt the user is told what of the session's plan run went on.
-pub fn after_esc(context: &Context, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
+pub fn after_esc(context: &HookContext, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
     let plan = plan_prompt::own(context, session).filter(|plan| plan.is_open())?;
     let Some(Interruption::At(at)) = interrupted else { return None };
     let is_new = Some(at) > plan.prompt_at.max(plan.opened_at);

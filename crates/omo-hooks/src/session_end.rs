@@ -2,12 +2,12 @@
 
 use omo_core::session::VerdictKind;
 
-use crate::edge::{Context, HookError};
-use crate::input::Input;
+use crate::edge::{HookContext, HookError};
+use crate::input::HookInput;
 
 /// `/clear` drops the conversation, and with it its run. After any other end the session may be
 /// resumed, and then its run goes on.
-pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let cleared = input.reason.as_deref() == Some("clear");
     context.update_armed(|session| {
         if cleared {

@@ -9,12 +9,12 @@ use omo_core::task_list::task_list_plan_name;
 use omo_store::task_list_note;
 use omo_store::transcript::read_tail;
 
-use crate::answer::Answer;
-use crate::edge::{Context, HookError};
-use crate::input::Input;
+use crate::answer::HookAnswer;
+use crate::edge::{HookContext, HookError};
+use crate::input::HookInput;
 use crate::plan_prompt;
 
-pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
     let session = context.peek().unwrap_or_else(|error| {
         context.report(&error);
@@ -45,7 +45,7 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
 
 /// The task session of this project that is not done, in one line; `None` where that is the run which this
 /// session has open.
-fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
+fn offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());
     let session = noted.unwrap_or_else(|error| {
         context.report(&error);
@@ -60,26 +60,28 @@ fn offer(context: &Context, plan: Option<&PlanRun>) -> Option<String> {
 
 /// What is said where no run is on. What is offered its user reads, who alone goes on with it, and the model,
 /// who is asked about it.
-fn unarmed(line: String, offer: Option<String>) -> Answer {
+fn unarmed(line: String, offer: Option<String>) -> HookAnswer {
     match offer {
-        Some(offer) => Answer::Notice { model: Some(format!("{line}\n{offer}")), user: offer },
-        None => Answer::Context(line),
+        Some(offer) => HookAnswer::Notice { model: Some(format!("{line}\n{offer}")), user: offer },
+        None => HookAnswer::Context(line),
     }
 }
 
-fn answer(context: &Context, session: &Session, line: &str, compacted: bool, offer: Option<String>) -> Answer {
+fn answer(context: &HookContext, session: &Session, line: &str, compacted: bool, offer: Option<String>) -> HookAnswer {
     let now = context.env.now;
     let allowed = allowed_blocks(session, context.env.client_block_cap);
     if compacted {
         let trigger = session.ulw.trigger.unwrap_or(UlwTrigger::Keyword);
         let contract = messages::contract(trigger, session.limits, ContractForm::Full, StatePersisted::Yes);
         let standing = messages::run_resumed_context(session, allowed, now);
-        return Answer::Context(format!("{line}\n{contract}\n{standing}"));
+        return HookAnswer::Context(format!("{line}\n{contract}\n{standing}"));
     }
     let user = messages::run_resumed(session, allowed, now);
     let model = format!("{line}\n{}", messages::run_resumed_context(session, allowed, now));
     match offer {
-        Some(offer) => Answer::Notice { user: format!("{user}\n{offer}"), model: Some(format!("{model}\n{offer}")) },
-        None => Answer::Notice { user, model: Some(model) },
+        Some(offer) => {
+            HookAnswer::Notice { user: format!("{user}\n{offer}"), model: Some(format!("{model}\n{offer}")) }
+        }
+        None => HookAnswer::Notice { user, model: Some(model) },
     }
 }

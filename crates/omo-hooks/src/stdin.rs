@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use crate::json_end::JsonEnd;
+use crate::json_end::JsonEndFinder;
 use crate::platform::Stdin;
 
 /// After this long without a whole value the hook gives up.
@@ -32,7 +32,7 @@ pub enum StdinError {
 pub fn read_json() -> Result<Vec<u8>, StdinError> {
     let start = Instant::now();
     let mut stdin = Stdin::open();
-    let mut end = JsonEnd::default();
+    let mut end = JsonEndFinder::default();
     let mut bytes = Vec::new();
     let mut chunk = [0; CHUNK];
     loop {

@@ -18,12 +18,12 @@ use omo_store::state::{CorruptPolicy, EntryChange, StateError};
 use omo_store::transcript::{self, TranscriptTail, read_tail};
 use omo_store::{decision_log, env, hook_error_log, seal};
 
-use crate::answer::Answer;
-use crate::edge::{Context, HookError, Place};
-use crate::input::{Input, Task};
+use crate::answer::HookAnswer;
+use crate::edge::{HookContext, HookError, SessionEntry};
+use crate::input::{BackgroundTaskInput, HookInput};
 use crate::{judging, plan_prompt, watchdog};
 
-pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
         return Ok(());
     }
@@ -36,26 +36,26 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
         let_the_transcript_catch_up(input, &session);
     }
     let Some(place) = context.place()? else { return Ok(()) };
-    let stop = Stop { context, event: event(input, &session), begun: session.ulw.started_at };
+    let stop = RunStop { context, event: event(input, &session), begun: session.ulw.started_at };
     tell_where_time_runs_out(context, &place, &session);
     let found = if stop.may_be_judged(&session, input) {
         let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
-        Found::Check(Box::new(check))
+        StopFindings::Check(Box::new(check))
     } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
-        Found::Tree(judging::present_tree(context, &session))
+        StopFindings::Tree(judging::present_tree(context, &session))
     } else {
-        Found::Nothing
+        StopFindings::Nothing
     };
     stop.settle(&place, input, &found)
 }
 
 /// A Stop whose time runs out is let through and not counted, which is said and written down.
-fn tell_where_time_runs_out(context: &Context, place: &Place, session: &Session) {
+fn tell_where_time_runs_out(context: &HookContext, place: &SessionEntry, session: &Session) {
     const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
     let Some(root) = context.root.clone() else { return };
     let (id, session) = (place.id().to_string(), session.clone());
     watchdog::before_leaving(move || {
-        Answer::Notice { user: messages::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
+        HookAnswer::Notice { user: messages::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
         let entry = log_entry::new_entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
         let logged = GuardedFolder::open_state(&root).ok().flatten().is_some_and(|folder| {
             StateLock::take(&folder, DEADLINE).is_ok_and(|_lock| decision_log::append(&folder, &entry).is_ok())
@@ -67,15 +67,15 @@ fn tell_where_time_runs_out(context: &Context, place: &Place, session: &Session)
 }
 
 /// A Stop of a run.
-struct Stop<'a> {
-    context: &'a Context,
+struct RunStop<'a> {
+    context: &'a HookContext,
     event: StopEvent,
     /// When the run was turned on: another one that began meanwhile is not meant.
     begun: Option<Timestamp>,
 }
 
 /// What was found out about a Stop before the lock is taken.
-enum Found {
+enum StopFindings {
     /// Nothing was asked.
     Nothing,
     /// Nothing was claimed; the work tree, since a failure still stands.
@@ -84,7 +84,7 @@ enum Found {
     Check(Box<ClaimOutcome>),
 }
 
-impl Found {
+impl StopFindings {
     fn check(&self) -> Option<&ClaimOutcome> {
         match self {
             Self::Check(check) => Some(check),
@@ -93,20 +93,20 @@ impl Found {
     }
 }
 
-impl Stop<'_> {
+impl RunStop<'_> {
     /// Whether the session executes a plan that waits for no answer of a person.
     fn plan_goes_on(&self, session: &Session) -> bool {
-        plan_continues(&self.facts(session, TranscriptTail::default(), &Found::Nothing))
+        plan_continues(&self.facts(session, TranscriptTail::default(), &StopFindings::Nothing))
     }
 
     /// Whether there is something to judge. The transcript is only read where that may be so.
-    fn may_be_judged(&self, session: &Session, input: &Input) -> bool {
+    fn may_be_judged(&self, session: &Session, input: &HookInput) -> bool {
         let asks = self.event.claim.is_some() || has_awaited_review(session);
-        asks && needs_judgement(&self.facts(session, tail(input, session), &Found::Nothing))
+        asks && needs_judgement(&self.facts(session, tail(input, session), &StopFindings::Nothing))
     }
 
     /// Decides under the lock, writes it down, and says it.
-    fn settle(&self, place: &Place, input: &Input, found: &Found) -> Result<(), HookError> {
+    fn settle(&self, place: &SessionEntry, input: &HookInput, found: &StopFindings) -> Result<(), HookError> {
         // Checks take their time.
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
@@ -156,11 +156,11 @@ impl Stop<'_> {
         Ok(())
     }
 
-    fn facts<'a>(&'a self, session: &'a Session, tail: TranscriptTail, found: &'a Found) -> StopFacts<'a> {
+    fn facts<'a>(&'a self, session: &'a Session, tail: TranscriptTail, found: &'a StopFindings) -> StopFacts<'a> {
         let told = match found {
-            Found::Nothing => 0,
-            Found::Tree(tree) => count_standing_failure(session, tree.as_deref()),
-            Found::Check(check) => check.times_reported(session),
+            StopFindings::Nothing => 0,
+            StopFindings::Tree(tree) => count_standing_failure(session, tree.as_deref()),
+            StopFindings::Check(check) => check.times_reported(session),
         };
         StopFacts {
             event: &self.event,
@@ -180,10 +180,10 @@ impl Stop<'_> {
 }
 
 /// What was found is written down with the decision, unless something came before it.
-fn write(session: &mut Session, decision: &StopDecision, found: &Found, tail: TranscriptTail, now: Timestamp) {
+fn write(session: &mut Session, decision: &StopDecision, found: &StopFindings, tail: TranscriptTail, now: Timestamp) {
     match found {
-        Found::Check(check) if decision.row > StopRow::SaidBlocked => check.record(session, now, tail.end),
-        Found::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
+        StopFindings::Check(check) if decision.row > StopRow::SaidBlocked => check.record(session, now, tail.end),
+        StopFindings::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
             note_standing_failure(session, tree.clone());
         }
         _ => {}
@@ -192,7 +192,7 @@ fn write(session: &mut Session, decision: &StopDecision, found: &Found, tail: Tr
 
 /// Within the cooldown it matters whether a tool was called, and a tool that was called a moment
 /// ago may not be in the transcript yet. Waited for before the lock is taken.
-fn let_the_transcript_catch_up(input: &Input, session: &Session) {
+fn let_the_transcript_catch_up(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message) else { return };
@@ -204,7 +204,7 @@ fn let_the_transcript_catch_up(input: &Input, session: &Session) {
     }
 }
 
-fn event(input: &Input, session: &Session) -> StopEvent {
+fn event(input: &HookInput, session: &Session) -> StopEvent {
     let said = match &input.last_assistant_message {
         Some(message) => read_claim(message),
         // Only where the client does not say what was said last is the transcript asked.
@@ -223,7 +223,7 @@ fn event(input: &Input, session: &Session) -> StopEvent {
     }
 }
 
-fn background_task(task: &Task) -> BackgroundTask {
+fn background_task(task: &BackgroundTaskInput) -> BackgroundTask {
     let label = task.command.as_ref().or(task.description.as_ref());
     BackgroundTask {
         id: task.id.to_string(),
@@ -233,7 +233,7 @@ fn background_task(task: &Task) -> BackgroundTask {
     }
 }
 
-fn tail(input: &Input, session: &Session) -> TranscriptTail {
+fn tail(input: &HookInput, session: &Session) -> TranscriptTail {
     let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at);
     input.transcript_path.as_deref().map_or_else(TranscriptTail::default, read)
 }
@@ -255,23 +255,23 @@ fn answer(
     decision: &StopDecision,
     session: &Session,
     check: Option<&ClaimOutcome>,
-    context: &Context,
+    context: &HookContext,
     now: Timestamp,
-) -> Option<Answer> {
+) -> Option<HookAnswer> {
     let cap = context.env.client_block_cap;
     match &decision.action {
         StopAction::Allow | StopAction::Pause(_) => None,
-        StopAction::AllowAndWarn => Some(Answer::Notice { user: messages::let_through(decision.row), model: None }),
+        StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
             let reason = messages::block_reason(session, block, check, plan_prompt::own(context, session));
             Some(match config::load(context.env.config_file.as_deref()).feedback {
-                FeedbackMode::Block => Answer::Block(reason),
-                FeedbackMode::Context => Answer::GoOn(reason),
+                FeedbackMode::Block => HookAnswer::Block(reason),
+                FeedbackMode::Context => HookAnswer::GoOn(reason),
             })
         }
         StopAction::End { verdict, why } => {
             let allowed = allowed_blocks(session, cap);
-            Some(Answer::Bell(messages::run_ended(session, allowed, decision.row, *verdict, why, now)))
+            Some(HookAnswer::Bell(messages::run_ended(session, allowed, decision.row, *verdict, why, now)))
         }
     }
 }

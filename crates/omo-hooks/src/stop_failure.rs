@@ -3,10 +3,10 @@
 
 use omo_core::api_error::pause_reason;
 
-use crate::edge::{Context, HookError};
-use crate::input::Input;
+use crate::edge::{HookContext, HookError};
+use crate::input::HookInput;
 
-pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let pause = input.error.as_deref().and_then(pause_reason);
     context.update_armed(|session| {
         if let Some(reason) = pause {

@@ -8,10 +8,10 @@ use omo_core::review::{self, REVIEWER, Review, Reviewer};
 use omo_core::session::Session;
 
 use crate::asker;
-use crate::edge::{Context, HookError};
-use crate::input::Input;
+use crate::edge::{HookContext, HookError};
+use crate::input::HookInput;
 
-pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
     // A client that the session's shell started reads what it is told to, and from where: its reviewer says nothing.
     let report = report.map(|report| if asker::is_below_session(context) { "" } else { report });

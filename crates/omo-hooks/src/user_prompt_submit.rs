@@ -14,7 +14,7 @@ use omo_core::status_report::status_report;
 use omo_core::ulw_arguments::UlwOptions;
 use omo_core::verification::VerificationPhase;
 use omo_exec::baseline;
-use omo_exec::beginning::Beginning;
+use omo_exec::beginning::ActivationContext;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_exec::recorded;
@@ -29,10 +29,10 @@ use omo_store::transcript::{ConversationState, TranscriptTail, model_has_spoken,
 use omo_store::trust::GivenApproval;
 use omo_store::{decision_log, env};
 
-use crate::answer::Answer;
-use crate::edge::{Context, HookError};
-use crate::input::Input;
-use crate::plan_prompt::{self, Approval};
+use crate::answer::HookAnswer;
+use crate::edge::{HookContext, HookError};
+use crate::input::HookInput;
+use crate::plan_prompt::{self, PromptApproval};
 use crate::{asker, gate_prompt, run_prompt, statusline_prompt, watchdog};
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
@@ -40,7 +40,7 @@ const STOP_DEADLINE: Duration = Duration::from_secs(1);
 /// How long the files may be looked at: the client waits for five seconds in all.
 const LONGEST_LOOK: Duration = Duration::from_secs(3);
 
-pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> {
+pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
         Ok(answer) => (answer, Ok(())),
         Err(error) => (None, Err(error)),
@@ -48,7 +48,7 @@ pub(crate) fn handle(context: &Context, input: &Input) -> Result<(), HookError> 
     // The launcher asks for it once, in the place of the first prompt after omo was built.
     let ready =
         env::was_just_built().then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
-    if let Some(answer) = Answer::after(ready, answer) {
+    if let Some(answer) = HookAnswer::after(ready, answer) {
         answer.print(context.event);
     }
     if context.has_begun.get() {
@@ -63,7 +63,7 @@ const RECORDING: Duration = Duration::from_millis(3_500);
 /// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
 /// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
 /// the verdict says.
-fn record_and_count(context: &Context) {
+fn record_and_count(context: &HookContext) {
     let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
         return;
     };
@@ -85,7 +85,7 @@ fn record_and_count(context: &Context) {
 }
 
 /// What the prompt is answered, after everything that it asks for was done.
-fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError> {
+fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>, HookError> {
     let Some(prompt) = input.prompt.as_deref() else { return Ok(None) };
     let event = PromptEvent {
         prompt,
@@ -117,10 +117,10 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         intent = intent.limited_to_model(route);
     }
     let approved = match plan_prompt::approve(context, &intent) {
-        Approval::NotAsked => None,
-        Approval::Given(line) => Some(line),
-        Approval::Refused(said) => {
-            return Ok(Some(Answer::Instead(said)));
+        PromptApproval::NotAsked => None,
+        PromptApproval::Given(line) => Some(line),
+        PromptApproval::Refused(said) => {
+            return Ok(Some(HookAnswer::Instead(said)));
         }
     };
     if asker == RequestSource::Person {
@@ -134,7 +134,7 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         let line =
             session.and_then(|session| run_prompt::after_esc(context, session, tail(input, Some(session)).interrupted));
         let told = told.or(line);
-        return Ok(Answer::after(told, approved.map(Answer::Context)));
+        return Ok(HookAnswer::after(told, approved.map(HookAnswer::Context)));
     }
     let tail = tail(input, session.as_ref());
     let conversation = match (&intent, input.transcript_path.as_deref()) {
@@ -149,12 +149,12 @@ fn answer(context: &Context, input: &Input) -> Result<Option<Answer>, HookError>
         context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
-    let prompt = Prompt { context, config: &config, tail, session: session.as_ref(), approved };
-    Ok(Answer::after(told, act(&prompt, &decision)?))
+    let prompt = PromptContext { context, config: &config, tail, session: session.as_ref(), approved };
+    Ok(HookAnswer::after(told, act(&prompt, &decision)?))
 }
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
-fn options(config: &UserConfig, context: &Context, session: Option<&Session>) -> UlwOptions {
+fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>) -> UlwOptions {
     let gates = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
     let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
     match session.filter(|session| session.continues_task()).filter(is_own) {
@@ -166,8 +166,8 @@ fn options(config: &UserConfig, context: &Context, session: Option<&Session>) ->
 }
 
 /// Everything that acting on a decision needs.
-struct Prompt<'a> {
-    context: &'a Context,
+struct PromptContext<'a> {
+    context: &'a HookContext,
     config: &'a UserConfig,
     tail: TranscriptTail,
     session: Option<&'a Session>,
@@ -175,16 +175,16 @@ struct Prompt<'a> {
     approved: Option<String>,
 }
 
-fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, HookError> {
+fn act(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {
     let context = prompt.context;
     Ok(Some(match decision {
-        PromptDecision::Silent => return Ok(prompt.approved.clone().map(Answer::Context)),
+        PromptDecision::Silent => return Ok(prompt.approved.clone().map(HookAnswer::Context)),
         PromptDecision::NoteHook => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_gates(session);
             })?;
-            return Ok(prompt.approved.clone().map(Answer::Context));
+            return Ok(prompt.approved.clone().map(HookAnswer::Context));
         }
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
@@ -195,23 +195,25 @@ fn act(prompt: &Prompt, decision: &PromptDecision) -> Result<Option<Answer>, Hoo
             let plan = prompt.session.and_then(|session| plan_prompt::own(context, session));
             let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
             let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
-            Answer::Notice { user: said.join("\n"), model: prompt.approved.clone() }
+            HookAnswer::Notice { user: said.join("\n"), model: prompt.approved.clone() }
         }
         PromptDecision::Activate(activation, form) => return Ok(activate(prompt, decision, activation, *form)),
-        PromptDecision::PlanNote => Answer::Context(messages::plan_mode_note()),
+        PromptDecision::PlanNote => HookAnswer::Context(messages::plan_mode_note()),
         PromptDecision::Stop { reason, whole } => stop(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Check(command) => {
             let said = gate_prompt::answer(context, command).unwrap_or_else(|error| {
                 context.report(&error);
                 messages::refusal_line(&format!("nothing was changed: {error}"))
             });
-            Answer::Instead(said)
+            HookAnswer::Instead(said)
         }
-        PromptDecision::Run { command, arguments } => Answer::Instead(run_prompt::answer(context, *command, arguments)),
-        PromptDecision::Status => Answer::Instead(status(prompt)?),
-        PromptDecision::Help(text) => Answer::Instead((*text).to_owned()),
-        PromptDecision::Statusline => Answer::Instead(statusline_prompt::answer()),
-        PromptDecision::Refused(message) => Answer::Instead(messages::refusal_line(message)),
+        PromptDecision::Run { command, arguments } => {
+            HookAnswer::Instead(run_prompt::answer(context, *command, arguments))
+        }
+        PromptDecision::Status => HookAnswer::Instead(status(prompt)?),
+        PromptDecision::Help(text) => HookAnswer::Instead((*text).to_owned()),
+        PromptDecision::Statusline => HookAnswer::Instead(statusline_prompt::answer()),
+        PromptDecision::Refused(message) => HookAnswer::Instead(messages::refusal_line(message)),
     }))
 }
 
@@ -223,34 +225,34 @@ fn leave_gates(session: &mut Session) {
 }
 
 /// What is new in the transcript.
-fn tail(input: &Input, session: Option<&Session>) -> TranscriptTail {
+fn tail(input: &HookInput, session: Option<&Session>) -> TranscriptTail {
     let mark = session.map(|session| session.transcript).unwrap_or_default();
     input.transcript_path.as_deref().map_or_else(TranscriptTail::default, |path| read_tail(path, mark, None))
 }
 
 /// Asked only where the answer can matter: nothing else has happened since the run was turned on.
-fn is_model_silent(input: &Input, session: Option<&Session>) -> bool {
+fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     let untouched = session.filter(|session| session.is_armed() && session.is_untouched());
     let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else { return false };
     model_has_spoken(path, session.transcript) == Some(false)
 }
 
 fn activate(
-    prompt: &Prompt,
+    prompt: &PromptContext,
     decision: &PromptDecision,
     activation: &UlwActivation,
     form: ContractForm,
-) -> Option<Answer> {
+) -> Option<HookAnswer> {
     let context = prompt.context;
     let StartingChecks { checks: gates, not_approved, changed, base, approval } =
         start(context, activation.checks.clone());
     let activation = &UlwActivation { checks: gates, base, ..activation.clone() };
     let goes_on = prompt.session.is_some_and(Session::continues_task);
     let held = match write_activation(prompt, decision, activation, approval) {
-        Ok(Written::Now) => StatePersisted::Yes,
+        Ok(ActivationWrite::Now) => StatePersisted::Yes,
         // Another process of the same hook has said everything.
-        Ok(Written::Before) => return None,
-        Ok(Written::Nowhere) => StatePersisted::No,
+        Ok(ActivationWrite::Before) => return None,
+        Ok(ActivationWrite::Nowhere) => StatePersisted::No,
         Err(error) => {
             context.report(&error);
             StatePersisted::No
@@ -268,37 +270,37 @@ fn activate(
         text = format!("{text}\n{}", messages::other_loop_found(path));
     }
     Some(match not_approved {
-        Some(repository) => Answer::Notice {
+        Some(repository) => HookAnswer::Notice {
             user: messages::checks::checks_not_approved(&repository.checks, changed.as_deref()),
             model: Some(text),
         },
-        None => Answer::Context(text),
+        None => HookAnswer::Context(text),
     })
 }
 
 /// What judges the run from its start.
-fn start(context: &Context, own: Vec<Check>) -> StartingChecks {
+fn start(context: &HookContext, own: Vec<Check>) -> StartingChecks {
     let search = SearchPath::from_process();
     let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref(), &search);
     context.root.as_deref().map(gather).unwrap_or_default()
 }
 
 /// What became of an activation in the state.
-enum Written {
+enum ActivationWrite {
     Now,
     Before,
     Nowhere,
 }
 
 fn write_activation(
-    prompt: &Prompt,
+    prompt: &PromptContext,
     decision: &PromptDecision,
     activation: &UlwActivation,
     approval: Option<GivenApproval>,
-) -> Result<Written, HookError> {
+) -> Result<ActivationWrite, HookError> {
     let context = prompt.context;
     let now = context.env.now;
-    let Some(place) = context.make_place()? else { return Ok(Written::Nowhere) };
+    let Some(place) = context.make_place()? else { return Ok(ActivationWrite::Nowhere) };
     let state_home = context.env.state_home.as_deref();
     if let Err(error) = SealKey::load(state_home) {
         context.report(&error);
@@ -312,7 +314,7 @@ fn write_activation(
             return (Err(StateError::from(error)), EntryChange::Keep);
         }
         let root = context.root.as_deref();
-        let beginning = Beginning { root, state_home, id: place.id(), scope, approval, now };
+        let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
         let (is_new, kept) = beginning.of(session, activation.clone());
         if let Err(error) = kept {
             context.report(&error);
@@ -322,18 +324,18 @@ fn write_activation(
         session.transcript.block_offset = prompt.tail.end;
         (Ok(Some((session.clone(), is_new))), EntryChange::Begin)
     })?;
-    let Some((session, is_new)) = session? else { return Ok(Written::Before) };
+    let Some((session, is_new)) = session? else { return Ok(ActivationWrite::Before) };
     entry_revision::prune(state_home, now);
     context.has_begun.set(is_new);
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
-    Ok(Written::Now)
+    Ok(ActivationWrite::Now)
 }
 
 /// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
 /// more files count, and never fewer.
-fn settle_scope(context: &Context) -> Option<String> {
+fn settle_scope(context: &HookContext) -> Option<String> {
     let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
     watchdog::extend(LONGEST_LOOK + Duration::from_secs(1));
     let (sender, settled) = channel();
@@ -346,7 +348,7 @@ fn settle_scope(context: &Context) -> Option<String> {
 }
 
 /// Turns ultrawork off, and says so. Where that cannot be written down, it says that as well.
-fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> Answer {
+fn stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
             let plan = prompt.session.and_then(|session| plan_prompt::own(prompt.context, session));
@@ -357,10 +359,14 @@ fn stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>, whole:
             messages::run_stopped_unwritten(&error.to_string())
         }
     };
-    if whole { Answer::Instead(user) } else { Answer::Notice { user, model: Some(messages::run_stopped_context()) } }
+    if whole {
+        HookAnswer::Instead(user)
+    } else {
+        HookAnswer::Notice { user, model: Some(messages::run_stopped_context()) }
+    }
 }
 
-fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) -> Result<bool, HookError> {
+fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>) -> Result<bool, HookError> {
     let context = prompt.context;
     let now = context.env.now;
     let Some(place) = context.make_place()? else { return Ok(false) };
@@ -377,7 +383,7 @@ fn write_stop(prompt: &Prompt, decision: &PromptDecision, reason: Option<&str>) 
     Ok(was_armed)
 }
 
-fn status(prompt: &Prompt) -> Result<String, HookError> {
+fn status(prompt: &PromptContext) -> Result<String, HookError> {
     let context = prompt.context;
     let Some(id) = &context.session_id else {
         return Ok(messages::refusal_line("this session has no id that omo knows"));

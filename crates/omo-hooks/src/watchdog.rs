@@ -16,18 +16,18 @@ const LIMIT: Duration = Duration::from_millis(1_200);
 
 /// What watches, and until when.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Watch {
+enum WatchState {
     Nothing,
     Timer,
     Thread(Instant),
 }
 
-static WATCH: Mutex<Watch> = Mutex::new(Watch::Nothing);
+static WATCH: Mutex<WatchState> = Mutex::new(WatchState::Nothing);
 static MOVED: Condvar = Condvar::new();
-static LAST_WORDS: Mutex<Option<LastWords>> = Mutex::new(None);
+static LAST_WORDS: Mutex<Option<TimeoutAction>> = Mutex::new(None);
 
 /// What is written down where time runs out.
-type LastWords = Box<dyn FnOnce() + Send>;
+type TimeoutAction = Box<dyn FnOnce() + Send>;
 /// How long that may take.
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(400);
 
@@ -52,8 +52,8 @@ fn say_last_words() {
 /// Starts the watchdog, once.
 pub fn start() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
-    if *watch == Watch::Nothing {
-        *watch = Watch::Timer;
+    if *watch == WatchState::Nothing {
+        *watch = WatchState::Timer;
         if !timer::start(LIMIT) {
             drop(watch);
             extend(LIMIT);
@@ -64,10 +64,10 @@ pub fn start() {
 /// From now on the hook may take so long: it runs checks, which its user may wait for.
 pub fn extend(limit: Duration) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = std::mem::replace(&mut *watch, Watch::Thread(Instant::now() + limit));
+    let before = std::mem::replace(&mut *watch, WatchState::Thread(Instant::now() + limit));
     match before {
-        Watch::Thread(_) => MOVED.notify_all(),
-        Watch::Nothing | Watch::Timer => {
+        WatchState::Thread(_) => MOVED.notify_all(),
+        WatchState::Nothing | WatchState::Timer => {
             timer::disarm();
             std::thread::spawn(watch_on);
         }
@@ -88,7 +88,7 @@ pub fn leave() {
 
 fn watch_on() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
-    while let Watch::Thread(deadline) = *watch {
+    while let WatchState::Thread(deadline) = *watch {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             say_last_words();

@@ -15,17 +15,17 @@ const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// A plan's text and the places in it. Every range is one of bytes of the file, from its start, a byte
 /// order mark included.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Document<'a> {
+pub struct MarkdownDocument<'a> {
     /// The file, whole.
     pub text: &'a str,
     /// Where its Markdown begins: behind a byte order mark and a front matter.
     pub body: usize,
     /// The lines of the front matter that have a key: the key, its value, and the bytes of both.
-    pub front_matter: Vec<Field<'a>>,
+    pub front_matter: Vec<FrontMatterField<'a>>,
     /// The headings that stand in no quote, list, code or HTML, in their order.
     pub headings: Vec<Heading<'a>>,
     /// The code blocks, wherever they stand, in their order.
-    pub code: Vec<Code<'a>>,
+    pub code: Vec<CodeBlock<'a>>,
     /// The HTML blocks, in their order: what looks like Markdown in one is none.
     pub html: Vec<Range<usize>>,
     line_starts: OnceCell<Vec<usize>>,
@@ -33,7 +33,7 @@ pub struct Document<'a> {
 
 /// A line `key: value` of a front matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
+pub struct FrontMatterField<'a> {
     /// The key, as it is written.
     pub key: &'a str,
     /// The value, without the quotes around it.
@@ -58,7 +58,7 @@ pub struct Heading<'a> {
 
 /// A code block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code<'a> {
+pub struct CodeBlock<'a> {
     /// From the fence that opens it, or its first line, to the end of its last line or of the fence
     /// that closes it.
     pub span: Range<usize>,
@@ -70,7 +70,7 @@ pub struct Code<'a> {
     pub is_open: bool,
 }
 
-impl<'a> Document<'a> {
+impl<'a> MarkdownDocument<'a> {
     /// Reads a text. Every text is a document.
     pub fn read(text: &'a str) -> Self {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
@@ -113,7 +113,7 @@ impl<'a> Document<'a> {
     }
 
     /// The value of a key of the front matter, whatever the case of its letters.
-    pub fn front_value(&self, key: &str) -> Option<&Field<'a>> {
+    pub fn front_value(&self, key: &str) -> Option<&FrontMatterField<'a>> {
         self.front_matter.iter().find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
@@ -141,7 +141,7 @@ impl<'a> Document<'a> {
     }
 
     /// The code block that a byte stands in.
-    pub fn code_at(&self, byte: usize) -> Option<&Code<'a>> {
+    pub fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
         let behind = self.code.partition_point(|code| code.span.start <= byte);
         self.code.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
     }
@@ -153,14 +153,14 @@ impl<'a> Document<'a> {
     }
 
     /// The fence that is never closed, so that all that follows is code.
-    pub fn unclosed_fence(&self) -> Option<&Code<'a>> {
+    pub fn unclosed_fence(&self) -> Option<&CodeBlock<'a>> {
         let last = self.code.last()?;
         let rest = self.text.get(last.span.end..).unwrap_or_default();
         (last.is_open && rest.trim().is_empty()).then_some(last)
     }
 
     /// What a code block holds, without the indentation that all of its lines share.
-    pub fn code_text(&self, code: &Code<'_>) -> String {
+    pub fn code_text(&self, code: &CodeBlock<'_>) -> String {
         let rows: Vec<&str> = lines(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
         let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
         let shared = rows.iter().filter(|row| !row.trim().is_empty()).map(indentation).min().unwrap_or(0);
@@ -190,7 +190,7 @@ pub fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize
 }
 
 /// The fields of the front matter, and where it ends. A text without one ends it where it begins.
-fn front_matter(text: &str, start: usize) -> (Vec<Field<'_>>, usize) {
+fn front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
     let slice = |span: Range<usize>| text.get(span).unwrap_or_default();
     let mut rows = lines(text, start..text.len());
     if rows.next().is_none_or(|first| slice(first).trim_end() != "---") {
@@ -206,7 +206,7 @@ fn front_matter(text: &str, start: usize) -> (Vec<Field<'_>>, usize) {
             && !key.starts_with([' ', '\t', '#', '-'])
         {
             let value = value.trim().trim_matches(['"', '\'']);
-            fields.push(Field { key: key.trim(), value, span });
+            fields.push(FrontMatterField { key: key.trim(), value, span });
         }
     }
     (Vec::new(), start)
@@ -223,11 +223,11 @@ fn heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<Headin
     Some(Heading { level: level as usize, text: inner, span: span.start..span.start + row.len(), is_indented })
 }
 
-fn code<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> Code<'a> {
+fn code<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> CodeBlock<'a> {
     let raw = text.get(span.clone()).unwrap_or_default();
     let span = span.start..span.start + raw.trim_end_matches(['\n', '\r']).len();
     if matches!(kind, CodeBlockKind::Indented) {
-        return Code { inner: span.clone(), span, info: None, is_open: false };
+        return CodeBlock { inner: span.clone(), span, info: None, is_open: false };
     }
     let mut rows = lines(text, span.clone());
     let first = rows.next().unwrap_or(span.start..span.start);
@@ -249,7 +249,7 @@ fn code<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> Code
     if let Some(closing) = &closing {
         end = closing.start;
     }
-    Code { span, inner: begin..end.max(begin), info: Some(info.trim()), is_open: closing.is_none() }
+    CodeBlock { span, inner: begin..end.max(begin), info: Some(info.trim()), is_open: closing.is_none() }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::document::{Document, lines};
+use crate::document::{MarkdownDocument, lines};
 use crate::pattern::Pattern;
 
 /// A longer name is a sentence.
@@ -14,7 +14,7 @@ const MAX_NAME: usize = 60;
 
 /// A label with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label<'a> {
+pub struct LabeledField<'a> {
     /// Its name as it is written.
     pub name: &'a str,
     /// Its name in small letters, with single spaces.
@@ -31,7 +31,7 @@ pub struct Label<'a> {
 
 /// What one line has of a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Found {
+struct LabelLine {
     /// How far its list's sign, or itself, stands from the line's start.
     indentation: usize,
     is_listed: bool,
@@ -49,8 +49,8 @@ struct Found {
 /// Any other label counts where it is emphasized and is not part of the value of the one before: as an item of a list
 /// below it, or further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label with an
 /// unknown name is kept.
-pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -> Vec<Label<'a>> {
-    let mut found: Vec<Label<'a>> = Vec::new();
+pub fn labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, known: &[&str]) -> Vec<LabeledField<'a>> {
+    let mut found: Vec<LabeledField<'a>> = Vec::new();
     // How the label before stands: an item, and how far from the line's start.
     let mut before = None;
     let first = document.headings.partition_point(|heading| heading.span.start < part.start);
@@ -79,7 +79,7 @@ pub fn labels<'a>(document: &Document<'a>, part: Range<usize>, known: &[&str]) -
         before = Some(stands);
         let span = place(label.span);
         let rest = trimmed(document, span.end..line.end);
-        found.push(Label { name, key, value: span.end..part.end, span, rest, is_listed: label.is_listed });
+        found.push(LabeledField { name, key, value: span.end..part.end, span, rest, is_listed: label.is_listed });
     }
     end_at(&mut found, document, part.end);
     found
@@ -91,7 +91,7 @@ pub fn key(name: &str) -> String {
 }
 
 /// Some bytes of a document without the space around them.
-pub fn trimmed(document: &Document<'_>, bytes: Range<usize>) -> Range<usize> {
+pub fn trimmed(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
     let text = document.slice(bytes.clone());
     let start = bytes.start + (text.len() - text.trim_start().len());
     start..start + text.trim().len()
@@ -109,13 +109,13 @@ pub fn item(row: &str) -> (Option<usize>, &str) {
     }
 }
 
-fn end_at(found: &mut [Label<'_>], document: &Document<'_>, end: usize) {
+fn end_at(found: &mut [LabeledField<'_>], document: &MarkdownDocument<'_>, end: usize) {
     if let Some(last) = found.last_mut() {
         last.value = trimmed(document, last.value.start..end.min(last.value.end));
     }
 }
 
-fn label_of(row: &str) -> Option<Found> {
+fn label_of(row: &str) -> Option<LabelLine> {
     let indentation = row.len() - row.trim_start_matches([' ', '\t']).len();
     let (sign, text) = item(row);
     let start = row.len() - text.len();
@@ -123,7 +123,7 @@ fn label_of(row: &str) -> Option<Found> {
     let inner = text.get(open..)?;
     let (name, length) = if open == 0 { plain(inner)? } else { emphasized(inner, text.get(..open)?)? };
     let is_name = name.chars().any(char::is_alphabetic) && name.len() <= MAX_NAME && !name.contains('`');
-    is_name.then(|| Found {
+    is_name.then(|| LabelLine {
         indentation,
         is_listed: sign.is_some(),
         is_numbered: sign.is_some() && row.trim_start().starts_with(|char: char| char.is_ascii_digit()),
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn read<'a>(text: &'a str, known: &[&str]) -> Vec<(&'a str, &'a str)> {
-        let document = Document::read(text);
+        let document = MarkdownDocument::read(text);
         let found = labels(&document, 0..text.len(), known);
         found.iter().map(|label| (label.name, document.slice(label.value.clone()))).collect()
     }

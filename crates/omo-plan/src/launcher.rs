@@ -5,7 +5,7 @@ use std::fmt;
 
 /// What a template may name in braces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Placeholder {
+pub enum LauncherPlaceholder {
     /// `{prompt_file}`: the file with the prompt, which comes through standard input as well.
     PromptFile,
     /// `{branch}`: the branch that the session commits to.
@@ -20,7 +20,7 @@ pub enum Placeholder {
     Group,
 }
 
-impl Placeholder {
+impl LauncherPlaceholder {
     const ALL: [(&'static str, Self); 6] = [
         ("prompt_file", Self::PromptFile),
         ("branch", Self::Branch),
@@ -65,7 +65,7 @@ impl fmt::Display for LauncherError {
             Self::Unclosed => f.write_str("a quotation mark in it is not closed"),
             Self::Brace(word) => write!(f, "a brace in `{word}` has no other one; a brace itself is written twice"),
             Self::Unknown(name) => {
-                let known: Vec<_> = Placeholder::ALL.iter().map(|(name, _)| format!("{{{name}}}")).collect();
+                let known: Vec<_> = LauncherPlaceholder::ALL.iter().map(|(name, _)| format!("{{{name}}}")).collect();
                 write!(f, "{{{name}}} is not known; there are {}", known.join(", "))
             }
             Self::NoProgram => f.write_str("it has to begin with a program"),
@@ -77,18 +77,18 @@ impl fmt::Display for LauncherError {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
-    Value(Placeholder),
+    Value(LauncherPlaceholder),
 }
 
 /// A template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launcher {
-    words: Vec<(String, Vec<Piece>)>,
+pub struct LauncherTemplate {
+    words: Vec<(String, Vec<TemplatePiece>)>,
 }
 
-impl Launcher {
+impl LauncherTemplate {
     /// Reads a template.
     pub fn parse(template: &str) -> Result<Self, LauncherError> {
         let words = shlex::split(template).ok_or(LauncherError::Unclosed)?;
@@ -96,15 +96,15 @@ impl Launcher {
             words.into_iter().map(|word| pieces(&word).map(|pieces| (word, pieces))).collect::<Result<_, _>>()?;
         match words.first() {
             None => Err(LauncherError::Empty),
-            Some((_, program)) if matches!(program.as_slice(), [Piece::Text(_)]) => Ok(Self { words }),
+            Some((_, program)) if matches!(program.as_slice(), [TemplatePiece::Text(_)]) => Ok(Self { words }),
             Some(_) => Err(LauncherError::NoProgram),
         }
     }
 
     /// The words of the command, with these values in them; the first is the program.
-    pub fn fill<'v>(&self, value_of: impl Fn(Placeholder) -> &'v str) -> Result<Vec<String>, LauncherError> {
-        let fill = |(word, pieces): &(String, Vec<Piece>)| match pieces.as_slice() {
-            [Piece::Value(placeholder)] => Ok(value_of(*placeholder).to_owned()),
+    pub fn fill<'v>(&self, value_of: impl Fn(LauncherPlaceholder) -> &'v str) -> Result<Vec<String>, LauncherError> {
+        let fill = |(word, pieces): &(String, Vec<TemplatePiece>)| match pieces.as_slice() {
+            [TemplatePiece::Value(placeholder)] => Ok(value_of(*placeholder).to_owned()),
             pieces => pieces.iter().map(|piece| within(word, piece, &value_of)).collect(),
         };
         self.words.iter().map(fill).collect()
@@ -112,10 +112,14 @@ impl Launcher {
 }
 
 /// What stands for a piece of a longer word. That word may be a command for the shell of another machine.
-fn within<'v>(word: &str, piece: &Piece, value_of: impl Fn(Placeholder) -> &'v str) -> Result<String, LauncherError> {
+fn within<'v>(
+    word: &str,
+    piece: &TemplatePiece,
+    value_of: impl Fn(LauncherPlaceholder) -> &'v str,
+) -> Result<String, LauncherError> {
     let placeholder = match piece {
-        Piece::Text(text) => return Ok(text.clone()),
-        Piece::Value(placeholder) => *placeholder,
+        TemplatePiece::Text(text) => return Ok(text.clone()),
+        TemplatePiece::Value(placeholder) => *placeholder,
     };
     let value = value_of(placeholder);
     let means_itself = |letter: char| letter.is_ascii_alphanumeric() || "._-/".contains(letter);
@@ -125,7 +129,7 @@ fn within<'v>(word: &str, piece: &Piece, value_of: impl Fn(Placeholder) -> &'v s
     Err(LauncherError::Unsafe { word: word.to_owned(), value: value.to_owned() })
 }
 
-fn pieces(word: &str) -> Result<Vec<Piece>, LauncherError> {
+fn pieces(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
     let brace = || LauncherError::Brace(word.to_owned());
     let (mut pieces, mut text, mut rest) = (Vec::new(), String::new(), word);
     while let Some(at) = rest.find(['{', '}']) {
@@ -138,14 +142,16 @@ fn pieces(word: &str) -> Result<Vec<Piece>, LauncherError> {
         }
         let (name, after) = from.strip_prefix('{').and_then(|from| from.split_once('}')).ok_or_else(brace)?;
         if !text.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
-        pieces.push(Piece::Value(Placeholder::of(name).ok_or_else(|| LauncherError::Unknown(name.to_owned()))?));
+        pieces.push(TemplatePiece::Value(
+            LauncherPlaceholder::of(name).ok_or_else(|| LauncherError::Unknown(name.to_owned()))?,
+        ));
         rest = after;
     }
     text.push_str(rest);
     if !text.is_empty() || pieces.is_empty() {
-        pieces.push(Piece::Text(text));
+        pieces.push(TemplatePiece::Text(text));
     }
     Ok(pieces)
 }
@@ -154,19 +160,19 @@ fn pieces(word: &str) -> Result<Vec<Piece>, LauncherError> {
 mod tests {
     use super::*;
 
-    fn value_of(placeholder: Placeholder) -> &'static str {
+    fn value_of(placeholder: LauncherPlaceholder) -> &'static str {
         match placeholder {
-            Placeholder::PromptFile => "/a b/prompt; rm -rf x",
-            Placeholder::Branch => "omo/r1/2",
-            Placeholder::Base => "0123abc",
-            Placeholder::Worktree => "/w",
-            Placeholder::Run => "r1",
-            Placeholder::Group => "",
+            LauncherPlaceholder::PromptFile => "/a b/prompt; rm -rf x",
+            LauncherPlaceholder::Branch => "omo/r1/2",
+            LauncherPlaceholder::Base => "0123abc",
+            LauncherPlaceholder::Worktree => "/w",
+            LauncherPlaceholder::Run => "r1",
+            LauncherPlaceholder::Group => "",
         }
     }
 
     fn filled(template: &str) -> Result<Vec<String>, LauncherError> {
-        Launcher::parse(template)?.fill(value_of)
+        LauncherTemplate::parse(template)?.fill(value_of)
     }
 
     #[test]

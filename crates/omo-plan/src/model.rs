@@ -25,7 +25,7 @@ pub struct Plan {
     /// How it is written.
     pub dialect: Dialect,
     /// The file that it was read from.
-    pub source: Source,
+    pub source: PlanSource,
     /// Its title.
     pub title: String,
     /// What it is for, where it says so.
@@ -33,13 +33,13 @@ pub struct Plan {
     /// What a person has to have decided before anything runs.
     pub preconditions: Vec<Precondition>,
     /// Its tasks or steps, in the order in which they are run.
-    pub units: Vec<Unit>,
+    pub units: Vec<Task>,
     /// Its batches or sessions, in their order. Every unit of a plan that can be run is in exactly one.
-    pub groups: Vec<Group>,
+    pub groups: Vec<TaskGroup>,
     /// What is run once all units are done.
     pub final_checks: Vec<TaskCheck>,
     /// How a run of it goes.
-    pub policy: Policy,
+    pub policy: RunPolicy,
     /// What was found in it.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -60,7 +60,7 @@ pub enum Dialect {
 
 /// The file that a plan was read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct PlanSource {
     /// Its path, as it was given.
     pub path: String,
     /// The SHA-256 of its bytes, in hexadecimal digits.
@@ -79,7 +79,7 @@ pub enum Precondition {
         approved: bool,
     },
     /// A decision of the plan.
-    Decision(Decision),
+    Decision(PlanDecision),
     /// What has to hold before the first step.
     EntryCondition {
         /// In the plan's words.
@@ -91,7 +91,7 @@ pub enum Precondition {
 
 /// A decision that a plan leaves to its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Decision {
+pub struct PlanDecision {
     /// What the plan calls it, such as `DP-001`.
     pub id: String,
     /// What it is about.
@@ -109,7 +109,7 @@ pub struct Decision {
     pub chosen_goes_to: Option<std::ops::Range<usize>>,
 }
 
-impl Decision {
+impl PlanDecision {
     /// Whether another reading of the plan asks the same, whatever was chosen in either.
     pub fn is_same_question(&self, other: &Self) -> bool {
         let question = |of: &Self| (of.id.clone(), of.title.clone(), of.blocking, of.options.clone());
@@ -128,7 +128,7 @@ pub struct DecisionOption {
 
 /// A task or a step: what one worker does in one go, and what proves it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unit {
+pub struct Task {
     /// What it is called: [`crate::id::is_id`].
     pub id: String,
     /// Its title.
@@ -140,7 +140,7 @@ pub struct Unit {
     /// Its text as it stands in the file, its heading included.
     pub body: String,
     /// What kind of work it is.
-    pub kind: UnitKind,
+    pub kind: TaskKind,
     /// The other half of a pair of tests and their implementation.
     pub pair: Option<String>,
     /// The units that have to have passed before.
@@ -160,13 +160,13 @@ pub struct Unit {
     /// How often it is tried.
     pub attempts_max: u32,
     /// What its changes are committed with, where they are.
-    pub commit: Option<Commit>,
+    pub commit: Option<TaskCommit>,
     /// The plan marks a stop behind it.
     pub stop_after: bool,
     /// What it is judged by where no command can.
     pub criteria: Vec<String>,
     /// How hard it is.
-    pub complexity: Complexity,
+    pub complexity: TaskComplexity,
     /// The model that should do it.
     pub model: Option<String>,
     /// Its Task Contract; `None` where it has none.
@@ -175,12 +175,12 @@ pub struct Unit {
     pub extra: BTreeMap<String, String>,
 }
 
-impl Unit {
+impl Task {
     /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
     /// as long as what they test is not there; anywhere else that failure is looked for before the work
     /// begins, and cannot be there any more when it is done.
     pub fn proof(&self) -> impl Iterator<Item = &TaskCheck> {
-        let red = self.red_check.iter().filter(|_| self.kind == UnitKind::Tests);
+        let red = self.red_check.iter().filter(|_| self.kind == TaskKind::Tests);
         red.chain(&self.checks)
     }
 
@@ -194,7 +194,7 @@ impl Unit {
 /// What kind of work a unit is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnitKind {
+pub enum TaskKind {
     /// An implementation.
     #[default]
     Impl,
@@ -262,7 +262,7 @@ impl OnFailure {
 
 /// How a unit's changes are committed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Commit {
+pub struct TaskCommit {
     /// The message.
     pub message: String,
 }
@@ -270,7 +270,7 @@ pub struct Commit {
 /// How hard a unit is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Complexity {
+pub enum TaskComplexity {
     /// Easy.
     Simple,
     /// As most are.
@@ -282,7 +282,7 @@ pub enum Complexity {
 
 /// A batch or a session: units that are worked on in one place, one stretch at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub struct TaskGroup {
     /// What it is called.
     pub id: String,
     /// Its title.
@@ -299,7 +299,7 @@ pub struct Group {
     /// Patterns of what it must not change.
     pub never: Vec<String>,
     /// Where it is worked on.
-    pub isolation: Isolation,
+    pub isolation: GroupIsolation,
     /// A person is asked before anything behind it is begun.
     pub hard_stop: bool,
 }
@@ -307,7 +307,7 @@ pub struct Group {
 /// Where a group is worked on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Isolation {
+pub enum GroupIsolation {
     /// In the user's own work tree.
     #[default]
     Shared,
@@ -317,11 +317,11 @@ pub enum Isolation {
 
 /// How a run of a plan goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Policy {
+pub struct RunPolicy {
     /// What a unit that has failed for good does to the run.
-    pub on_unit_fail: OnUnitFail,
+    pub on_unit_fail: OnTaskFail,
     /// What is done at the same time.
-    pub parallel: Parallel,
+    pub parallel: Parallelism,
     /// How many units at most; 0 for as many as there can be.
     pub max_workers: u32,
     /// How often the whole of it is gone over, where it is.
@@ -340,7 +340,7 @@ pub struct Policy {
 /// What a unit that has failed for good does to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum OnUnitFail {
+pub enum OnTaskFail {
     /// What does not depend on it goes on.
     Continue,
     /// Nothing more is begun.
@@ -352,7 +352,7 @@ pub enum OnUnitFail {
 /// What is done at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Parallel {
+pub enum Parallelism {
     /// One unit after the other.
     None,
     /// Groups, each in a work tree of its own.
@@ -368,17 +368,17 @@ impl Plan {
     }
 
     /// The unit of this id.
-    pub fn unit(&self, id: &str) -> Option<&Unit> {
+    pub fn unit(&self, id: &str) -> Option<&Task> {
         self.units.iter().find(|unit| unit.id == id)
     }
 
     /// The unit that verifies all others, where there is one.
-    pub fn verification(&self) -> Option<&Unit> {
-        self.units.iter().rev().find(|unit| unit.kind == UnitKind::Verify)
+    pub fn verification(&self) -> Option<&Task> {
+        self.units.iter().rev().find(|unit| unit.kind == TaskKind::Verify)
     }
 
     /// The group that a unit belongs to, and its place among the groups.
-    pub fn group_of(&self, unit: &str) -> Option<(usize, &Group)> {
+    pub fn group_of(&self, unit: &str) -> Option<(usize, &TaskGroup)> {
         self.groups.iter().enumerate().find(|(_, group)| group.units.iter().any(|id| id == unit))
     }
 

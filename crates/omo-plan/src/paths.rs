@@ -38,13 +38,13 @@ fn may_meet(one: Option<&Meant>, other: Option<&Meant>) -> bool {
 /// Whether a path of a plan may mean a file that is there. The file's name is a name, whatever signs are in it: that
 /// of a file `[id].tsx` is no pattern.
 pub fn covers(planned: &str, file: &str) -> bool {
-    Planned::of([planned].into_iter()).cover(file)
+    PlannedPaths::of([planned].into_iter()).cover(file)
 }
 
 /// Paths of a plan, read once for many files.
-pub struct Planned(Vec<Option<Meant>>);
+pub struct PlannedPaths(Vec<Option<Meant>>);
 
-impl Planned {
+impl PlannedPaths {
     /// Reads them.
     pub fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
         Self(paths.map(Meant::by).collect())

@@ -13,11 +13,11 @@ mod outline;
 use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{Code, Diagnostic, has_errors};
-use crate::document::Document;
+use crate::document::MarkdownDocument;
 use crate::model::{MAX_BYTES, MAX_UNITS};
 use order::Unit;
 
-pub use outline::{Outline, Task};
+pub use outline::{TaskHeading, TaskOutline};
 pub(crate) use outline::{about, diagnostic, has_tasks};
 
 /// How many direct dependents make a task a hub, where nothing else is said.
@@ -27,7 +27,7 @@ pub const DEFAULT_BATCH_SIZE: usize = 5;
 
 /// The batches of a plan, in the shape in which they are printed. The ids are the plan's own text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Segments<'a> {
+pub struct PlanBatches<'a> {
     /// How many tasks a batch has at most, as it was asked for. One holds at least one thing, so that
     /// 0 is 1, and a pair has a batch of 1 to itself.
     pub batch_size: usize,
@@ -42,7 +42,7 @@ pub struct Segments<'a> {
     /// The batches, from 0, behind which a person is asked.
     pub hard_stops: Vec<usize>,
     /// The tasks and what they depend on, in the order of the file.
-    pub tasks: Vec<Edges<'a>>,
+    pub tasks: Vec<TaskDependencies<'a>>,
     /// How many direct dependents make a task a hub.
     pub k: usize,
     /// What was found. Where something is an error, nothing of the plan may be run.
@@ -51,14 +51,14 @@ pub struct Segments<'a> {
 
 /// A task and what it depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Edges<'a> {
+pub struct TaskDependencies<'a> {
     /// Its id.
     pub id: &'a str,
     /// The ids of what it names, each once, in the order in which they are named.
     pub depends_on: Vec<&'a str>,
 }
 
-impl Segments<'_> {
+impl PlanBatches<'_> {
     /// Whether nothing of the plan may be run.
     pub fn has_errors(&self) -> bool {
         has_errors(&self.diagnostics)
@@ -70,9 +70,9 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
 }
 
 /// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
-pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> Segments<'_> {
+pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
     match text(bytes) {
-        Ok(text) => of_outline(&Outline::read(&Document::read(text)), k, batch_size),
+        Ok(text) => of_outline(&TaskOutline::read(&MarkdownDocument::read(text)), k, batch_size),
         Err(diagnostic) => empty(k, batch_size, vec![diagnostic]),
     }
 }
@@ -94,7 +94,7 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
 }
 
 /// The batches of a plan that was looked through.
-pub fn of_outline<'a>(outline: &Outline<'a>, k: usize, batch_size: usize) -> Segments<'a> {
+pub fn of_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
     let tasks = &outline.tasks;
     let mut found = empty(k, batch_size, outline.diagnostics.clone());
     found.total = tasks.len();
@@ -110,8 +110,8 @@ pub fn of_outline<'a>(outline: &Outline<'a>, k: usize, batch_size: usize) -> Seg
     found
 }
 
-fn empty<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> Segments<'a> {
-    Segments {
+fn empty<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> PlanBatches<'a> {
+    PlanBatches {
         batch_size,
         total: 0,
         batches: Vec::new(),
@@ -123,7 +123,7 @@ fn empty<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> Segme
     }
 }
 
-fn fill<'a>(found: &mut Segments<'a>, tasks: &[Task<'a>], units: &[Unit]) {
+fn fill<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], units: &[Unit]) {
     let mut dependents = vec![0_usize; tasks.len()];
     for place in tasks.iter().flat_map(|task| &task.depends_on) {
         if let Some(count) = dependents.get_mut(*place) {
@@ -147,7 +147,10 @@ fn fill<'a>(found: &mut Segments<'a>, tasks: &[Task<'a>], units: &[Unit]) {
         found.batches.push(places.iter().filter_map(|place| tasks.get(*place)).map(|task| task.id).collect());
     }
     let id = |place: &usize| tasks.get(*place).map(|task| task.id);
-    let edges = |task: &Task<'a>| Edges { id: task.id, depends_on: task.depends_on.iter().filter_map(id).collect() };
+    let edges = |task: &TaskHeading<'a>| TaskDependencies {
+        id: task.id,
+        depends_on: task.depends_on.iter().filter_map(id).collect(),
+    };
     found.tasks = tasks.iter().map(edges).collect();
     found.dependents = tasks.iter().map(|task| task.id).zip(dependents).collect();
 }

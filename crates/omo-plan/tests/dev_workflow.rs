@@ -1,9 +1,9 @@
 //! A plan of the dialect `dev-workflow` as the model has it.
 
 use omo_core::task_check::{ExpectedExit, TaskCheck};
-use omo_plan::dialects::{Options, PlanChange, read};
+use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::digest::sha256;
-use omo_plan::model::{Decision, Dialect, FileAction, MAX_BYTES, OnFailure, Plan, Precondition, UnitKind};
+use omo_plan::model::{Dialect, FileAction, MAX_BYTES, OnFailure, Plan, PlanDecision, Precondition, TaskKind};
 use omo_plan::segments::compute;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -92,7 +92,7 @@ Expected: exit 0
 ";
 
 fn plan(text: &str) -> Plan {
-    read("docs/rates-plan.md", text.as_bytes(), Options::default())
+    read("docs/rates-plan.md", text.as_bytes(), BatchOptions::default())
 }
 
 fn codes(plan: &Plan) -> Vec<(&'static str, usize)> {
@@ -100,12 +100,12 @@ fn codes(plan: &Plan) -> Vec<(&'static str, usize)> {
 }
 
 /// The text with a choice written into it.
-fn choose(text: &str, decision: &Decision, option: &str) -> String {
+fn choose(text: &str, decision: &PlanDecision, option: &str) -> String {
     let changed = Dialect::DevWorkflow.rules().write_back(text, &PlanChange::Choice { decision, option });
     changed.unwrap_or_default()
 }
 
-fn decisions(plan: &Plan) -> Vec<&Decision> {
+fn decisions(plan: &Plan) -> Vec<&PlanDecision> {
     let each = plan.preconditions.iter().filter_map(|one| match one {
         Precondition::Decision(decision) => Some(decision),
         _ => None,
@@ -139,7 +139,7 @@ fn a_task_has_what_its_labels_say() {
     let one = plan.unit("1").unwrap();
     assert_eq!(
         (one.title.as_str(), one.kind, one.stop_after, one.on_failure, one.attempts_max),
-        ("Fetch", UnitKind::Impl, true, OnFailure::Hold, 1)
+        ("Fetch", TaskKind::Impl, true, OnFailure::Hold, 1)
     );
     let files: Vec<_> = one.files.iter().map(|file| (file.path.as_str(), file.action, file.lines.as_deref())).collect();
     assert_eq!(files, [("src/rates.rs", FileAction::Create, None), ("src/lib.rs", FileAction::Modify, Some("1-3"))]);
@@ -157,7 +157,7 @@ fn a_task_has_what_its_labels_say() {
     assert_eq!(page.checks, [TaskCheck::new("test -s src/page.rs")]);
 
     let tests = plan.unit("2-tests").unwrap();
-    assert_eq!((tests.kind, tests.pair.as_deref(), tests.deps.len()), (UnitKind::Tests, Some("2-impl"), 0));
+    assert_eq!((tests.kind, tests.pair.as_deref(), tests.deps.len()), (TaskKind::Tests, Some("2-impl"), 0));
     let red = tests.red_check.as_ref().unwrap();
     assert_eq!(
         (red.command.as_str(), red.expect.exit, red.expect.stdout_has.as_deref()),
@@ -236,7 +236,7 @@ fn a_choice_goes_where_the_plan_has_room_for_it() {
 }
 
 /// A unit whose lines are those of a text that is longer before it.
-fn moved(mut unit: omo_plan::model::Unit, before: &str, after: &str) -> omo_plan::model::Unit {
+fn moved(mut unit: omo_plan::model::Task, before: &str, after: &str) -> omo_plan::model::Task {
     let more = after.lines().count() - before.lines().count();
     unit.lines = unit.lines.map(|line| line + more);
     unit
@@ -318,13 +318,13 @@ fn what_is_no_plan_is_told() {
         (b"# Notes\n", "unrecognized_format"),
         (b"### Task 1: x\n\xff", "not_utf8"),
     ] {
-        let plan = read("x/notes.md", bytes, Options::default());
+        let plan = read("x/notes.md", bytes, BatchOptions::default());
         assert_eq!(codes(&plan).iter().map(|found| found.0).collect::<Vec<_>>(), [code]);
         assert!(!plan.is_sound() && plan.units.is_empty());
     }
-    assert_eq!(read("x/notes.md", b"", Options::default()).title, "notes");
+    assert_eq!(read("x/notes.md", b"", BatchOptions::default()).title, "notes");
     let large = vec![b'x'; usize::try_from(MAX_BYTES).unwrap() + 1];
-    assert_eq!(codes(&read("x", &large, Options::default())), [("too_large", 1)]);
+    assert_eq!(codes(&read("x", &large, BatchOptions::default())), [("too_large", 1)]);
 }
 
 #[test]
@@ -347,7 +347,7 @@ fn hostile_plans_are_read() {
         format!("### Task 1: x\n{}", "> ".repeat(1_000_000)),
         format!("### Task 1: {}", "<!-- ".repeat(1_000_000)),
     ] {
-        let plan = read("x", text.as_bytes(), Options::default());
+        let plan = read("x", text.as_bytes(), BatchOptions::default());
         assert!(!plan.units.is_empty(), "{:?}", text.get(..40));
     }
 }
@@ -357,7 +357,7 @@ proptest! {
 
     #[test]
     fn every_text_is_a_plan(text in "(### Task [0-9](-tests|-impl)?: x\n|## Decisions\n|## Verification\n|### \\[DP-1\\] y\n|(- )?\\*\\*(Files|Verify|Options|Chosen|Recommendation|x):\\*\\* |(Run|Expected): |- A: |`|``|```|\"|“|exit 1|a/b\\.c:1|\\PC{0,6}|\r\n|\n){0,60}") {
-        let plan = read("x", text.as_bytes(), Options::default());
+        let plan = read("x", text.as_bytes(), BatchOptions::default());
         let segments = compute(text.as_bytes(), 3, 5);
         let batches: Vec<_> = plan.groups.iter().map(|group| group.units.clone()).collect();
         prop_assert_eq!(batches, segments.batches, "the same batches wherever they are asked for");

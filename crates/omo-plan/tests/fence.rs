@@ -1,12 +1,12 @@
 //! The fence around a session of a plan: what it keeps it from, and that ordinary work goes through.
 
-use omo_plan::fence::{Deed, Fence, Refusal, Rules, VERSION};
+use omo_plan::fence::{FenceRefusal, FenceRules, ToolAction, VERSION, WorktreeFence};
 use proptest::prelude::*;
 
 const ROOT: &str = "/home/u/shop/.claude/worktrees/omo-r1-2";
 
-fn rules() -> Rules {
-    Rules {
+fn rules() -> FenceRules {
+    FenceRules {
         version: VERSION,
         main: "/home/u/shop".to_owned(),
         writable: vec!["/tmp/omo-r1-2".to_owned()],
@@ -32,18 +32,18 @@ fn follow(path: &str) -> Option<String> {
     Some(format!("/{}", parts.join("/")))
 }
 
-fn refusal(deed: Deed, folder: &str) -> Option<Refusal> {
-    Fence { root: ROOT, rules: &rules(), home: Some("/home/u") }.refusal(deed, Some(folder), &follow)
+fn refusal(deed: ToolAction, folder: &str) -> Option<FenceRefusal> {
+    WorktreeFence { root: ROOT, rules: &rules(), home: Some("/home/u") }.refusal(deed, Some(folder), &follow)
 }
 
-fn of(command: &str) -> Option<Refusal> {
-    refusal(Deed::Run(command), ROOT)
+fn of(command: &str) -> Option<FenceRefusal> {
+    refusal(ToolAction::Run(command), ROOT)
 }
 
 #[test]
 fn only_files_of_the_worktree_are_written() {
-    let never = |path: &str, pattern: &str| Some(Refusal::Never(path.to_owned(), pattern.to_owned()));
-    let outside = |path: &str| Some(Refusal::Outside(path.to_owned()));
+    let never = |path: &str, pattern: &str| Some(FenceRefusal::Never(path.to_owned(), pattern.to_owned()));
+    let outside = |path: &str| Some(FenceRefusal::Outside(path.to_owned()));
     let at = |path: &str| format!("{ROOT}/{path}");
     for (path, expected) in [
         (at("src/a.rs").as_str(), None),
@@ -63,16 +63,16 @@ fn only_files_of_the_worktree_are_written() {
         (&at("../../../src/a.rs"), outside(&at("../../../src/a.rs"))),
         (&at("out/src/a.rs"), outside(&at("out/src/a.rs"))),
         (&at("out/../x"), outside(&at("out/../x"))),
-        (&at("circle/a.rs"), Some(Refusal::Unclear("a link in the path cannot be followed"))),
+        (&at("circle/a.rs"), Some(FenceRefusal::Unclear("a link in the path cannot be followed"))),
         ("/etc/hosts", outside("/etc/hosts")),
         ("/tmp/omo-r1-3/notes.md", outside("/tmp/omo-r1-3/notes.md")),
-        (&at(".git"), Some(Refusal::OfGit(at(".git")))),
-        (&at("sub/.GIT/config"), Some(Refusal::OfGit(at("sub/.GIT/config")))),
+        (&at(".git"), Some(FenceRefusal::OfGit(at(".git")))),
+        (&at("sub/.GIT/config"), Some(FenceRefusal::OfGit(at("sub/.GIT/config")))),
     ] {
-        assert_eq!(refusal(Deed::Write(path), ROOT), expected, "{path}");
+        assert_eq!(refusal(ToolAction::Write(path), ROOT), expected, "{path}");
     }
-    assert_eq!(refusal(Deed::Write("../a.rs"), &at("src")), None);
-    assert_eq!(refusal(Deed::Write("../../a.rs"), &at("src")), outside("../../a.rs"));
+    assert_eq!(refusal(ToolAction::Write("../a.rs"), &at("src")), None);
+    assert_eq!(refusal(ToolAction::Write("../../a.rs"), &at("src")), outside("../../a.rs"));
 }
 
 const HARMLESS: [&str; 71] = [
@@ -297,12 +297,12 @@ fn a_command_is_found_wherever_it_stands() {
 #[test]
 fn where_a_session_stands_counts() {
     let src = format!("{ROOT}/src");
-    assert_eq!(refusal(Deed::Run("cat ../Cargo.toml && cd .."), &src), None);
-    assert!(refusal(Deed::Run("cat ../../Cargo.toml"), &src).is_some());
-    assert_eq!(refusal(Deed::Run("ls"), "/home/u/shop"), Some(Refusal::Leaves("/home/u/shop".to_owned())));
-    assert_eq!(refusal(Deed::Run(&format!("cd {ROOT} && ls")), "/home/u/shop"), None);
-    assert_eq!(refusal(Deed::Write("a.rs"), "/home/u/shop"), Some(Refusal::Outside("a.rs".to_owned())));
-    assert_eq!(refusal(Deed::SendAway, ROOT), Some(Refusal::SendsAway));
+    assert_eq!(refusal(ToolAction::Run("cat ../Cargo.toml && cd .."), &src), None);
+    assert!(refusal(ToolAction::Run("cat ../../Cargo.toml"), &src).is_some());
+    assert_eq!(refusal(ToolAction::Run("ls"), "/home/u/shop"), Some(FenceRefusal::Leaves("/home/u/shop".to_owned())));
+    assert_eq!(refusal(ToolAction::Run(&format!("cd {ROOT} && ls")), "/home/u/shop"), None);
+    assert_eq!(refusal(ToolAction::Write("a.rs"), "/home/u/shop"), Some(FenceRefusal::Outside("a.rs".to_owned())));
+    assert_eq!(refusal(ToolAction::SendAway, ROOT), Some(FenceRefusal::SendsAway));
     assert_eq!(of("cd - && cat ../../x"), None, "nobody knows where that is");
     assert_eq!(of("cd src; (cd ..; ls); cat ../Cargo.toml"), None);
     assert_eq!(of("cd src; echo $(cd ..; pwd); cat ../Cargo.toml"), None);
@@ -333,7 +333,7 @@ fn what_cannot_be_looked_through_is_refused() {
     let again = format!("env {}", "eval ".repeat(40_000));
     let git = format!("env {}", "git -c ".repeat(30_000));
     for command in [deep, long, again, git] {
-        assert!(matches!(of(&command), Some(Refusal::Unclear(_))), "{command:.60}");
+        assert!(matches!(of(&command), Some(FenceRefusal::Unclear(_))), "{command:.60}");
     }
 }
 
@@ -349,8 +349,8 @@ fn no_command_line_costs_more_than_its_length() {
 proptest! {
     #[test]
     fn no_command_line_is_too_strange(command in "[ -~\n]{0,200}", folder in "[/a.]{0,20}") {
-        let _ = refusal(Deed::Run(&command), &folder);
-        let _ = refusal(Deed::Write(&command), &folder);
+        let _ = refusal(ToolAction::Run(&command), &folder);
+        let _ = refusal(ToolAction::Write(&command), &folder);
     }
 
     /// Without the letters of `cd` and `popd`, behind which it may not be told where the shell stands.

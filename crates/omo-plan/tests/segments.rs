@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use omo_plan::segments::{Segments, compute, next_segment};
+use omo_plan::segments::{PlanBatches, compute, next_segment};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -274,7 +274,7 @@ fn plans() -> impl Strategy<Value = String> {
     })
 }
 
-fn check(found: &Segments<'_>, size: usize) {
+fn check(found: &PlanBatches<'_>, size: usize) {
     let order: Vec<&str> = found.batches.iter().flatten().copied().collect();
     let place: HashMap<&str, usize> = order.iter().enumerate().map(|(place, id)| (*id, place)).collect();
     assert_eq!((place.len(), order.len()), (found.total, found.total), "every id stands once");

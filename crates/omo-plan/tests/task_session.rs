@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
-use omo_plan::model::{Complexity, Dialect, OnUnitFail, Parallel, Plan, UnitKind};
+use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, TaskComplexity, TaskKind};
 use omo_plan::run::event::{EventKind, ImportedStatus};
-use omo_plan::task_session::{self, SessionFile, TaskFile, VERIFY};
+use omo_plan::task_session::{self, TaskFile, TaskListFile, VERIFY};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn session(options: &Value) -> SessionFile {
+fn session(options: &Value) -> TaskListFile {
     let goal = "Add a login\nwith all that belongs to it";
     let file = json!({"session_id": "s", "phase": "PLANNING_COMPLETE", "goal": goal, "options": options});
     serde_json::from_value(file).unwrap()
@@ -41,11 +41,11 @@ fn a_session_is_a_plan_of_its_tasks_by_number_and_of_a_verification_behind_them(
     assert_eq!((plan.groups[0].units.len(), plan.groups[0].hard_stop), (4, false));
     assert_eq!((plan.title.as_str(), plan.source.path.as_str()), ("Add a login", "the/folder"));
     let policy = &plan.policy;
-    assert_eq!((policy.on_unit_fail, policy.parallel), (OnUnitFail::Iterate, Parallel::Units));
+    assert_eq!((policy.on_unit_fail, policy.parallel), (OnTaskFail::Iterate, Parallelism::Units));
     assert_eq!((policy.max_workers, policy.max_iterations, policy.skips_verification), (2, 7, false));
     let verification = plan.verification().unwrap();
     assert_eq!((verification.id.as_str(), verification.deps.join(" ")), (VERIFY, "1 2 10".to_owned()));
-    assert_eq!((verification.kind, verification.model.as_deref()), (UnitKind::Verify, Some("opus")));
+    assert_eq!((verification.kind, verification.model.as_deref()), (TaskKind::Verify, Some("opus")));
     let commands: Vec<&str> = plan.final_checks.iter().map(|check| check.command.as_str()).collect();
     assert_eq!(commands, ["prove 1", "prove 2", "prove 10"]);
     let without = task_session::plan(&session(&options), &tasks(&all), "the/folder", true);
@@ -75,7 +75,7 @@ fn a_task_is_proved_by_its_commands_and_judged_by_the_rest() {
     );
     assert_eq!(
         (unit.complexity, unit.attempts_max, unit.files[0].path.as_str()),
-        (Complexity::Complex, 1, "src/login.rs")
+        (TaskComplexity::Complex, 1, "src/login.rs")
     );
     assert_eq!(unit.body, "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n");
     // A task that says nothing of what shows it is judged, too.

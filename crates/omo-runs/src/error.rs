@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use omo_core::text::sanitize;
 use omo_plan::id::InvalidId;
-use omo_plan::run::state::BadLedger;
-use omo_plan::run::verbs::Refusal;
+use omo_plan::run::state::LedgerError;
+use omo_plan::run::verbs::VerbRefusal;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 use omo_store::seal::KeyError;
@@ -14,7 +14,7 @@ use crate::ledger::BadLine;
 
 /// Why a run, or the place of all of them, could not be used.
 #[derive(Debug, thiserror::Error)]
-pub enum RunsError {
+pub enum RunStoreError {
     /// A run belongs to a repository, and there is none.
     #[error("{0} is in no git repository")]
     NoRepository(PathBuf),
@@ -67,7 +67,7 @@ pub enum RunsError {
         /// The ledger.
         path: PathBuf,
         /// Which event, and what is wrong with it.
-        source: BadLedger,
+        source: LedgerError,
     },
     /// A ledger would become larger than what is read.
     #[error("the ledger {0} would become too large")]
@@ -88,10 +88,10 @@ pub enum RunsError {
 pub enum TransactError {
     /// It may not happen now.
     #[error("{}", .0.message)]
-    Refused(Refusal),
+    Refused(VerbRefusal),
     /// It could not be done.
     #[error(transparent)]
-    Runs(#[from] RunsError),
+    Runs(#[from] RunStoreError),
 }
 
 impl From<FolderError> for TransactError {

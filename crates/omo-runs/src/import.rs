@@ -130,8 +130,8 @@ fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
 
 #[cfg(test)]
 mod tests {
-    use omo_plan::run::event::{Actor, Event};
-    use omo_plan::run::state::{RunState, Standing, UnitStatus};
+    use omo_plan::run::event::{EventActor, RunEvent};
+    use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 
     use omo_testkit::plans;
 
@@ -180,11 +180,11 @@ mod tests {
     #[test]
     fn a_claim_lets_others_go_on_and_has_not_passed() {
         let events = checkpoint(&plan(), r#"{"completed":{"1":{"status":"done","evidence":"12 tests\n"}}}"#).unwrap();
-        let actor = Actor::default();
-        let event = |seq, what| Event { seq, ts: plans::time(seq), actor: actor.clone(), what };
+        let actor = EventActor::default();
+        let event = |seq, what| RunEvent { seq, ts: plans::time(seq), actor: actor.clone(), what };
         let mut state = RunState::open(&event(1, plans::opened(plan()))).unwrap();
         state.apply(&event(2, events[0].clone())).unwrap();
-        assert_eq!(state.standing("1"), Some(Standing::Is(UnitStatus::Claimed)));
+        assert_eq!(state.standing("1"), Some(TaskStanding::Is(TaskStatus::Claimed)));
         assert!(state.lets_go_on("1"));
         assert_eq!((state.counts().passed, state.counts().claimed), (0, 1));
         let evidence = state.units["1"].end.as_ref().map(|end| end.evidence.as_str());

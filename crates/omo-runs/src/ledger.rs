@@ -7,7 +7,7 @@
 //! somewhere else, is found by that, and by which line. Only a write that came to its end counts: what a
 //! killed process left of one is not there for any reader.
 
-use omo_plan::run::event::Event;
+use omo_plan::run::event::RunEvent;
 use omo_store::seal::SealKey;
 
 /// What stands between what is sealed and its seal.
@@ -20,7 +20,7 @@ const PREV_CHARS: usize = 12;
 
 /// Where a ledger has been read to, or written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct LedgerPosition {
     /// So many bytes lie before it.
     pub offset: u64,
     /// So many lines lie before it, which is the number of the last event.
@@ -29,7 +29,7 @@ pub struct Position {
     pub prev: String,
 }
 
-impl Default for Position {
+impl Default for LedgerPosition {
     /// The beginning of a ledger.
     fn default() -> Self {
         Self { offset: 0, seq: 0, prev: "0".repeat(PREV_CHARS) }
@@ -48,17 +48,17 @@ pub struct BadLine {
 
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reading {
+pub struct LedgerContents {
     /// The events of all writes that came to their end.
-    pub events: Vec<Event>,
+    pub events: Vec<RunEvent>,
     /// Where they end. What lies behind it was being written when its writer ended.
-    pub end: Position,
+    pub end: LedgerPosition,
 }
 
 /// Reads the text of a ledger, from where its reader has come to.
-pub fn read(text: &[u8], run: &str, key: &SealKey, start: Position) -> Result<Reading, BadLine> {
+pub fn read(text: &[u8], run: &str, key: &SealKey, start: LedgerPosition) -> Result<LedgerContents, BadLine> {
     let mut position = start.clone();
-    let mut reading = Reading { events: Vec::new(), end: start };
+    let mut reading = LedgerContents { events: Vec::new(), end: start };
     let (mut unfinished, mut begin, mut json) = (Vec::new(), 0, Vec::new());
     for newline in memchr::memchr_iter(b'\n', text) {
         let line = text.get(begin..newline).unwrap_or_default();
@@ -66,7 +66,7 @@ pub fn read(text: &[u8], run: &str, key: &SealKey, start: Position) -> Result<Re
         let sealed = Sealed::open(line, key).ok_or_else(|| bad("was not written by omo, or was changed"))?;
         let (event, more) = sealed.event(run, &position, &mut json).map_err(bad)?;
         begin = newline + 1;
-        position = Position {
+        position = LedgerPosition {
             offset: position.offset.saturating_add(line.len() as u64 + 1),
             seq: position.seq + 1,
             prev: sealed.prev().to_owned(),
@@ -81,7 +81,12 @@ pub fn read(text: &[u8], run: &str, key: &SealKey, start: Position) -> Result<Re
 }
 
 /// Puts events into words, as one write. Gives the text, and where it ends.
-pub fn write(events: &[Event], run: &str, key: &SealKey, start: &Position) -> serde_json::Result<(Vec<u8>, Position)> {
+pub fn write(
+    events: &[RunEvent],
+    run: &str,
+    key: &SealKey,
+    start: &LedgerPosition,
+) -> serde_json::Result<(Vec<u8>, LedgerPosition)> {
     let mut position = start.clone();
     let mut text = Vec::new();
     for (place, event) in events.iter().enumerate() {
@@ -102,7 +107,7 @@ pub fn write(events: &[Event], run: &str, key: &SealKey, start: &Position) -> se
 
 /// Whether a ledger has a line that ends where a reader once came to: by the bytes before that place,
 /// [`SEALED_BYTES`] of them.
-pub fn ends_at(position: &Position, before: &[u8]) -> bool {
+pub fn ends_at(position: &LedgerPosition, before: &[u8]) -> bool {
     let seal = before.strip_prefix(SEAL.as_bytes()).and_then(|seal| seal.strip_suffix(b"\"}\n"));
     seal.is_some_and(|seal| seal.starts_with(position.prev.as_bytes()))
 }
@@ -125,7 +130,7 @@ impl<'a> Sealed<'a> {
     }
 
     /// Its event, and how many lines of the same write follow.
-    fn event(&self, run: &str, after: &Position, json: &mut Vec<u8>) -> Result<(Event, u64), &'static str> {
+    fn event(&self, run: &str, after: &LedgerPosition, json: &mut Vec<u8>) -> Result<(RunEvent, u64), &'static str> {
         let prev = format!(r#","prev":"{}""#, after.prev);
         let body = self.body.strip_suffix(prev.as_bytes()).ok_or("does not belong behind the line before it")?;
         let digits = body.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
@@ -137,7 +142,7 @@ impl<'a> Sealed<'a> {
         json.clear();
         json.extend_from_slice(body);
         json.push(b'}');
-        let event: Event = serde_json::from_slice(json).map_err(|_| MALFORMED)?;
+        let event: RunEvent = serde_json::from_slice(json).map_err(|_| MALFORMED)?;
         if event.seq == after.seq + 1 { Ok((event, more)) } else { Err("has another number than its place") }
     }
 }

@@ -1,6 +1,6 @@
 //! Letters that cannot be guessed.
 
-use crate::error::RunsError;
+use crate::error::RunStoreError;
 
 const ALPHABET: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
 /// The greatest multiple of the alphabet's length that a byte can hold: greater bytes are left out, so
@@ -8,11 +8,11 @@ const ALPHABET: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
 const FAIR: u8 = 234;
 
 /// So many random letters.
-pub(crate) fn random(count: usize) -> Result<String, RunsError> {
+pub(crate) fn random(count: usize) -> Result<String, RunStoreError> {
     let mut letters = String::with_capacity(count);
     let mut bytes = [0; 64];
     while letters.len() < count {
-        getrandom::fill(&mut bytes).map_err(RunsError::Random)?;
+        getrandom::fill(&mut bytes).map_err(RunStoreError::Random)?;
         let fair = bytes.iter().filter(|byte| **byte < FAIR);
         let drawn = fair.filter_map(|byte| ALPHABET.get(usize::from(byte % 26))).map(|letter| char::from(*letter));
         letters.extend(drawn.take(count - letters.len()));

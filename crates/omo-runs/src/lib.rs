@@ -21,7 +21,7 @@ pub mod task_session;
 mod ticket;
 pub mod ultra;
 
-pub use error::{RunsError, TransactError};
-pub use run::{Guard, Run};
-pub use runs::{Listed, Runs};
+pub use error::{RunStoreError, TransactError};
+pub use run::{ExclusiveGuard, Run};
+pub use runs::{ListedRun, RunStore};
 pub use ticket::{Ticket, ticket};

@@ -12,7 +12,7 @@ use omo_store::lock::{DEADLINE, StateLock};
 use omo_store::seal::{KeyError, hex_digest};
 use serde::{Deserialize, Serialize};
 
-use crate::error::RunsError;
+use crate::error::RunStoreError;
 
 /// The folder of the runs below the folder that a repository's work trees share.
 const IN_REPOSITORY: [&str; 2] = ["omo", "runs"];
@@ -29,12 +29,12 @@ const DIGITS: usize = 32;
 
 /// A folder, as the part of its path that is its user's affair and the names below that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FolderLocation {
     top: PathBuf,
     parts: Vec<String>,
 }
 
-impl Place {
+impl FolderLocation {
     fn new(top: &Path, parts: &[&str]) -> Self {
         Self { top: top.to_owned(), parts: parts.iter().map(|part| (*part).to_owned()).collect() }
     }
@@ -92,7 +92,7 @@ struct Repository<'a> {
 
 /// Where the runs of the repository of this folder are; `None` where there is no repository, or none of
 /// its plans was ever run. Writes nothing.
-pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Place>, RunsError> {
+pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<FolderLocation>, RunStoreError> {
     match Repository::of(root, state_home) {
         Some(repository) => repository.known().map(|known| known.map(|(place, _)| place)),
         None => Ok(None),
@@ -100,8 +100,8 @@ pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Place>, Run
 }
 
 /// As [`find`], making the place where there is none.
-pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Place, RunsError> {
-    let repository = Repository::of(root, state_home).ok_or_else(|| RunsError::NoRepository(root.to_owned()))?;
+pub fn create(root: &Path, state_home: Option<&Path>) -> Result<FolderLocation, RunStoreError> {
+    let repository = Repository::of(root, state_home).ok_or_else(|| RunStoreError::NoRepository(root.to_owned()))?;
     repository.create()
 }
 
@@ -115,29 +115,29 @@ impl<'a> Repository<'a> {
     }
 
     /// The folder of what is known of this repository.
-    fn project(&self, home: &Path) -> Place {
-        Place::new(home, &PROJECTS).inner(&self.id)
+    fn project(&self, home: &Path) -> FolderLocation {
+        FolderLocation::new(home, &PROJECTS).inner(&self.id)
     }
 
-    fn place(&self, choice: Choice) -> Option<Place> {
+    fn place(&self, choice: Choice) -> Option<FolderLocation> {
         match choice {
-            Choice::Repository => Some(Place::new(&self.common, &IN_REPOSITORY)),
+            Choice::Repository => Some(FolderLocation::new(&self.common, &IN_REPOSITORY)),
             Choice::Home => Some(self.project(self.state_home?).inner(RUNS)),
         }
     }
 
-    fn recorded(&self) -> Result<Option<Choice>, RunsError> {
+    fn recorded(&self) -> Result<Option<Choice>, RunStoreError> {
         let Some(home) = self.state_home else { return Ok(None) };
         let Some(folder) = self.project(home).open()? else { return Ok(None) };
         let Some(bytes) = folder.read(RECORD, RECORD_LIMIT)? else { return Ok(None) };
         match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) => Ok(Some(record.runs)),
-            Err(_) => Err(RunsError::Record { path: folder.path().join(RECORD), repository: self.common.clone() }),
+            Err(_) => Err(RunStoreError::Record { path: folder.path().join(RECORD), repository: self.common.clone() }),
         }
     }
 
     /// The place that was chosen, if one was and is there. What was not noted down is known by its folder.
-    fn known(&self) -> Result<Option<(Place, Choice)>, RunsError> {
+    fn known(&self) -> Result<Option<(FolderLocation, Choice)>, RunStoreError> {
         let choices = match self.recorded()? {
             Some(choice) => vec![choice],
             None => vec![Choice::Repository, Choice::Home],
@@ -147,13 +147,13 @@ impl<'a> Repository<'a> {
             match place.open() {
                 Ok(Some(_)) => return Ok(Some((place, choice))),
                 Ok(None) => {}
-                Err(source) => return Err(RunsError::Place { path: place.path(), source }),
+                Err(source) => return Err(RunStoreError::Place { path: place.path(), source }),
             }
         }
         Ok(None)
     }
 
-    fn create(&self) -> Result<Place, RunsError> {
+    fn create(&self) -> Result<FolderLocation, RunStoreError> {
         let home = self.state_home.ok_or(KeyError::NoHome)?;
         let project = GuardedFolder::create_user(home).and_then(|_| self.project(home).create());
         // Two processes may begin at the same time, one of them in a sandbox: both have to be in one place.
@@ -163,10 +163,10 @@ impl<'a> Repository<'a> {
             recorded => recorded,
         };
         if let Some(place) = chosen.and_then(|choice| self.place(choice)) {
-            place.create().map_err(|source| RunsError::Place { path: place.path(), source })?;
+            place.create().map_err(|source| RunStoreError::Place { path: place.path(), source })?;
             return Ok(place);
         }
-        let in_repository = Place::new(&self.common, &IN_REPOSITORY);
+        let in_repository = FolderLocation::new(&self.common, &IN_REPOSITORY);
         match (in_repository.create(), project) {
             (Ok(_), project) => {
                 // Where it cannot be noted down, the folder says by being there what was chosen.
@@ -183,7 +183,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    fn note(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunsError> {
+    fn note(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunStoreError> {
         let record = Record { version: VERSION, repository: self.common.clone(), runs };
         Ok(project.replace(RECORD, &serde_json::to_vec(&record)?)?)
     }

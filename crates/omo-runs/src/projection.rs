@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use omo_plan::digest::sha256;
 use omo_plan::model::Dialect;
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 use omo_store::project_file::{ProjectFile, ProjectFileError};
@@ -34,7 +34,7 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// What was written last, by any run of the work tree: a later run of a plan finds what the one before it
 /// left.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct ProjectionMemory {
     /// The run that wrote last, and the event up to which everything was written.
     last: (String, u64),
     /// For each file what may be in it by omo's own hand: what was written last, and what was about
@@ -44,7 +44,7 @@ pub struct Remembered {
 
 /// A file that something else had changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Drift {
+pub struct FileDrift {
     /// Which one, from the project's top.
     pub file: String,
     /// Where what was in it is now.
@@ -126,7 +126,7 @@ impl<'a> Projection<'a> {
     /// needed goes last.
     ///
     /// What a later state of the run has written stays.
-    pub fn write(&self, state: &RunState) -> Result<Vec<Drift>, ProjectionError> {
+    pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let mut memory = self.remembered()?;
         if state.plan.dialect == Dialect::TasksJson || memory.is_of(self.run, state.seq) {
             return Ok(Vec::new());
@@ -142,7 +142,11 @@ impl<'a> Projection<'a> {
     }
 
     /// The progress file of seed 002, beside its plan. A plan that lies outside of the project has an absolute path.
-    fn write_progress(&self, state: &RunState, memory: &mut Remembered) -> Result<Vec<Drift>, ProjectionError> {
+    fn write_progress(
+        &self,
+        state: &RunState,
+        memory: &mut ProjectionMemory,
+    ) -> Result<Vec<FileDrift>, ProjectionError> {
         let mut drifts = Vec::new();
         let key = ultra::progress_path(state);
         let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
@@ -156,7 +160,11 @@ impl<'a> Projection<'a> {
     }
 
     /// The checkpoint and the report of seed 004.
-    fn write_execution(&self, state: &RunState, memory: &mut Remembered) -> Result<Vec<Drift>, ProjectionError> {
+    fn write_execution(
+        &self,
+        state: &RunState,
+        memory: &mut ProjectionMemory,
+    ) -> Result<Vec<FileDrift>, ProjectionError> {
         let mut drifts = Vec::new();
         let checkpoint = checkpoint::render(state).into_bytes();
         let before = self.read(CHECKPOINT)?;
@@ -171,7 +179,7 @@ impl<'a> Projection<'a> {
         let key = format!("{REPORT} of {}", state.plan.source.path);
         let ours = (before, with_one_end(section.as_bytes()));
         self.put(Wanted { file: REPORT, key, ours, whole }, memory, &mut drifts)?;
-        if state.phase == (Phase::Ended { result: RunResult::Complete })
+        if state.phase == (RunPhase::Ended { result: RunResult::Complete })
             && let Some(file) = ProjectFile::at(self.root, CHECKPOINT)
         {
             file.remove()?;
@@ -185,7 +193,12 @@ impl<'a> Projection<'a> {
         Ok(file.read(MAX_BYTES)?)
     }
 
-    fn put(&self, wanted: Wanted, memory: &mut Remembered, drifts: &mut Vec<Drift>) -> Result<(), ProjectionError> {
+    fn put(
+        &self,
+        wanted: Wanted,
+        memory: &mut ProjectionMemory,
+        drifts: &mut Vec<FileDrift>,
+    ) -> Result<(), ProjectionError> {
         let Some(file) = ProjectFile::at(self.root, wanted.file) else { return Ok(()) };
         let (before, after) = wanted.ours;
         if before.as_ref() == Some(&after) {
@@ -204,7 +217,7 @@ impl<'a> Projection<'a> {
     }
 
     /// Keeps what something else wrote, under a name of its own beside the file.
-    fn keep(&self, path: &str, edited: &[u8]) -> Result<Drift, ProjectionError> {
+    fn keep(&self, path: &str, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
         const MOST: usize = 99;
         let digest = sha256(edited);
         for number in 1..=MOST {
@@ -212,23 +225,23 @@ impl<'a> Projection<'a> {
             let Some(file) = ProjectFile::at(self.root, &name) else { break };
             match file.read(MAX_BYTES)? {
                 Some(known) if sha256(&known) == digest => {
-                    return Ok(Drift { file: path.to_owned(), kept: Some(name) });
+                    return Ok(FileDrift { file: path.to_owned(), kept: Some(name) });
                 }
                 Some(_) => {}
                 None => {
                     file.replace(edited)?;
-                    return Ok(Drift { file: path.to_owned(), kept: Some(name) });
+                    return Ok(FileDrift { file: path.to_owned(), kept: Some(name) });
                 }
             }
         }
-        Ok(Drift { file: path.to_owned(), kept: None })
+        Ok(FileDrift { file: path.to_owned(), kept: None })
     }
 
-    fn remembered(&self) -> Result<Remembered, ProjectionError> {
-        Remembered::read(self.memory)
+    fn remembered(&self) -> Result<ProjectionMemory, ProjectionError> {
+        ProjectionMemory::read(self.memory)
     }
 
-    fn remember(&self, memory: &Remembered) -> Result<(), ProjectionError> {
+    fn remember(&self, memory: &ProjectionMemory) -> Result<(), ProjectionError> {
         memory.write(self.memory)
     }
 }
@@ -238,7 +251,7 @@ fn with_one_end(section: &[u8]) -> Vec<u8> {
     [section.trim_ascii_end(), b"\n"].concat()
 }
 
-impl Remembered {
+impl ProjectionMemory {
     /// What is no memory is nothing that omo wrote: then everything that is there is kept.
     pub(crate) fn read(path: &Path) -> Result<Self, ProjectionError> {
         match std::fs::read(path) {

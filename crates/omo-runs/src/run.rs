@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::id;
-use omo_plan::run::event::{Actor, Event, EventKind};
-use omo_plan::run::state::{BadLedger, RunState};
-use omo_plan::run::verbs::Refusal;
+use omo_plan::run::event::{EventActor, EventKind, RunEvent};
+use omo_plan::run::state::{LedgerError, RunState};
+use omo_plan::run::verbs::VerbRefusal;
 use omo_store::folder::{FolderError, GuardedFolder};
 use omo_store::lock::{LockError, StateLock};
 use omo_store::seal::SealKey;
 
-use crate::error::{RunsError, TransactError};
-use crate::ledger::{self, Position, Reading, SEALED_BYTES};
-use crate::place::Place;
+use crate::error::{RunStoreError, TransactError};
+use crate::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
+use crate::place::FolderLocation;
 use crate::snapshot;
 
 /// The ledger's name.
@@ -47,18 +47,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 pub struct Run {
     id: String,
-    place: Place,
+    place: FolderLocation,
     path: PathBuf,
     key: SealKey,
 }
 
 /// Something that only one process does at a time; dropping it lets the next one.
 #[derive(Debug)]
-pub struct Guard {
+pub struct ExclusiveGuard {
     _lock: StateLock,
 }
 
-impl Guard {
+impl ExclusiveGuard {
     pub(crate) fn new(lock: StateLock) -> Self {
         Self { _lock: lock }
     }
@@ -68,7 +68,7 @@ impl Guard {
 struct Folded {
     state: RunState,
     /// Where its last whole write ends.
-    end: Position,
+    end: LedgerPosition,
     /// What a snapshot knows already, as the number of its last event.
     covered: u64,
     /// How long the file is: longer where a write did not come to its end.
@@ -76,7 +76,7 @@ struct Folded {
 }
 
 impl Run {
-    pub(crate) fn new(id: &str, place: Place, key: SealKey) -> Self {
+    pub(crate) fn new(id: &str, place: FolderLocation, key: SealKey) -> Self {
         Self { id: id.to_owned(), path: place.path(), place, key }
     }
 
@@ -91,21 +91,21 @@ impl Run {
     }
 
     /// Where it stands. Waits for no lock.
-    pub fn state(&self) -> Result<RunState, RunsError> {
+    pub fn state(&self) -> Result<RunState, RunStoreError> {
         self.undisturbed(|folder| self.state_in(folder))
     }
 
     /// All that happened in it.
-    pub fn events(&self) -> Result<Vec<Event>, RunsError> {
+    pub fn events(&self) -> Result<Vec<RunEvent>, RunStoreError> {
         let reading = self.undisturbed(|folder| {
             let text = self.text(folder, 0)?.1;
-            self.read(&text, Position::default())
+            self.read(&text, LedgerPosition::default())
         })?;
         if reading.events.is_empty() { Err(self.bad(nothing())) } else { Ok(reading.events) }
     }
 
     /// How often a write of it did not come to its end, and what was left of that was put aside.
-    pub fn torn(&self) -> Result<usize, RunsError> {
+    pub fn torn(&self) -> Result<usize, RunStoreError> {
         Ok(self.open()?.file_names(TORN)?.len())
     }
 
@@ -118,9 +118,9 @@ impl Run {
     /// ledger is then as it was.
     pub fn transact<T>(
         &self,
-        actor: &Actor,
+        actor: &EventActor,
         now: Timestamp,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), TransactError> {
         let folder = self.open()?;
         let _lock = self.lock(&folder)?;
@@ -131,13 +131,13 @@ impl Run {
         }
         let mut events = Vec::with_capacity(happened.len());
         for what in happened {
-            let event = Event { seq: state.seq + 1, ts: now, actor: actor.clone(), what };
+            let event = RunEvent { seq: state.seq + 1, ts: now, actor: actor.clone(), what };
             state.apply(&event).map_err(|source| self.bad(source))?;
             events.push(event);
         }
-        let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunsError::Json)?;
+        let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
         if after.offset > MAX_LEDGER {
-            return Err(RunsError::TooLarge(self.ledger()).into());
+            return Err(RunStoreError::TooLarge(self.ledger()).into());
         }
         self.put_torn_aside(&folder, end.offset, size)?;
         folder.append_durably(LEDGER, end.offset, &text)?;
@@ -154,11 +154,11 @@ impl Run {
     /// # Errors
     ///
     /// The name is not made as an id is, or has more than [`MAX_LOG_NAME`] bytes.
-    pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunsError> {
+    pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
         let (start, rest) = name.split_at_checked(1).unwrap_or_default();
         let may_follow = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         if !id::is_id(start) || !rest.bytes().all(may_follow) || name.len() > MAX_LOG_NAME {
-            return Err(RunsError::LogName(name.to_owned()));
+            return Err(RunStoreError::LogName(name.to_owned()));
         }
         let logs = self.place.inner(LOGS).create()?;
         Ok((logs.create_file(name)?, logs.path().join(name)))
@@ -166,9 +166,9 @@ impl Run {
 
     /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
     /// there is another one.
-    pub fn try_supervise(&self) -> Result<Option<Guard>, RunsError> {
+    pub fn try_supervise(&self) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         match omo_exec::supervisor::claim(&self.open()?) {
-            Ok(lock) => Ok(Some(Guard::new(lock))),
+            Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -180,7 +180,7 @@ impl Run {
     }
 
     /// Whether it has a supervisor that lives.
-    pub fn is_supervised(&self) -> Result<bool, RunsError> {
+    pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
         Ok(omo_exec::supervisor::is_there(&self.open()?)?)
     }
 
@@ -190,7 +190,7 @@ impl Run {
     }
 
     /// Removes such a file, where there is one.
-    pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunsError> {
+    pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunStoreError> {
         match self.place.inner(LOGS).open()? {
             Some(logs) if logs.contains(name) => Ok(logs.remove(name)?),
             _ => Ok(()),
@@ -199,62 +199,62 @@ impl Run {
 
     /// Lets one process at a time check a unit; `None` where another one does. The system lets the next
     /// one when this one has died.
-    pub fn try_lock_check(&self, unit: &str) -> Result<Option<Guard>, RunsError> {
+    pub fn try_lock_check(&self, unit: &str) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         self.lock_check(unit, Duration::ZERO)
     }
 
     /// As [`Run::try_lock_check`], but waits so long for the other process.
-    pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<Guard>, RunsError> {
+    pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
         let name = format!("check-{}.lock", id::checked(unit)?);
         match StateLock::take_named(&self.open()?, &name, patience) {
-            Ok(lock) => Ok(Some(Guard::new(lock))),
+            Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
 
     /// As [`Run::state`], for a caller that has the lock.
-    pub(crate) fn state_in(&self, folder: &GuardedFolder) -> Result<RunState, RunsError> {
+    pub(crate) fn state_in(&self, folder: &GuardedFolder) -> Result<RunState, RunStoreError> {
         Ok(self.fold(folder)?.state)
     }
 
     /// Lets one process at a time write the files that are made from this run.
-    pub(crate) fn lock_files(&self) -> Result<Guard, RunsError> {
-        Ok(Guard::new(StateLock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
+    pub(crate) fn lock_files(&self) -> Result<ExclusiveGuard, RunStoreError> {
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
     }
 
     /// Lets one process at a time commit in a work tree that several workers share.
-    pub(crate) fn lock_commit(&self, patience: Duration) -> Result<Guard, RunsError> {
-        Ok(Guard::new(StateLock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
+    pub(crate) fn lock_commit(&self, patience: Duration) -> Result<ExclusiveGuard, RunStoreError> {
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
     }
 
     /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.
-    pub(crate) fn lock(&self, folder: &GuardedFolder) -> Result<StateLock, RunsError> {
+    pub(crate) fn lock(&self, folder: &GuardedFolder) -> Result<StateLock, RunStoreError> {
         let lock = StateLock::take(folder, PATIENCE)?;
         if folder.contains(GOING) {
-            return Err(RunsError::NotFound(self.id.clone()));
+            return Err(RunStoreError::NotFound(self.id.clone()));
         }
         Ok(lock)
     }
 
-    pub(crate) fn open(&self) -> Result<GuardedFolder, RunsError> {
-        self.place.open()?.ok_or_else(|| RunsError::NotFound(self.id.clone()))
+    pub(crate) fn open(&self) -> Result<GuardedFolder, RunStoreError> {
+        self.place.open()?.ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
     }
 
     fn ledger(&self) -> PathBuf {
         self.path.join(LEDGER)
     }
 
-    fn bad(&self, source: BadLedger) -> RunsError {
-        RunsError::Ledger { path: self.ledger(), source }
+    fn bad(&self, source: LedgerError) -> RunStoreError {
+        RunStoreError::Ledger { path: self.ledger(), source }
     }
 
     /// Reads without the lock. An error may then come from a ledger that was just being put right: it is read once more
     /// with the lock, where that can be had.
-    fn undisturbed<T>(&self, read: impl Fn(&GuardedFolder) -> Result<T, RunsError>) -> Result<T, RunsError> {
+    fn undisturbed<T>(&self, read: impl Fn(&GuardedFolder) -> Result<T, RunStoreError>) -> Result<T, RunStoreError> {
         let folder = self.open()?;
         match read(&folder) {
-            Err(error @ (RunsError::Line { .. } | RunsError::Ledger { .. })) => match self.lock(&folder) {
+            Err(error @ (RunStoreError::Line { .. } | RunStoreError::Ledger { .. })) => match self.lock(&folder) {
                 Ok(_lock) => read(&folder),
                 Err(_) => Err(error),
             },
@@ -263,22 +263,23 @@ impl Run {
     }
 
     /// The ledger from there on, and where it begins: at its start, where it is shorter than that.
-    fn text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunsError> {
+    fn text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunStoreError> {
         let missing =
             || FolderError::Io { action: "read", path: self.ledger(), source: std::io::ErrorKind::NotFound.into() };
         Ok(folder.read_from(LEDGER, from, MAX_LEDGER)?.ok_or_else(missing)?)
     }
 
-    fn read(&self, text: &[u8], start: Position) -> Result<Reading, RunsError> {
-        ledger::read(text, &self.id, &self.key, start).map_err(|source| RunsError::Line { path: self.ledger(), source })
+    fn read(&self, text: &[u8], start: LedgerPosition) -> Result<LedgerContents, RunStoreError> {
+        ledger::read(text, &self.id, &self.key, start)
+            .map_err(|source| RunStoreError::Line { path: self.ledger(), source })
     }
 
-    fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunsError> {
+    fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
         if let Some(folded) = self.fold_from_snapshot(folder)? {
             return Ok(folded);
         }
         let (_, text) = self.text(folder, 0)?;
-        let reading = self.read(&text, Position::default())?;
+        let reading = self.read(&text, LedgerPosition::default())?;
         let mut events = reading.events.iter();
         let first = events.next().ok_or_else(|| self.bad(nothing()))?;
         let mut state = RunState::open(first).map_err(|source| self.bad(source))?;
@@ -287,7 +288,7 @@ impl Run {
     }
 
     /// As [`Run::fold`], with what a snapshot knows; `None` where none fits the ledger.
-    fn fold_from_snapshot(&self, folder: &GuardedFolder) -> Result<Option<Folded>, RunsError> {
+    fn fold_from_snapshot(&self, folder: &GuardedFolder) -> Result<Option<Folded>, RunStoreError> {
         let known = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten();
         let Some((position, mut state)) = known.and_then(|text| snapshot::read(&text, &self.id, &self.key)) else {
             return Ok(None);
@@ -306,12 +307,12 @@ impl Run {
         Ok(Some(Folded { state, end: reading.end, covered, size }))
     }
 
-    fn keep(&self, folder: &GuardedFolder, end: &Position, state: &RunState) -> Result<(), RunsError> {
+    fn keep(&self, folder: &GuardedFolder, end: &LedgerPosition, state: &RunState) -> Result<(), RunStoreError> {
         Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
     }
 
     /// Cuts off what a write left that did not come to its end. It is kept, for a person who looks into it.
-    fn put_torn_aside(&self, folder: &GuardedFolder, whole: u64, size: u64) -> Result<(), RunsError> {
+    fn put_torn_aside(&self, folder: &GuardedFolder, whole: u64, size: u64) -> Result<(), RunStoreError> {
         if size == whole {
             return Ok(());
         }
@@ -322,6 +323,6 @@ impl Run {
     }
 }
 
-fn nothing() -> BadLedger {
-    BadLedger { seq: 0, what: "is missing: nothing was ever written down".to_owned() }
+fn nothing() -> LedgerError {
+    LedgerError { seq: 0, what: "is missing: nothing was ever written down".to_owned() }
 }

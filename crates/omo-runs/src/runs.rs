@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::id;
-use omo_plan::run::event::{Actor, Event, EventKind};
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::event::{EventActor, EventKind, RunEvent};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_store::folder::{FolderError, GuardedFolder};
 use omo_store::lock::StateLock;
 use omo_store::seal::SealKey;
 
-use crate::error::RunsError;
-use crate::ledger::{self, Position};
+use crate::error::RunStoreError;
+use crate::ledger::{self, LedgerPosition};
 use crate::letters;
-use crate::place::{self, Place};
-use crate::run::{GOING, Guard, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
+use crate::place::{self, FolderLocation};
+use crate::run::{ExclusiveGuard, GOING, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
 
 /// What the name of a run's folder begins with until all that belongs there is in it: no id does.
 const UNFINISHED: &str = ".new-";
@@ -26,37 +26,37 @@ const MAX_MARKER: u64 = 256;
 
 /// The runs of a repository.
 #[derive(Clone, Debug)]
-pub struct Runs {
-    place: Place,
+pub struct RunStore {
+    place: FolderLocation,
     key: SealKey,
 }
 
 /// A run, as it is listed.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ListedRun {
     /// What it is called.
     pub id: String,
     /// Where it stands, or why that cannot be told.
-    pub state: Result<RunState, RunsError>,
+    pub state: Result<RunState, RunStoreError>,
 }
 
-impl Runs {
+impl RunStore {
     /// The runs of the repository of this folder; `None` where it never had one. Writes nothing.
-    pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Self>, RunsError> {
+    pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<Self>, RunStoreError> {
         let Some(place) = place::find(root, state_home)? else { return Ok(None) };
-        let key = SealKey::find(state_home)?.ok_or_else(|| RunsError::NoKey(place.path()))?;
+        let key = SealKey::find(state_home)?.ok_or_else(|| RunStoreError::NoKey(place.path()))?;
         Ok(Some(Self { place, key }))
     }
 
     /// As [`Runs::find`], making the place of them where there is none.
-    pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunsError> {
+    pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunStoreError> {
         let place = place::create(root, state_home)?;
         Ok(Self { place, key: SealKey::load(state_home)? })
     }
 
     /// Lets one process at a time open a run: what it has seen of the others is true until it is done.
-    pub fn lock_opening(&self) -> Result<Guard, RunsError> {
-        Ok(Guard::new(StateLock::take_named(&self.place.create()?, OPENING, PATIENCE)?))
+    pub fn lock_opening(&self) -> Result<ExclusiveGuard, RunStoreError> {
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.place.create()?, OPENING, PATIENCE)?))
     }
 
     /// The folder that they are in.
@@ -65,36 +65,36 @@ impl Runs {
     }
 
     /// All of them, the newest first. One that cannot be read is listed with why.
-    pub fn list(&self) -> Result<Vec<Listed>, RunsError> {
+    pub fn list(&self) -> Result<Vec<ListedRun>, RunStoreError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
         let listed = self.ids(&base)?.into_iter().filter(|id| self.is_there(id)).map(|id| {
             let state = self.run(&id).state();
-            Listed { id, state }
+            ListedRun { id, state }
         });
         Ok(listed.collect())
     }
 
     /// The run of this id.
-    pub fn get(&self, id: &str) -> Result<Run, RunsError> {
+    pub fn get(&self, id: &str) -> Result<Run, RunStoreError> {
         let id = id::checked(id)?;
-        if self.is_there(id) { Ok(self.run(id)) } else { Err(RunsError::NotFound(id.to_owned())) }
+        if self.is_there(id) { Ok(self.run(id)) } else { Err(RunStoreError::NotFound(id.to_owned())) }
     }
 
     /// Begins a run with what happened first. It is there whole, or not at all.
     pub fn begin(
         &self,
-        actor: &Actor,
+        actor: &EventActor,
         now: Timestamp,
         opened: EventKind,
         more: Vec<EventKind>,
-    ) -> Result<(Run, RunState), RunsError> {
+    ) -> Result<(Run, RunState), RunStoreError> {
         let base = self.place.create()?;
         let _lock = StateLock::take(&base, PATIENCE)?;
         let id = new_id(&base, now)?;
         let (events, state) = self.first(actor, now, opened, more)?;
-        let (text, end) = ledger::write(&events, &id, &self.key, &Position::default())?;
+        let (text, end) = ledger::write(&events, &id, &self.key, &LedgerPosition::default())?;
         if end.offset > MAX_LEDGER {
-            return Err(RunsError::TooLarge(self.place.inner(&id).path().join(LEDGER)));
+            return Err(RunStoreError::TooLarge(self.place.inner(&id).path().join(LEDGER)));
         }
         let unfinished = format!("{UNFINISHED}{id}");
         let placed = self.fill(&base, &unfinished, &id, &text).and_then(|()| {
@@ -112,7 +112,7 @@ impl Runs {
     /// Removes the runs that ended before `keep_since`, and what was left of runs whose beginning or removal
     /// did not come to its end. Gives the ids of those that it removed. What cannot be read stays, and so
     /// does whatever is no run.
-    pub fn gc(&self, keep_since: Timestamp) -> Result<Vec<String>, RunsError> {
+    pub fn gc(&self, keep_since: Timestamp) -> Result<Vec<String>, RunStoreError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
         let _lock = StateLock::take(&base, PATIENCE)?;
         for name in base.file_names(UNFINISHED)? {
@@ -129,14 +129,14 @@ impl Runs {
     }
 
     /// Closes a run that will be removed; no process can add to it from then on.
-    fn retire(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunsError> {
+    fn retire(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunStoreError> {
         let run = self.run(id);
         let folder = run.open()?;
         if folder.contains(GOING) {
             return Ok(true);
         }
         let _lock = run.lock(&folder)?;
-        let is_old = |state: RunState| state.phase != Phase::Executing && state.updated_at < keep_since;
+        let is_old = |state: RunState| state.phase != RunPhase::Executing && state.updated_at < keep_since;
         if !run.state_in(&folder).is_ok_and(is_old) {
             return Ok(false);
         }
@@ -162,7 +162,7 @@ impl Runs {
     }
 
     /// The ids of what is proved to be a run, the newest first: the time is at their beginning.
-    fn ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunsError> {
+    fn ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunStoreError> {
         let mut ids = base.file_names("")?;
         ids.retain(|id| self.proved(id).is_some());
         ids.reverse();
@@ -171,13 +171,13 @@ impl Runs {
 
     fn first(
         &self,
-        actor: &Actor,
+        actor: &EventActor,
         now: Timestamp,
         opened: EventKind,
         more: Vec<EventKind>,
-    ) -> Result<(Vec<Event>, RunState), RunsError> {
-        let bad = |source| RunsError::Ledger { path: self.place.path(), source };
-        let event = |seq, what| Event { seq, ts: now, actor: actor.clone(), what };
+    ) -> Result<(Vec<RunEvent>, RunState), RunStoreError> {
+        let bad = |source| RunStoreError::Ledger { path: self.place.path(), source };
+        let event = |seq, what| RunEvent { seq, ts: now, actor: actor.clone(), what };
         let opened = event(1, opened);
         let mut state = RunState::open(&opened).map_err(bad)?;
         let mut events = vec![opened];
@@ -199,7 +199,7 @@ impl Runs {
 }
 
 /// An id that no run has: the time to the second, and letters.
-fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunsError> {
+fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunStoreError> {
     let digits: String = now.to_string().chars().filter(char::is_ascii_digit).collect();
     let (day, time) = digits.split_at_checked(8).unwrap_or_default();
     let time: String = time.chars().take(6).collect();

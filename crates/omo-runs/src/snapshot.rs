@@ -5,7 +5,7 @@ use omo_plan::run::state::RunState;
 use omo_store::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
-use crate::ledger::Position;
+use crate::ledger::LedgerPosition;
 
 /// The version of what is written here. One of another version is not used.
 const VERSION: u32 = 1;
@@ -29,7 +29,7 @@ struct Read {
 }
 
 /// The text of a snapshot: its seal, and on the next line what is sealed.
-pub fn write(run: &str, end: &Position, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
+pub fn write(run: &str, end: &LedgerPosition, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
     let written = Written { snapshot: VERSION, run, offset: end.offset, prev: &end.prev, state };
     let mut json = serde_json::to_vec(&written)?;
     let mut text = key.mac(&json).into_bytes();
@@ -39,12 +39,12 @@ pub fn write(run: &str, end: &Position, state: &RunState, key: &SealKey) -> serd
 }
 
 /// Where a ledger had been folded to, and to what; `None` where the text is no snapshot of this run.
-pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(Position, RunState)> {
+pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(LedgerPosition, RunState)> {
     let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
     let json = json.strip_prefix(b"\n")?;
     key.is_mac(json, std::str::from_utf8(seal).ok()?).then_some(())?;
     let read: Read = serde_json::from_slice(json).ok()?;
     let is_ours = read.snapshot == VERSION && read.run == run;
-    let position = Position { offset: read.offset, seq: read.state.seq, prev: read.prev };
+    let position = LedgerPosition { offset: read.offset, seq: read.state.seq, prev: read.prev };
     is_ours.then_some((position, read.state))
 }

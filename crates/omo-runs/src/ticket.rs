@@ -2,7 +2,7 @@
 
 use omo_plan::digest::sha256;
 
-use crate::error::RunsError;
+use crate::error::RunStoreError;
 use crate::letters;
 
 /// So many letters are as hard to guess as a key of 128 bits.
@@ -18,7 +18,7 @@ pub struct Ticket {
 }
 
 /// Makes a ticket that cannot be guessed.
-pub fn ticket() -> Result<Ticket, RunsError> {
+pub fn ticket() -> Result<Ticket, RunStoreError> {
     let text = letters::random(LETTERS)?;
     let digest = sha256(text.as_bytes());
     Ok(Ticket { text, digest })

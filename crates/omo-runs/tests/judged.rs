@@ -10,13 +10,13 @@ use omo_core::session::ChangedBy;
 use omo_core::task_check::TaskCheck;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
-use omo_exec::environment::Environment;
-use omo_plan::run::event::{Actor, EventKind};
+use omo_exec::environment::CheckEnvironment;
+use omo_plan::run::event::{EventActor, EventKind};
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{Standing, UnitStatus};
-use omo_plan::run::verbs::Caller;
-use omo_runs::engine::{Engine, Opening, Put, Unwatched, planned_commands};
-use omo_runs::{Run, Runs};
+use omo_plan::run::state::{TaskStanding, TaskStatus};
+use omo_plan::run::verbs::VerbCaller;
+use omo_runs::engine::{CompletionReport, Engine, RunOpening, SilentWatcher, planned_commands};
+use omo_runs::{Run, RunStore};
 use omo_store::pending_approval;
 use omo_store::trust::GivenApproval;
 use omo_testkit::{plans, trials, wait_until};
@@ -67,7 +67,7 @@ fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
     let all = pending_approval::read_all(Some(&home), &root).unwrap();
     let given = GivenApproval { by: ChangedBy::Typed, at: now() };
     pending_approval::approve(Some(&home), &root, &all[0], given).unwrap();
-    let opened = EventKind::from(Opening {
+    let opened = EventKind::from(RunOpening {
         plan,
         approved,
         root: root.display().to_string(),
@@ -75,7 +75,7 @@ fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
         asked: None,
         mode: ExecutionMode::Batches,
     });
-    Runs::create(&root, Some(&home)).unwrap().begin(&Actor::default(), now(), opened, Vec::new()).unwrap().0
+    RunStore::create(&root, Some(&home)).unwrap().begin(&EventActor::default(), now(), opened, Vec::new()).unwrap().0
 }
 
 fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
@@ -83,8 +83,8 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let command = "sleep 300 & echo $! > child; echo begun; wait";
     let run = run_with(&stage, &TaskCheck { timeout_seconds: 1, ..TaskCheck::new(command) });
     let (root, home) = (stage.project(), stage.home());
-    let environment = Environment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
-    let caller = Caller::default();
+    let environment = CheckEnvironment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
+    let caller = VerbCaller::default();
     let engine = Engine {
         run: &run,
         root: &root,
@@ -96,9 +96,9 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
         data: None,
         warn: |_| {},
     };
-    let started = engine.start("1", &mut Unwatched).unwrap();
-    let judged = engine.done(&started.ticket, Put::default(), &mut Unwatched).unwrap();
-    assert_eq!(judged.state.standing("1"), Some(Standing::Is(UnitStatus::Failed)), "{:?}", judged.outcomes);
+    let started = engine.start("1", &mut SilentWatcher).unwrap();
+    let judged = engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+    assert_eq!(judged.state.standing("1"), Some(TaskStanding::Is(TaskStatus::Failed)), "{:?}", judged.outcomes);
     let (_, outcome) = judged.outcomes.last().unwrap();
     assert!(!outcome.is_green() && outcome.last_lines.iter().chain(&outcome.first_lines).any(|line| line == "begun"));
     let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();

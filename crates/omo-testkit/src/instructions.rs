@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::samples::{self, Sessions};
+use crate::samples::{self, SampleSessions};
 use crate::{Lab, process};
 
 /// By one part of so many a count may grow before that has to be accepted, and shrink before that
@@ -24,54 +24,54 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// One hook, or the status line, with one kind of work.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct InstructionCase {
     /// What it is called in the file of counts.
     pub name: &'static str,
     /// Which binary of the plugin.
     pub binary: &'static str,
     arguments: &'static [&'static str],
     input: fn(&Path) -> Value,
-    state: Option<Sessions>,
+    state: Option<SampleSessions>,
     /// What its answer must hold; nothing where it must say nothing.
     says: &'static str,
 }
 
 /// Every hook, and the status line, with nothing to do, and those with work that a user may wait for.
-pub const CASES: [Case; 11] = [
-    Case::idle("omo-session-start, idle", "omo-session-start", |project| {
+pub const CASES: [InstructionCase; 11] = [
+    InstructionCase::idle("omo-session-start, idle", "omo-session-start", |project| {
         samples::input("SessionStart", project, json!({"source": "startup"}))
     })
     .saying("CLAUDE_SESSION_ID"),
-    Case::idle("omo-session-end, idle", "omo-session-end", |project| {
+    InstructionCase::idle("omo-session-end, idle", "omo-session-end", |project| {
         samples::input("SessionEnd", project, json!({"reason": "prompt_input_exit"}))
     }),
-    Case::idle("omo-stop, idle", "omo-stop", |project| samples::stop(project, None)),
-    Case::idle("omo-stop, idle, 50 other sessions", "omo-stop", |project| samples::stop(project, None))
-        .with_state(Sessions::Others(50)),
-    Case::idle("omo-stop, armed, 50 sessions", "omo-stop", |project| samples::stop(project, None))
-        .with_state(Sessions::WithOurs(50))
+    InstructionCase::idle("omo-stop, idle", "omo-stop", |project| samples::stop(project, None)),
+    InstructionCase::idle("omo-stop, idle, 50 other sessions", "omo-stop", |project| samples::stop(project, None))
+        .with_state(SampleSessions::Others(50)),
+    InstructionCase::idle("omo-stop, armed, 50 sessions", "omo-stop", |project| samples::stop(project, None))
+        .with_state(SampleSessions::WithOurs(50))
         .saying("\"block\""),
-    Case::idle("omo-stop-failure, idle", "omo-stop-failure", |project| {
+    InstructionCase::idle("omo-stop-failure, idle", "omo-stop-failure", |project| {
         samples::input("StopFailure", project, json!({"error": "rate_limit"}))
     }),
-    Case::idle("omo-subagent-stop, idle", "omo-subagent-stop", |project| {
+    InstructionCase::idle("omo-subagent-stop, idle", "omo-subagent-stop", |project| {
         let fields = json!({"agent_type": "Explore", "agent_id": "a1", "last_assistant_message": "Nothing found."});
         samples::input("SubagentStop", project, fields)
     }),
-    Case::idle("omo-user-prompt-submit, idle", "omo-user-prompt-submit", |project| {
+    InstructionCase::idle("omo-user-prompt-submit, idle", "omo-user-prompt-submit", |project| {
         samples::prompt(project, "please fix the parser")
     }),
-    Case::idle("omo-user-prompt-submit, 100 kB prompt", "omo-user-prompt-submit", |project| {
+    InstructionCase::idle("omo-user-prompt-submit, 100 kB prompt", "omo-user-prompt-submit", |project| {
         samples::prompt(project, &samples::long_prompt(false))
     }),
-    Case::idle("omo statusline, idle", "omo", samples::statusline).with_arguments(&["statusline"]),
-    Case::idle("omo statusline, armed, 50 sessions", "omo", samples::statusline)
+    InstructionCase::idle("omo statusline, idle", "omo", samples::statusline).with_arguments(&["statusline"]),
+    InstructionCase::idle("omo statusline, armed, 50 sessions", "omo", samples::statusline)
         .with_arguments(&["statusline"])
-        .with_state(Sessions::WithOurs(50))
+        .with_state(SampleSessions::WithOurs(50))
         .saying("ulw 3/8"),
 ];
 
-impl Case {
+impl InstructionCase {
     const fn idle(name: &'static str, binary: &'static str, input: fn(&Path) -> Value) -> Self {
         Self { name, binary, arguments: &[], input, state: None, says: "" }
     }
@@ -81,7 +81,7 @@ impl Case {
         self
     }
 
-    const fn with_state(mut self, state: Sessions) -> Self {
+    const fn with_state(mut self, state: SampleSessions) -> Self {
         self.state = Some(state);
         self
     }
@@ -112,7 +112,7 @@ impl Case {
             let mut text = Vec::new();
             samples::write_state(&mut text, state)?;
             lab.write(".sisyphus/cc-omo/runtime.local.json", &String::from_utf8(text)?)?;
-            if let Sessions::WithOurs(_) = state {
+            if let SampleSessions::WithOurs(_) = state {
                 samples::seal(lab.project(), &lab.home().join(".local/state"))?;
             }
         }
@@ -146,7 +146,7 @@ pub fn has_valgrind() -> bool {
 
 /// The counts of one target.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counts {
+pub struct InstructionCounts {
     /// The compiler that built what was counted: another one may need more or fewer.
     pub rustc: String,
     /// The count of each case, by its name.
@@ -155,7 +155,7 @@ pub struct Counts {
 
 /// How a count compares with the one that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CountChange {
     /// Near enough.
     Kept,
     /// There is none yet.
@@ -173,15 +173,15 @@ pub enum Verdict {
 }
 
 /// Compares a count with the one that is held.
-pub fn judge(held: Option<u64>, counted: u64) -> Verdict {
-    let Some(held) = held else { return Verdict::New };
+pub fn judge(held: Option<u64>, counted: u64) -> CountChange {
+    let Some(held) = held else { return CountChange::New };
     let percent = |change: u64| change.saturating_mul(100) / held.max(1);
     if counted > held + held / TOLERANCE {
-        Verdict::Grown { percent: percent(counted - held) }
+        CountChange::Grown { percent: percent(counted - held) }
     } else if counted < held - held / TOLERANCE {
-        Verdict::Shrunk { percent: percent(held - counted) }
+        CountChange::Shrunk { percent: percent(held - counted) }
     } else {
-        Verdict::Kept
+        CountChange::Kept
     }
 }
 
@@ -191,12 +191,12 @@ pub fn count_all(binaries: &Path) -> Result<BTreeMap<String, u64>> {
 }
 
 /// The counts that are held for a target, where there are any.
-pub fn held(triple: &str) -> Result<Option<Counts>> {
+pub fn held(triple: &str) -> Result<Option<InstructionCounts>> {
     Ok(read(&file()?)?.remove(triple))
 }
 
 /// Holds other counts for a target from now on.
-pub fn hold(triple: &str, counts: Counts) -> Result<PathBuf> {
+pub fn hold(triple: &str, counts: InstructionCounts) -> Result<PathBuf> {
     let file = file()?;
     let mut all = read(&file)?;
     all.insert(triple.to_owned(), counts);
@@ -210,7 +210,7 @@ fn file() -> Result<PathBuf> {
     Ok(top.join("benches").join("instructions.json"))
 }
 
-fn read(file: &Path) -> Result<BTreeMap<String, Counts>> {
+fn read(file: &Path) -> Result<BTreeMap<String, InstructionCounts>> {
     match std::fs::read(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("parse {}", file.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
@@ -224,12 +224,12 @@ mod tests {
 
     #[test]
     fn a_tenth_more_is_let_pass_and_no_more() {
-        assert_eq!(judge(Some(1_000), 1_100), Verdict::Kept);
-        assert_eq!(judge(Some(1_000), 900), Verdict::Kept);
-        assert_eq!(judge(Some(1_000), 1_101), Verdict::Grown { percent: 10 });
-        assert_eq!(judge(Some(1_000), 2_000), Verdict::Grown { percent: 100 });
-        assert_eq!(judge(Some(1_000), 890), Verdict::Shrunk { percent: 11 });
-        assert_eq!(judge(None, 5), Verdict::New);
+        assert_eq!(judge(Some(1_000), 1_100), CountChange::Kept);
+        assert_eq!(judge(Some(1_000), 900), CountChange::Kept);
+        assert_eq!(judge(Some(1_000), 1_101), CountChange::Grown { percent: 10 });
+        assert_eq!(judge(Some(1_000), 2_000), CountChange::Grown { percent: 100 });
+        assert_eq!(judge(Some(1_000), 890), CountChange::Shrunk { percent: 11 });
+        assert_eq!(judge(None, 5), CountChange::New);
     }
 
     #[test]

@@ -39,9 +39,9 @@ pub use client::{Client, NoClient, PrintRun};
 pub use environment::timestamp;
 pub use git_server::GitServer;
 pub use lab::{Lab, LabBuilder};
-pub use model::{MockModel, Script, Turn};
+pub use model::{MockModel, ModelScript, ModelTurn};
 pub use process::{read_in_background, run_command};
-pub use registry::Registry;
+pub use registry::NpmRegistry;
 pub use stand_in::{HookRun, StandIn};
 #[cfg(unix)]
 pub use terminal::Terminal;

@@ -2,7 +2,7 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
-    Complexity, Dialect, OnFailure, OnUnitFail, Parallel, Plan, Policy, SCHEMA, Source, Unit, UnitKind,
+    Dialect, OnFailure, OnTaskFail, Parallelism, Plan, PlanSource, RunPolicy, SCHEMA, Task, TaskComplexity, TaskKind,
 };
 use omo_plan::run::event::EventKind;
 
@@ -11,16 +11,16 @@ pub fn plan(units: &[(&str, &[&str])]) -> Plan {
     Plan {
         schema: SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: Source { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 },
+        source: PlanSource { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 },
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
         units: units.iter().map(|(id, deps)| unit(id, deps)).collect(),
         groups: Vec::new(),
         final_checks: Vec::new(),
-        policy: Policy {
-            on_unit_fail: OnUnitFail::Continue,
-            parallel: Parallel::None,
+        policy: RunPolicy {
+            on_unit_fail: OnTaskFail::Continue,
+            parallel: Parallelism::None,
             max_workers: 1,
             max_iterations: 1,
             batch_size: 5,
@@ -32,14 +32,14 @@ pub fn plan(units: &[(&str, &[&str])]) -> Plan {
     }
 }
 
-fn unit(id: &str, deps: &[&str]) -> Unit {
-    Unit {
+fn unit(id: &str, deps: &[&str]) -> Task {
+    Task {
         id: id.to_owned(),
         title: format!("Unit {id}"),
         lines: [1, 1],
         body_sha256: "0".repeat(64),
         body: String::new(),
-        kind: UnitKind::Impl,
+        kind: TaskKind::Impl,
         pair: None,
         deps: deps.iter().map(|dep| (*dep).to_owned()).collect(),
         files: Vec::new(),
@@ -52,7 +52,7 @@ fn unit(id: &str, deps: &[&str]) -> Unit {
         commit: None,
         stop_after: false,
         criteria: Vec::new(),
-        complexity: Complexity::Standard,
+        complexity: TaskComplexity::Standard,
         model: None,
         contract: None,
         extra: std::collections::BTreeMap::new(),

@@ -13,13 +13,13 @@ use tiny_http::{Response, Server};
 
 /// A folder of packages, for reading: whatever lies in it when it is asked for. Its server ends when it is
 /// dropped.
-pub struct Registry {
+pub struct NpmRegistry {
     server: Arc<Server>,
     asked: Arc<Mutex<Vec<String>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Registry {
+impl NpmRegistry {
     /// Serves the packages in a folder, which are called as `npm pack` calls them.
     pub fn start(folder: &Path) -> Result<Self> {
         let server = Server::http("127.0.0.1:0").map_err(|error| anyhow::anyhow!("listen on loopback: {error}"))?;
@@ -55,7 +55,7 @@ impl Registry {
     }
 }
 
-impl Drop for Registry {
+impl Drop for NpmRegistry {
     fn drop(&mut self) {
         self.server.unblock();
         if let Some(thread) = self.thread.take() {

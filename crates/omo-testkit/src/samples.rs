@@ -74,7 +74,7 @@ pub fn long_prompt(keyword: bool) -> String {
 
 /// Which sessions a state holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sessions {
+pub enum SampleSessions {
     /// So many, [`SESSION`] not among them.
     Others(usize),
     /// So many, of which [`SESSION`] has a run that is on.
@@ -86,17 +86,17 @@ pub enum Sessions {
 ///
 /// It is written entry by entry: a thousand of them at once would be more memory than a hook may have, and a process
 /// never shows less memory than the process that started it.
-pub fn write_state(to: &mut impl Write, sessions: Sessions) -> io::Result<()> {
+pub fn write_state(to: &mut impl Write, sessions: SampleSessions) -> io::Result<()> {
     let others = match sessions {
-        Sessions::Others(count) => count,
-        Sessions::WithOurs(count) => count.saturating_sub(1),
+        SampleSessions::Others(count) => count,
+        SampleSessions::WithOurs(count) => count.saturating_sub(1),
     };
     write!(to, "{{\"version\":1,\"sessions\":{{")?;
     for number in 0..others {
         let comma = if number == 0 { "" } else { ",\n" };
         write!(to, "{comma}\"00000000-0000-4000-8000-{number:012}\":{}", entry(false))?;
     }
-    if let Sessions::WithOurs(_) = sessions {
+    if let SampleSessions::WithOurs(_) = sessions {
         let comma = if others == 0 { "" } else { ",\n" };
         write!(to, "{comma}\"{SESSION}\":{}", ours())?;
     }
@@ -157,7 +157,7 @@ fn entry(enabled: bool) -> Value {
 mod tests {
     use super::*;
 
-    fn state(sessions: Sessions) -> Value {
+    fn state(sessions: SampleSessions) -> Value {
         let mut text = Vec::new();
         write_state(&mut text, sessions).unwrap();
         serde_json::from_slice(&text).unwrap()
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn a_state_holds_as_many_sessions_as_asked_and_ours_is_on() {
         for count in [1, 50] {
-            let with_ours = state(Sessions::WithOurs(count));
+            let with_ours = state(SampleSessions::WithOurs(count));
             assert_eq!(with_ours["sessions"].as_object().unwrap().len(), count);
             assert_eq!(with_ours["sessions"][SESSION]["ulw"]["enabled"], true);
-            let others = state(Sessions::Others(count));
+            let others = state(SampleSessions::Others(count));
             assert_eq!(others["sessions"].as_object().unwrap().len(), count);
             assert_eq!(others["sessions"].get(SESSION), None);
         }

@@ -29,7 +29,7 @@ pub struct SystemCall {
 
 /// What happens at a system call instead of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum CallFault {
     /// It fails with this error, `ENOSPC` for example.
     Error(&'static str),
     /// The process is killed before it.
@@ -40,7 +40,7 @@ pub enum Fault {
 
 /// A run, and what strace saw of it.
 #[derive(Debug)]
-pub struct Traced {
+pub struct TracedRun {
     /// What the process left behind.
     pub run: HookRun,
     /// Its system calls, in their order.
@@ -51,23 +51,23 @@ pub struct Traced {
 
 /// Runs a command to its end under strace, its children untraced. The environment is the one that
 /// the command sets itself, and no other.
-pub fn run(command: &Command, input: &str) -> Result<Traced> {
+pub fn run(command: &Command, input: &str) -> Result<TracedRun> {
     traced(command, input, &[])
 }
 
 /// As [`run`], its children traced too.
-pub fn run_with_children(command: &Command, input: &str) -> Result<Traced> {
+pub fn run_with_children(command: &Command, input: &str) -> Result<TracedRun> {
     traced(command, input, &["-f"])
 }
 
 /// As [`run`], with a fault at one system call. Of the others only those of its name are seen: to write down the rest
 /// costs more than all that the process does.
-pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: Fault) -> Result<Traced> {
+pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: CallFault) -> Result<TracedRun> {
     let SystemCall { name, ordinal, .. } = at;
     let fault = match fault {
-        Fault::Error(error) => format!("error={error}"),
-        Fault::Kill => "signal=KILL".to_owned(),
-        Fault::Signal(signal) => format!("signal={signal}"),
+        CallFault::Error(error) => format!("error={error}"),
+        CallFault::Kill => "signal=KILL".to_owned(),
+        CallFault::Signal(signal) => format!("signal={signal}"),
     };
     traced(command, input, &["-e", &format!("trace={name}"), "-e", &format!("inject={name}:{fault}:when={ordinal}")])
 }
@@ -75,7 +75,7 @@ pub fn run_with_fault(command: &Command, input: &str, at: &SystemCall, fault: Fa
 /// As [`run_with_fault`], with an error at a call of a process that starts no other, in half of the time: it does not
 /// stop at calls of other names. strace can do so only where it follows those that a process starts, and each of these
 /// would meet the fault.
-pub fn run_alone_with_error(command: &Command, input: &str, at: &SystemCall, error: &str) -> Result<Traced> {
+pub fn run_alone_with_error(command: &Command, input: &str, at: &SystemCall, error: &str) -> Result<TracedRun> {
     let SystemCall { name, ordinal, .. } = at;
     let fault = format!("inject={name}:error={error}:when={ordinal}");
     traced(command, input, &["-f", "--seccomp-bpf", "-e", &format!("trace={name}"), "-e", &fault])
@@ -86,14 +86,14 @@ pub fn start_another(calls: &[SystemCall]) -> bool {
     calls.iter().any(|call| ["clone", "clone3", "fork", "vfork"].contains(&&*call.name))
 }
 
-fn traced(command: &Command, input: &str, options: &[&str]) -> Result<Traced> {
+fn traced(command: &Command, input: &str, options: &[&str]) -> Result<TracedRun> {
     let log = tempfile::NamedTempFile::new()?;
     let done = process::run(wrapped(command, log.path(), options), Some(input), LIMIT)?;
     ensure!(!done.timed_out, "the process did not end under strace {options:?}");
     let text = std::fs::read(log.path()).context("read what strace wrote")?;
     let text = String::from_utf8_lossy(&text);
     let is_faulted = text.contains("(INJECTED)") || text.contains("+++ killed by SIGKILL +++");
-    Ok(Traced { run: HookRun::from(done), calls: calls(&text), is_faulted })
+    Ok(TracedRun { run: HookRun::from(done), calls: calls(&text), is_faulted })
 }
 
 fn wrapped(command: &Command, log: &Path, options: &[&str]) -> Command {
@@ -165,17 +165,17 @@ mod tests {
         assert_eq!(whole.run.stdout, "hello");
         assert!(!whole.is_faulted);
         let opened = whole.calls.iter().rfind(|call| call.name == "openat").unwrap();
-        let refused = run_with_fault(&cat, "", opened, Fault::Error("EACCES")).unwrap();
+        let refused = run_with_fault(&cat, "", opened, CallFault::Error("EACCES")).unwrap();
         assert!(refused.is_faulted && refused.run.stderr.contains("Permission denied"), "{refused:?}");
         assert!(!start_another(&whole.calls));
         let alone = run_alone_with_error(&cat, "", opened, "EACCES").unwrap();
         assert_eq!((&alone.run.stderr, alone.run.status), (&refused.run.stderr, refused.run.status));
-        let injected = |traced: &Traced| traced.calls.iter().position(|call| call.line.contains("(INJECTED)"));
+        let injected = |traced: &TracedRun| traced.calls.iter().position(|call| call.line.contains("(INJECTED)"));
         assert_eq!((alone.is_faulted, injected(&alone)), (true, injected(&refused)));
         let mut shell = Command::new("sh");
         shell.args(["-c", "true | cat"]).env("PATH", "/usr/bin:/bin");
         assert!(start_another(&run(&shell, "").unwrap().calls));
-        let killed = run_with_fault(&cat, "", opened, Fault::Kill).unwrap();
+        let killed = run_with_fault(&cat, "", opened, CallFault::Kill).unwrap();
         assert!(killed.is_faulted && !killed.run.status.success() && killed.run.stdout.is_empty(), "{killed:?}");
     }
 }

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use omo_testkit::model::Kind;
-use omo_testkit::{MockModel, Script, Turn};
+use omo_testkit::model::RequestKind;
+use omo_testkit::{MockModel, ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
 /// Sends one request and reads until the other side closes.
@@ -35,8 +35,11 @@ fn main_body(text: &str, stream: bool) -> Value {
 
 #[test]
 fn answers_in_order_then_by_default() {
-    let script =
-        Script::new().say("first").when("magic", Turn::text("out of order")).error(529, "overloaded_error", "busy");
+    let script = ModelScript::new().say("first").when("magic", ModelTurn::text("out of order")).error(
+        529,
+        "overloaded_error",
+        "busy",
+    );
     let model = MockModel::start(script).unwrap();
     let ask = |text| send(&model, "POST", "/v1/messages?beta=true", &main_body(text, false)).unwrap();
 
@@ -48,14 +51,15 @@ fn answers_in_order_then_by_default() {
     assert_eq!(model.unscripted(), 0);
     assert!(ask("x").contains("Unscripted answer."));
     assert_eq!(model.unscripted(), 1);
-    model.push(Turn::computed(|request| Turn::text(format!("you said {}", request.last_user_text()))));
+    model.push(ModelTurn::computed(|request| ModelTurn::text(format!("you said {}", request.last_user_text()))));
     assert!(ask("echo").contains("you said echo"));
 }
 
 #[test]
 fn streams() {
-    let turn = Turn::text("hello").tool("Bash", json!({"command": "ls"})).stream_chunks(5, Duration::from_millis(1));
-    let model = MockModel::start(Script::new().turn(turn)).unwrap();
+    let turn =
+        ModelTurn::text("hello").tool("Bash", json!({"command": "ls"})).stream_chunks(5, Duration::from_millis(1));
+    let model = MockModel::start(ModelScript::new().turn(turn)).unwrap();
     let answer = send(&model, "POST", "/v1/messages", &main_body("x", true)).unwrap();
     assert_eq!(answer.matches("text_delta").count(), 5);
     assert!(answer.contains("event: message_stop"), "{answer}");
@@ -64,7 +68,7 @@ fn streams() {
 
 #[test]
 fn gives_each_subagent_its_own_turns() {
-    let script = Script::new().agent("REVIEW", [Turn::text("one"), Turn::text("two")]);
+    let script = ModelScript::new().agent("REVIEW", [ModelTurn::text("one"), ModelTurn::text("two")]);
     let model = MockModel::start(script).unwrap();
     let address = model.url().replace("http://", "");
     let ask = |agent: &str| {
@@ -84,13 +88,13 @@ fn gives_each_subagent_its_own_turns() {
     assert!(ask("a1").contains("\"one\""));
     assert!(ask("a2").contains("\"one\""));
     assert!(ask("a1").contains("\"two\""));
-    assert_eq!(model.requests_of(Kind::Agent).len(), 3);
+    assert_eq!(model.requests_of(RequestKind::Agent).len(), 3);
     assert_eq!(model.unscripted(), 0);
 }
 
 #[test]
 fn serves_the_small_addresses() {
-    let model = MockModel::start(Script::new()).unwrap();
+    let model = MockModel::start(ModelScript::new()).unwrap();
     let status = |method: &str, path: &str| {
         let answer = send(&model, method, path, &json!({})).unwrap();
         answer.get(9..12).unwrap().to_owned()
@@ -104,14 +108,14 @@ fn serves_the_small_addresses() {
 
 #[test]
 fn waits_and_ends_without_waiting_for_a_slow_turn() {
-    let model = MockModel::start(Script::new().turn(Turn::hang())).unwrap();
+    let model = MockModel::start(ModelScript::new().turn(ModelTurn::hang())).unwrap();
     let address = model.url().replace("http://", "");
     let body = main_body("x", true).to_string();
     let mut connection = TcpStream::connect(address).unwrap();
     write!(connection, "POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\n\r\n{body}", body.len())
         .unwrap();
-    model.wait_for_requests(Kind::Main, 1, Duration::from_secs(10)).unwrap();
-    let missing = model.wait_for_requests(Kind::Main, 2, Duration::from_millis(50));
+    model.wait_for_requests(RequestKind::Main, 1, Duration::from_secs(10)).unwrap();
+    let missing = model.wait_for_requests(RequestKind::Main, 2, Duration::from_millis(50));
     assert!(missing.unwrap_err().to_string().contains("[Main]"));
     let start = Instant::now();
     drop(model);

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use omo_testkit::model::Kind;
-use omo_testkit::{Client, Lab, MockModel, Script, Terminal, Turn};
+use omo_testkit::model::RequestKind;
+use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn, Terminal};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -25,7 +25,7 @@ fn greeting_plugin() -> std::io::Result<tempfile::TempDir> {
 #[ignore = "needs the real client: cargo xtask test"]
 fn answers_one_prompt() {
     let client = Client::find().unwrap();
-    let script = Script::new().bash("echo from-the-tool").say("All done.");
+    let script = ModelScript::new().bash("echo from-the-tool").say("All done.");
     let model = MockModel::start(script).unwrap();
     let lab = Lab::builder().model(&model).folder("a b ü").build().unwrap();
 
@@ -35,7 +35,7 @@ fn answers_one_prompt() {
     assert!(!run.is_error(), "{run:?}");
     assert_eq!(run.result(), Some("All done."));
     assert_eq!(run.num_turns(), Some(2));
-    let requests = model.requests_of(Kind::Main);
+    let requests = model.requests_of(RequestKind::Main);
     assert_eq!(requests.len(), 2);
     assert_eq!(requests[0].count_of("do it"), 1);
     assert!(requests[1].last_user_text().contains("from-the-tool"));
@@ -49,9 +49,9 @@ fn answers_one_prompt() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn resumes_a_session_and_shows_errors() {
     let client = Client::find().unwrap();
-    let refused = Turn::error(400, "invalid_request_error", "no such thing");
+    let refused = ModelTurn::error(400, "invalid_request_error", "no such thing");
     // The client asks again without some of its own additions before it gives up.
-    let model = MockModel::start(Script::new().say("Answer-1.").default(refused)).unwrap();
+    let model = MockModel::start(ModelScript::new().say("Answer-1.").default(refused)).unwrap();
     let lab = Lab::new(&model).unwrap();
 
     let first = client.print(&lab, "first", &[]).unwrap();
@@ -61,16 +61,16 @@ fn resumes_a_session_and_shows_errors() {
     assert_eq!(second.session_id(), Some(session.as_str()));
     assert!(second.is_error());
     assert_eq!(second.status.code(), Some(1));
-    assert_eq!(model.requests_of(Kind::Main)[1].count_of("Answer-1."), 1);
+    assert_eq!(model.requests_of(RequestKind::Main)[1].count_of("Answer-1."), 1);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn talks_in_a_terminal() {
     let client = Client::find().unwrap();
-    let slow = Turn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.")
+    let slow = ModelTurn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.")
         .stream_chunks(50, Duration::from_millis(200));
-    let script = Script::new().say("Hello to you.").say("The command came.").turn(slow);
+    let script = ModelScript::new().say("Hello to you.").say("The command came.").turn(slow);
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
     // Without its animations the client shows no answer before its end.
@@ -83,7 +83,7 @@ fn talks_in_a_terminal() {
     terminal.wait_for("Hello to you.", LIMIT).unwrap();
     terminal.say("/kit:greet two words").unwrap();
     terminal.wait_for("The command came.", LIMIT).unwrap();
-    assert_eq!(model.requests_of(Kind::Main)[1].count_of("GREETING for two words"), 1);
+    assert_eq!(model.requests_of(RequestKind::Main)[1].count_of("GREETING for two words"), 1);
 
     terminal.say("go on").unwrap();
     terminal.wait_for("First paragraph.", LIMIT).unwrap();
@@ -100,7 +100,8 @@ fn talks_in_a_terminal() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn queues_a_command_typed_while_a_turn_runs() {
     let client = Client::find().unwrap();
-    let script = Script::new().turn(Turn::text("Slow start.").delay(Duration::from_secs(4))).say("The command came.");
+    let script =
+        ModelScript::new().turn(ModelTurn::text("Slow start.").delay(Duration::from_secs(4))).say("The command came.");
     let model = MockModel::start(script).unwrap();
     let plugin = greeting_plugin().unwrap();
     let lab = Lab::builder().model(&model).plugin(plugin.path()).build().unwrap();
@@ -108,7 +109,7 @@ fn queues_a_command_typed_while_a_turn_runs() {
     let terminal = Terminal::start(&lab, &client, &[]).unwrap();
     terminal.ready().unwrap();
     terminal.say("go").unwrap();
-    model.wait_for_requests(Kind::Main, 1, LIMIT).unwrap();
+    model.wait_for_requests(RequestKind::Main, 1, LIMIT).unwrap();
     terminal.say("/kit:greet later").unwrap();
     terminal.wait_for("Queued", LIMIT).unwrap();
     terminal.wait_for("The command came.", LIMIT).unwrap();

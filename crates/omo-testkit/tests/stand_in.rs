@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use omo_testkit::stand_in::{Answer, StopInput, background_agent, notification};
+use omo_testkit::stand_in::{HookAnswer, StopInput, background_agent, notification};
 use omo_testkit::{Lab, StandIn};
 use serde_json::{Value, json};
 
@@ -64,7 +64,7 @@ fn keeps_the_transcript_as_the_client_does() {
     let mut session = StandIn::new(&lab, &folder).unwrap();
 
     let run = session.prompt("hello").unwrap();
-    assert_eq!(run.answer().unwrap(), Answer::PlainText("plain words".into()));
+    assert_eq!(run.answer().unwrap(), HookAnswer::PlainText("plain words".into()));
     let stopped = session.stop("first words").unwrap();
     assert_eq!(stopped.answer().unwrap().reason(), Some("go on"));
     assert!(session.prompt("/omo:off").unwrap().answer().unwrap().blocks());
@@ -121,9 +121,9 @@ fn reads_answers_as_the_client_does() {
 
     let late = session.stop("x").unwrap();
     assert!(late.timed_out);
-    assert_eq!(late.answer().unwrap(), Answer::Nothing);
+    assert_eq!(late.answer().unwrap(), HookAnswer::Nothing);
     assert!(session.session_end("other").unwrap().is_silent());
     let failed = session.session_start("startup").unwrap();
-    assert_eq!(failed.answer().unwrap(), Answer::Nothing);
+    assert_eq!(failed.answer().unwrap(), HookAnswer::Nothing);
     assert!(session.pre_compact("auto").unwrap().answer().is_err());
 }

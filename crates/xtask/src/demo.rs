@@ -8,7 +8,7 @@ use anstream::println;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, Result, bail};
 use omo_core::messages::checks::review_prompt;
-use omo_testkit::stand_in::{Answer, SubagentStopInput};
+use omo_testkit::stand_in::{HookAnswer, SubagentStopInput};
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
 
@@ -97,7 +97,7 @@ impl Play<'_> {
     fn person(&mut self, text: &str) -> Result<()> {
         says("you", AnsiColor::Cyan, text);
         let run = self.session.prompt(text)?;
-        if let Answer::PlainText(context) = run.answer()? {
+        if let HookAnswer::PlainText(context) = run.answer()? {
             // The client writes what a hook told the model into the transcript.
             self.session.transcript().hook_context("UserPromptSubmit", &context)?;
         }
@@ -127,10 +127,10 @@ impl Play<'_> {
         }
         let took = format!("{event}, {:.1} ms", run.duration.as_secs_f64() * 1_000.0);
         let text = match run.answer()? {
-            Answer::Nothing if event == "SubagentStop" => "says nothing, and writes the verdict down".to_owned(),
-            Answer::Nothing => "says nothing: the turn ends".to_owned(),
-            Answer::PlainText(text) => format!("tells the model:\n{text}"),
-            answer @ Answer::Json(_) => {
+            HookAnswer::Nothing if event == "SubagentStop" => "says nothing, and writes the verdict down".to_owned(),
+            HookAnswer::Nothing => "says nothing: the turn ends".to_owned(),
+            HookAnswer::PlainText(text) => format!("tells the model:\n{text}"),
+            answer @ HookAnswer::Json(_) => {
                 let user = answer.system_message().map(|text| format!("tells you: {text}"));
                 let verb = if event == "Stop" { "the session goes on" } else { "answers without the model" };
                 let block = answer.reason().map(|text| format!("{verb}:\n{text}"));

@@ -8,7 +8,7 @@ use anstream::println;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use omo_core::session::HookEvent;
-use omo_testkit::instructions::{self, CASES, Case, Counts, Verdict, judge};
+use omo_testkit::instructions::{self, CASES, CountChange, InstructionCase, InstructionCounts, judge};
 
 use crate::plugin::Build;
 use crate::{cargo, plugin, profile};
@@ -41,18 +41,18 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     if options.accept {
         let rustc = cargo::output(Command::new("rustc").arg("--version"))?.trim().to_owned();
-        let file = instructions::hold(triple, Counts { rustc, counts })?;
+        let file = instructions::hold(triple, InstructionCounts { rustc, counts })?;
         println!("\nheld from now on: {}", file.display());
     }
     break_down(&plugin.build)
 }
 
-fn remark(verdict: Verdict) -> String {
+fn remark(verdict: CountChange) -> String {
     match verdict {
-        Verdict::Kept => String::new(),
-        Verdict::New => "   new".to_owned(),
-        Verdict::Grown { percent } => format!("   grew by {percent} %"),
-        Verdict::Shrunk { percent } => format!("   shrank by {percent} %"),
+        CountChange::Kept => String::new(),
+        CountChange::New => "   new".to_owned(),
+        CountChange::Grown { percent } => format!("   grew by {percent} %"),
+        CountChange::Shrunk { percent } => format!("   shrank by {percent} %"),
     }
 }
 
@@ -73,7 +73,7 @@ fn break_down(build: &Build) -> Result<()> {
     CASES.iter().try_for_each(|case| show_parts(case, &binaries, &folder))
 }
 
-fn show_parts(case: &Case, binaries: &Path, folder: &Path) -> Result<()> {
+fn show_parts(case: &InstructionCase, binaries: &Path, folder: &Path) -> Result<()> {
     let file: PathBuf = folder.join("callgrind.out");
     let count = case.profile(binaries, &file)?;
     let text = std::fs::read_to_string(&file).with_context(|| format!("read {}", file.display()))?;

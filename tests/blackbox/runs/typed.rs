@@ -11,7 +11,7 @@ use omo_core::run_command::RunCommand;
 use omo_core::session_id::SessionId;
 use omo_store::env;
 use omo_store::typed_order::{ARGUMENT, TypedOrder};
-use omo_testkit::stand_in::Answer;
+use omo_testkit::stand_in::HookAnswer;
 use omo_tests::planned::{Case, Ground, Said, Session, plan, play, task, two};
 use omo_tests::stage::sound;
 
@@ -143,7 +143,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             fails(g, &session, "1")?;
             session.hears("<task-notification>\n/omo:retry 1\n</task-notification>")?;
             let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_GROUP", "2");
-            ensure!(sound(&own.clone().prompt("/omo:retry 1")?)? == Answer::Nothing);
+            ensure!(sound(&own.clone().prompt("/omo:retry 1")?)? == HookAnswer::Nothing);
             ensure!(g.standing("1")? == "failed");
             Ok(())
         }),

@@ -21,7 +21,7 @@ fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
     // What a command of the plugin allows holds for the turn that it was typed in: the person allows each one now.
     let is_asked = |screen: &str| screen.contains("❯ 1. Yes");
     terminal
-        .wait_until("the first", LIMIT, |screen| is_asked(screen) && screen.contains("gate answer q1 continue"))
+        .wait_until("the first", LIMIT, |screen| is_asked(screen) && screen.contains("omo answer q1 continue"))
         .unwrap();
     let allowed = |screen: &str| {
         if is_asked(screen) {

@@ -3,9 +3,9 @@
 
 use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Phase, UnitStatus};
-use omo_testkit::model::Recorded;
-use omo_testkit::{Turn, wait_until};
+use omo_plan::run::state::{RunPhase, TaskStatus};
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelTurn, wait_until};
 use omo_tests::apart::{plan, session, step};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -16,7 +16,7 @@ use crate::stage::LIMIT;
 /// The run has failed, and nothing of it is in the user's branch or left of it.
 fn has_failed(site: &Site, before: &str) {
     site.wait(1);
-    assert_eq!(site.state().phase, Phase::Ended { result: RunResult::Failed });
+    assert_eq!(site.state().phase, RunPhase::Ended { result: RunResult::Failed });
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before, "the user's branch has moved");
     site.is_left_alone();
 }
@@ -40,9 +40,9 @@ fn a_red_check_up_to_the_cap_fails_one_client_alone() {
     site.open(&[]);
     has_failed(&site, &before);
     let unit = site.unit("2");
-    assert_eq!((unit.status, unit.attempts), (UnitStatus::Failed, 3), "{unit:?}");
-    assert_eq!(site.unit("3").status, UnitStatus::Passed, "its sibling did not finish");
-    let told: Vec<String> = site.requests_of("session-1").iter().map(Recorded::tool_results_text).collect();
+    assert_eq!((unit.status, unit.attempts), (TaskStatus::Failed, 3), "{unit:?}");
+    assert_eq!(site.unit("3").status, TaskStatus::Passed, "its sibling did not finish");
+    let told: Vec<String> = site.requests_of("session-1").iter().map(RecordedRequest::tool_results_text).collect();
     assert!(told.iter().any(|told| told.contains("Result: FAIL (exit code 1)")), "{told:?}");
     assert!(site.requests_of("session-3").is_empty(), "the next wave was begun");
     goes_on(&site);
@@ -55,15 +55,15 @@ fn a_session_that_changes_what_it_must_not_fails_for_that() {
     let site = Site::new(Payer::Subscription);
     let before = site.git(&["rev-parse", "HEAD"]);
     // The fence in front of the tools sees the first one, and cannot see the second.
-    let seen = Turn::bash("sh -c 'echo x > sec\"\"ret.txt'");
-    let unseen = Turn::bash("sh -c 'echo ZWNobyB4ID4gc2VjcmV0LnR4dAo= | base64 -d | sh'");
+    let seen = ModelTurn::bash("sh -c 'echo x > sec\"\"ret.txt'");
+    let unseen = ModelTurn::bash("sh -c 'echo ZWNobyB4ID4gc2VjcmV0LnR4dAo= | base64 -d | sh'");
     site.works.set(3, [write("c.txt", "3"), seen, unseen]);
     site.open(&["--allow", "Bash(sh:*)"]);
     has_failed(&site, &before);
     let unit = site.unit("3");
     let end = unit.end.as_ref().expect("it has ended");
     assert!(end.evidence.starts_with("SCOPE VIOLATION: Step 3") && unit.attempts == 1, "{unit:?}");
-    let told: Vec<String> = site.requests_of("session-2").iter().map(Recorded::tool_results_text).collect();
+    let told: Vec<String> = site.requests_of("session-2").iter().map(RecordedRequest::tool_results_text).collect();
     assert!(told.iter().any(|told| told.contains("`secret.txt` is in the never-touch list")), "{told:?}");
     goes_on(&site);
     assert!(!site.stage.lab.project().join("secret.txt").exists());
@@ -76,11 +76,11 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     let before = site.git(&["rev-parse", "HEAD"]);
     for (step, file, word) in [(1, "a.txt", "one"), (3, "c.txt", "three")] {
         let commit = format!("sh -c 'echo {word} > README.md; git commit -q -m {word} README.md'");
-        site.works.set(step, [Turn::bash(&commit), write(file, &step.to_string())]);
+        site.works.set(step, [ModelTurn::bash(&commit), write(file, &step.to_string())]);
     }
     site.open(&["--allow", "Bash(sh:*)"]);
     let said = site.wait(7);
-    assert!(said.out.contains("README.md") && said.out.contains("gate answer q1"), "{}", said.out);
+    assert!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
     let groups = site.state().apart.expect("it is worked on apart").groups;
     assert_eq!(
@@ -99,7 +99,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
     let site = Site::new(Payer::Subscription);
-    site.works.set(2, [Turn::hang()]);
+    site.works.set(2, [ModelTurn::hang()]);
     site.open(&[]);
     site.omo(&["agent", "workers", "start"]).ends(0).unwrap();
     wait_until("step 2", LIMIT, || site.unit("2").running.is_some().then_some(())).unwrap();
@@ -119,7 +119,7 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
     let site = Site::new(Payer::Subscription);
-    let limit = Turn::computed(|_| Turn::usage_limit(omo_store::env::now().as_millis() / 1_000 + 6));
+    let limit = ModelTurn::computed(|_| ModelTurn::usage_limit(omo_store::env::now().as_millis() / 1_000 + 6));
     site.works.set_once(2, [limit], [write("b.txt", "2")]);
     site.open(&[]);
     let said = site.wait(0);
@@ -133,7 +133,7 @@ fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
     let site = Site::new(Payer::Key);
-    let limit = Turn::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
+    let limit = ModelTurn::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
     site.works.set_once(2, [limit], [write("b.txt", "2")]);
     site.open(&["--accept-api-billing"]);
     let said = site.wait(7);
@@ -151,7 +151,7 @@ fn a_session_whose_model_never_answers_is_ended_when_its_time_is_up() {
     let text = plan(&[session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])], "");
     let site = Site::with(Payer::Subscription, &text);
     let before = site.git(&["rev-parse", "HEAD"]);
-    site.works.set(3, [Turn::hang()]);
+    site.works.set(3, [ModelTurn::hang()]);
     site.open(&["--time-limit", "12"]);
     has_failed(&site, &before);
     let unit = site.unit("3");

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Phase, RunState, UnitState};
-use omo_testkit::model::Recorded;
+use omo_plan::run::state::{RunPhase, RunState, TaskState};
+use omo_testkit::model::RecordedRequest;
 use omo_testkit::{Lab, MockModel, Terminal, wait_until};
 use omo_tests::apart::{self, PLAN, four, plan};
 use omo_tests::planned::Said;
@@ -109,12 +109,12 @@ impl Site {
         apart::last_run(&self.stage.lab).unwrap().state().unwrap()
     }
 
-    fn unit(&self, step: &str) -> UnitState {
+    fn unit(&self, step: &str) -> TaskState {
         self.state().units[step].clone()
     }
 
     /// The requests of one session of the plan.
-    fn requests_of(&self, group: &str) -> Vec<Recorded> {
+    fn requests_of(&self, group: &str) -> Vec<RecordedRequest> {
         let mut requests = self.stage.model.requests();
         requests.retain(|request| players::group(request).as_deref() == Some(group));
         requests
@@ -123,7 +123,7 @@ impl Site {
     /// Every step has passed, its work is in the user's branch and checkout, and nothing is left of the run.
     fn is_whole(&self) {
         let state = self.state();
-        assert_eq!(state.phase, Phase::Ended { result: RunResult::Complete });
+        assert_eq!(state.phase, RunPhase::Ended { result: RunResult::Complete });
         assert!(state.apart.as_ref().is_some_and(|apart| apart.landed.is_some()), "it did not land");
         for unit in &state.plan.units {
             let path = self.stage.lab.project().join(&unit.files[0].path);

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use omo_testkit::model::Recorded;
-use omo_testkit::{Script, Turn};
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
 use crate::blocks::{bash, between, field, last_block};
@@ -16,9 +16,9 @@ pub(super) struct Works(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
-    steps: BTreeMap<u32, Vec<Turn>>,
+    steps: BTreeMap<u32, Vec<ModelTurn>>,
     /// Those that come once: the ticket that has them, once one has, and the turns.
-    firsts: BTreeMap<u32, (Option<String>, Vec<Turn>)>,
+    firsts: BTreeMap<u32, (Option<String>, Vec<ModelTurn>)>,
     /// How many turns there were for each ticket.
     taken: HashMap<String, usize>,
 }
@@ -29,7 +29,7 @@ impl Works {
     }
 
     /// A step is worked on so from now on.
-    pub(super) fn set(&self, step: u32, turns: impl IntoIterator<Item = Turn>) {
+    pub(super) fn set(&self, step: u32, turns: impl IntoIterator<Item = ModelTurn>) {
         self.lock().steps.insert(step, turns.into_iter().collect());
     }
 
@@ -37,8 +37,8 @@ impl Works {
     pub(super) fn set_once(
         &self,
         step: u32,
-        first: impl IntoIterator<Item = Turn>,
-        others: impl IntoIterator<Item = Turn>,
+        first: impl IntoIterator<Item = ModelTurn>,
+        others: impl IntoIterator<Item = ModelTurn>,
     ) {
         self.set(step, others);
         self.lock().firsts.insert(step, (None, first.into_iter().collect()));
@@ -50,12 +50,12 @@ impl Works {
     }
 
     /// The script of all of them.
-    pub(super) fn script(&self) -> Script {
+    pub(super) fn script(&self) -> ModelScript {
         let works = self.clone();
-        Script::new().whenever("", Turn::computed(move |request| works.answer(request)))
+        ModelScript::new().whenever("", ModelTurn::computed(move |request| works.answer(request)))
     }
 
-    fn answer(&self, request: &Recorded) -> Turn {
+    fn answer(&self, request: &RecordedRequest) -> ModelTurn {
         let (all, printed) = (request.all_text(), request.tool_results_text());
         if request.last_tool_called().is_none() {
             return begin(request, &all);
@@ -64,13 +64,13 @@ impl Works {
             return follow(block);
         }
         if printed.contains("FINISHED\n") {
-            return Turn::text("That is done.");
+            return ModelTurn::text("That is done.");
         }
         self.goes_on(&all).unwrap_or_else(|| bash(&next(&all)))
     }
 
     /// The next turn of the step whose brief was printed last; `None` once it was ended.
-    fn goes_on(&self, all: &str) -> Option<Turn> {
+    fn goes_on(&self, all: &str) -> Option<ModelTurn> {
         let line = all.lines().rfind(|line| line.trim_start().starts_with("run: omo agent done "))?;
         let words: Vec<&str> = line.split_whitespace().collect();
         let ticket = words.iter().skip_while(|word| **word != "--ticket").nth(1)?;
@@ -89,12 +89,12 @@ impl Works {
 }
 
 /// A file is written, below the folder that the session stands in or where its path says.
-pub(super) fn write(file: &str, text: &str) -> Turn {
-    Turn::call("Write", json!({ "file_path": file, "content": format!("{text}\n") }))
+pub(super) fn write(file: &str, text: &str) -> ModelTurn {
+    ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{text}\n") }))
 }
 
 /// The session of the plan that a request is about; `None` for the one that the plan was typed in.
-pub(super) fn group(request: &Recorded) -> Option<String> {
+pub(super) fn group(request: &RecordedRequest) -> Option<String> {
     between(&request.all_text(), " --group ", "`").map(str::to_owned)
 }
 
@@ -105,11 +105,11 @@ fn next(all: &str) -> String {
 }
 
 /// The first turn behind a prompt.
-fn begin(request: &Recorded, all: &str) -> Turn {
+fn begin(request: &RecordedRequest, all: &str) -> ModelTurn {
     if group(request).is_some() {
         return bash(&next(all));
     }
-    let Some(block) = last_block(all) else { return Turn::text("omo printed no block.") };
+    let Some(block) = last_block(all) else { return ModelTurn::text("omo printed no block.") };
     let asked = request.last_user_text();
     let word = ["continue", "foreground"].into_iter().find(|word| asked.trim().ends_with(word));
     match (between(block, "`omo answer ", "`"), word) {
@@ -119,9 +119,9 @@ fn begin(request: &Recorded, all: &str) -> Turn {
 }
 
 /// What a block asks for.
-fn follow(block: &str) -> Turn {
+fn follow(block: &str) -> ModelTurn {
     match block.lines().next().unwrap_or_default() {
         "DO" | "WAIT" => bash(field(block, "run: ")),
-        _ => Turn::text(block.split_once("\n\n").map_or(block, |(_, second)| second)),
+        _ => ModelTurn::text(block.split_once("\n\n").map_or(block, |(_, second)| second)),
     }
 }

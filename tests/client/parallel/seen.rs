@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::sync::{Mutex, mpsc};
 
-use omo_testkit::{Terminal, Turn};
+use omo_testkit::{ModelTurn, Terminal};
 use omo_tests::apart::{PLAN, plan, session, step};
 
 use super::players::write;
@@ -18,7 +18,7 @@ fn whoever_waits_at_a_terminal_sees_each_session_in_a_line_of_its_own() {
     let site = Site::new(Payer::Subscription);
     let (word, held) = mpsc::channel();
     let held = Mutex::new(held);
-    let slow = Turn::computed(move |_| {
+    let slow = ModelTurn::computed(move |_| {
         held.lock().expect("nobody fails").recv_timeout(LIMIT).ok();
         write("b.txt", "2")
     });

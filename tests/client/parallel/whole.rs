@@ -1,8 +1,8 @@
 //! What goes well: the command typed in a session with the installed plugin, four sessions of the real client in two
 //! waves, and one branch at the end.
 
-use omo_testkit::Turn;
-use omo_testkit::model::Recorded;
+use omo_testkit::ModelTurn;
+use omo_testkit::model::RecordedRequest;
 
 use super::players::write;
 use super::{PLAN, Payer, STEPS, Site};
@@ -13,7 +13,7 @@ use crate::plans::{ACCEPT_EDITS, code};
 fn a_typed_plan_of_four_sessions_is_worked_on_by_the_client_and_comes_to_one_branch() {
     let site = Site::new(Payer::Subscription);
     let main = site.stage.lab.project().to_str().unwrap().to_owned();
-    site.works.set(1, [Turn::bash("env"), write("a.txt", "1")]);
+    site.works.set(1, [ModelTurn::bash("env"), write("a.txt", "1")]);
     site.works.set(3, [write(&format!("{main}/c.txt"), "beyond"), write("c.txt", "3")]);
     let typed = format!("/omo:execute-local --allow 'Bash(env:*)' {PLAN}");
     let shown = site.stage.print(&typed, &ACCEPT_EDITS);
@@ -31,7 +31,7 @@ fn a_typed_plan_of_four_sessions_is_worked_on_by_the_client_and_comes_to_one_bra
     let denied = site
         .requests_of("session-2")
         .iter()
-        .map(Recorded::tool_results_text)
+        .map(RecordedRequest::tool_results_text)
         .any(|told| told.contains("This session works in a worktree of its own, and ") && told.contains("c.txt"));
     assert!(denied, "the fence let a session write into its user's checkout");
 }
@@ -49,7 +49,7 @@ fn sessions_are_their_own(site: &Site, outer: &str) {
         // They are there, and tell it which session it is.
         assert_eq!(all.matches("hook success: CLAUDE_SESSION_ID: ").count(), 1, "{all}");
     }
-    let seen: String = site.requests_of("session-1").iter().map(Recorded::tool_results_text).collect();
+    let seen: String = site.requests_of("session-1").iter().map(RecordedRequest::tool_results_text).collect();
     let run = omo_tests::apart::last_run(&site.stage.lab).unwrap().id().to_owned();
     let tree = site.stage.lab.project().join(format!(".claude/worktrees/omo-{run}-session-1"));
     for line in [format!("OMO_RUN={run}"), "OMO_GROUP=session-1".to_owned(), format!("OMO_ROOT={}", tree.display())] {

@@ -1,6 +1,6 @@
 //! A plan in which everything goes well, by a client that has no Workflow tool.
 
-use omo_testkit::model::Kind;
+use omo_testkit::model::RequestKind;
 
 use super::obedient::{Trouble, obedient};
 use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, typed, words};
@@ -21,17 +21,17 @@ fn a_plan_is_complete_without_the_workflow_tool() {
             "DONE: Execution complete: complete",
         ]
     );
-    let agents = stage.model.requests_of(Kind::Agent);
+    let agents = stage.model.requests_of(RequestKind::Agent);
     assert!(agents.iter().all(|agent| agent.system_text().contains("You execute one task of a plan.")));
     assert_eq!(file(&stage, CHECKPOINT), None, "the checkpoint of a complete run is removed");
     let report = file(&stage, REPORT).unwrap();
     assert!(report.contains("**Status:** complete\n\n**Tasks:** 3 total, 3 completed, 0 blocked"), "{report}");
 
     // Typed once more, nothing is done again, and the person is told how it would be.
-    let requests = stage.model.requests_of(Kind::Agent).len();
+    let requests = stage.model.requests_of(RequestKind::Agent).len();
     let run = typed(&stage, "/omo:execute-plan docs/plan.md", &[]);
     let said = run.result().unwrap();
     assert!(said.contains("type: /omo:execute-plan docs/plan.md --again"), "{said}");
-    assert_eq!(stage.model.requests_of(Kind::Agent).len(), requests);
+    assert_eq!(stage.model.requests_of(RequestKind::Agent).len(), requests);
     assert_eq!(stage.model.unscripted(), 0);
 }

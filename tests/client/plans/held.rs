@@ -1,7 +1,7 @@
 //! Who may go on with a run: the session that holds it, behind its person's word.
 
 use omo_testkit::Terminal;
-use omo_testkit::model::{Kind, Recorded};
+use omo_testkit::model::{RecordedRequest, RequestKind};
 
 use super::obedient::{Trouble, obedient};
 use super::{ACCEPT_EDITS, SEVEN, approved, blocks, code, planned, tasks, typed, words, written};
@@ -53,8 +53,8 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
     assert_eq!(stage.stops(), ["7: allow"]);
 
     let _ = typed(&stage, "/omo:execute-plan", &["--resume", id]);
-    let is_continued = |request: &&Recorded| request.last_user_text().contains("Stop hook feedback:");
-    let requests = stage.model.requests_of(Kind::Main);
+    let is_continued = |request: &&RecordedRequest| request.last_user_text().contains("Stop hook feedback:");
+    let requests = stage.model.requests_of(RequestKind::Main);
     let continued: Vec<_> = requests.iter().filter(is_continued).collect();
     assert_eq!(continued.len(), 1);
     assert!(continued[0].count_of("stands at 2 of 7 tasks; next: `omo agent next`.") > 0);

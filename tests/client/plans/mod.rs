@@ -10,8 +10,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use omo_testkit::model::Kind;
-use omo_testkit::{PrintRun, Script};
+use omo_testkit::model::RequestKind;
+use omo_testkit::{ModelScript, PrintRun};
 
 use crate::blocks::last_block;
 use crate::stage::{Stage, plugin, stage};
@@ -41,7 +41,7 @@ fn words() -> String {
 }
 
 /// A stage with a plan on it.
-fn planned(plan: &str, script: Script) -> Stage {
+fn planned(plan: &str, script: ModelScript) -> Stage {
     let stage = stage(script);
     stage.lab.write(PLAN, plan).expect("write the plan");
     stage
@@ -121,6 +121,6 @@ fn blocks(stage: &Stage) -> Vec<String> {
         };
         Some(format!("{}: {}", block.lines().next()?, line.trim()))
     };
-    let requests = stage.model.requests_of(Kind::Main);
+    let requests = stage.model.requests_of(RequestKind::Main);
     requests.iter().filter_map(|request| shown(&request.tool_results_text())).collect()
 }

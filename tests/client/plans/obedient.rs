@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use omo_testkit::model::Recorded;
-use omo_testkit::{Script, Turn};
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
 use crate::blocks::{bash, between, field, last_block};
@@ -35,49 +35,49 @@ struct Made {
 }
 
 /// The script of a session that executes a plan.
-pub(super) fn obedient(trouble: Trouble) -> Script {
+pub(super) fn obedient(trouble: Trouble) -> ModelScript {
     let made = Arc::new(Made::default());
     let worker = {
         let (trouble, made) = (trouble.clone(), Arc::clone(&made));
-        Turn::computed(move |request| executor(request, &trouble, &made))
+        ModelTurn::computed(move |request| executor(request, &trouble, &made))
     };
-    let main = Turn::computed(move |request| dispatcher(request, &trouble, &made));
-    Script::new().whenever("", main).agent("omo agent start ", vec![worker; MOST_TURNS])
+    let main = ModelTurn::computed(move |request| dispatcher(request, &trouble, &made));
+    ModelScript::new().whenever("", main).agent("omo agent start ", vec![worker; MOST_TURNS])
 }
 
 /// What the session's own model does.
-fn dispatcher(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
+fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let said = request.all_text();
     let asked = request.last_user_text();
     if let Some(next) = between(&asked, "next: `", "`") {
         return bash(next);
     }
     if asked.contains("<task-notification>") && request.last_tool_called().is_none() {
-        return Turn::text("The segment is over, as omo said.");
+        return ModelTurn::text("The segment is over, as omo said.");
     }
     let results = request.tool_results_text();
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
-        return Turn::text("omo printed no block.");
+        return ModelTurn::text("omo printed no block.");
     };
     let called = request.last_tool_called();
     match (called, block.lines().next().unwrap_or_default()) {
         (Some("Workflow" | "Agent"), _) => run_line(request, block),
         (Some("Bash"), _) if last_block(&results).is_none() => {
-            Turn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
+            ModelTurn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
         }
         (None, "STOP") if asked.contains("continue") => {
-            bash(&format!("omo check{}", between(block, "`omo check", "`").expect("a line")))
+            bash(&format!("omo answer{}", between(block, "`omo answer", "`").expect("a line")))
         }
         (_, "SPAWN workflow" | "SPAWN agent")
             if trouble.lazy && made.dispatched.fetch_add(1, Ordering::SeqCst) == 1 =>
         {
-            Turn::text("I will do that later.")
+            ModelTurn::text("I will do that later.")
         }
         (_, "SPAWN workflow") => {
             let args: Value = serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
-            Turn::call("Workflow", json!({ "name": quoted(field(block, "name: ")), "args": args }))
+            ModelTurn::call("Workflow", json!({ "name": quoted(field(block, "name: ")), "args": args }))
         }
-        (_, "SPAWN agent") => Turn::call(
+        (_, "SPAWN agent") => ModelTurn::call(
             "Agent",
             json!({
                 "subagent_type": "omo:executor",
@@ -91,12 +91,12 @@ fn dispatcher(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             bash("omo answer q1 continue")
         }
         (_, "DO" | "WAIT") => run_line(request, block),
-        _ => Turn::text(for_the_person(block)),
+        _ => ModelTurn::text(for_the_person(block)),
     }
 }
 
 /// What an executor does: the command of its prompt, the file of its task, the line below the brief, a report.
-fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
+fn executor(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let prompt = request.first_text();
     let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
     let start = format!("omo agent start {}", start.trim_end_matches('"'));
@@ -104,15 +104,15 @@ fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
     let printed = request.tool_results_text();
     match request.answers() {
         0 => bash(&start),
-        1 if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) => Turn::hang(),
-        1 if !printed.contains("omo agent done") => Turn::text(format!("It refused: {printed}")),
+        1 if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) => ModelTurn::hang(),
+        1 if !printed.contains("omo agent done") => ModelTurn::text(format!("It refused: {printed}")),
         1 => {
             let file = between(&request.all_text(), "- Create: `", "`").expect("a file to create").to_owned();
             let word = between(&request.all_text(), "the file holds the word ", ".").expect("a word").to_owned();
             let word = if trouble.wrong == Some(&*id) { "nothing".to_owned() } else { word };
             let root = between(&request.all_text(), "Primary working directory: ", "\n").map(str::to_owned);
             let file = root.map_or_else(|| file.clone(), |root| format!("{root}/{file}"));
-            Turn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }))
+            ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }))
         }
         2 => {
             let all = request.all_text();
@@ -125,9 +125,9 @@ fn executor(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             let status = if printed.contains("PASSED") { "done" } else { "failed" };
             let evidence = printed.lines().find(|line| !line.starts_with("Exit code")).unwrap_or_default();
             let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
-            Turn::call("StructuredOutput", input)
+            ModelTurn::call("StructuredOutput", input)
         }
-        _ => Turn::text(format!("Reported: {printed}")),
+        _ => ModelTurn::text(format!("Reported: {printed}")),
     }
 }
 
@@ -137,7 +137,7 @@ fn for_the_person(block: &str) -> &str {
 }
 
 /// Runs the command that a block ends with.
-fn run_line(request: &Recorded, block: &str) -> Turn {
+fn run_line(request: &RecordedRequest, block: &str) -> ModelTurn {
     let line = field(block, "run: ");
     // As the command's text says.
     if request.tool_names().contains(&"Workflow") { bash(line) } else { bash(&line.replace(" --workflow", "")) }

@@ -1,6 +1,6 @@
 //! Seven tasks with three hard stops, one that goes wrong and one that needs it, through a session that dies.
 
-use omo_testkit::model::{Kind, Recorded};
+use omo_testkit::model::{RecordedRequest, RequestKind};
 use serde_json::Value;
 
 use super::obedient::{Trouble, obedient};
@@ -61,9 +61,11 @@ fn opened(stage: &Stage) -> String {
 /// The session goes on past its stop, and its client is killed while task 4 is worked on.
 fn killed_at_task_four(stage: &Stage, id: &str) {
     let mut client = begun(stage, "/omo:execute-plan", &["--resume", id]);
-    let is_four =
-        |request: &Recorded| request.kind == Kind::Agent && request.first_text().contains("Execute task 4 of");
-    let hangs = |requests: &[Recorded]| requests.iter().any(|request| is_four(request) && request.answers() == 1);
+    let is_four = |request: &RecordedRequest| {
+        request.kind == RequestKind::Agent && request.first_text().contains("Execute task 4 of")
+    };
+    let hangs =
+        |requests: &[RecordedRequest]| requests.iter().any(|request| is_four(request) && request.answers() == 1);
     let waited = stage.model.wait_for("task 4 is begun", LIMIT, hangs);
     client.kill().expect("kill the client");
     client.wait().expect("the client is gone");

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use omo_testkit::model::{Kind, Recorded};
+use omo_testkit::model::{RecordedRequest, RequestKind};
 
 use super::players::{Trouble, players, task};
 use super::{MAY_SHOW, SESSION, Task, WORD, agents, approved, command, file, planned, said, story};
@@ -36,8 +36,9 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
     let stage = planned(&TWO, players(trouble));
     let run = thread::scope(|scope| {
         let run = scope.spawn(|| approved(&stage, ""));
-        let is_begun =
-            |request: &Recorded| request.kind == Kind::Agent && task(request) == "1" && request.answers() == 1;
+        let is_begun = |request: &RecordedRequest| {
+            request.kind == RequestKind::Agent && task(request) == "1" && request.answers() == 1
+        };
         stage.model.wait_for("task 1 is begun", LIMIT, |requests| requests.iter().any(is_begun)).unwrap();
         said(&stage, &["run", "cancel"]);
         word.send(()).expect("the worker waits");
@@ -46,11 +47,11 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
     assert!(run.result().unwrap().contains("Execution cancelled: by its user."), "{run:?}");
     assert_eq!(story(&stage).join(", "), "unit_started 1, cancelled");
     assert_eq!(file(&stage, "session.json", "/phase"), "CANCELLED");
-    let agents = stage.model.requests_of(Kind::Agent).len();
+    let agents = stage.model.requests_of(RequestKind::Agent).len();
     let again = typed(&stage, &command(""), &[]);
     let line = format!("The task session {SESSION} was cancelled; nothing of it is done.");
     assert_eq!(again.result().unwrap().trim(), line);
-    assert_eq!(stage.model.requests_of(Kind::Agent).len(), agents);
+    assert_eq!(stage.model.requests_of(RequestKind::Agent).len(), agents);
     assert_eq!(stage.model.unscripted(), 0);
 }
 

@@ -11,8 +11,8 @@ mod waves;
 
 use std::fs;
 
-use omo_testkit::model::{Kind, Recorded};
-use omo_testkit::{PrintRun, Script};
+use omo_testkit::model::{RecordedRequest, RequestKind};
+use omo_testkit::{ModelScript, PrintRun};
 use serde_json::Value;
 
 use crate::blocks::last_block;
@@ -32,7 +32,7 @@ const MAY_SHOW: [&str; 2] = ["--allowedTools", "Bash(omo agent evidence run:*)"]
 type Task<'a> = (&'a str, &'a str, &'a str);
 
 /// A stage with a session that is planned.
-fn planned(tasks: &[Task], script: Script) -> Stage {
+fn planned(tasks: &[Task], script: ModelScript) -> Stage {
     let stage = stage(script);
     said(&stage, &["agent", "tasks", "create", "--session", SESSION, "words in files"]);
     for (id, needs, shown) in tasks {
@@ -124,13 +124,13 @@ fn file_of(stage: &Stage, session: &str, name: &str, member: &str) -> Value {
 
 /// The agents that the client started, in order, each with its task and its model.
 fn agents(stage: &Stage) -> Vec<(&'static str, &'static str)> {
-    let requests = stage.model.requests_of(Kind::Agent);
+    let requests = stage.model.requests_of(RequestKind::Agent);
     requests.iter().filter(|request| request.answers() == 0).map(|it| (players::task(it), model(it))).collect()
 }
 
 /// The blocks that the session's model was given by its commands.
 fn blocks(stage: &Stage) -> Vec<String> {
-    let requests = stage.model.requests_of(Kind::Main);
+    let requests = stage.model.requests_of(RequestKind::Main);
     requests.iter().filter_map(|request| last_block(&request.tool_results_text()).map(str::to_owned)).collect()
 }
 
@@ -148,7 +148,7 @@ fn shown(stage: &Stage) -> String {
 }
 
 /// The family of the model that was asked.
-fn model(request: &Recorded) -> &'static str {
+fn model(request: &RecordedRequest) -> &'static str {
     let name = request.body["model"].as_str().unwrap_or_default();
     ["opus", "sonnet", "haiku"].into_iter().find(|family| name.contains(family)).unwrap_or("another")
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use omo_testkit::model::{Kind, Recorded};
-use omo_testkit::{Script, Terminal, Turn};
+use omo_testkit::model::{RecordedRequest, RequestKind};
+use omo_testkit::{ModelScript, ModelTurn, Terminal};
 use serde_json::{Value, json};
 
 use super::players::{Trouble, players};
@@ -51,8 +51,8 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
 
 /// A session that explores with two agents, designs, and makes two tasks. Behind so many steps it ends its turn:
 /// with the eighth it goes too far.
-pub(super) fn planner(steps: usize) -> Script {
-    let explorer = |request: &Recorded| {
+pub(super) fn planner(steps: usize) -> ModelScript {
+    let explorer = |request: &RecordedRequest| {
         let prompt = request.first_text();
         let (id, name) =
             (between(&prompt, "in session ", ",").unwrap(), between(&prompt, "under the name ", ".").unwrap());
@@ -60,22 +60,22 @@ pub(super) fn planner(steps: usize) -> Script {
             0 => bash(&format!(
                 "omo agent context add --session {id} --explorer-id {name} --summary 'there is nothing yet'"
             )),
-            _ => Turn::text(format!("Recorded: {}", request.tool_results_text())),
+            _ => ModelTurn::text(format!("Recorded: {}", request.tool_results_text())),
         }
     };
-    Script::new()
-        .whenever("", Turn::computed(move |request| plan(request, steps)))
-        .agent("Look at the code.", vec![Turn::computed(explorer); 2])
+    ModelScript::new()
+        .whenever("", ModelTurn::computed(move |request| plan(request, steps)))
+        .agent("Look at the code.", vec![ModelTurn::computed(explorer); 2])
 }
 
-fn plan(request: &Recorded, steps: usize) -> Turn {
+fn plan(request: &RecordedRequest, steps: usize) -> ModelTurn {
     let all = request.all_text();
     let id = between(&all, "Session ", " begins").expect("omo made a session").to_owned();
     let task = |more: &str| bash(&format!("omo agent task create --session {id} {more}"));
     match request.answers() {
-        done if done > steps => Turn::text("Type /omo:ulw-exec to begin."),
+        done if done > steps => ModelTurn::text("Type /omo:ulw-exec to begin."),
         0 => bash(&format!("omo agent context init --session {id} --expected files,tests")),
-        1 => ["files", "tests"].iter().fold(Turn::text("I explore."), |turn, name| {
+        1 => ["files", "tests"].iter().fold(ModelTurn::text("I explore."), |turn, name| {
             let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
             let call = json!({
                 "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt, "run_in_background": false,
@@ -91,14 +91,14 @@ fn plan(request: &Recorded, steps: usize) -> Turn {
         6 => bash(&format!("omo agent task list --session {id}")),
         7 => bash(&format!("omo agent tasks update --session {id} --phase PLANNING_COMPLETE")),
         8 => bash(&format!("omo run start --tasks --session {id}")),
-        _ => Turn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
+        _ => ModelTurn::text(format!("{}\nType /omo:ulw-exec to begin.", request.tool_results_text())),
     }
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn how_the_commands_are_typed_is_said_without_a_model() {
-    let stage = stage(Script::new());
+    let stage = stage(ModelScript::new());
     for (command, usage) in [
         ("execute", "usage: /omo:execute [<plan.md>] [--parallel | --waves"),
         ("ulw-plan", "usage: /omo:ulw-plan <goal>"),
@@ -108,7 +108,7 @@ fn how_the_commands_are_typed_is_said_without_a_model() {
         let said = run.result().unwrap();
         assert!(said.contains(usage), "{said}");
     }
-    assert_eq!(stage.model.requests().iter().filter(|request| request.kind == Kind::Main).count(), 0);
+    assert_eq!(stage.model.requests().iter().filter(|request| request.kind == RequestKind::Main).count(), 0);
     assert!(!stage.lab.home().join(".claude/ultrawork").exists(), "asking how is no session");
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex};
 
-use omo_testkit::model::Recorded;
-use omo_testkit::{Script, Turn};
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
 use crate::blocks::{bash, between, field, last_block};
@@ -43,49 +43,51 @@ struct Made {
 }
 
 /// The script of a session that executes a task session.
-pub(super) fn players(trouble: Trouble) -> Script {
+pub(super) fn players(trouble: Trouble) -> ModelScript {
     let (trouble, made) = (Arc::new(trouble), Arc::new(Made::default()));
     let agent = {
         let (trouble, made) = (Arc::clone(&trouble), Arc::clone(&made));
-        move |request: &Recorded| match task(request) {
+        move |request: &RecordedRequest| match task(request) {
             "verify" => verifier(request, &trouble, &made),
             _ => worker(request, &trouble, &made),
         }
     };
-    let agent = Turn::computed(agent);
-    Script::new()
-        .whenever("", Turn::computed(dispatcher))
+    let agent = ModelTurn::computed(agent);
+    ModelScript::new()
+        .whenever("", ModelTurn::computed(dispatcher))
         .agent("Begin with: omo agent start ", vec![agent; MOST_TURNS])
 }
 
 /// What the session's own model does.
-fn dispatcher(request: &Recorded) -> Turn {
+fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let results = request.tool_results_text();
     let said = request.all_text();
     if request.last_tool_called().is_none() && request.last_user_text().contains("<task-notification>") {
-        return Turn::text("An agent is over, as omo said.");
+        return ModelTurn::text("An agent is over, as omo said.");
     }
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
-        return Turn::text(format!("omo printed no block:\n{results}"));
+        return ModelTurn::text(format!("omo printed no block:\n{results}"));
     };
     if results.contains("its ticket is not valid any more") {
         return bash("omo agent next");
     }
     if request.last_tool_called() == Some("Bash") && last_block(&results).is_none() {
-        return Turn::text(format!("A command of omo failed:\n{results}"));
+        return ModelTurn::text(format!("A command of omo failed:\n{results}"));
     }
     let shown = between(block, "lines:\n\n", "\n\n  2. ").unwrap_or_default().to_owned();
     match block.lines().next().unwrap_or_default() {
         "SPAWN agents" if request.last_tool_called() != Some("Agent") => {
-            started(block).fold(Turn::text(shown), |turn, call| turn.tool("Agent", call))
+            started(block).fold(ModelTurn::text(shown), |turn, call| turn.tool("Agent", call))
         }
         // In the background no agent has answered yet; else every agent has.
         "WAIT" if said.contains("Async agent launched") => bash(field(block, "run: ")),
         "WAIT" => bash(&format!("omo agent fail --lost {}", between(block, "Task ", " ").expect("a task"))),
         "SPAWN agents" | "DO" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.
-        "DONE" => Turn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default()),
-        word => Turn::text(format!("omo printed {word}, which nobody foresaw")),
+        "DONE" => {
+            ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default())
+        }
+        word => ModelTurn::text(format!("omo printed {word}, which nobody foresaw")),
     }
 }
 
@@ -103,7 +105,7 @@ fn started(block: &str) -> impl Iterator<Item = serde_json::Value> {
 }
 
 /// The task that an agent was started for.
-pub(super) fn task(request: &Recorded) -> &'static str {
+pub(super) fn task(request: &RecordedRequest) -> &'static str {
     let prompt = request.first_text();
     let id = between(&prompt, "TASK_ID: ", " ").unwrap_or_default();
     let known = ["1", "2", "3", "4", "5", "6", "verify"];
@@ -111,13 +113,13 @@ pub(super) fn task(request: &Recorded) -> &'static str {
 }
 
 /// What a worker does: the command of its prompt, the file of its task, what shows it, the end, a report.
-fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
+fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let (id, all, printed) = (task(request), request.all_text(), request.tool_results_text());
     if request.answers() == 0 {
         return bash(&begin(request));
     }
     if !all.contains("run: omo agent done ") {
-        return Turn::text(format!("It refused: {printed}"));
+        return ModelTurn::text(format!("It refused: {printed}"));
     }
     match request.last_tool_called() {
         Some("Bash") if request.answers() == 1 => {
@@ -127,14 +129,14 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
                 word.lock().expect("nobody fails").recv_timeout(LIMIT).ok();
             }
             if trouble.silent == Some(id) && !made.silent.swap(true, Ordering::SeqCst) {
-                return Turn::text("All criteria are met, PASS.");
+                return ModelTurn::text("All criteria are met, PASS.");
             }
             if trouble.hangs == Some(id) && !made.hung.swap(true, Ordering::SeqCst) {
-                return Turn::hang();
+                return ModelTurn::hang();
             }
             let root = between(&all, "Primary working directory: ", "\n").map(|root| format!("{root}/"));
             let file = format!("{}words/{id}.txt", root.unwrap_or_default());
-            Turn::call("Write", json!({ "file_path": file, "content": format!("{}\n", word(&all, id, trouble)) }))
+            ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{}\n", word(&all, id, trouble)) }))
         }
         Some("Write") if all.contains("run: omo agent evidence run ") => {
             bash(&format!("omo agent evidence run {} -- grep -c done words/{id}.txt", ticket(&all)))
@@ -148,7 +150,7 @@ fn worker(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             bash(&format!("omo agent fail {} --why 'nothing may be shown'", ticket(&all)))
         }
         // What is reported decides nothing.
-        _ => Turn::text(format!("PASSED. All criteria are met, PASS.\n{printed}")),
+        _ => ModelTurn::text(format!("PASSED. All criteria are met, PASS.\n{printed}")),
     }
 }
 
@@ -168,11 +170,11 @@ fn word(all: &str, id: &str, trouble: &Trouble) -> &'static str {
 }
 
 /// What a verifier does: the command of its prompt, a command of its own, the verdict, a report.
-fn verifier(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
+fn verifier(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let (all, printed) = (request.all_text(), request.tool_results_text());
     match request.answers() {
         0 => bash(&begin(request)),
-        1 if !all.contains("omo agent verdict PASS ") => Turn::text(format!("It refused: {printed}")),
+        1 if !all.contains("omo agent verdict PASS ") => ModelTurn::text(format!("It refused: {printed}")),
         1 => bash(&format!("omo agent evidence run {} -- grep -rc done words", ticket(&all))),
         2 => {
             let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
@@ -183,11 +185,11 @@ fn verifier(request: &Recorded, trouble: &Trouble, made: &Made) -> Turn {
             }
         }
         // As a verifier may well report a FAIL.
-        _ => Turn::text(format!("{printed}\nEverything else would PASS.")),
+        _ => ModelTurn::text(format!("{printed}\nEverything else would PASS.")),
     }
 }
 
-fn begin(request: &Recorded) -> String {
+fn begin(request: &RecordedRequest) -> String {
     let prompt = request.first_text();
     let command = prompt.split("Begin with: ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
     command.trim_end_matches('"').to_owned()

@@ -4,7 +4,7 @@ use super::players::{Trouble, players, task};
 use super::{MAY_SHOW, Task, WORD, approve, approved, command, dispatched, events, file, planned, story};
 use crate::plans::{begun, typed};
 use crate::stage::LIMIT;
-use omo_testkit::model::{Kind, Recorded};
+use omo_testkit::model::{RecordedRequest, RequestKind};
 
 const THREE: [Task; 3] = [("1", "", WORD), ("2", "1", WORD), ("3", "1", WORD)];
 
@@ -13,11 +13,14 @@ const THREE: [Task; 3] = [("1", "", WORD), ("2", "1", WORD), ("3", "1", WORD)];
 fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on() {
     let stage = planned(&THREE, players(Trouble { hangs: Some("2"), ..Trouble::default() }));
     let mut client = begun(&stage, &approve(&stage, ""), &MAY_SHOW);
-    let hangs = |request: &Recorded| request.kind == Kind::Agent && task(request) == "2" && request.answers() == 1;
+    let hangs = |request: &RecordedRequest| {
+        request.kind == RequestKind::Agent && task(request) == "2" && request.answers() == 1
+    };
     // The other worker of the wave is through.
     let waited = stage.model.wait_for("task 2 hangs, and 3 is done", LIMIT, |requests| {
-        let is_done =
-            |request: &Recorded| request.kind == Kind::Agent && task(request) == "3" && request.answers() == 3;
+        let is_done = |request: &RecordedRequest| {
+            request.kind == RequestKind::Agent && task(request) == "3" && request.answers() == 3
+        };
         requests.iter().any(hangs) && requests.iter().any(is_done)
     });
     client.kill().expect("kill the client");

@@ -2,7 +2,7 @@
 //! the session hears of an agent's end by a notification, and asks what comes next before any has begun.
 
 use omo_testkit::Terminal;
-use omo_testkit::model::Kind;
+use omo_testkit::model::RequestKind;
 
 use super::planning::{GOAL, planner};
 use super::players::{Trouble, players};
@@ -37,7 +37,9 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     approved(&terminal);
     let screen = terminal.wait_for("Verdict of the verifier: PASS", LIMIT).unwrap();
     assert!(screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"), "{screen}");
-    assert!(stage.model.requests_of(Kind::Main).iter().any(|request| request.count_of("Async agent launched") > 0));
+    assert!(
+        stage.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
+    );
     assert_eq!(dispatched(&stage), ["1 2", "3", "3", "verify"]);
     let mut agents: Vec<_> = agents(&stage).into_iter().map(|(task, _)| task).collect();
     agents.sort_unstable();
@@ -57,9 +59,10 @@ fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
     terminal.say(&format!("/omo:ulw-plan {GOAL}")).unwrap();
     let screen = terminal.wait_for("Type /omo:ulw-exec to begin.", LIMIT).unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
-    let found =
-        |request: &omo_testkit::model::Recorded| request.tool_results_text().contains("# What was found (complete)");
-    assert!(stage.model.requests_of(Kind::Main).iter().any(found), "the explorers were not waited for");
+    let found = |request: &omo_testkit::model::RecordedRequest| {
+        request.tool_results_text().contains("# What was found (complete)")
+    };
+    assert!(stage.model.requests_of(RequestKind::Main).iter().any(found), "the explorers were not waited for");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use omo_plan::run::event::{Actor, EventKind};
-use omo_runs::{Run, Runs};
+use omo_plan::run::event::{EventActor, EventKind};
+use omo_runs::{Run, RunStore};
 use omo_testkit::plans;
 
 /// `append PROJECT STATE_HOME begin` begins a run and prints its folder;
@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     match arguments.as_slice() {
         [project, home, "begin"] => begin(Path::new(project), Path::new(home)),
         [project, home, run, name, count] => {
-            let runs = Runs::find(Path::new(project), Some(Path::new(home)))?.context("no runs")?;
+            let runs = RunStore::find(Path::new(project), Some(Path::new(home)))?.context("no runs")?;
             append(&runs.get(run)?, name, count.parse()?)
         }
         _ => bail!("usage: append PROJECT STATE_HOME begin | RUN NAME COUNT"),
@@ -24,7 +24,8 @@ fn main() -> Result<()> {
 
 fn begin(project: &Path, home: &Path) -> Result<()> {
     let opened = plans::opened(plans::plan(&[("1", &[])]));
-    let (run, _) = Runs::create(project, Some(home))?.begin(&Actor::default(), plans::time(0), opened, Vec::new())?;
+    let (run, _) =
+        RunStore::create(project, Some(home))?.begin(&EventActor::default(), plans::time(0), opened, Vec::new())?;
     say(&run.folder().display().to_string());
     Ok(())
 }
@@ -32,7 +33,7 @@ fn begin(project: &Path, home: &Path) -> Result<()> {
 fn append(run: &Run, name: &str, count: usize) -> Result<()> {
     for number in 0..count {
         let name = format!("{name}-{number}");
-        let actor = Actor { session: Some(name.clone()), process: None };
+        let actor = EventActor { session: Some(name.clone()), process: None };
         let done = run.transact(&actor, plans::time(1), |_| Ok((vec![EventKind::Taken], ())));
         done.map_err(|error| anyhow!("{error}"))?;
         say(&name);

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use omo_core::client_version::ClientVersion;
 use omo_core::session::HookEvent;
-use omo_exec::claude::Plugin;
-use omo_exec::tracked::Tracked;
+use omo_exec::claude::InstalledPlugin;
+use omo_exec::tracked::FolderStatus;
 use serde_json::Value;
 
 /// The events that omo has a hook for, each with the program that `hooks.json` names.
@@ -22,7 +22,7 @@ pub(super) struct Facts {
     /// The client.
     pub client: Client,
     /// The plugins that the client lists, or why it lists none.
-    pub plugins: Result<Vec<Plugin>, String>,
+    pub plugins: Result<Vec<InstalledPlugin>, String>,
     /// The enabled ones that run hooks of omo.
     pub carriers: Vec<Carrier>,
     /// The plugin that this `omo` lies in, where it lies in one.
@@ -285,7 +285,7 @@ pub(super) struct Git {
     /// Whether the project lies in a work tree.
     pub in_work_tree: bool,
     /// What it makes of the state folder, where both are there.
-    pub tracked: Option<Tracked>,
+    pub tracked: Option<FolderStatus>,
 }
 
 /// The user's own folder.

@@ -16,12 +16,12 @@ use omo_store::config::UserConfig;
 use omo_store::env::ProcessEnv;
 
 use crate::arguments::DoctorOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use finding::Level;
 pub(crate) use gather::json;
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
     let surroundings = gather::Surroundings::of_process();
     let mut facts = gather::facts(env, config, &surroundings);
     if options.live {
@@ -37,7 +37,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions
     }
     match findings.iter().filter(|finding| finding.level == Level::Bad).count() {
         0 => Ok(()),
-        1 => Err(Failure::not_green("1 check is bad", "the row says what mends it")),
-        bad => Err(Failure::not_green(format!("{bad} checks are bad"), "each row says what mends it")),
+        1 => Err(CommandError::not_green("1 check is bad", "the row says what mends it")),
+        bad => Err(CommandError::not_green(format!("{bad} checks are bad"), "each row says what mends it")),
     }
 }

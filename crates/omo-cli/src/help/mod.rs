@@ -6,15 +6,15 @@ pub(crate) mod agent;
 pub(crate) mod run;
 pub(crate) mod tasks;
 
-use crate::failure::Kind;
+use crate::failure::ExitKind;
 
 /// Below the first page.
 pub(crate) fn top() -> String {
-    format!("{TOP}\n\nExit status:\n{}", in_two_columns(&Kind::ALL).join("\n"))
+    format!("{TOP}\n\nExit status:\n{}", in_two_columns(&ExitKind::ALL).join("\n"))
 }
 
 /// The exit statuses as lines, downwards first: one a line would be more than a screen takes.
-fn in_two_columns(kinds: &[Kind]) -> Vec<String> {
+fn in_two_columns(kinds: &[ExitKind]) -> Vec<String> {
     let (left, right) = kinds.split_at(kinds.len().div_ceil(2));
     let width = left.iter().map(|kind| kind.meaning().len()).max().unwrap_or(0);
     let left = left.iter().map(|kind| format!("  {}  {:width$}", kind.status(), kind.meaning()));

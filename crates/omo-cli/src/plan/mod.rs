@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use omo_plan::diagnostic::{Code, has_errors};
-use omo_plan::dialects::{self, Options};
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::{model, segments};
 use omo_runs::engine::read_plan_bytes;
 use serde::Serialize;
@@ -18,14 +18,14 @@ use serde::Serialize;
 pub(crate) use arguments::PlanCommand;
 pub(crate) use findings::{diagnostics, number_of_errors};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
 
 /// What stands for stdin, as an argument and as the path of a plan that came from there.
 const STDIN: &str = "-";
 
 /// `omo plan …`.
-pub(crate) fn run(action: PlanCommand) -> Result<(), Failure> {
+pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
     match action {
         PlanCommand::Show(options) => {
             let (plan, _) = read(&options.plan, options.sizes)?;
@@ -42,7 +42,7 @@ pub(crate) fn run(action: PlanCommand) -> Result<(), Failure> {
     }
 }
 
-fn lint(options: &ReadOptions) -> Result<(), Failure> {
+fn lint(options: &ReadOptions) -> Result<(), CommandError> {
     let (plan, bytes) = read(&options.plan, options.sizes)?;
     if options.json {
         print(&findings::rows(&bytes, &plan.diagnostics))?;
@@ -57,7 +57,7 @@ fn lint(options: &ReadOptions) -> Result<(), Failure> {
 /// The batches, and on stderr what is wrong with the plan. Without an order in which the tasks can be run there
 /// are no batches; where only a part of what the plan says could not be followed there are, with what was found
 /// among them, and the status is that of a plan that is not valid all the same.
-fn compute(options: &BatchesOptions) -> Result<(), Failure> {
+fn compute(options: &BatchesOptions) -> Result<(), CommandError> {
     let bytes = bytes(&options.plan)?;
     let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
     let found = segments::compute(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
@@ -79,17 +79,17 @@ fn compute(options: &BatchesOptions) -> Result<(), Failure> {
     let (errors, path) = (number_of_errors(&found.diagnostics), omo_core::text::sanitize(&path, 200));
     let hint = "mend the plan; `omo plan lint` says all that it finds in it";
     let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
-    Err(Failure::plan(format!("{path} has {errors}, {consequence}"), hint))
+    Err(CommandError::plan(format!("{path} has {errors}, {consequence}"), hint))
 }
 
-fn read(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), Failure> {
+fn read(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), CommandError> {
     let bytes = bytes(given)?;
-    let options = Options::of(sizes.k, sizes.batch_size);
+    let options = BatchOptions::of(sizes.k, sizes.batch_size);
     Ok((dialects::read(&path(given), &bytes, options), bytes))
 }
 
 /// A plan's bytes: one more than a plan may have show that it is too large.
-fn bytes(given: &FileOptions) -> Result<Vec<u8>, Failure> {
+fn bytes(given: &FileOptions) -> Result<Vec<u8>, CommandError> {
     if given.file != Path::new(STDIN) {
         return Ok(read_plan_bytes(&given.file)?);
     }
@@ -103,11 +103,11 @@ fn path(given: &FileOptions) -> String {
 }
 
 /// Prints JSON as other programs have it.
-fn print(value: &impl Serialize) -> Result<(), Failure> {
+fn print(value: &impl Serialize) -> Result<(), CommandError> {
     Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }
 
 /// The status that a plan gives once everything about it was said.
-fn sound(is_sound: bool) -> Result<(), Failure> {
-    if is_sound { Ok(()) } else { Err(Failure::said(Kind::Plan)) }
+fn sound(is_sound: bool) -> Result<(), CommandError> {
+    if is_sound { Ok(()) } else { Err(CommandError::said(ExitKind::Plan)) }
 }

@@ -6,14 +6,14 @@ use anstyle::Style;
 use omo_core::plan_run::PlannedCommand;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::{Decision, Plan, Precondition, Unit};
+use omo_plan::model::{Plan, PlanDecision, Precondition, Task};
 use omo_runs::engine::planned_commands;
 use omo_store::env::ProcessEnv;
 use omo_store::pending_approval;
 use serde::Serialize;
 
 use super::findings;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::Project;
 use crate::run::{commands, counted};
 use crate::table::{self, Cell, cut};
@@ -49,15 +49,15 @@ struct Report<'a> {
     dialect: &'static str,
     title: &'a str,
     goal: &'a str,
-    tasks: Vec<Task<'a>>,
+    tasks: Vec<ShownTask<'a>>,
     batches: Vec<Batch<'a>>,
-    decisions: Vec<&'a Decision>,
+    decisions: Vec<&'a PlanDecision>,
     approval: Approval,
     findings: Findings,
 }
 
 #[derive(Debug, Serialize)]
-struct Task<'a> {
+struct ShownTask<'a> {
     id: &'a str,
     title: &'a str,
     needs: &'a [String],
@@ -74,7 +74,7 @@ struct Batch<'a> {
 }
 
 /// Shows a plan.
-pub(super) fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
+pub(super) fn show(plan: &Plan, json: bool) -> Result<(), CommandError> {
     let approval = approval(plan)?;
     if json {
         return super::print(&report(plan, approval));
@@ -90,7 +90,7 @@ pub(super) fn show(plan: &Plan, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn approval(plan: &Plan) -> Result<Approval, Failure> {
+fn approval(plan: &Plan) -> Result<Approval, CommandError> {
     let env = ProcessEnv::from_process();
     let commands = planned_commands(plan);
     let digest = pending_approval::commands_digest(&Project::top(&env)?, &commands);
@@ -100,7 +100,7 @@ fn approval(plan: &Plan) -> Result<Approval, Failure> {
 
 fn report(plan: &Plan, approval: Approval) -> Report<'_> {
     let count = |severity| findings::count(&plan.diagnostics, severity);
-    let tasks = plan.units.iter().map(|unit| Task {
+    let tasks = plan.units.iter().map(|unit| ShownTask {
         id: &unit.id,
         title: &unit.title,
         needs: &unit.deps,
@@ -149,7 +149,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    let row = |unit: &Unit| {
+    let row = |unit: &Task| {
         [
             Cell::plain(&*unit.id),
             Cell::plain(cut(&sanitize(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
@@ -163,7 +163,7 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
 }
 
 /// A task without a check is never found to be done.
-fn checks(unit: &Unit) -> Cell {
+fn checks(unit: &Task) -> Cell {
     match unit.proof().count() {
         0 => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
         checks => Cell::plain(checks.to_string()),
@@ -185,7 +185,7 @@ fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     table::write(out, ["batch", "tasks"], rows.collect())
 }
 
-fn asked(plan: &Plan) -> impl Iterator<Item = &Decision> {
+fn asked(plan: &Plan) -> impl Iterator<Item = &PlanDecision> {
     plan.preconditions.iter().filter_map(|one| match one {
         Precondition::Decision(decision) => Some(decision),
         Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
@@ -193,7 +193,7 @@ fn asked(plan: &Plan) -> impl Iterator<Item = &Decision> {
 }
 
 fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
-    let row = |decision: &Decision| {
+    let row = |decision: &PlanDecision| {
         let stands = match (&decision.chosen, &decision.recommended) {
             (Some(chosen), _) => format!("chosen: {}", sanitize(chosen, NEEDS_COLUMNS)),
             (None, Some(advice)) => format!("open; recommended: {}", sanitize(advice, NEEDS_COLUMNS)),

@@ -13,10 +13,10 @@ use super::arguments::AnswerOptions;
 use super::blocks;
 use super::context::{CommandContext, Ended};
 use super::local::blocks::then;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// Writes an answer down; a decision also into the plan.
-pub(crate) fn answer(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Failure> {
+pub(crate) fn answer(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
@@ -29,7 +29,7 @@ pub(crate) fn answer(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Fa
     let choices: Vec<_> = match about {
         Some(QuestionKind::Decisions { decisions }) => {
             let choice =
-                |decision: &omo_plan::model::Decision| Some((decision.clone(), chosen_label(decision, option)?));
+                |decision: &omo_plan::model::PlanDecision| Some((decision.clone(), chosen_label(decision, option)?));
             decisions.iter().filter_map(choice).collect()
         }
         _ => Vec::new(),

@@ -12,13 +12,13 @@ use omo_core::plan_run::PlannedCommand;
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::{Dialect, Unit};
+use omo_plan::model::{Dialect, Task};
 use omo_plan::run::event::QuestionKind;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{Counts, Phase, QuestionState, RunState, Standing};
+use omo_plan::run::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};
 use omo_plan::ultra_run::own::quoted;
-use omo_runs::dev_workflow::{self, Completed, REPORT};
+use omo_runs::dev_workflow::{self, EndedTask, REPORT};
 use omo_runs::task_session;
 
 use super::segment::HandOut;
@@ -123,7 +123,7 @@ pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
 }
 
 /// One task for a subagent.
-pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(super) fn spawn_agent(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let (agent, prompt) = (exec::blocks::agent_type(unit, state), exec::blocks::prompt(run, unit, state));
     within(format!(
@@ -137,7 +137,7 @@ pub(super) fn spawn_agent(run: &str, unit: &Unit, state: &RunState) -> String {
 }
 
 /// One unit of a plan for this session itself.
-pub(super) fn work_inline(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(super) fn work_inline(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, capitalized(state.plan.dialect.unit_word()));
     within(format!(
         "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
@@ -231,7 +231,7 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
         tally_of(state)
     );
     let batch = state.plan.groups.get(group).map(|group| group.units.as_slice()).unwrap_or_default();
-    let ended: Vec<Completed> =
+    let ended: Vec<EndedTask> =
         dev_workflow::completed(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
     rows(&mut text, &ended);
     let left = segment_behind(group, state);
@@ -288,9 +288,9 @@ fn go_on(text: &mut String, question: &QuestionState, state: &RunState) {
 /// The run came to its end.
 pub(super) fn done(state: &RunState) -> String {
     let word = match &state.phase {
-        Phase::Ended { result } => result.word(),
-        Phase::Cancelled { .. } => "cancelled",
-        Phase::Executing => "in_progress",
+        RunPhase::Ended { result } => result.word(),
+        RunPhase::Cancelled { .. } => "cancelled",
+        RunPhase::Executing => "in_progress",
     };
     let how = match local::blocks::result(state) {
         Some(result) => format!("Result: {result}"),
@@ -298,8 +298,10 @@ pub(super) fn done(state: &RunState) -> String {
     };
     let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
     let _ = writeln!(text, "  {}: {}.", path(state), tally_of(state));
-    let bad: Vec<Completed> =
-        dev_workflow::completed(state).into_iter().filter(|task| task.status != dev_workflow::Status::Done).collect();
+    let bad: Vec<EndedTask> = dev_workflow::completed(state)
+        .into_iter()
+        .filter(|task| task.status != dev_workflow::EndedStatus::Done)
+        .collect();
     rows(&mut text, &bad);
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&local::blocks::end(state)),
@@ -314,11 +316,11 @@ pub(super) fn done(state: &RunState) -> String {
 
 /// How a failed task is done again, where there is one.
 fn retry(state: &RunState) -> String {
-    let is_failed = |standing: &Standing| matches!(standing, Standing::Is(status) if status.is_ended());
+    let is_failed = |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
     let failed =
         state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
     let word = state.plan.dialect.unit_word();
-    let line = |unit: &Unit| {
+    let line = |unit: &Task| {
         format!("\n  To have a failed {word} done again once its cause is mended: omo run retry {}", unit.id)
     };
     failed.map(|(unit, _)| line(unit)).unwrap_or_default()
@@ -326,10 +328,10 @@ fn retry(state: &RunState) -> String {
 
 /// The exit status that goes with it: whether all of it went well.
 pub(super) fn is_complete(state: &RunState) -> bool {
-    state.phase == Phase::Ended { result: RunResult::Complete }
+    state.phase == RunPhase::Ended { result: RunResult::Complete }
 }
 
-fn rows(text: &mut String, tasks: &[Completed]) {
+fn rows(text: &mut String, tasks: &[EndedTask]) {
     for task in tasks.iter().take(ROWS) {
         let row = format!(
             "{} {}  {} — {}",
@@ -354,8 +356,8 @@ pub(super) fn tally_of(state: &RunState) -> String {
 }
 
 /// How far the run of a plan is, in words, of which each part is called so.
-fn tally(counts: Counts, word: &str) -> String {
-    let Counts { total, passed, claimed, failed, blocked, .. } = counts;
+fn tally(counts: TaskCounts, word: &str) -> String {
+    let TaskCounts { total, passed, claimed, failed, blocked, .. } = counts;
     let mut text = format!("{passed} of {total} {word}s done");
     for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
         if count > 0 {
@@ -394,7 +396,7 @@ fn few(ids: &[&str]) -> String {
     format!("{word} {}{more}", ids.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
 }
 
-fn title(unit: &Unit) -> String {
+fn title(unit: &Task) -> String {
     sanitize(&unit.title, 80).replace('"', "'")
 }
 

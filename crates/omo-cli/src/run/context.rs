@@ -8,20 +8,20 @@ use omo_core::session_id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
-use omo_exec::environment::Environment;
-use omo_plan::run::event::{Actor, Process};
-use omo_plan::run::state::{Phase, RunState};
-use omo_plan::run::verbs::Caller;
-use omo_runs::apart::Reaped;
+use omo_exec::environment::CheckEnvironment;
+use omo_plan::run::event::{EventActor, RecordedProcess};
+use omo_plan::run::state::{RunPhase, RunState};
+use omo_plan::run::verbs::VerbCaller;
+use omo_runs::apart::ReapReport;
 use omo_runs::engine::Engine;
 use omo_runs::task_session::is_one;
-use omo_runs::{Guard, Run, Runs};
+use omo_runs::{ExclusiveGuard, Run, RunStore};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::folder::GuardedFolder;
 use omo_store::sealed_plan_run;
 
 use super::blocks;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::{Project, named_or_own};
 use crate::session::note;
 
@@ -38,11 +38,11 @@ pub(super) struct CommandContext<'a> {
     /// The user's own state folder.
     pub state_home: PathBuf,
     /// The runs of its repository, where it has had any.
-    pub runs: Option<Runs>,
+    pub runs: Option<RunStore>,
     /// The session that asks; `None` for a terminal.
     pub session: Option<SessionId>,
     /// What every check gets.
-    pub environment: Environment,
+    pub environment: CheckEnvironment,
     /// The folder that the plugin keeps over its updates, where it is known.
     pub plugin_data: Option<PathBuf>,
     /// When a person typed this very command in the session, where its hook has handed it over.
@@ -51,34 +51,34 @@ pub(super) struct CommandContext<'a> {
 
 impl<'a> CommandContext<'a> {
     /// Finds out.
-    pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, Failure> {
+    pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, CommandError> {
         if env.in_check {
             let hint = "remove the `omo` command from what the check runs";
-            return Err(Failure::precondition("a check cannot change the run that it judges", hint));
+            return Err(CommandError::precondition("a check cannot change the run that it judges", hint));
         }
         let root = Project::find(env)?.root;
         // A ledger is text: what it says of another folder would be about none.
         if root.to_str().is_none() {
             let message =
                 format!("the name of the project's folder is no UTF-8: {}", sanitize(&root.to_string_lossy(), 300));
-            return Err(Failure::precondition(message, "plan runs need one that is: give it another name"));
+            return Err(CommandError::precondition(message, "plan runs need one that is: give it another name"));
         }
-        let missing = || Failure::precondition("no folder for the user's own state is known", "set HOME");
+        let missing = || CommandError::precondition("no folder for the user's own state is known", "set HOME");
         let state_home = env.state_home.clone().ok_or_else(missing)?;
-        let runs = Runs::find(&root, Some(&state_home))?;
+        let runs = RunStore::find(&root, Some(&state_home))?;
         let session = named_or_own(None, env)?;
-        let environment = Environment::of_gates(env::variables(), &root);
+        let environment = CheckEnvironment::of_gates(env::variables(), &root);
         let [plugin_data, _] = env::plugin_folders();
         Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None })
     }
 
     /// Who asks.
-    pub(super) fn actor(&self) -> Actor {
-        let process = env::client_pid().map(|pid| Process { pid, mark: alive::start_mark(pid) });
+    pub(super) fn actor(&self) -> EventActor {
+        let process = env::client_pid().map(|pid| RecordedProcess { pid, mark: alive::start_mark(pid) });
         match &self.session {
-            Some(id) => Actor { session: Some(id.as_str().to_owned()), process },
-            None if self.env.in_session => Actor { session: Some(NAMELESS.to_owned()), process },
-            None => Actor::default(),
+            Some(id) => EventActor { session: Some(id.as_str().to_owned()), process },
+            None if self.env.in_session => EventActor { session: Some(NAMELESS.to_owned()), process },
+            None => EventActor::default(),
         }
     }
 
@@ -88,10 +88,10 @@ impl<'a> CommandContext<'a> {
     }
 
     /// The run that is open in this work tree, if one is.
-    pub(super) fn executing(&self, runs: &Runs) -> Result<Option<(Run, RunState)>, Failure> {
+    pub(super) fn executing(&self, runs: &RunStore) -> Result<Option<(Run, RunState)>, CommandError> {
         for listed in runs.list()? {
             match listed.state {
-                Ok(state) if self.is_here(&state) && state.phase == Phase::Executing => {
+                Ok(state) if self.is_here(&state) && state.phase == RunPhase::Executing => {
                     return Ok(Some((runs.get(&listed.id)?, state)));
                 }
                 _ => {}
@@ -102,7 +102,7 @@ impl<'a> CommandContext<'a> {
 
     /// Holds the door: until the guard is dropped, no run is opened, and none that is over goes on. Refuses
     /// where another one than `own` is open in this work tree: both would write the same checkpoint.
-    pub(super) fn alone(&self, runs: &Runs, own: Option<&str>) -> Result<Guard, Failure> {
+    pub(super) fn alone(&self, runs: &RunStore, own: Option<&str>) -> Result<ExclusiveGuard, CommandError> {
         let guard = runs.lock_opening()?;
         match self.executing(runs)? {
             Some((run, state)) if own != Some(run.id()) => Err(another(run.id(), &state)),
@@ -113,7 +113,7 @@ impl<'a> CommandContext<'a> {
     /// Notes a run that is over in the entry of the session that asks, so that what its user says about the
     /// run is heard.
     pub(super) fn listen(&self, run: &Run, state: &RunState) {
-        if let (Some(id), false) = (&self.session, state.phase == Phase::Executing) {
+        if let (Some(id), false) = (&self.session, state.phase == RunPhase::Executing) {
             let told = GuardedFolder::create_state(Path::new(&state.root))
                 .map_err(|error| sealed_plan_run::PlanRunError::from(omo_store::state::StateError::from(error)))
                 .and_then(|folder| {
@@ -126,19 +126,23 @@ impl<'a> CommandContext<'a> {
     }
 
     /// Who asks, and when a person last spoke there.
-    pub(super) fn caller(&self) -> Result<Caller, Failure> {
+    pub(super) fn caller(&self) -> Result<VerbCaller, CommandError> {
         let read = |id| sealed_plan_run::read(&self.root, id, Some(&self.state_home));
         let known = self.session.as_ref().map(read).transpose()?.flatten();
         let prompted_at = known.and_then(|run| run.prompt_at).max(self.typed_at);
-        Ok(Caller { actor: self.actor(), prompted_at, group: self.env.worker.as_ref().map(|own| own.worker.clone()) })
+        Ok(VerbCaller {
+            actor: self.actor(),
+            prompted_at,
+            group: self.env.worker.as_ref().map(|own| own.worker.clone()),
+        })
     }
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
     /// of use, the last one.
-    pub(super) fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), Failure> {
+    pub(super) fn run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), CommandError> {
         let missing = || {
             let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
-            Failure::not_found("no plan run is open here", hint)
+            CommandError::not_found("no plan run is open here", hint)
         };
         let runs = self.runs.as_ref().ok_or_else(missing)?;
         if let Some(id) = named.or(self.env.worker.as_ref().map(|own| own.run.as_str())) {
@@ -155,7 +159,7 @@ impl<'a> CommandContext<'a> {
             }
         }
         let own = |state: &RunState| state.holder.is_same(&self.actor());
-        let is_open = |(_, (_, state)): &(usize, &(String, RunState))| state.phase == Phase::Executing;
+        let is_open = |(_, (_, state)): &(usize, &(String, RunState))| state.phase == RunPhase::Executing;
         let mut open: Vec<(usize, &(String, RunState))> = found.iter().enumerate().filter(is_open).collect();
         if open.len() > 1 && open.iter().filter(|(_, (_, state))| own(state)).count() == 1 {
             open.retain(|(_, (_, state))| own(state));
@@ -169,7 +173,7 @@ impl<'a> CommandContext<'a> {
                     |(_, (id, state)): &(usize, &(String, RunState))| format!("  --run {id}   {}", blocks::name(state));
                 let ids: Vec<String> = several.iter().map(line).collect();
                 let message = format!("{} plan runs are open here", several.len());
-                return Err(Failure::user(message, format!("name one:\n{}", ids.join("\n"))));
+                return Err(CommandError::user(message, format!("name one:\n{}", ids.join("\n"))));
             }
         };
         let (id, state) = found.swap_remove(place);
@@ -178,13 +182,13 @@ impl<'a> CommandContext<'a> {
 
     /// The run once what a dead supervisor of it has left is put right. Where that is not possible the user is
     /// warned, and the command goes on.
-    pub(super) fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), Failure> {
+    pub(super) fn reaped(&self, run: Run, state: RunState) -> Result<(Run, RunState), CommandError> {
         if state.apart.is_none() || self.env.worker.is_some() {
             return Ok((run, state));
         }
         let found = self.engine(&run, &state)?.reap_if_alone();
         match found {
-            Ok(reaped) if reaped == Reaped::default() => Ok((run, state)),
+            Ok(reaped) if reaped == ReapReport::default() => Ok((run, state)),
             Ok(_) => {
                 let state = run.state()?;
                 Ok((run, state))
@@ -202,12 +206,17 @@ impl<'a> CommandContext<'a> {
     }
 
     /// What does something with a run.
-    pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, Failure> {
+    pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, CommandError> {
         self.engine_at(run, Path::new(&state.root), self.tree(run.id(), state))
     }
 
     /// The same, where no state is kept: `root` and `tree` are what that says.
-    pub(super) fn engine_at<'b>(&'b self, run: &'b Run, root: &'b Path, tree: &'b Path) -> Result<Engine<'b>, Failure> {
+    pub(super) fn engine_at<'b>(
+        &'b self,
+        run: &'b Run,
+        root: &'b Path,
+        tree: &'b Path,
+    ) -> Result<Engine<'b>, CommandError> {
         Ok(Engine {
             run,
             root,
@@ -231,7 +240,7 @@ impl<'a> CommandContext<'a> {
 
     /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that
     /// cannot be written holds up nothing: the ledger is the truth.
-    pub(super) fn tell(&self, run: &Run, holder: &Actor, now: &RunState) {
+    pub(super) fn tell(&self, run: &Run, holder: &EventActor, now: &RunState) {
         if is_one(now) {
             note::of_run(self.env, now);
         }
@@ -240,9 +249,9 @@ impl<'a> CommandContext<'a> {
         }
     }
 
-    fn told(&self, run: &Run, before: &Actor, now: &RunState) -> Result<(), sealed_plan_run::PlanRunError> {
+    fn told(&self, run: &Run, before: &EventActor, now: &RunState) -> Result<(), sealed_plan_run::PlanRunError> {
         let root = Path::new(&now.root);
-        let id = |actor: &Actor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
+        let id = |actor: &EventActor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
         let Some(holder) = id(&now.holder) else { return Ok(()) };
         let folder = GuardedFolder::create_state(root).map_err(omo_store::state::StateError::from)?;
         if let Some(old) = id(before).filter(|old| *old != holder) {
@@ -253,9 +262,9 @@ impl<'a> CommandContext<'a> {
 }
 
 /// What is said where another run is open.
-pub(super) fn another(id: &str, state: &RunState) -> Failure {
+pub(super) fn another(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {} is open here, and one work tree has one run", blocks::name(state));
-    Failure::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
+    CommandError::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
 /// Whether runs that have ended are of use.
@@ -278,9 +287,9 @@ fn of_session(run: &Run, state: &RunState) -> PlanRun {
     let counts = state.counts();
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let ended = match &state.phase {
-        Phase::Executing => None,
-        Phase::Ended { result } => Some(result.word().to_owned()),
-        Phase::Cancelled { .. } => Some("cancelled".to_owned()),
+        RunPhase::Executing => None,
+        RunPhase::Ended { result } => Some(result.word().to_owned()),
+        RunPhase::Cancelled { .. } => Some("cancelled".to_owned()),
     };
     let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
     PlanRun {

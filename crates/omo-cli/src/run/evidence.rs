@@ -11,14 +11,14 @@ use omo_store::env::ProcessEnv;
 use super::arguments::{EvidenceCommand, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
 use super::context::{CommandContext, Ended};
 use super::watch::Shown;
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::table::{self, Cell};
 
 /// No more of an output is printed, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// `omo agent evidence …`.
-pub(crate) fn evidence(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), Failure> {
+pub(crate) fn evidence(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), CommandError> {
     match action {
         EvidenceCommand::Run(options) => run(env, &options),
         EvidenceCommand::List(options) => list(env, &options),
@@ -27,13 +27,13 @@ pub(crate) fn evidence(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), 
 }
 
 /// One word is the text of a command; several are joined so that a shell reads each as it is.
-fn command(words: &[String]) -> Result<String, Failure> {
+fn command(words: &[String]) -> Result<String, CommandError> {
     let text = match words {
         [text] => text.clone(),
         words => shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default(),
     };
     if text.trim().is_empty() || text.contains('\0') {
-        return Err(Failure::user(
+        return Err(CommandError::user(
             "that is no command",
             "put it behind `--`: `omo agent evidence run --ticket T -- npm test`",
         ));
@@ -41,7 +41,7 @@ fn command(words: &[String]) -> Result<String, Failure> {
     Ok(text)
 }
 
-fn run(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Failure> {
+fn run(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let command = command(&options.command)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
@@ -61,7 +61,7 @@ fn run(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Failure> {
         return Ok(());
     }
     writeln!(out, "It is kept, and shows nothing: only what is green counts.")?;
-    Err(Failure::said(Kind::NotGreen))
+    Err(CommandError::said(ExitKind::NotGreen))
 }
 
 /// `EVIDENCE e1: …`.
@@ -70,7 +70,7 @@ fn line(piece: &Piece) -> String {
     format!("EVIDENCE {id}: {} {}", paste_form(command, 1_000), sanitize(outcome.describe(), 160))
 }
 
-fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), Failure> {
+fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.unit == *task);
@@ -100,12 +100,12 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), Failure> 
     Ok(())
 }
 
-fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), Failure> {
+fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let missing = || {
         let message = format!("the run {} has no evidence `{}`", run.id(), sanitize(&options.id, 60));
-        Failure::not_found(message, "`omo agent evidence list` has all of it")
+        CommandError::not_found(message, "`omo agent evidence list` has all of it")
     };
     let piece = state.evidence.iter().find(|piece| piece.id == options.id).ok_or_else(missing)?;
     let mut out = anstream::stdout().lock();
@@ -116,7 +116,10 @@ fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), Failure> 
     let mut bytes = Vec::new();
     let read = kept.map(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES), &mut bytes));
     if read.is_none() {
-        return Err(Failure::not_found(format!("{} is not there any more", path.display()), "run the command again"));
+        return Err(CommandError::not_found(
+            format!("{} is not there any more", path.display()),
+            "run the command again",
+        ));
     }
     let is_as_it_was = piece.output_sha256.as_ref() == Some(&omo_plan::digest::sha256(&bytes));
     for line in String::from_utf8_lossy(&bytes).lines() {

@@ -2,7 +2,7 @@
 //! session asks what comes next before any of them has said a word.
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Event, EventKind};
+use omo_plan::run::event::{EventKind, RunEvent};
 use omo_plan::run::state::RunState;
 
 /// How long an agent may take to begin, in milliseconds.
@@ -30,7 +30,7 @@ fn is_new(at: Timestamp, now: Timestamp) -> bool {
 }
 
 /// The tasks that went to agents a moment ago and that no agent has begun since.
-pub(super) fn out(events: &[Event], now: Timestamp) -> Vec<String> {
+pub(super) fn out(events: &[RunEvent], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
         match &event.what {
@@ -54,7 +54,7 @@ pub(super) fn out(events: &[Event], now: Timestamp) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use omo_plan::run::event::Actor;
+    use omo_plan::run::event::EventActor;
 
     use super::*;
 
@@ -85,8 +85,8 @@ mod tests {
             ("another session", vec![given(), EventKind::Taken], first, vec![]),
             ("another iteration", vec![given(), again], first, vec![]),
         ] {
-            let event = |what| Event { seq: 1, ts: first, actor: Actor::default(), what };
-            let events: Vec<Event> = whats.into_iter().map(event).collect();
+            let event = |what| RunEvent { seq: 1, ts: first, actor: EventActor::default(), what };
+            let events: Vec<RunEvent> = whats.into_iter().map(event).collect();
             assert_eq!(out(&events, now), expected, "{name}");
         }
     }

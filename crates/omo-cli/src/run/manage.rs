@@ -7,14 +7,14 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_plan::dialects::Options;
+use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 use omo_plan::run::event::{EventKind, RunResult};
 use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged};
-use omo_plan::run::state::{Phase, RunState, Standing, UnitStatus};
+use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
-use omo_runs::engine::{Edit, Opening, PlanFile, beginning, edited};
-use omo_runs::{Run, Runs, dev_workflow, import as imports, task_session};
+use omo_runs::engine::{PlanEdit, PlanFile, RunOpening, beginning, edited};
+use omo_runs::{Run, RunStore, dev_workflow, import as imports, task_session};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::git_worktree::GitWorktree;
 use omo_store::project_file::ProjectFile;
@@ -24,7 +24,7 @@ use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, Res
 use super::context::{CommandContext, Ended};
 use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 use super::{blocks, exec, handed, local, open, stage};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::table::{self, Cell};
 
 /// One run, as it is listed.
@@ -44,9 +44,9 @@ struct Line {
 }
 
 /// Lists the runs, the newest first.
-pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), Failure> {
+pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let listed = context.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
+    let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
     let lines: Vec<Line> = listed.into_iter().map(|listed| line(listed.id, listed.state)).collect();
     let mut out = anstream::stdout().lock();
     if options.json {
@@ -74,7 +74,7 @@ pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), Failur
     Ok(())
 }
 
-fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
+fn line(id: String, state: Result<RunState, omo_runs::RunStoreError>) -> Line {
     match state {
         Ok(state) => {
             let counts = state.counts();
@@ -109,10 +109,10 @@ fn line(id: String, state: Result<RunState, omo_runs::RunsError>) -> Line {
 /// Where a run stands, in one word.
 pub(super) fn word(state: &RunState) -> &'static str {
     match &state.phase {
-        Phase::Executing if state.open_question().is_some() => "waits for you",
-        Phase::Executing => "executing",
-        Phase::Ended { result } => result.word(),
-        Phase::Cancelled { .. } => "cancelled",
+        RunPhase::Executing if state.open_question().is_some() => "waits for you",
+        RunPhase::Executing => "executing",
+        RunPhase::Ended { result } => result.word(),
+        RunPhase::Cancelled { .. } => "cancelled",
     }
 }
 
@@ -126,7 +126,7 @@ fn colour(word: &str) -> Style {
 }
 
 /// Shows a run, task by task.
-pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Failure> {
+pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let mut out = anstream::stdout().lock();
@@ -141,7 +141,7 @@ pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Failur
     head(&mut out, &run, &state, env)?;
     tasks(&mut out, &state)?;
     // A run that is over waits for no answer; the question is put again once it goes on.
-    let is_open = state.phase == Phase::Executing;
+    let is_open = state.phase == RunPhase::Executing;
     for question in state.questions.iter().filter(|question| is_open && question.answer.is_none()) {
         writeln!(out, "\n{} waits for you: {}", question.question.id, sanitize(&question.question.question, 600))?;
         let options: Vec<String> = question
@@ -158,7 +158,7 @@ pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Failur
     Ok(())
 }
 
-fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> Result<(), Failure> {
+fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> Result<(), CommandError> {
     let dim = Style::new().dimmed();
     let torn = run.torn()?;
     let mut rows = vec![
@@ -184,22 +184,22 @@ fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> 
     Ok(())
 }
 
-fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
+fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandError> {
     let rows = state.standings().into_iter().map(|(unit, standing)| {
         let known = state.units.get(&unit.id);
         let evidence = match &standing {
-            Standing::Blocked { by } => format!("waits for {by}"),
-            Standing::Is(_) => {
+            TaskStanding::Blocked { by } => format!("waits for {by}"),
+            TaskStanding::Is(_) => {
                 known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default()
             }
         };
         let style = match &standing {
-            Standing::Is(UnitStatus::Passed) => AnsiColor::Green.on_default(),
-            Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => AnsiColor::Red.on_default(),
-            Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped | UnitStatus::Claimed) => {
+            TaskStanding::Is(TaskStatus::Passed) => AnsiColor::Green.on_default(),
+            TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => AnsiColor::Red.on_default(),
+            TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped | TaskStatus::Claimed) => {
                 AnsiColor::Yellow.on_default()
             }
-            Standing::Is(_) => Style::new(),
+            TaskStanding::Is(_) => Style::new(),
         };
         [
             Cell::plain(&unit.id),
@@ -214,7 +214,7 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), Failure> {
 }
 
 /// Takes a run over, with its plan as the file says it now.
-pub(super) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Failure> {
+pub(super) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     if !context.is_terminal() {
@@ -236,7 +236,7 @@ pub(super) fn go_on(
     before: &RunState,
     again: bool,
     digest: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     if !context.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
@@ -247,9 +247,9 @@ pub(super) fn go_on(
         Some(_) => Some(read_again(context, before, digest)?),
     };
     let is_over = match before.phase {
-        Phase::Ended { result: RunResult::Complete } => true,
-        Phase::Ended { .. } => !(again && before.mode == ExecutionMode::Waves),
-        Phase::Executing | Phase::Cancelled { .. } => false,
+        RunPhase::Ended { result: RunResult::Complete } => true,
+        RunPhase::Ended { .. } => !(again && before.mode == ExecutionMode::Waves),
+        RunPhase::Executing | RunPhase::Cancelled { .. } => false,
     };
     if is_over && replanned.is_none() {
         context.listen(run, before);
@@ -269,11 +269,15 @@ pub(super) fn go_on(
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.
-fn read_again(context: &CommandContext, state: &RunState, digest: Option<&str>) -> Result<(Plan, String), Failure> {
+fn read_again(
+    context: &CommandContext,
+    state: &RunState,
+    digest: Option<&str>,
+) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
-    let plan = file.plan(Options::from(&state.plan.policy));
+    let plan = file.plan(BatchOptions::from(&state.plan.policy));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
@@ -290,7 +294,7 @@ fn command_of(mode: ExecutionMode) -> ExecuteCommand {
 }
 
 /// What an edit of the plan means for its run.
-pub(super) fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
+pub(super) fn news(edit: &PlanEdit, before: &RunState, now: &RunState) -> String {
     let (were, are) = (before.plan.units.len(), now.plan.units.len());
     let word = now.plan.dialect.unit_word();
     let total = format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
@@ -305,16 +309,16 @@ pub(super) fn news(edit: &Edit, before: &RunState, now: &RunState) -> String {
 }
 
 /// Ends a run before its end.
-pub(super) fn cancel(env: &ProcessEnv, options: &CancelOptions) -> Result<(), Failure> {
+pub(super) fn cancel(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
     cancel_within(env, options, stage::PATIENCE)
 }
 
 /// As [`cancel`], for a person in a session, who waits no longer than a prompt may.
-pub(super) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), Failure> {
+pub(super) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
     cancel_within(env, options, Duration::from_secs(2))
 }
 
-fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), Failure> {
+fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
@@ -329,7 +333,7 @@ fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) 
 }
 
 /// Removes the records of runs that ended long ago.
-pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), Failure> {
+pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let Some(runs) = &context.runs else { return open::say("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
@@ -346,32 +350,35 @@ pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), Failure> {
 }
 
 /// Goes on from the checkpoint that another program left.
-pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Failure> {
+pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
     let shown = sanitize(&options.file, 200);
     let bytes = match omo_runs::engine::read_plan_bytes(&path) {
         Err(omo_runs::engine::PlanFileError::Missing(_)) => {
-            return Err(Failure::not_found(format!("there is no file `{shown}`"), "name the checkpoint that was left"));
+            return Err(CommandError::not_found(
+                format!("there is no file `{shown}`"),
+                "name the checkpoint that was left",
+            ));
         }
         read => read?,
     };
     let text = String::from_utf8_lossy(&bytes);
-    let found = dev_workflow::checkpoint::Found::read(&text).map_err(|error| {
-        Failure::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left")
+    let found = dev_workflow::checkpoint::ForeignCheckpoint::read(&text).map_err(|error| {
+        CommandError::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left")
     })?;
     let file = PlanFile::read(&context.root, &context.root, Path::new(&found.plan_file)).map_err(|error| {
-        Failure::not_found(
+        CommandError::not_found(
             format!("the plan that `{shown}` names: {error}"),
             "put the plan back, or correct `plan_file`",
         )
     })?;
-    let plan = file.plan(Options::of(found.k.get(), found.batch_size.get()));
+    let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
     if !plan.is_sound() {
         return Err(open::unsound(&plan, &file.bytes));
     }
     let events = imports::checkpoint(&plan, &text)
-        .map_err(|error| Failure::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
+        .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| open::no_repository(&context.root))?;
     drop(context.runs.as_ref().map(|runs| context.alone(runs, None)).transpose()?);
     let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT);
@@ -383,11 +390,11 @@ pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Fa
     let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
     let asked = open::Asked::of_plan(&plan.source.path, typed.typed(&typed.source));
     let approved = open::approve(&context, &plan, options.digest.as_deref(), &asked)?;
-    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.alone(&runs, None)?;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
-    let opened = EventKind::from(Opening {
+    let opened = EventKind::from(RunOpening {
         plan,
         approved,
         root,

@@ -44,10 +44,10 @@ pub(crate) use verdict::verdict;
 use omo_store::config::UserConfig;
 use omo_store::env::ProcessEnv;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// `omo run …`.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), CommandError> {
     crate::warn(config);
     match action {
         RunCommand::Start(options) => start::start(env, *options),

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use omo_plan::model::Unit;
-use omo_plan::run::event::{Actor, Event, EventKind};
+use omo_plan::model::Task;
+use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::schedule::{self, NextAction};
 use omo_plan::run::state::RunState;
-use omo_plan::run::verbs::{Refusal, RefusalKind};
+use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
 use omo_runs::engine::Engine;
 use omo_runs::{Run, task_session};
 use omo_store::env::{self, ProcessEnv, WorkerIdentity};
@@ -19,7 +19,7 @@ use super::context::{CommandContext, Ended};
 use super::segment::HandOut;
 use super::watch::Shown;
 use super::{blocks, exec, handed, local, stage};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 
 /// The longest wait: a command of the client lives ten minutes.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
@@ -27,7 +27,7 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Prints what comes next.
-pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Failure> {
+pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
@@ -46,7 +46,7 @@ pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Failur
     loop {
         match block(&context, &engine, &state, options)? {
             Block::Wait(text) if Instant::now() >= deadline => {
-                return say(&context, &run, &holder, &state, &text, Kind::BrokenPipe);
+                return say(&context, &run, &holder, &state, &text, ExitKind::BrokenPipe);
             }
             Block::Wait(_) => state = changed(&run, &state, deadline)?,
             Block::Final => {
@@ -61,8 +61,8 @@ pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Failur
 }
 
 /// The run after whatever follows by itself; what has ended is looked at as it is.
-fn looked_at(engine: &Engine, state: RunState) -> Result<RunState, Failure> {
-    if schedule::next(&state) == Action::Over {
+fn looked_at(engine: &Engine, state: RunState) -> Result<RunState, CommandError> {
+    if schedule::next(&state) == NextAction::Over {
         return Ok(engine.project_if_last(state)?);
     }
     engine.unedited(&state)?;
@@ -77,22 +77,29 @@ enum Block {
     Final,
     /// This is it, with the exit status that goes with it, and where the run stands after something was written down
     /// for it.
-    Said { text: String, kind: Kind, after: Option<Box<RunState>> },
+    Said { text: String, kind: ExitKind, after: Option<Box<RunState>> },
 }
 
-fn block(context: &CommandContext, engine: &Engine, state: &RunState, options: &NextOptions) -> Result<Block, Failure> {
-    let said = |text: String, kind: Kind| Block::Said { text, kind, after: None };
+fn block(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    options: &NextOptions,
+) -> Result<Block, CommandError> {
+    let said = |text: String, kind: ExitKind| Block::Said { text, kind, after: None };
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next(state) {
-        Action::Over => {
+        NextAction::Over => {
             let text = if task_session::is_one(state) { exec::blocks::done(state) } else { blocks::done(state) };
-            said(text, if blocks::is_complete(state) { Kind::BrokenPipe } else { Kind::NotGreen })
+            said(text, if blocks::is_complete(state) { ExitKind::BrokenPipe } else { ExitKind::NotGreen })
         }
-        Action::Ask(question) => said(blocks::ask(question, state), Kind::Human),
-        Action::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
-        Action::FinalChecks => Block::Final,
-        Action::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
-        Action::Open(_) | Action::Iterate(_) | Action::End(_) | Action::Apart(_) => return Err(stuck(context)),
+        NextAction::Ask(question) => said(blocks::ask(question, state), ExitKind::Human),
+        NextAction::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
+        NextAction::FinalChecks => Block::Final,
+        NextAction::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
+        NextAction::Open(_) | NextAction::Iterate(_) | NextAction::End(_) | NextAction::Apart(_) => {
+            return Err(stuck(context));
+        }
     })
 }
 
@@ -101,11 +108,11 @@ fn start(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    units: Vec<&Unit>,
+    units: Vec<&Task>,
     is_inline: bool,
     by_workflow: bool,
-) -> Result<Block, Failure> {
-    let said = |text: String| Block::Said { text, kind: Kind::BrokenPipe, after: None };
+) -> Result<Block, CommandError> {
+    let said = |text: String| Block::Said { text, kind: ExitKind::BrokenPipe, after: None };
     let Some(unit) = units.first().copied() else { return Err(stuck(context)) };
     match state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
@@ -122,8 +129,8 @@ fn start(
 }
 
 /// Never seen: before this, the engine has written down whatever follows from the ledger by itself.
-fn stuck(context: &CommandContext) -> Failure {
-    Failure::io(
+fn stuck(context: &CommandContext) -> CommandError {
+    CommandError::io(
         "the run does not know how to go on",
         format!("please report this, with `omo run show` in {}", context.root.display()),
     )
@@ -138,7 +145,7 @@ fn is_handed_out(state: &RunState) -> bool {
 }
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
-fn agent(context: &CommandContext, engine: &Engine, state: &RunState, unit: &Unit) -> Result<Block, Failure> {
+fn agent(context: &CommandContext, engine: &Engine, state: &RunState, unit: &Task) -> Result<Block, CommandError> {
     let now = env::now();
     let out = if handed::may_be_out(state, now) { handed::out(&events_of(engine, state)?, now) } else { Vec::new() };
     if out.contains(&unit.id) {
@@ -149,7 +156,7 @@ fn agent(context: &CommandContext, engine: &Engine, state: &RunState, unit: &Uni
 }
 
 /// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
-fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<Event>, Failure> {
+fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<RunEvent>, CommandError> {
     let mut events = engine.run.events()?;
     events.retain(|event| event.seq <= state.seq);
     Ok(events)
@@ -160,8 +167,8 @@ fn agents(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    mut units: Vec<&Unit>,
-) -> Result<Block, Failure> {
+    mut units: Vec<&Task>,
+) -> Result<Block, CommandError> {
     let events = events_of(engine, state)?;
     let out = handed::out(&events, env::now());
     units.retain(|unit| !out.contains(&unit.id));
@@ -174,21 +181,21 @@ fn agents(
 }
 
 /// What has agents started for these.
-fn started(context: &CommandContext, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, Failure> {
+fn started(context: &CommandContext, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, CommandError> {
     let after = if context.is_terminal() {
         // A person at a terminal only looks at it, and starts none.
         None
     } else {
         Some(Box::new(engine.transact(|_| Ok((vec![EventKind::HandedOut { units, to_agents: true }], ())))?.1))
     };
-    Ok(Block::Said { text, kind: Kind::BrokenPipe, after })
+    Ok(Block::Said { text, kind: ExitKind::BrokenPipe, after })
 }
 
-fn hand_out(engine: &Engine) -> Result<Block, Failure> {
+fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
     let (out, state) = engine.transact(|state| {
-        if !matches!(schedule::next(state), Action::Start(_)) {
-            return Err(Refusal {
-                kind: RefusalKind::Contention,
+        if !matches!(schedule::next(state), NextAction::Start(_)) {
+            return Err(VerbRefusal {
+                kind: VerbRefusalKind::Contention,
                 message: "somebody else has begun meanwhile".to_owned(),
                 hint: "run `omo agent next` again".to_owned(),
             });
@@ -198,11 +205,11 @@ fn hand_out(engine: &Engine) -> Result<Block, Failure> {
         Ok((vec![EventKind::HandedOut { units, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
-    Ok(Block::Said { text, kind: Kind::BrokenPipe, after: Some(Box::new(state)) })
+    Ok(Block::Said { text, kind: ExitKind::BrokenPipe, after: Some(Box::new(state)) })
 }
 
 /// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.
-fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, Failure> {
+fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, CommandError> {
     let was_handed_out = is_handed_out(state);
     loop {
         let now = run.state()?;
@@ -216,12 +223,12 @@ fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, F
 fn say(
     context: &CommandContext,
     run: &Run,
-    holder: &Actor,
+    holder: &EventActor,
     state: &RunState,
     text: &str,
-    kind: Kind,
-) -> Result<(), Failure> {
+    kind: ExitKind,
+) -> Result<(), CommandError> {
     context.tell(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
-    if kind == Kind::BrokenPipe { Ok(()) } else { Err(Failure::said(kind)) }
+    if kind == ExitKind::BrokenPipe { Ok(()) } else { Err(CommandError::said(kind)) }
 }

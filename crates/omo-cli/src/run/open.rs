@@ -19,10 +19,10 @@ use omo_store::pending_approval;
 use super::context::{CommandContext, Ended};
 use super::{blocks, handed};
 use crate::confirm::{self, Confirmation};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
-pub(super) fn go_on(context: &CommandContext) -> Result<(), Failure> {
+pub(super) fn go_on(context: &CommandContext) -> Result<(), CommandError> {
     let (run, before) = context.run(None, Ended::Not)?;
     let engine = context.engine(&run, &before)?;
     let can_go_on = |question: &&QuestionState| question.question.options.iter().any(|option| option.id == CONTINUE);
@@ -40,28 +40,28 @@ pub(super) fn go_on(context: &CommandContext) -> Result<(), Failure> {
 }
 
 /// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
-pub(super) fn writable(context: &CommandContext) -> Result<(), Failure> {
+pub(super) fn writable(context: &CommandContext) -> Result<(), CommandError> {
     let memory = context.runs.as_ref().map(|runs| projection::memory(&runs.path(), &context.root)).unwrap_or_default();
     let projection = Projection::new(&context.root, &memory, "");
     if !projection.owns_checkpoint()? {
         let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
         let hint = "`omo run import` goes on from it; to begin afresh, remove it";
-        return Err(Failure::conflict(message, hint));
+        return Err(CommandError::conflict(message, hint));
     }
     Ok(projection.check()?)
 }
 
-pub(super) fn no_repository(root: &Path) -> Failure {
+pub(super) fn no_repository(root: &Path) -> CommandError {
     let message = format!("{} is in no git repository, so nobody could tell what a task has changed", root.display());
-    Failure::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
+    CommandError::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
 }
 
-pub(super) fn unsound(plan: &Plan, bytes: &[u8]) -> Failure {
+pub(super) fn unsound(plan: &Plan, bytes: &[u8]) -> CommandError {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
     let shown = crate::plan::diagnostics(plan, bytes);
     let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
     let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
-    Failure::plan(message, format!("mend the plan; `omo plan lint {}` shows all of this again", plan.source.path))
+    CommandError::plan(message, format!("mend the plan; `omo plan lint {}` shows all of this again", plan.source.path))
 }
 
 /// How a person is asked about commands.
@@ -87,7 +87,7 @@ pub(super) fn approve(
     plan: &Plan,
     digest: Option<&str>,
     asked: &Asked,
-) -> Result<String, Failure> {
+) -> Result<String, CommandError> {
     approve_all(context, &planned_commands(plan), digest, asked)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn approve_all(
     commands: &[PlannedCommand],
     digest: Option<&str>,
     asked: &Asked,
-) -> Result<String, Failure> {
+) -> Result<String, CommandError> {
     let now = pending_approval::commands_digest(&context.root, commands);
     if commands.is_empty() || pending_approval::is_approved(Some(&context.state_home), &now) {
         return Ok(now);
@@ -113,7 +113,7 @@ pub(super) fn approve_all(
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
     confirm::ask(context.env, &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
     let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
-    let gone = || Failure::conflict("what was shown is not there any more", "run it again");
+    let gone = || CommandError::conflict("what was shown is not there any more", "run it again");
     let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(gone)?;
     let given = confirm::given(context.env);
     pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
@@ -121,13 +121,13 @@ pub(super) fn approve_all(
     Ok(left)
 }
 
-fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> Failure {
+fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> CommandError {
     let count = blocks::counted(commands.len(), "command");
     let message =
         format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
     if omo_core::messages::plan::approval_request(&asked.name, commands, digest).is_err() {
         let message = format!("{message}; they are too long to be shown here whole");
-        return Failure::human(message, "in a terminal of your own, `omo run start` shows them and asks");
+        return CommandError::human(message, "in a terminal of your own, `omo run start` shows them and asks");
     }
     let message = format!("{message}:\n\n{}", blocks::commands(commands).trim_end());
     let code = digest.get(..CODE_CHARS).unwrap_or(digest);
@@ -136,10 +136,10 @@ fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> Fai
          Only the user can do that: a model shows them this and ends its turn.",
         asked.typed
     );
-    Failure::human(message, hint)
+    CommandError::human(message, hint)
 }
 
 /// Prints a block.
-pub(super) fn say(text: &str) -> Result<(), Failure> {
+pub(super) fn say(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
 }

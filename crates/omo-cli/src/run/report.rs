@@ -15,11 +15,11 @@ use super::arguments::{ReportFormat, ReportOptions, ShowOptions};
 use super::context::{CommandContext, Ended};
 use super::manage;
 use super::watch::Shown;
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::table::{self, Cell};
 
 /// Prints the report of a run.
-pub(crate) fn report(env: &ProcessEnv, options: ReportOptions) -> Result<(), Failure> {
+pub(crate) fn report(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
     if options.format == Some(ReportFormat::Json) {
         return manage::show(env, &ShowOptions { run: options.run, json: true });
     }
@@ -44,7 +44,7 @@ fn summary(state: &RunState) -> String {
 }
 
 /// Runs the checks of a task, and changes nothing.
-pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(run, Ended::Too)?;
     let engine = context.engine(&run, &state)?;
@@ -53,7 +53,10 @@ pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Resu
     let outcomes = engine.check_all(unit, None, &mut Shown::new())?;
     let mut out = anstream::stdout().lock();
     if outcomes.is_empty() {
-        return Err(Failure::not_green(format!("{} has no check", unit.id), "a plan names it behind `**Verify:**`"));
+        return Err(CommandError::not_green(
+            format!("{} has no check", unit.id),
+            "a plan names it behind `**Verify:**`",
+        ));
     }
     let rows = outcomes.iter().map(|(check, outcome)| {
         let colour = if outcome.is_green() { AnsiColor::Green } else { AnsiColor::Red };
@@ -69,5 +72,5 @@ pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Resu
     for line in red.first_lines.iter().chain(&red.last_lines) {
         writeln!(out, "  {line}")?;
     }
-    Err(Failure::said(Kind::NotGreen))
+    Err(CommandError::said(ExitKind::NotGreen))
 }

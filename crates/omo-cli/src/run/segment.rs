@@ -2,7 +2,7 @@
 //! they are short.
 
 use omo_plan::run::segment::segment;
-use omo_plan::run::state::{RunState, Standing};
+use omo_plan::run::state::{RunState, TaskStanding};
 use omo_runs::dev_workflow::CHECKPOINT;
 use serde::Serialize;
 
@@ -91,6 +91,6 @@ fn arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments 
     }
 }
 
-fn is_bad(state: &RunState, id: &str, standing: &Standing) -> bool {
+fn is_bad(state: &RunState, id: &str, standing: &TaskStanding) -> bool {
     standing.is_ended() && !state.lets_go_on(id)
 }

@@ -4,26 +4,26 @@ use std::io::Write;
 
 use omo_core::text::sanitize;
 use omo_plan::run::event::EventKind;
-use omo_plan::run::state::{Standing, UnitStatus};
-use omo_runs::engine::Judged;
+use omo_plan::run::state::{TaskStanding, TaskStatus};
+use omo_runs::engine::JudgedAttempt;
 use omo_runs::ultra::lines;
 
 use super::blocks::PATIENTLY;
 use super::context::CommandContext;
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 
 /// Files in one line.
 const FILES: usize = 8;
 
 /// What became of an attempt at a step. The exit status says whether it has passed.
-pub(super) fn told(context: &CommandContext, judged: &Judged) -> Result<(), Failure> {
+pub(super) fn told(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
     let (id, state) = (&judged.unit.id, &judged.state);
     let mut said: Vec<String> =
         judged.outcomes.iter().flat_map(|(check, outcome)| lines::verified(check, outcome)).collect();
     said.extend(why(judged));
     said.extend(judged.events.iter().filter_map(|event| lines::line(&state.plan, event)));
     let known = state.units.get(id);
-    if known.is_some_and(|known| known.status == UnitStatus::Passed && !known.vacuous.is_empty()) {
+    if known.is_some_and(|known| known.status == TaskStatus::Passed && !known.vacuous.is_empty()) {
         said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
     }
     let end = known.and_then(|known| known.end.as_ref());
@@ -39,14 +39,14 @@ pub(super) fn told(context: &CommandContext, judged: &Judged) -> Result<(), Fail
         writeln!(out, "{line}")?;
     }
     match state.standing(id) {
-        Some(Standing::Is(UnitStatus::Passed)) => Ok(()),
-        Some(Standing::Is(UnitStatus::Held)) => Err(Failure::said(Kind::Human)),
-        _ => Err(Failure::said(Kind::NotGreen)),
+        Some(TaskStanding::Is(TaskStatus::Passed)) => Ok(()),
+        Some(TaskStanding::Is(TaskStatus::Held)) => Err(CommandError::said(ExitKind::Human)),
+        _ => Err(CommandError::said(ExitKind::NotGreen)),
     }
 }
 
 /// Why an attempt has failed whose checks say nothing about it.
-fn why(judged: &Judged) -> Option<String> {
+fn why(judged: &JudgedAttempt) -> Option<String> {
     if judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green()) {
         return None;
     }

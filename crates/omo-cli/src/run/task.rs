@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use omo_core::text::sanitize;
-use omo_plan::model::UnitKind;
+use omo_plan::model::TaskKind;
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{RunState, Standing, UnitStatus};
+use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
-use omo_runs::engine::{self, Judged, Put};
+use omo_runs::engine::{self, CompletionReport, JudgedAttempt};
 use omo_runs::{task_session, ultra};
 use omo_store::env::ProcessEnv;
 
@@ -16,16 +16,16 @@ use super::blocks::PATIENTLY;
 use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use super::{exec, local, step};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 
 /// A worker begins.
-pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failure> {
+pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
     context.tell(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.unit.id, &started.ticket, run.id());
-    let end = if task_session::is_one(&before) || started.unit.kind == UnitKind::Verify {
+    let end = if task_session::is_one(&before) || started.unit.kind == TaskKind::Verify {
         exec::blocks::how_to_end(&started.unit, run, ticket)
     } else {
         how_to_end(run, ticket, before.plan.dialect.unit_word())
@@ -49,7 +49,7 @@ fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
 }
 
 /// What a task asks for, once more.
-pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failure> {
+pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let unit = verbs::found(&state, &options.id)?;
@@ -57,19 +57,19 @@ pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failu
 }
 
 /// A worker is done: omo finds out whether it is so.
-pub(crate) fn done(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Failure> {
+pub(crate) fn done(env: &ProcessEnv, options: &DoneOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    let put = Put { note, evidence_ids: ids.collect() };
+    let put = CompletionReport { note, evidence_ids: ids.collect() };
     let judged = context.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
     context.tell(&run, &before.holder, &judged.state);
     ended(&context, &judged)
 }
 
 /// A worker gives up, or is gone.
-pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), Failure> {
+pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = context.engine(&run, &before)?;
@@ -93,7 +93,7 @@ pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), Failur
 }
 
 /// What became of an attempt: a worker that goes on reads what is next, an agent reports and ends.
-fn ended(context: &CommandContext, judged: &Judged) -> Result<(), Failure> {
+fn ended(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
     match judged.state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => step::told(context, judged),
         ExecutionMode::Batches | ExecutionMode::Waves => told(judged),
@@ -101,7 +101,7 @@ fn ended(context: &CommandContext, judged: &Judged) -> Result<(), Failure> {
 }
 
 /// The first line is what a worker hands on, word for word.
-fn told(judged: &Judged) -> Result<(), Failure> {
+fn told(judged: &JudgedAttempt) -> Result<(), CommandError> {
     let (id, state) = (&judged.unit.id, &judged.state);
     let known = state.units.get(id);
     let end = known.and_then(|known| known.end.as_ref());
@@ -110,10 +110,10 @@ fn told(judged: &Judged) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     let standing = state.standing(id);
     let word = match &standing {
-        Some(Standing::Is(UnitStatus::Passed)) => "PASSED",
-        Some(Standing::Is(UnitStatus::Claimed)) => "CLAIMED",
-        Some(Standing::Is(UnitStatus::Unverified)) => "NOT VERIFIED",
-        Some(Standing::Is(UnitStatus::Held)) => "HELD",
+        Some(TaskStanding::Is(TaskStatus::Passed)) => "PASSED",
+        Some(TaskStanding::Is(TaskStatus::Claimed)) => "CLAIMED",
+        Some(TaskStanding::Is(TaskStatus::Unverified)) => "NOT VERIFIED",
+        Some(TaskStanding::Is(TaskStatus::Held)) => "HELD",
         _ => "FAILED",
     };
     let why = known.and_then(|known| known.why.as_ref()).map(|why| sanitize(why, 300));
@@ -137,17 +137,17 @@ fn told(judged: &Judged) -> Result<(), Failure> {
             writeln!(out, "    {line}")?;
         }
     }
-    let is_tried_again = matches!(standing, Some(Standing::Is(UnitStatus::Pending)));
+    let is_tried_again = matches!(standing, Some(TaskStanding::Is(TaskStatus::Pending)));
     let again = match judged.state.mode {
         ExecutionMode::Batches if !is_tried_again => "omo does not try a task again by itself.",
         _ => "`omo agent next` says whether it is done again, and by whom.",
     };
     writeln!(out, "{again} Report the first line and end.")?;
-    Err(Failure::said(if word == "HELD" { Kind::Human } else { Kind::NotGreen }))
+    Err(CommandError::said(if word == "HELD" { ExitKind::Human } else { ExitKind::NotGreen }))
 }
 
 /// A person leaves a task out.
-pub(super) fn skip(env: &ProcessEnv, options: &SkipOptions) -> Result<(), Failure> {
+pub(super) fn skip(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
     let engine = context.engine(&run, &before)?;
@@ -157,13 +157,13 @@ pub(super) fn skip(env: &ProcessEnv, options: &SkipOptions) -> Result<(), Failur
 }
 
 /// A person has a failed task done again.
-pub(super) fn retry(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Failure> {
+pub(super) fn retry(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
     reopen(&CommandContext::find(env)?, options)?;
     Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.id)?)
 }
 
 /// Has it done again, and says nothing.
-pub(super) fn reopen(context: &CommandContext, options: &TaskOptions) -> Result<RunState, Failure> {
+pub(super) fn reopen(context: &CommandContext, options: &TaskOptions) -> Result<RunState, CommandError> {
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let engine = context.engine(&run, &before)?;
     engine.unedited(&before)?;

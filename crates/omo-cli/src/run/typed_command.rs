@@ -17,9 +17,9 @@ use omo_core::text::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::ultra_run::own::quoted;
-use omo_runs::{Listed, Runs};
+use omo_runs::{ListedRun, RunStore};
 use omo_store::env::ProcessEnv;
 use omo_store::sealed_plan_run;
 use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
@@ -28,7 +28,7 @@ use super::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, T
 use super::context::CommandContext;
 use super::open::say;
 use super::{blocks, manage, report, task};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 
 /// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
@@ -67,8 +67,8 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
-        crate::say(&Failure::human(message, "type /omo:cancel, /omo:report or /omo:retry in the session"));
-        return Kind::Human.exit_code();
+        crate::say(&CommandError::human(message, "type /omo:cancel, /omo:report or /omo:retry in the session"));
+        return ExitKind::Human.exit_code();
     };
     match answer(&env, &order) {
         Ok(()) => ExitCode::SUCCESS,
@@ -86,7 +86,7 @@ fn read_order(env: &ProcessEnv) -> Option<TypedOrder> {
     TypedOrder::read(&bytes, env.state_home.as_deref(), env.now)
 }
 
-fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), Failure> {
+fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
     let in_session = ProcessEnv {
         project_dir: Some(order.root.clone().into()),
         session_id: Some(order.session.clone()),
@@ -122,11 +122,12 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), Failure> {
 }
 
 /// Says what of the runs of the project is at work, one line for each run; nothing where nothing is.
-fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), Failure> {
+fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let listed = context.runs.as_ref().map(Runs::list).transpose()?.unwrap_or_default();
-    for Listed { id, state } in listed {
-        let Some(state) = state.ok().filter(|state| context.is_here(state) && state.phase == Phase::Executing) else {
+    let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
+    for ListedRun { id, state } in listed {
+        let Some(state) = state.ok().filter(|state| context.is_here(state) && state.phase == RunPhase::Executing)
+        else {
             continue;
         };
         let runs = context.runs.as_ref().map(|runs| runs.get(&id)).transpose()?;
@@ -146,16 +147,16 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), Failure> {
 }
 
 /// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.
-fn read_line<T: Parser>(order: &TypedOrder) -> Result<T, Failure> {
+fn read_line<T: Parser>(order: &TypedOrder) -> Result<T, CommandError> {
     let hint = || format!("type `{}`", order.command.usage());
-    let words = shlex::split(&order.arguments).ok_or_else(|| Failure::user("a quote is not closed", hint()))?;
+    let words = shlex::split(&order.arguments).ok_or_else(|| CommandError::user("a quote is not closed", hint()))?;
     T::try_parse_from(words).map_err(|error| {
         let what = error.to_string();
         let what = match error.kind() {
             clap::error::ErrorKind::MissingRequiredArgument => "it says too little",
             _ => what.lines().next().unwrap_or_default().trim_start_matches("error: "),
         };
-        Failure::user(sanitize(what, 200), hint())
+        CommandError::user(sanitize(what, 200), hint())
     })
 }
 

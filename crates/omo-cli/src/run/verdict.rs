@@ -4,30 +4,30 @@ use std::io::Write;
 
 use omo_core::text::sanitize;
 use omo_plan::id;
-use omo_plan::run::event::Verdict;
+use omo_plan::run::event::PlanVerdict;
 use omo_plan::run::state::RunState;
-use omo_runs::engine::Verdicted;
+use omo_runs::engine::VerdictOutcome;
 use omo_store::env::ProcessEnv;
 
 use super::arguments::{VerdictOptions, Word};
 use super::context::{CommandContext, Ended};
 use super::watch::Shown;
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 
 /// Has a verdict written down, if it counts.
-pub(crate) fn verdict(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Failure> {
+pub(crate) fn verdict(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let verdict = read(options)?;
     let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
     let judged = context.engine(&run, &before)?.judge_all(&options.ticket, &verdict, &mut Shown::new())?;
     let mut out = anstream::stdout().lock();
     match judged {
-        Verdicted::Given(state) => {
+        VerdictOutcome::Given(state) => {
             context.tell(&run, &before.holder, &state);
             writeln!(out, "{}", given(&verdict, &state))?;
             Ok(writeln!(out, "Report the first line and end.")?)
         }
-        Verdicted::Refused { why, outcomes, state } => {
+        VerdictOutcome::Refused { why, outcomes, state } => {
             context.tell(&run, &before.holder, &state);
             writeln!(out, "NOT COUNTED verify: {}", sanitize(&why, 400))?;
             if let Some((_, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
@@ -38,12 +38,12 @@ pub(crate) fn verdict(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), 
                 }
             }
             writeln!(out, "The ticket is still good: show what is missing, or give the verdict FAIL.")?;
-            Err(Failure::said(Kind::NotGreen))
+            Err(CommandError::said(ExitKind::NotGreen))
         }
     }
 }
 
-fn given(verdict: &Verdict, state: &RunState) -> String {
+fn given(verdict: &PlanVerdict, state: &RunState) -> String {
     if verdict.passed {
         return format!("PASS verify: evidence {}", verdict.evidence_ids.join(", "));
     }
@@ -53,23 +53,23 @@ fn given(verdict: &Verdict, state: &RunState) -> String {
     format!("FAIL verify: {tasks}; iteration {} of {}", state.iteration, state.plan.policy.max_iterations)
 }
 
-fn read(options: &VerdictOptions) -> Result<Verdict, Failure> {
+fn read(options: &VerdictOptions) -> Result<PlanVerdict, CommandError> {
     let reopen = options.reopen.iter().map(|text| reopened(text)).collect::<Result<Vec<_>, _>>()?;
     let passed = options.word == Word::Pass;
     if passed && !reopen.is_empty() {
         let hint = "say FAIL, or leave `--reopen` out";
-        return Err(Failure::user("a PASS has nothing done again", hint));
+        return Err(CommandError::user("a PASS has nothing done again", hint));
     }
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    Ok(Verdict { passed, evidence_ids: ids.collect(), reopen, note: sanitize(&options.note, 500) })
+    Ok(PlanVerdict { passed, evidence_ids: ids.collect(), reopen, note: sanitize(&options.note, 500) })
 }
 
 /// `2: why`.
-fn reopened(text: &str) -> Result<(String, String), Failure> {
+fn reopened(text: &str) -> Result<(String, String), CommandError> {
     let (task, why) = text.split_once(':').map(|(task, why)| (task.trim(), why.trim())).unwrap_or_default();
     if !id::is_id(task) || why.is_empty() {
         let message = format!("`{}` does not say which task is to be done again, and why", sanitize(text, 100));
-        return Err(Failure::user(message, "name both: `--reopen \"2: no test for an empty file\"`"));
+        return Err(CommandError::user(message, "name both: `--reopen \"2: no test for an empty file\"`"));
     }
     Ok((task.to_owned(), sanitize(why, 300)))
 }

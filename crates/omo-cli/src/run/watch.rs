@@ -1,7 +1,7 @@
 //! One line for the check that runs, on a terminal.
 
 use omo_core::messages::command_text::typed_form;
-use omo_runs::engine::Watcher;
+use omo_runs::engine::CommandWatcher;
 
 use crate::progress::Line;
 use crate::table::cut;
@@ -16,7 +16,7 @@ impl Shown {
     }
 }
 
-impl Watcher for Shown {
+impl CommandWatcher for Shown {
     fn begins(&mut self, command: &str, place: usize, of: usize) {
         self.0.begin(format!("check {} of {of}", place + 1), cut(&typed_form(command), 60));
     }

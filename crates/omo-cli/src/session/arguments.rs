@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use omo_plan::task_session::rules::{self, EXPLORATION_STAGES};
-use omo_plan::task_session::{SessionPhase, TaskStatus};
+use omo_plan::task_session::{TaskFileStatus, TaskListPhase};
 
 use crate::help::tasks as help;
 
@@ -150,7 +150,7 @@ pub(crate) struct UpdateOptions {
     pub which: Which,
     /// Where it stands from now on
     #[arg(long, short, value_parser = phase)]
-    pub phase: Option<SessionPhase>,
+    pub phase: Option<TaskListPhase>,
     /// Its plan is approved now
     #[arg(long, short = 'P')]
     pub plan_approved: bool,
@@ -258,7 +258,7 @@ pub(crate) struct TaskListOptions {
     pub which: Which,
     /// Only those that stand there
     #[arg(long, short = 'S', value_parser = status)]
-    pub status: Option<TaskStatus>,
+    pub status: Option<TaskFileStatus>,
     /// How they are printed
     #[arg(long, short, value_enum, default_value_t = Format::Table)]
     pub format: Format,
@@ -289,7 +289,7 @@ pub(crate) struct TaskUpdateOptions {
     pub task: WhichTask,
     /// Where it stands from now on
     #[arg(long, short = 'S', value_parser = status)]
-    pub status: Option<TaskStatus>,
+    pub status: Option<TaskFileStatus>,
     /// What shows that it is done; may be given several times
     #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = said)]
     pub add_evidence: Vec<String>,
@@ -392,12 +392,12 @@ pub(super) fn list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn phase(text: &str) -> Result<SessionPhase, String> {
-    let words = SessionPhase::ALL.map(SessionPhase::word);
+fn phase(text: &str) -> Result<TaskListPhase, String> {
+    let words = TaskListPhase::ALL.map(TaskListPhase::word);
     rules::phase(text).ok_or_else(|| format!("the phases are {}", words.join(", ")))
 }
 
-fn status(text: &str) -> Result<TaskStatus, String> {
+fn status(text: &str) -> Result<TaskFileStatus, String> {
     let words = "open (or pending), in_progress, resolved, blocked, failed";
     rules::status(text).ok_or_else(|| format!("a task can be {words}"))
 }

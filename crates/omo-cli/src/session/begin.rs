@@ -2,19 +2,19 @@
 
 use omo_core::session_id::SessionId;
 use omo_core::text::sanitize;
-use omo_plan::task_session::rules::{self, Beginning};
-use omo_plan::task_session::{ContextFile, Options, SessionFile};
-use omo_runs::session_store::{Locked, SessionError};
+use omo_plan::task_session::rules::{self, NewTaskList};
+use omo_plan::task_session::{ContextFile, TaskListFile, TaskListSettings};
+use omo_runs::session_store::{LockedTaskList, TaskListError};
 use omo_store::env::ProcessEnv;
 use omo_store::sealed_plan_run;
 
 use super::arguments::CreateOptions;
 use super::{note, typed};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::{Project, named_or_own};
 
 /// Begins one, or goes on.
-pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
         return run(env, &CreateOptions { args_from_hook: false, ..options });
@@ -32,17 +32,17 @@ pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Failu
     }
     let goal = options.goal.clone().unwrap_or(words);
     if goal.trim().is_empty() {
-        return Err(Failure::user("the goal says nothing", "say what the session is for"));
+        return Err(CommandError::user("the goal says nothing", "say what the session is for"));
     }
     let working_dir = std::env::current_dir()?.to_string_lossy().into_owned();
-    let how = Options {
+    let how = TaskListSettings {
         max_workers: options.max_workers,
         max_iterations: options.max_iterations,
         plan_only: options.plan_only,
         auto_mode: options.auto,
-        ..Options::default()
+        ..TaskListSettings::default()
     };
-    let beginning = Beginning { session: id.to_string(), goal, working_dir, options: how };
+    let beginning = NewTaskList { session: id.to_string(), goal, working_dir, options: how };
     let locked = super::sessions()?.create(&id)?.lock()?;
     if locked.is_session() {
         may_be_replaced(env, &locked, options.force)?;
@@ -56,17 +56,17 @@ pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Failu
 }
 
 /// What the user typed behind the command, where the hook has kept it.
-fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, Failure> {
+fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let project = Project::find(env)?;
     let taken = match (named_or_own(None, env)?, &project.folder) {
         (Some(id), Some(folder)) => sealed_plan_run::take_arguments(folder, &id, typed::COMMAND, Project::update(env))?,
         _ => None,
     };
-    let missing = || Failure::user("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
+    let missing = || CommandError::user("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
     typed::read(&taken.ok_or_else(missing)?, options)
 }
 
-fn resume(env: &ProcessEnv, id: &SessionId) -> Result<(), Failure> {
+fn resume(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError> {
     let locked = super::sessions()?.open(id)?.lock()?;
     let session = locked.session()?;
     super::needs_no_run(&session, env, super::WORK_ON_THE_RUN)?;
@@ -78,11 +78,11 @@ fn resume(env: &ProcessEnv, id: &SessionId) -> Result<(), Failure> {
 }
 
 /// One that goes on is only replaced with `--force`, and never while a run works on it.
-fn may_be_replaced(env: &ProcessEnv, locked: &Locked, is_forced: bool) -> Result<(), Failure> {
+fn may_be_replaced(env: &ProcessEnv, locked: &LockedTaskList, is_forced: bool) -> Result<(), CommandError> {
     let session = match locked.session() {
         Ok(session) => session,
         // What cannot be read is kept beside the new one like anything else.
-        Err(SessionError::Json { .. }) if is_forced => return Ok(()),
+        Err(TaskListError::Json { .. }) if is_forced => return Ok(()),
         Err(error) => return Err(error.into()),
     };
     super::needs_no_run(&session, env, "`omo run cancel` ends the run")?;
@@ -92,11 +92,11 @@ fn may_be_replaced(env: &ProcessEnv, locked: &Locked, is_forced: bool) -> Result
     let (id, phase, goal) = (&session.session_id, session.phase.word(), sanitize(&session.goal, 100));
     let message = format!("session {id} is in {phase}: {goal}");
     let hint = "`omo agent tasks update --phase CANCELLED` gives it up; `--force` begins anew and keeps what is there beside it";
-    Err(Failure::precondition(message, hint))
+    Err(CommandError::precondition(message, hint))
 }
 
-fn say(what: &str, locked: &Locked, session: &SessionFile) -> Result<(), Failure> {
-    let Options { max_workers, max_iterations, .. } = session.options;
+fn say(what: &str, locked: &LockedTaskList, session: &TaskListFile) -> Result<(), CommandError> {
+    let TaskListSettings { max_workers, max_iterations, .. } = session.options;
     let workers = if max_workers == 0 { "as many as there can be".to_owned() } else { max_workers.to_string() };
     super::print(&format!(
         "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}",

@@ -3,18 +3,18 @@
 use omo_core::session_id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_plan::task_session::SessionFile;
-use omo_runs::session_store::{Locked, SessionFolder, Sessions};
+use omo_plan::task_session::TaskListFile;
+use omo_runs::session_store::{LockedTaskList, TaskListFolder, TaskListStore};
 use omo_store::env::ProcessEnv;
 
 use super::arguments::{CleanOptions, Which};
 use super::note;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
     let sessions = super::sessions()?;
     if options.session.is_some() {
         let id = super::which(&Which { session: options.session.clone() }, env)?;
@@ -22,7 +22,7 @@ pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Failur
     }
     let (mut removed, mut kept) = (0, 0);
     for id in sessions.ids()? {
-        let found = sessions.open(&id).and_then(SessionFolder::lock).map_err(Failure::from);
+        let found = sessions.open(&id).and_then(TaskListFolder::lock).map_err(CommandError::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
             let is_meant =
@@ -46,7 +46,7 @@ pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Failur
     super::print(&format!("{removed} removed, {kept} kept"))
 }
 
-fn one(env: &ProcessEnv, sessions: &Sessions, id: &SessionId) -> Result<(), Failure> {
+fn one(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
     let path = sessions.path(id);
     if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return super::print(&format!("there is no session {id}: nothing to remove"));
@@ -64,11 +64,11 @@ fn one(env: &ProcessEnv, sessions: &Sessions, id: &SessionId) -> Result<(), Fail
     session.map_or_else(|| super::print(&format!("removed session {id}")), |session| say(id, &session))
 }
 
-fn say(id: &SessionId, session: &SessionFile) -> Result<(), Failure> {
+fn say(id: &SessionId, session: &TaskListFile) -> Result<(), CommandError> {
     super::print(&format!("removed session {id} ({}): {}", session.phase.word(), sanitize(&session.goal, 100)))
 }
 
-fn is_meant(options: &CleanOptions, session: &SessionFile, locked: &Locked, env: &ProcessEnv) -> bool {
+fn is_meant(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {
     let is_old = |days: u32| {
         let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
         // A file that was copied or changed by hand is as new as that change.

@@ -4,24 +4,24 @@ use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
 use omo_plan::task_session::ContextFile;
-use omo_plan::task_session::rules::{self, Finding};
-use omo_runs::session_store::SessionFolder;
+use omo_plan::task_session::rules::{self, ExplorerFinding};
+use omo_runs::session_store::TaskListFolder;
 use omo_store::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, list};
 use super::{print, print_field, summary, value};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::{LONGEST_WAIT, LOOK_EVERY};
 
 /// A longer text of an explorer is cut.
 const MAX_CHARS: usize = 2_000;
 
 /// Says which explorers are expected.
-pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), Failure> {
+pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
     let expected = list(&options.expected);
     if expected.is_empty() {
-        return Err(Failure::user("`--expected` names nobody", "such as `--expected overview,tests`"));
+        return Err(CommandError::user("`--expected` names nobody", "such as `--expected overview,tests`"));
     }
     let locked = super::open(&options.which, env)?.lock()?;
     let context = rules::expect_explorers(locked.context()?, &expected);
@@ -30,10 +30,10 @@ pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(),
 }
 
 /// Adds what an explorer found. What it has said before stays.
-pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Failure> {
+pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
     let locked = super::open(&options.which, env)?.lock()?;
     let id = options.explorer_id;
-    let found = Finding {
+    let found = ExplorerFinding {
         id: id.clone(),
         hint: options.hint,
         file: options.file,
@@ -52,7 +52,7 @@ pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Fa
 }
 
 /// Prints what was found.
-pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {
     let folder = super::open(&options.which, env)?;
     let path = folder.context_path();
     if options.file {
@@ -60,7 +60,7 @@ pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), F
     }
     let missing = || {
         let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
-        Failure::not_found(message, "`omo agent context init` says which are expected")
+        CommandError::not_found(message, "`omo agent context init` says which are expected")
     };
     let context = awaited(&folder, options.wait)?.ok_or_else(missing)?;
     if options.summary {
@@ -73,7 +73,7 @@ pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), F
 }
 
 /// What was found, once all that are expected have said what they found, or the time is over.
-fn awaited(folder: &SessionFolder, seconds: u64) -> Result<Option<ContextFile>, Failure> {
+fn awaited(folder: &TaskListFolder, seconds: u64) -> Result<Option<ContextFile>, CommandError> {
     let deadline = Instant::now() + Duration::from_secs(seconds).min(LONGEST_WAIT);
     loop {
         let context = folder.context()?;

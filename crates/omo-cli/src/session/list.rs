@@ -5,20 +5,20 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_plan::task_session::{SessionFile, SessionPhase, TaskStatus, VERIFY};
-use omo_runs::session_store::{SessionError, SessionFolder};
+use omo_plan::task_session::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY};
+use omo_runs::session_store::{TaskListError, TaskListFolder};
 use omo_store::env::ProcessEnv;
 use serde::Serialize;
 
 use super::arguments::ListOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::table::{self, Cell};
 
 /// One session, as it is listed.
 #[derive(Debug, Serialize)]
 struct Line {
     session_id: String,
-    phase: SessionPhase,
+    phase: TaskListPhase,
     goal: String,
     resolved: usize,
     tasks: usize,
@@ -26,7 +26,7 @@ struct Line {
 }
 
 /// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
-pub(super) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let sessions = super::sessions()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {
@@ -59,21 +59,22 @@ pub(super) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Failure
     Ok(())
 }
 
-fn line(folder: &SessionFolder) -> Result<Line, SessionError> {
-    let SessionFile { phase, goal, updated_at, .. } = folder.session()?;
+fn line(folder: &TaskListFolder) -> Result<Line, TaskListError> {
+    let TaskListFile { phase, goal, updated_at, .. } = folder.session()?;
     let tasks = folder.tasks()?.unwrap_or_default();
     // What verifies them all is none of them.
-    let resolved = tasks.tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskStatus::Resolved).count();
+    let resolved =
+        tasks.tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskFileStatus::Resolved).count();
     let all = tasks.ids.iter().filter(|id| *id != VERIFY).count();
     // Its folder says which one it is: the file may have been copied.
     Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
 }
 
-fn colour(phase: SessionPhase) -> Style {
+fn colour(phase: TaskListPhase) -> Style {
     match phase {
-        SessionPhase::Complete => AnsiColor::Green.on_default(),
-        SessionPhase::Cancelled => AnsiColor::Yellow.on_default(),
-        SessionPhase::Failed | SessionPhase::Unknown => AnsiColor::Red.on_default(),
+        TaskListPhase::Complete => AnsiColor::Green.on_default(),
+        TaskListPhase::Cancelled => AnsiColor::Yellow.on_default(),
+        TaskListPhase::Failed | TaskListPhase::Unknown => AnsiColor::Red.on_default(),
         _ => Style::new(),
     }
 }

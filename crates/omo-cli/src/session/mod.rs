@@ -22,21 +22,21 @@ use std::io::Write;
 
 use clap::error::ErrorKind;
 use omo_core::session_id::SessionId;
-use omo_plan::task_session::SessionFile;
+use omo_plan::task_session::TaskListFile;
 use omo_plan::task_session::rules;
-use omo_runs::session_store::{self, RunRef, SessionFolder, Sessions};
+use omo_runs::session_store::{self, RunRef, TaskListFolder, TaskListStore};
 use omo_store::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use arguments::{ContextCommand, TaskCommand, TasksCommand, TasksEditCommand};
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::project::named_or_own;
 use arguments::Which;
 
 /// `omo tasks …`.
-pub(crate) fn run(env: &ProcessEnv, action: TasksCommand) -> Result<(), Failure> {
+pub(crate) fn run(env: &ProcessEnv, action: TasksCommand) -> Result<(), CommandError> {
     let done = match action {
         TasksCommand::List(options) => list::run(env, &options),
         TasksCommand::Show(options) => sessions::get(env, &options),
@@ -46,7 +46,7 @@ pub(crate) fn run(env: &ProcessEnv, action: TasksCommand) -> Result<(), Failure>
 }
 
 /// `omo agent tasks …`.
-pub(crate) fn edit(env: &ProcessEnv, action: TasksEditCommand) -> Result<(), Failure> {
+pub(crate) fn edit(env: &ProcessEnv, action: TasksEditCommand) -> Result<(), CommandError> {
     let done = match action {
         TasksEditCommand::Create(options) => begin::run(env, &options),
         TasksEditCommand::Update(options) => sessions::update(env, options),
@@ -56,7 +56,7 @@ pub(crate) fn edit(env: &ProcessEnv, action: TasksEditCommand) -> Result<(), Fai
 }
 
 /// `omo agent task …`.
-pub(crate) fn task(env: &ProcessEnv, action: TaskCommand) -> Result<(), Failure> {
+pub(crate) fn task(env: &ProcessEnv, action: TaskCommand) -> Result<(), CommandError> {
     let done = match action {
         TaskCommand::Create(options) => tasks::create(env, *options),
         TaskCommand::List(options) => tasks::list(env, &options),
@@ -68,7 +68,7 @@ pub(crate) fn task(env: &ProcessEnv, action: TaskCommand) -> Result<(), Failure>
 }
 
 /// `omo agent context …`.
-pub(crate) fn context(env: &ProcessEnv, action: ContextCommand) -> Result<(), Failure> {
+pub(crate) fn context(env: &ProcessEnv, action: ContextCommand) -> Result<(), CommandError> {
     let done = match action {
         ContextCommand::Init(options) => context::init(env, &options),
         ContextCommand::Add(options) => context::add(env, options),
@@ -78,11 +78,11 @@ pub(crate) fn context(env: &ProcessEnv, action: ContextCommand) -> Result<(), Fa
 }
 
 /// What anything that goes wrong with a session ends with.
-const FAILED: Kind = Kind::NotGreen;
+const FAILED: ExitKind = ExitKind::NotGreen;
 
 /// A failure of these verbs, with their one status.
-fn with_status(failure: Failure) -> Failure {
-    if failure.kind == Kind::BrokenPipe { failure } else { failure.of_kind(FAILED) }
+fn with_status(failure: CommandError) -> CommandError {
+    if failure.kind == ExitKind::BrokenPipe { failure } else { failure.of_kind(FAILED) }
 }
 
 /// The exit status of a command line that could not be read.
@@ -107,40 +107,40 @@ pub(crate) fn status_of(error: &clap::Error, words: impl IntoIterator<Item = OsS
         {
             FAILED.status()
         }
-        _ => Kind::User.status(),
+        _ => ExitKind::User.status(),
     }
 }
 
 /// All sessions of the user.
-pub(crate) fn sessions() -> Result<Sessions, Failure> {
+pub(crate) fn sessions() -> Result<TaskListStore, CommandError> {
     let missing =
-        || Failure::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
-    Ok(Sessions::below(&env::client_home().ok_or_else(missing)?))
+        || CommandError::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
+    Ok(TaskListStore::below(&env::client_home().ok_or_else(missing)?))
 }
 
 /// The session that is meant.
-fn which(which: &Which, env: &ProcessEnv) -> Result<SessionId, Failure> {
-    let missing = || Failure::user("which session is not said", "name it: `--session ID`");
+fn which(which: &Which, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    let missing = || CommandError::user("which session is not said", "name it: `--session ID`");
     named_or_own(which.session.as_deref(), env)?.ok_or_else(missing)
 }
 
 /// The same, opened.
-fn open(options: &Which, env: &ProcessEnv) -> Result<SessionFolder, Failure> {
+fn open(options: &Which, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
     Ok(sessions()?.open(&which(options, env)?)?)
 }
 
 /// The run of a session, where one was opened and is open still.
-fn run_that_is_open(session: &SessionFile, env: &ProcessEnv) -> Result<Option<RunRef>, Failure> {
+fn run_that_is_open(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
     let Some(run) = session_store::open_run(session) else { return Ok(None) };
     let is_open = session_store::is_open(&run, env.state_home.as_deref())?;
     Ok(is_open.then_some(run))
 }
 
 /// Refuses where a run of the session is open: what a run writes by itself, no other command writes.
-fn needs_no_run(session: &SessionFile, env: &ProcessEnv, hint: &str) -> Result<(), Failure> {
+fn needs_no_run(session: &TaskListFile, env: &ProcessEnv, hint: &str) -> Result<(), CommandError> {
     run_that_is_open(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
         let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
-        Err(Failure::precondition(message, hint))
+        Err(CommandError::precondition(message, hint))
     })
 }
 
@@ -148,21 +148,21 @@ fn needs_no_run(session: &SessionFile, env: &ProcessEnv, hint: &str) -> Result<(
 const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo agent done` ends a task";
 
 /// Prints one value of a file, or says that there is none.
-fn print_field(value: &Value, path: &str, of: &str) -> Result<(), Failure> {
+fn print_field(value: &Value, path: &str, of: &str) -> Result<(), CommandError> {
     let missing = || {
         let shown = omo_core::text::sanitize(path, 60);
-        Failure::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
+        CommandError::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
     };
     let found = rules::field(value, path).ok_or_else(missing)?;
     print(&rules::shown(found))
 }
 
 /// Prints a value as JSON, below a line that says what was done.
-fn print_done(done: &str, value: &impl Serialize) -> Result<(), Failure> {
+fn print_done(done: &str, value: &impl Serialize) -> Result<(), CommandError> {
     print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
 }
 
-fn print(text: &str) -> Result<(), Failure> {
+fn print(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout().lock(), "{text}")?)
 }
 

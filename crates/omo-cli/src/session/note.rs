@@ -5,10 +5,10 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::task_list::OpenTaskList;
-use omo_plan::model::UnitKind;
-use omo_plan::run::state::{RunState, Standing, UnitStatus};
-use omo_plan::task_session::{SessionPhase, TaskStatus, VERIFY};
-use omo_runs::session_store::SessionFolder;
+use omo_plan::model::TaskKind;
+use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
+use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY};
+use omo_runs::session_store::TaskListFolder;
 use omo_runs::task_session::{render, session_id};
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
@@ -16,20 +16,21 @@ use omo_store::project_root;
 use omo_store::task_list_note::{self, TaskListNoteError};
 
 /// Notes where a session stands, as its files say it now.
-pub(crate) fn of_files(env: &ProcessEnv, session: &SessionFolder) {
+pub(crate) fn of_files(env: &ProcessEnv, session: &TaskListFolder) {
     let Ok(file) = session.session() else { return };
     let Some(root) = project(Path::new(&file.working_dir)) else { return };
     let tasks = session.tasks().ok().flatten().unwrap_or_default().tasks;
     let tasks: Vec<_> = tasks.iter().filter(|task| task.id != VERIFY).collect();
-    let done = tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
+    let done = tasks.iter().filter(|task| task.status == TaskFileStatus::Resolved).count();
     let (id, goal) = (session.id().to_string(), file.goal);
     keep(env, &root, file.phase, OpenTaskList { id, goal, ..counted(tasks.len(), done) });
 }
 
 /// Notes where a session stands, as its run says it now.
 pub(crate) fn of_run(env: &ProcessEnv, state: &RunState) {
-    let tasks = || state.plan.units.iter().filter(|unit| unit.kind != UnitKind::Verify);
-    let is_done = |id: &str| matches!(state.standing(id), Some(Standing::Is(UnitStatus::Passed | UnitStatus::Claimed)));
+    let tasks = || state.plan.units.iter().filter(|unit| unit.kind != TaskKind::Verify);
+    let is_done =
+        |id: &str| matches!(state.standing(id), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
     let done = tasks().filter(|unit| is_done(&unit.id)).count();
     let (id, goal) = (session_id(state).to_owned(), state.plan.goal.clone());
     let open = OpenTaskList { id, goal, ..counted(tasks().count(), done) };
@@ -49,7 +50,7 @@ fn counted(total: usize, done: usize) -> OpenTaskList {
     OpenTaskList { total: number(total), done: number(done), ..OpenTaskList::default() }
 }
 
-fn keep(env: &ProcessEnv, root: &Path, phase: SessionPhase, session: OpenTaskList) {
+fn keep(env: &ProcessEnv, root: &Path, phase: TaskListPhase, session: OpenTaskList) {
     let kept = if goes_on(phase) {
         let session = OpenTaskList { phase: phase.word().to_owned(), ..session };
         GuardedFolder::create_state(root)
@@ -67,14 +68,16 @@ fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteErro
 }
 
 /// Whether its user can go on with a session by one of the commands.
-fn goes_on(phase: SessionPhase) -> bool {
+fn goes_on(phase: TaskListPhase) -> bool {
     match phase {
-        SessionPhase::Planning
-        | SessionPhase::PlanningComplete
-        | SessionPhase::Execution
-        | SessionPhase::Verification
-        | SessionPhase::Failed => true,
-        SessionPhase::Documentation | SessionPhase::Complete | SessionPhase::Cancelled | SessionPhase::Unknown => false,
+        TaskListPhase::Planning
+        | TaskListPhase::PlanningComplete
+        | TaskListPhase::Execution
+        | TaskListPhase::Verification
+        | TaskListPhase::Failed => true,
+        TaskListPhase::Documentation | TaskListPhase::Complete | TaskListPhase::Cancelled | TaskListPhase::Unknown => {
+            false
+        }
     }
 }
 

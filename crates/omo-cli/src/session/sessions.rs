@@ -1,16 +1,16 @@
 //! `omo tasks show|update`.
 
-use omo_plan::task_session::SessionPhase;
-use omo_plan::task_session::rules::{self, SessionChange, Work};
+use omo_plan::task_session::TaskListPhase;
+use omo_plan::task_session::rules::{self, TaskListChange, TaskListWork};
 use omo_runs::session_store::SESSION;
 use omo_store::env::ProcessEnv;
 
 use super::arguments::{GetOptions, UpdateOptions};
 use super::{print, print_done, print_field};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// Prints a session, a value of it, or where it is.
-pub(super) fn get(env: &ProcessEnv, options: &GetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &ProcessEnv, options: &GetOptions) -> Result<(), CommandError> {
     let folder = super::open(&options.which, env)?;
     if options.dir {
         return print(&folder.path().display().to_string());
@@ -31,10 +31,10 @@ pub(super) fn get(env: &ProcessEnv, options: &GetOptions) -> Result<(), Failure>
 }
 
 /// Changes where a session stands.
-pub(super) fn update(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Failure> {
+pub(super) fn update(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;
-    let change = SessionChange {
+    let change = TaskListChange {
         phase: options.phase,
         plan_approved: options.plan_approved,
         design_doc: options.design_doc,
@@ -44,14 +44,17 @@ pub(super) fn update(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Fai
         documenter_completed: options.documenter_completed,
     };
     if change.is_of_a_run() {
-        let is_end = change.phase == Some(SessionPhase::Cancelled);
+        let is_end = change.phase == Some(TaskListPhase::Cancelled);
         let hint =
             if is_end { "`omo run cancel` ends the run, and with it the session" } else { super::WORK_ON_THE_RUN };
         super::needs_no_run(&session, env, hint)?;
     }
     let tasks = locked.tasks()?.unwrap_or_default();
-    let work =
-        Work { tasks: &tasks.tasks, unreadable: tasks.unreadable.len(), logged: locked.logged_evidence().unwrap_or(0) };
+    let work = TaskListWork {
+        tasks: &tasks.tasks,
+        unreadable: tasks.unreadable.len(),
+        logged: locked.logged_evidence().unwrap_or(0),
+    };
     let session = rules::changed_session(&session, &change, work, env.now)?;
     locked.write_session(&session)?;
     super::note::of_files(env, &locked);

@@ -2,19 +2,19 @@
 
 use omo_core::text::sanitize;
 use omo_plan::task_session::rules::shown;
-use omo_plan::task_session::{SessionFile, TaskFile, TaskStatus};
+use omo_plan::task_session::{TaskFile, TaskFileStatus, TaskListFile};
 use omo_store::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{SummaryFormat, TaskSummaryOptions};
 use super::{print, value};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// A longer text of a task is cut.
 const MAX_CHARS: usize = 2_000;
 
 /// Prints the summary, or writes it beside the tasks.
-pub(super) fn run(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), Failure> {
+pub(super) fn run(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), CommandError> {
     let folder = super::open(&options.which, env)?;
     let session = folder.session()?;
     let (tasks, text) = if let Some(id) = &options.id {
@@ -34,16 +34,16 @@ pub(super) fn run(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), 
     print(&text)
 }
 
-fn all(session: &SessionFile, tasks: &[TaskFile]) -> String {
-    let number = |status: TaskStatus| tasks.iter().filter(|task| task.status == status).count();
+fn all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
+    let number = |status: TaskFileStatus| tasks.iter().filter(|task| task.status == status).count();
     let counts = format!(
         "- {} tasks: {} resolved, {} in progress, {} open, {} blocked, {} failed",
         tasks.len(),
-        number(TaskStatus::Resolved),
-        number(TaskStatus::InProgress),
-        number(TaskStatus::Open),
-        number(TaskStatus::Blocked),
-        number(TaskStatus::Failed),
+        number(TaskFileStatus::Resolved),
+        number(TaskFileStatus::InProgress),
+        number(TaskFileStatus::Open),
+        number(TaskFileStatus::Blocked),
+        number(TaskFileStatus::Failed),
     );
     let goal = sanitize(&session.goal, MAX_CHARS);
     let mut parts = vec![
@@ -93,10 +93,10 @@ fn said(evidence: &Value) -> &str {
 
 fn sign(task: &TaskFile) -> char {
     match task.status {
-        TaskStatus::Open => '○',
-        TaskStatus::InProgress => '→',
-        TaskStatus::Resolved => '✓',
-        TaskStatus::Blocked => '⊘',
-        TaskStatus::Failed => '✗',
+        TaskFileStatus::Open => '○',
+        TaskFileStatus::InProgress => '→',
+        TaskFileStatus::Resolved => '✓',
+        TaskFileStatus::Blocked => '⊘',
+        TaskFileStatus::Failed => '✗',
     }
 }

@@ -3,24 +3,24 @@
 use std::path::Path;
 
 use omo_core::text::sanitize;
-use omo_plan::model::Complexity;
+use omo_plan::model::TaskComplexity;
 use omo_plan::task_session::rules::{self, NewTask, TaskChange};
-use omo_plan::task_session::{TaskFile, TaskStatus};
+use omo_plan::task_session::{TaskFile, TaskFileStatus};
 use omo_runs::engine::read_plan_bytes;
-use omo_runs::session_store::{SessionFolder, TASKS, Tasks};
+use omo_runs::session_store::{LoadedTasks, TASKS, TaskListFolder};
 use omo_store::env::ProcessEnv;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::arguments::{Format, TaskCreateOptions, TaskGetOptions, TaskListOptions, TaskUpdateOptions, Words};
 use super::{print, print_done, print_field, value};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::AddedTask;
 
 /// Adds a task.
-pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(), Failure> {
+pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(), CommandError> {
     if options.test_file.is_some() && options.approach != "tdd" {
-        return Err(Failure::user("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
+        return Err(CommandError::user("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
     }
     let described = options.description_file.as_deref().map(described).transpose()?;
     let new = NewTask {
@@ -55,22 +55,22 @@ pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(),
 }
 
 /// What a file says that describes a task.
-fn described(file: &Path) -> Result<String, Failure> {
+fn described(file: &Path) -> Result<String, CommandError> {
     let bytes = read_plan_bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|_| {
         let message = format!("{} is no text in UTF-8", file.display());
-        Failure::io(message, "a task is described in UTF-8")
+        CommandError::io(message, "a task is described in UTF-8")
     })?;
     Ok(text.trim().to_owned())
 }
 
 /// Lists the tasks.
-pub(super) fn list(env: &ProcessEnv, options: &TaskListOptions) -> Result<(), Failure> {
+pub(super) fn list(env: &ProcessEnv, options: &TaskListOptions) -> Result<(), CommandError> {
     let folder = super::open(&options.which, env)?;
     let missing = || {
         let path = folder.path().join(TASKS);
         let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
-        Failure::not_found(message, "`omo agent task create` makes one")
+        CommandError::not_found(message, "`omo agent task create` makes one")
     };
     let tasks = readable(&folder)?.ok_or_else(missing)?;
     let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);
@@ -101,7 +101,7 @@ fn line(row: &Row) -> String {
 
 /// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
 /// on stderr.
-pub(super) fn readable(folder: &SessionFolder) -> Result<Option<Tasks>, Failure> {
+pub(super) fn readable(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
     folder.session()?;
     let tasks = folder.tasks()?;
     tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| crate::say_warning(error));
@@ -118,7 +118,7 @@ struct Row {
     #[serde(rename = "blockedBy")]
     blocked_by_text: String,
     blocked_by: Vec<String>,
-    complexity: Complexity,
+    complexity: TaskComplexity,
     description: String,
     criteria: Vec<String>,
     retry_count: u32,
@@ -126,7 +126,7 @@ struct Row {
 
 fn row(task: TaskFile, words: Words) -> Row {
     let status = match (words, task.status) {
-        (Words::Seed, TaskStatus::Open) => "pending",
+        (Words::Seed, TaskFileStatus::Open) => "pending",
         (_, status) => status.word(),
     };
     let needs = task.needs();
@@ -144,7 +144,7 @@ fn row(task: TaskFile, words: Words) -> Row {
 }
 
 /// Prints a task, or a value of it.
-pub(super) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), Failure> {
+pub(super) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), CommandError> {
     let folder = super::open(&options.which, env)?;
     let task = folder.task(&options.task.id)?;
     match &options.field {
@@ -154,7 +154,7 @@ pub(super) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), Fail
 }
 
 /// Changes where a task stands, or adds evidence.
-pub(super) fn update(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(), Failure> {
+pub(super) fn update(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(), CommandError> {
     let locked = super::open(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let task = locked.task(&options.task.id)?;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use omo_exec::claude::{Claude, Marketplace, Plugin};
+use omo_exec::claude::{ClaudeClient, InstalledPlugin, Marketplace};
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// The name of the marketplace, as `marketplace.json` gives it.
 pub(super) const MARKETPLACE: &str = "omo";
@@ -58,7 +58,7 @@ pub(super) enum Step {
 }
 
 /// What the client knows of the plugin that is, or will be, staged in `place`.
-pub(super) fn look(claude: &Claude, place: &Path) -> Result<Registered, Failure> {
+pub(super) fn look(claude: &ClaudeClient, place: &Path) -> Result<Registered, CommandError> {
     let is_place = |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_at(&path, place));
     Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
 }
@@ -67,14 +67,15 @@ fn is_at(path: &Path, place: &Path) -> bool {
     place.canonicalize().is_ok_and(|place| place == path)
 }
 
-fn read(marketplaces: &[Marketplace], plugins: &[Plugin], is_place: impl Fn(&Path) -> bool) -> Registered {
+fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: impl Fn(&Path) -> bool) -> Registered {
     let marketplace = marketplaces.iter().find(|marketplace| marketplace.name == MARKETPLACE);
     let whose = marketplace.map_or(Whose::Nobodys, |marketplace| {
         let ours = marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
         if ours { Whose::Ours } else { Whose::From(marketplace.origin()) }
     });
     // A project may have it as well; that is its own affair.
-    let of_the_user = |plugin: &&Plugin| plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user");
+    let of_the_user =
+        |plugin: &&InstalledPlugin| plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user");
     let plugin = plugins.iter().find(of_the_user);
     let plugin = plugin.map(|plugin| Entry { version: plugin.version.clone(), is_enabled: plugin.enabled });
     Registered { marketplace: whose, plugin }
@@ -115,7 +116,7 @@ pub(super) fn steps_to_remove(now: &Registered) -> Vec<Step> {
 
 impl Step {
     /// Has the client do it.
-    pub(super) fn take(self, claude: &Claude, place: &Path) -> Result<(), Failure> {
+    pub(super) fn take(self, claude: &ClaudeClient, place: &Path) -> Result<(), CommandError> {
         let place = place.as_os_str();
         let words = match self {
             Self::Add => ["marketplace", "add"].map(AsRef::as_ref).into_iter().chain([place]).collect(),
@@ -141,9 +142,9 @@ mod tests {
         Marketplace { name: name.to_owned(), source: source.to_owned(), path, repo, url: None }
     }
 
-    fn plugin(id: &str, scope: &str, version: &str, enabled: bool) -> Plugin {
+    fn plugin(id: &str, scope: &str, version: &str, enabled: bool) -> InstalledPlugin {
         let version = Some(version.to_owned());
-        Plugin {
+        InstalledPlugin {
             id: id.to_owned(),
             version,
             scope: Some(scope.to_owned()),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// What a hook's command begins with, before its path in the plugin.
 const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
@@ -28,13 +28,13 @@ struct Manifest {
 }
 
 /// The plugin of the program that runs: it lies in its `bin/`.
-pub(super) fn own() -> Result<Source, Failure> {
+pub(super) fn own() -> Result<Source, CommandError> {
     let program = std::env::current_exe()?.canonicalize()?;
     let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
     let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(at);
     found.map_err(|why| {
         let message = format!("{} is not part of a plugin that can be set up: {why}", program.display());
-        Failure::precondition(
+        CommandError::precondition(
             message,
             "in a checkout `cargo xtask install` builds a whole one and sets it up; an unpacked archive has one too: run its `bin/omo setup`",
         )

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use omo_store::folder_swap;
 
 use super::source::Source;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::platform::{self, Rights};
 
 /// More files than any plugin of omo has: a user who put an `omo` into a larger folder did not mean
@@ -28,7 +28,7 @@ pub(super) enum Staged {
 
 /// Makes `place` hold exactly the files of the plugin. `new` is where they are put together first;
 /// what an earlier attempt has left there goes. The caller holds the lock.
-pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged, Failure> {
+pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged, CommandError> {
     clear(new)?;
     let files = files(&source.folder).map_err(|error| failed("read", &source.folder, &error))?;
     if is_same(&files, place) {
@@ -37,7 +37,7 @@ pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged,
     let before = match fs::symlink_metadata(place) {
         Ok(found) if !found.is_dir() => {
             let message = format!("{} is no folder, and omo did not put it there", place.display());
-            return Err(Failure::io(message, "move it away and run `omo setup` again"));
+            return Err(CommandError::io(message, "move it away and run `omo setup` again"));
         }
         Ok(_) => Staged::Instead(super::source::version_at(place)),
         Err(_) => Staged::New,
@@ -54,13 +54,13 @@ pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged,
 
 /// Removes what putting a plugin together has left; a program that runs from there keeps its file
 /// on some systems, and goes with the next setup.
-pub(super) fn clear(new: &Path) -> Result<(), Failure> {
+pub(super) fn clear(new: &Path) -> Result<(), CommandError> {
     folder_swap::clear_leftovers(new).map_err(|error| failed("remove", new, &error))
 }
 
-fn failed(action: &str, path: &Path, error: &io::Error) -> Failure {
+fn failed(action: &str, path: &Path, error: &io::Error) -> CommandError {
     let message = format!("{action} {}: {error}", path.display());
-    Failure::io(message, "check the rights of that folder and the space on its disk; nothing else was changed")
+    CommandError::io(message, "check the rights of that folder and the space on its disk; nothing else was changed")
 }
 
 /// The files below a folder: their paths within it, and where they are.
@@ -141,7 +141,7 @@ mod tests {
             self.temp.path().join("plugin")
         }
 
-        fn stage(&self) -> Result<Staged, Failure> {
+        fn stage(&self) -> Result<Staged, CommandError> {
             stage(&self.source, &self.temp.path().join("plugin.new"), &self.place())
         }
     }

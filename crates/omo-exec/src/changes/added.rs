@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_store::git_worktree::GitWorktree;
 
-use super::{TreeId, below_top, difference, is_own, seen_from};
+use super::{TreeSnapshot, below_top, difference, is_own, seen_from};
 
 /// At most so many bytes of one line are given.
 const MAX_LINE_BYTES: usize = 2_000;
@@ -49,8 +49,8 @@ pub fn added_lines(
     root: &Path,
     state_home: &Path,
     run_id: &str,
-    before: &TreeId,
-    now: &TreeId,
+    before: &TreeSnapshot,
+    now: &TreeSnapshot,
     own: &[&str],
 ) -> Option<AddedLines> {
     const PATCH: [&str; 13] = [
@@ -77,7 +77,7 @@ pub fn added_lines(
 
 /// Where in a patch its reader stands.
 #[derive(Default)]
-struct Reader {
+struct PatchReader {
     file: String,
     /// The number of the next added line.
     next: usize,
@@ -87,11 +87,11 @@ struct Reader {
 
 /// The added lines of a patch without context.
 fn parse(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
-    let mut reader = Reader::default();
+    let mut reader = PatchReader::default();
     patch.split(|byte| *byte == b'\n').filter_map(move |line| reader.read(line))
 }
 
-impl Reader {
+impl PatchReader {
     /// Takes the next line of the patch. What a line is goes by how many were announced: an added line that begins
     /// with `++` looks like the name of a file.
     fn read(&mut self, line: &[u8]) -> Option<AddedLine> {

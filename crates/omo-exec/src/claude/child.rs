@@ -31,7 +31,7 @@ const OF_A_SESSION: [&str; 17] = [
 
 /// What a session may do without being asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Permissions {
+pub enum WorkerPermissions {
     /// Edit the files of its folder, and what these rules of the client allow, `Bash(npm test:*)` say.
     /// Whatever else would be asked is denied: no user is there to answer.
     Listed(Vec<String>),
@@ -41,7 +41,7 @@ pub enum Permissions {
 
 /// One session.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct WorkerSpec {
     /// The run that it belongs to.
     pub run: String,
     /// The group that it works on.
@@ -61,14 +61,14 @@ pub struct Order {
     /// How much it may spend, in US dollars.
     pub max_budget_usd: Option<f64>,
     /// What it may do without being asked.
-    pub permissions: Permissions,
+    pub permissions: WorkerPermissions,
     /// The model, where the plan or its user names one.
     pub model: Option<String>,
     /// The session that is to go on, instead of a new one.
     pub resume: Option<String>,
 }
 
-impl Order {
+impl WorkerSpec {
     /// The arguments of the client.
     pub fn arguments(&self) -> Vec<OsString> {
         // Line by line, unlike `json`, tells when a limit of use is reset, and which session it is
@@ -85,8 +85,8 @@ impl Order {
             arguments.extend([OsStr::new("--settings"), file.as_os_str()]);
         }
         match &self.permissions {
-            Permissions::All => arguments.push(OsStr::new("--dangerously-skip-permissions")),
-            Permissions::Listed(rules) => {
+            WorkerPermissions::All => arguments.push(OsStr::new("--dangerously-skip-permissions")),
+            WorkerPermissions::Listed(rules) => {
                 arguments.extend(["--permission-mode", "acceptEdits"].map(OsStr::new));
                 // Last: the client takes everything after it for a rule.
                 arguments.extend((!rules.is_empty()).then_some(OsStr::new("--allowedTools")));
@@ -142,8 +142,8 @@ fn is_handed_on(name: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    fn order() -> Order {
-        Order {
+    fn order() -> WorkerSpec {
+        WorkerSpec {
             run: "r1".to_owned(),
             group: "2".to_owned(),
             worktree: "/w".into(),
@@ -153,13 +153,16 @@ mod tests {
             settings: None,
             max_turns: 50,
             max_budget_usd: Some(2.5),
-            permissions: Permissions::Listed(vec!["Bash(cargo test:*)".to_owned(), "Bash(git diff:*)".to_owned()]),
+            permissions: WorkerPermissions::Listed(vec![
+                "Bash(cargo test:*)".to_owned(),
+                "Bash(git diff:*)".to_owned(),
+            ]),
             model: None,
             resume: None,
         }
     }
 
-    fn line(order: &Order) -> String {
+    fn line(order: &WorkerSpec) -> String {
         order.arguments().join(OsStr::new("|")).into_string().unwrap()
     }
 
@@ -169,11 +172,16 @@ mod tests {
         let listed =
             "--max-budget-usd|2.5|--permission-mode|acceptEdits|--allowedTools|Bash(cargo test:*)|Bash(git diff:*)";
         assert_eq!(line(&order()), format!("{START}|{listed}"));
-        let bare = Order { max_budget_usd: None, permissions: Permissions::Listed(Vec::new()), ..order() };
+        let bare = WorkerSpec { max_budget_usd: None, permissions: WorkerPermissions::Listed(Vec::new()), ..order() };
         assert_eq!(line(&bare), format!("{START}|--permission-mode|acceptEdits"));
-        let all = Order { permissions: Permissions::All, model: Some("opus".into()), resume: Some("s".into()), ..bare };
+        let all = WorkerSpec {
+            permissions: WorkerPermissions::All,
+            model: Some("opus".into()),
+            resume: Some("s".into()),
+            ..bare
+        };
         assert_eq!(line(&all), format!("{START}|--model|opus|--resume|s|--dangerously-skip-permissions"));
-        let fenced = Order { settings: Some("/s.json".into()), max_budget_usd: None, ..order() };
+        let fenced = WorkerSpec { settings: Some("/s.json".into()), max_budget_usd: None, ..order() };
         assert!(line(&fenced).starts_with(&format!("{START}|--settings|/s.json|--permission-mode|")));
     }
 

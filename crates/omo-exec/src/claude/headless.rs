@@ -4,11 +4,11 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::{Claude, ClaudeError, asked, quoted};
+use super::{ClaudeClient, ClaudeError, asked, quoted};
 
 /// What a session is started with.
 #[derive(Debug)]
-pub struct Headless<'a> {
+pub struct HeadlessRequest<'a> {
     /// Where.
     pub folder: &'a Path,
     /// Its whole environment.
@@ -19,7 +19,7 @@ pub struct Headless<'a> {
 
 /// What a session said until its end.
 #[derive(Debug)]
-pub struct Session {
+pub struct HeadlessResult {
     /// Everything that it printed.
     pub printed: String,
     /// The end of what it complained about.
@@ -28,15 +28,23 @@ pub struct Session {
     pub succeeded: bool,
 }
 
-impl Claude {
+impl ClaudeClient {
     /// Runs a session to its end. `is_wanted` is asked all the while; once it says no, the session
     /// is ended with all that it started.
-    pub fn session(&self, headless: Headless, is_wanted: impl FnMut() -> bool) -> Result<Session, ClaudeError> {
+    pub fn session(
+        &self,
+        headless: HeadlessRequest,
+        is_wanted: impl FnMut() -> bool,
+    ) -> Result<HeadlessResult, ClaudeError> {
         let mut command = self.command();
         command.args(headless.arguments).current_dir(headless.folder);
         command.env_clear().envs(headless.variables);
         let asked = asked(&[OsStr::new("-p")]);
         let answer = self.run(command, &asked, is_wanted)?;
-        Ok(Session { succeeded: answer.status == Some(0), complaint: quoted(&answer.stderr), printed: answer.stdout })
+        Ok(HeadlessResult {
+            succeeded: answer.status == Some(0),
+            complaint: quoted(&answer.stderr),
+            printed: answer.stdout,
+        })
     }
 }

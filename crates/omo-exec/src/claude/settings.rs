@@ -36,14 +36,14 @@ const NEEDED: [&str; 6] =
 
 /// What the settings of one session name.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings<'a> {
+pub struct WorkerSettings<'a> {
     /// The program omo, by its absolute path.
     pub program: &'a Path,
     /// The file with the rules of the fence, by its absolute path.
     pub rules: &'a Path,
 }
 
-impl Settings<'_> {
+impl WorkerSettings<'_> {
     /// The file's text; `None` where a path is no text.
     pub fn text(&self) -> Option<String> {
         let (program, rules) = (self.program.to_str()?, self.rules.to_str()?);
@@ -69,13 +69,13 @@ impl Settings<'_> {
 /// A rule that would be none, or an option of the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no rule of Claude Code; one begins with the name of a tool: `Bash(npm test:*)`")]
-pub struct InvalidRule(pub String);
+pub struct InvalidPermissionRule(pub String);
 
 /// What a session may do without being asked: what it needs for its work, and these rules of its user.
-pub fn allowed(own: &[String]) -> Result<Vec<String>, InvalidRule> {
+pub fn allowed(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let is_rule = |rule: &String| rule.starts_with(|first: char| first.is_ascii_alphabetic());
     if let Some(wrong) = own.iter().find(|rule| !is_rule(rule)) {
-        return Err(InvalidRule(wrong.clone()));
+        return Err(InvalidPermissionRule(wrong.clone()));
     }
     Ok(NEEDED.iter().map(|command| beginning_with(command)).chain(own.iter().cloned()).collect())
 }
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn the_fence_is_asked_by_its_path_and_without_a_shell() {
         let (program, rules) = (Path::new("/opt/o m\"o/omo"), Path::new("/r 'x'/$(y)/fence.json"));
-        let settings: Value = serde_json::from_str(&Settings { program, rules }.text().unwrap()).unwrap();
+        let settings: Value = serde_json::from_str(&WorkerSettings { program, rules }.text().unwrap()).unwrap();
         let hook = &settings["hooks"]["PreToolUse"][0];
         assert_eq!(hook["matcher"], ASKED_ABOUT);
         assert_eq!(hook["hooks"][0]["command"], "/opt/o m\"o/omo");
@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(rules.len(), NEEDED.len() + 1);
         assert!(!NEEDED.iter().any(|command| "omo agent evidence run".starts_with(command)), "it runs anything");
         for wrong in ["--dangerously-skip-permissions", "", " Bash(x)"] {
-            assert_eq!(allowed(&[wrong.to_owned()]), Err(InvalidRule(wrong.to_owned())));
+            assert_eq!(allowed(&[wrong.to_owned()]), Err(InvalidPermissionRule(wrong.to_owned())));
         }
     }
 }

@@ -14,7 +14,7 @@ const MAX_LINE: u64 = MAX_BYTES as u64;
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
+enum StreamLine {
     System {
         subtype: String,
         session_id: Option<String>,
@@ -52,11 +52,11 @@ pub fn read(mut printed: impl BufRead) -> SessionOutput {
             continue;
         }
         match serde_json::from_slice(&bytes) {
-            Ok(Line::System { subtype, session_id }) if subtype == "init" => said.session_id = session_id,
-            Ok(Line::RateLimitEvent { rate_limit_info }) if rate_limit_info.status == "rejected" => {
+            Ok(StreamLine::System { subtype, session_id }) if subtype == "init" => said.session_id = session_id,
+            Ok(StreamLine::RateLimitEvent { rate_limit_info }) if rate_limit_info.status == "rejected" => {
                 said.limit_resets_at = rate_limit_info.resets_at;
             }
-            Ok(Line::Result(result)) => said.result = Some(result),
+            Ok(StreamLine::Result(result)) => said.result = Some(result),
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use omo_core::text::sanitize;
 use omo_store::env::is_variable_named;
 use serde::Deserialize;
 
-use crate::restore::Name;
+use crate::restore::TreePath;
 
 /// At most so many letters of a trailer's value are used.
 const LONGEST_VALUE: usize = 200;
@@ -39,7 +39,7 @@ fn is_trailer(line: &str) -> bool {
 }
 
 /// A list of paths from the top, as git reads it from a file: each means itself, whatever letters it has.
-pub(super) fn list(names: &[Name]) -> Vec<u8> {
+pub(super) fn list(names: &[TreePath]) -> Vec<u8> {
     names.iter().flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat()).collect()
 }
 
@@ -60,7 +60,7 @@ pub(super) fn own(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, Os
 
 /// One event of those that git writes down of itself.
 #[derive(Debug, Deserialize)]
-struct Event {
+struct TraceEvent {
     #[serde(rename = "event")]
     kind: String,
     /// A git that this one started has a longer one, with a slash.
@@ -94,8 +94,8 @@ pub(super) fn has_run(trace: &[u8], hook: &str) -> bool {
 }
 
 /// What git wrote down of itself, and not of those that it started.
-fn events(trace: &[u8]) -> impl Iterator<Item = Event> {
-    let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Event>(line).ok());
+fn events(trace: &[u8]) -> impl Iterator<Item = TraceEvent> {
+    let events = trace.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<TraceEvent>(line).ok());
     events.filter(|event| !event.sid.contains('/'))
 }
 

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use omo_store::folder::GuardedFolder;
 
-use super::{Blob, Entry};
-use crate::tree::Scratch;
+use super::{DiffEntry, DiffSide};
+use crate::tree::ScratchTree;
 
 /// A larger version is not written, nor are more bytes or files than that in all.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -31,7 +31,7 @@ impl<'a> FileVersions<'a> {
     }
 
     /// Writes both versions of a file, and gives what is said of that; `None` where they are too large.
-    pub(super) fn keep(&mut self, scratch: &Scratch, entry: &Entry) -> Option<String> {
+    pub(super) fn keep(&mut self, scratch: &ScratchTree, entry: &DiffEntry) -> Option<String> {
         self.bytes += entry.before.bytes + entry.now.bytes;
         self.files += 1;
         let is_large = entry.before.bytes.max(entry.now.bytes) > MAX_FILE_BYTES;
@@ -50,7 +50,7 @@ impl<'a> FileVersions<'a> {
         Some(said)
     }
 
-    fn put(&mut self, scratch: &Scratch, blob: &Blob, what: &str) -> Option<String> {
+    fn put(&mut self, scratch: &ScratchTree, blob: &DiffSide, what: &str) -> Option<String> {
         let content = scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?;
         if self.folder.is_none() {
             self.folder = Some(self.parent.empty_and_open(&self.name).ok()?);

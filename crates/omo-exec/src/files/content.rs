@@ -8,13 +8,13 @@ use std::time::Instant;
 
 use omo_store::regular_file;
 
-use crate::platform::{Stamp, Top, may_be_run, path_of};
+use crate::platform::{FileStamp, TreeTop, may_be_run, path_of};
 
 /// The digest of what has a path.
-pub(super) type Digest = [u8; 32];
+pub(super) type ContentDigest = [u8; 32];
 
 /// What was read before: the stamp of each path, as bytes, and what stood there.
-pub(super) type Known<'a> = HashMap<&'a [u8], (&'a [u8], Digest)>;
+pub(super) type KnownDigests<'a> = HashMap<&'a [u8], (&'a [u8], ContentDigest)>;
 
 /// Where a link leads to a folder outside, at most so many files of it are read.
 const MAX_OUTSIDE: usize = 20_000;
@@ -28,13 +28,13 @@ const BUFFER_BYTES: usize = 16 * 1024;
 
 /// A path, and what stands there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct FileEntry {
     /// From the top.
     pub(super) path: Vec<u8>,
     /// Taken before it was read; `None` where the system has none to go by.
-    pub(super) stamp: Option<Stamp>,
+    pub(super) stamp: Option<FileStamp>,
     /// `None` where nothing is there.
-    pub(super) digest: Option<Digest>,
+    pub(super) digest: Option<ContentDigest>,
     /// It depends on something that has no path in the work tree.
     pub(super) leads_outside: bool,
 }
@@ -44,17 +44,18 @@ pub(super) struct Entry {
 pub(super) fn read<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
-    known: &Known<'_>,
+    known: &KnownDigests<'_>,
     deadline: Instant,
-) -> Option<Vec<Entry>> {
-    let seen_from = Top::open(top);
-    Reader { top, real_top: top.canonicalize().ok()?, files, seen_from: seen_from.as_ref(), known, deadline }.all(files)
+) -> Option<Vec<FileEntry>> {
+    let seen_from = TreeTop::open(top);
+    ContentReader { top, real_top: top.canonicalize().ok()?, files, seen_from: seen_from.as_ref(), known, deadline }
+        .all(files)
 }
 
 /// The id of what stands in files now, whatever their times say. `None` as with [`read`].
 pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(top: &Path, files: &[P], deadline: Instant) -> Option<String> {
-    let (known, real_top) = (Known::new(), top.canonicalize().ok()?);
-    let reader = Reader { top, real_top, files, seen_from: None, known: &known, deadline };
+    let (known, real_top) = (KnownDigests::new(), top.canonicalize().ok()?);
+    let reader = ContentReader { top, real_top, files, seen_from: None, known: &known, deadline };
     let mut hash = blake3::Hasher::new();
     for part in files.chunks(AT_ONCE) {
         add_to_id(&mut hash, &reader.all(part)?);
@@ -63,13 +64,13 @@ pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(top: &Path, files: &[P], deadline:
 }
 
 /// The id of what was read.
-pub(super) fn id_of(entries: &[Entry]) -> String {
+pub(super) fn id_of(entries: &[FileEntry]) -> String {
     let mut hash = blake3::Hasher::new();
     add_to_id(&mut hash, entries);
     hash.finalize().to_hex().to_string()
 }
 
-fn add_to_id(hash: &mut blake3::Hasher, entries: &[Entry]) {
+fn add_to_id(hash: &mut blake3::Hasher, entries: &[FileEntry]) {
     for entry in entries {
         if let Some(digest) = &entry.digest {
             hash.update(&entry.path).update(b"\0").update(digest);
@@ -77,21 +78,21 @@ fn add_to_id(hash: &mut blake3::Hasher, entries: &[Entry]) {
     }
 }
 
-struct Reader<'a, P> {
+struct ContentReader<'a, P> {
     top: &'a Path,
     real_top: PathBuf,
     /// Sorted.
     files: &'a [P],
     /// `None` where no stamps are wanted, or the system has none.
-    seen_from: Option<&'a Top>,
-    known: &'a Known<'a>,
+    seen_from: Option<&'a TreeTop>,
+    known: &'a KnownDigests<'a>,
     deadline: Instant,
 }
 
-impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
+impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
     /// Reads some of the files, on several threads where they are many.
-    fn all(&self, files: &[P]) -> Option<Vec<Entry>> {
-        let read = |part: &[P]| part.iter().map(|path| self.entry(path.as_ref())).collect::<Option<Vec<Entry>>>();
+    fn all(&self, files: &[P]) -> Option<Vec<FileEntry>> {
+        let read = |part: &[P]| part.iter().map(|path| self.entry(path.as_ref())).collect::<Option<Vec<FileEntry>>>();
         if files.len() <= FOR_A_THREAD {
             return read(files);
         }
@@ -108,11 +109,11 @@ impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
         })
     }
 
-    fn entry(&self, path: &[u8]) -> Option<Entry> {
+    fn entry(&self, path: &[u8]) -> Option<FileEntry> {
         if Instant::now() > self.deadline {
             return None;
         }
-        let entry = |stamp, digest| Entry { path: path.to_vec(), stamp, digest, leads_outside: false };
+        let entry = |stamp, digest| FileEntry { path: path.to_vec(), stamp, digest, leads_outside: false };
         let stamp = match self.seen_from.map(|top| top.look(path)) {
             Some(Some(None)) => return Some(entry(None, None)),
             Some(Some(stamp)) => stamp,
@@ -132,13 +133,13 @@ impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
         let Ok(meta) = at.symlink_metadata() else { return Some(entry(stamp, None)) };
         if meta.is_symlink() {
             let (digest, leads_outside) = self.link(&at)?;
-            return Some(Entry { leads_outside, ..entry(stamp, Some(digest)) });
+            return Some(FileEntry { leads_outside, ..entry(stamp, Some(digest)) });
         }
         Some(entry(stamp, Some(self.plain(&at, &meta)?)))
     }
 
     /// What is no link.
-    fn plain(&self, at: &Path, meta: &Metadata) -> Option<Digest> {
+    fn plain(&self, at: &Path, meta: &Metadata) -> Option<ContentDigest> {
         if let Ok(Some(file)) = regular_file::open_unlinked(at) {
             return self.regular(file);
         }
@@ -154,7 +155,7 @@ impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
     }
 
     /// What stands in a regular file, and whether it may be run.
-    fn regular(&self, mut file: File) -> Option<Digest> {
+    fn regular(&self, mut file: File) -> Option<ContentDigest> {
         let mut hash = blake3::Hasher::new();
         if let Ok(meta) = file.metadata() {
             hash.update(kind_of(&meta));
@@ -176,7 +177,7 @@ impl<P: AsRef<[u8]> + Sync> Reader<'_, P> {
 
     /// Where a link points, and what stands there unless it counts by itself. Tells as well whether it leads to what
     /// has no path in the work tree.
-    fn link(&self, at: &Path) -> Option<(Digest, bool)> {
+    fn link(&self, at: &Path) -> Option<(ContentDigest, bool)> {
         let mut hash = blake3::Hasher::new();
         hash.update(b"l");
         hash.update(fs::read_link(at).unwrap_or_default().as_os_str().as_encoded_bytes());

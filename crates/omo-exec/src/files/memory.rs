@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What was found at the last look.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Remembered {
+pub(super) struct CachedFiles {
     /// What had been settled, by its name.
     pub(super) scope: Option<String>,
     /// The top of the work tree.
@@ -55,14 +55,14 @@ pub(super) struct Remembered {
 }
 
 /// Where omo remembers one project, under a lock.
-pub(super) struct Memory {
+pub(super) struct FilesCache {
     pub(super) folder: GuardedFolder,
     /// What is remembered bears a seal: it lies where others can write.
     key: SealKey,
     _lock: StateLock,
 }
 
-impl Memory {
+impl FilesCache {
     pub(super) fn open(root: &Path, state_home: &Path) -> Option<Self> {
         let name = hex_digest(root.as_os_str().as_encoded_bytes());
         let folder =
@@ -71,21 +71,21 @@ impl Memory {
         Some(Self { folder, key: SealKey::load(Some(state_home)).ok()?, _lock: lock })
     }
 
-    pub(super) fn read(&self) -> Option<Remembered> {
+    pub(super) fn read(&self) -> Option<CachedFiles> {
         let bytes = self.folder.read(REMEMBERED, MAX_BYTES).ok()??;
-        let mut remembered: Remembered = serde_json::from_slice(&bytes).ok()?;
+        let mut remembered: CachedFiles = serde_json::from_slice(&bytes).ok()?;
         remembered.paths = self.folder.read(PATHS, MAX_BYTES).ok()??;
         let seal = std::mem::take(&mut remembered.seal);
         self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
     }
 
     /// What is remembered of each file.
-    pub(super) fn entries(&self, remembered: &Remembered) -> Option<Vec<u8>> {
+    pub(super) fn entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
         let bytes = self.folder.read(ENTRIES, MAX_BYTES).ok()??;
         (hex_digest(&bytes) == remembered.entries).then_some(bytes)
     }
 
-    pub(super) fn keep(&self, mut remembered: Remembered, entries: &[u8]) -> Option<Remembered> {
+    pub(super) fn keep(&self, mut remembered: CachedFiles, entries: &[u8]) -> Option<CachedFiles> {
         self.folder.replace(PATHS, &remembered.paths).ok()?;
         self.folder.replace(ENTRIES, entries).ok()?;
         remembered.entries = hex_digest(entries);
@@ -95,7 +95,7 @@ impl Memory {
     }
 }
 
-impl Remembered {
+impl CachedFiles {
     /// The paths of files.
     pub(super) fn file_paths(&self) -> impl Iterator<Item = &[u8]> {
         split(self.paths.get(..self.files_bytes).unwrap_or_default())

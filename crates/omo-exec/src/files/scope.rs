@@ -23,7 +23,7 @@ const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
 /// What was settled of a work tree. Paths are bytes, each written as a character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Scope {
+pub(crate) struct FileScope {
     top: String,
     /// It was the work tree of a repository.
     pub(crate) is_repository: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Scope {
     inner: BTreeMap<String, Self>,
 }
 
-impl Scope {
+impl FileScope {
     pub(super) fn new(top: &Path, is_repository: bool, settings: RepositorySettings) -> Self {
         let top = text_of(top.as_os_str().as_encoded_bytes());
         Self { top, is_repository, settings, ..Self::default() }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use omo_store::pinned_files::BUILD_FOLDERS;
 
-use super::memory::Memory;
+use super::memory::FilesCache;
 use super::{WorkFiles, joined};
-use crate::platform::{FolderWatch, Touched, path_of};
+use crate::platform::{FolderWatch, PathEvent, path_of};
 use crate::snapshot;
 
 /// At most so many paths are told.
@@ -25,7 +25,7 @@ pub(crate) struct TransientFiles {
 impl WorkFiles<'_> {
     /// Watches the folders that the files lie in, as they were found last.
     pub(crate) fn watch(&self) -> Option<FolderWatch> {
-        let memory = Memory::open(&self.root, self.state_home?)?;
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
         let remembered = memory.read()?;
         let top = remembered.top();
         let mut below = snapshot::folders_of(remembered.file_paths());
@@ -38,7 +38,7 @@ impl WorkFiles<'_> {
     /// and remove all the time.
     pub(crate) fn passing(&self, watch: Option<&FolderWatch>) -> TransientFiles {
         let Some(watch) = watch else { return TransientFiles { is_partial: true, ..TransientFiles::default() } };
-        let is_meant = |path: &Path, is_there: bool, touched: &Touched| {
+        let is_meant = |path: &Path, is_there: bool, touched: &PathEvent| {
             touched.is_new && !is_there && !path.iter().any(|part| is_left_behind(&part.to_string_lossy()))
         };
         let paths = self.that_count(watch, is_meant);
@@ -51,7 +51,7 @@ impl WorkFiles<'_> {
             return Some(moved.display().to_string());
         }
         let first = |is_wanted: bool| {
-            let is_meant = |_: &Path, is_there: bool, touched: &Touched| !touched.is_folder && is_there == is_wanted;
+            let is_meant = |_: &Path, is_there: bool, touched: &PathEvent| !touched.is_folder && is_there == is_wanted;
             self.that_count(watch, is_meant)?.into_iter().next()
         };
         first(true).or_else(|| first(false))
@@ -59,8 +59,12 @@ impl WorkFiles<'_> {
 
     /// Those of the paths that something happened at which git does not ignore, told by their path from the top and
     /// by whether they are there.
-    fn that_count(&self, watch: &FolderWatch, is_meant: impl Fn(&Path, bool, &Touched) -> bool) -> Option<Vec<String>> {
-        let memory = Memory::open(&self.root, self.state_home?)?;
+    fn that_count(
+        &self,
+        watch: &FolderWatch,
+        is_meant: impl Fn(&Path, bool, &PathEvent) -> bool,
+    ) -> Option<Vec<String>> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
         let asked = self.lister(&memory, 0)?;
         let mut paths = Vec::new();
         for (path, touched) in watch.touched() {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::repository::{GitFailed, Repository};
+use crate::repository::{GitFailed, GitRepository};
 
 /// Where HEAD stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum CheckoutHead {
     /// On a branch with commits.
     Branch {
         /// git's full name of the branch.
@@ -28,7 +28,7 @@ pub enum Head {
 
 /// Something that its user has begun and not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum UnfinishedOperation {
     /// `git merge`
     Merge,
     /// `git rebase`, or `git am`
@@ -41,7 +41,7 @@ pub enum Operation {
     Bisect,
 }
 
-impl Operation {
+impl UnfinishedOperation {
     /// What its user typed for it.
     pub fn command(self) -> &'static str {
         match self {
@@ -56,13 +56,13 @@ impl Operation {
 
 /// What a checkout is like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct CheckoutFacts {
     /// What git says of its version; `None` where it says nothing.
     pub git: Option<String>,
     /// Where HEAD stands.
-    pub head: Head,
+    pub head: CheckoutHead,
     /// What is not ended.
-    pub operation: Option<Operation>,
+    pub operation: Option<UnfinishedOperation>,
     /// Paths with changes that are not committed, new files included, sorted.
     pub dirty: Vec<String>,
     /// Where submodules are, sorted.
@@ -75,7 +75,7 @@ pub struct Facts {
 
 /// Looks at a checkout; nothing in it is changed. A submodule is dirty where another commit is checked out in it: to
 /// look at its files would run what its own settings name.
-pub fn facts(repository: &Repository) -> Result<Facts, GitFailed> {
+pub fn facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
     let status = repository.git_with(&status, &[], &[])?;
     // Two letters and a space stand before each path.
@@ -85,7 +85,7 @@ pub fn facts(repository: &Repository) -> Result<Facts, GitFailed> {
         let about = entry.strip_prefix(b"160000 ")?;
         about.iter().position(|byte| *byte == b'\t').and_then(|tab| about.get(tab + 1..))
     });
-    Ok(Facts {
+    Ok(CheckoutFacts {
         git: repository.line(&["version"]).ok(),
         head: head(repository)?,
         operation: operation(repository.git_folder()),
@@ -96,7 +96,7 @@ pub fn facts(repository: &Repository) -> Result<Facts, GitFailed> {
     })
 }
 
-fn filtered(repository: &Repository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
+fn filtered(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
     let filters = repository.filters_off()?;
     if filters.is_empty() {
         return Ok(Vec::new());
@@ -119,7 +119,7 @@ fn filtered(repository: &Repository, entries: &[u8]) -> Result<Vec<String>, GitF
 }
 
 /// Those of some paths, from the top, that git ignores. None is one that it cannot be asked about, in a submodule say.
-pub fn ignored(repository: &Repository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
+pub fn ignored(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
     let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
     // 1 says that it ignores none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
@@ -134,7 +134,7 @@ pub fn ignored(repository: &Repository, paths: &[String]) -> Result<Vec<String>,
 }
 
 /// How many bytes a checkout of HEAD takes, what its submodules hold left out.
-pub fn checkout_bytes(repository: &Repository) -> Result<u64, GitFailed> {
+pub fn checkout_bytes(repository: &GitRepository) -> Result<u64, GitFailed> {
     let listed = repository.git_with(&["ls-tree", "-r", "-l", "-z", "--full-tree", "HEAD"], &[], &[])?;
     // `<mode> <kind> <object> <size>`, a tab, and the path.
     let size = |entry: &[u8]| -> Option<u64> {
@@ -152,26 +152,26 @@ fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
     found
 }
 
-pub(super) fn head(repository: &Repository) -> Result<Head, GitFailed> {
+pub(super) fn head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
     let (status, said) = repository.answer(&["symbolic-ref", "--quiet", "HEAD"], &[], &[])?;
     let commit = repository.commit_of("HEAD")?;
     let reference = crate::repository::line_of(&said);
     match (status, commit) {
-        (0, Some(commit)) => Ok(Head::Branch { reference, commit }),
-        (0, None) => Ok(Head::Unborn { reference }),
-        (_, Some(commit)) => Ok(Head::Detached { commit }),
+        (0, Some(commit)) => Ok(CheckoutHead::Branch { reference, commit }),
+        (0, None) => Ok(CheckoutHead::Unborn { reference }),
+        (_, Some(commit)) => Ok(CheckoutHead::Detached { commit }),
         (_, None) => Err(repository.failed(&["symbolic-ref", "HEAD"])),
     }
 }
 
-pub(super) fn operation(git_folder: &Path) -> Option<Operation> {
+pub(super) fn operation(git_folder: &Path) -> Option<UnfinishedOperation> {
     let signs = [
-        ("rebase-merge", Operation::Rebase),
-        ("rebase-apply", Operation::Rebase),
-        ("MERGE_HEAD", Operation::Merge),
-        ("CHERRY_PICK_HEAD", Operation::CherryPick),
-        ("REVERT_HEAD", Operation::Revert),
-        ("BISECT_LOG", Operation::Bisect),
+        ("rebase-merge", UnfinishedOperation::Rebase),
+        ("rebase-apply", UnfinishedOperation::Rebase),
+        ("MERGE_HEAD", UnfinishedOperation::Merge),
+        ("CHERRY_PICK_HEAD", UnfinishedOperation::CherryPick),
+        ("REVERT_HEAD", UnfinishedOperation::Revert),
+        ("BISECT_LOG", UnfinishedOperation::Bisect),
     ];
     let found = signs.into_iter().find(|(name, _)| git_folder.join(name).symlink_metadata().is_ok());
     found.map(|(_, operation)| operation)

@@ -23,11 +23,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The files of a move, in the folder with the index that it is about.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct LandingFiles {
     folder: PathBuf,
 }
 
-impl Places {
+impl LandingFiles {
     pub(super) fn new(git_folder: &Path) -> Self {
         Self { folder: git_folder.to_owned() }
     }
@@ -87,11 +87,11 @@ impl Places {
 
     /// Takes git's lock of the index; `None` where another process has it, and keeps it. A lock of an omo that has
     /// ended is taken over: its content names the process.
-    pub(super) fn take_lock(&self) -> std::io::Result<Option<Lock>> {
+    pub(super) fn take_lock(&self) -> std::io::Result<Option<LandingLock>> {
         let last = Instant::now() + PATIENCE;
         loop {
             match self.make_lock() {
-                Ok(()) => return Ok(Some(Lock { path: self.lock() })),
+                Ok(()) => return Ok(Some(LandingLock { path: self.lock() })),
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 Err(_) if Instant::now() >= last => return Ok(None),
                 Err(_) if self.is_left() => remove(&self.lock())?,
@@ -132,11 +132,11 @@ fn owner(pid: u32) -> String {
 
 /// git's lock of the index, which is given back when this goes.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(super) struct LandingLock {
     path: PathBuf,
 }
 
-impl Drop for Lock {
+impl Drop for LandingLock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }

@@ -12,14 +12,14 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::facts::{Head, Operation, head, operation};
-use super::journal::Places;
-use super::steps::Move;
-use crate::repository::{GitFailed, Repository, is_object};
+use super::facts::{CheckoutHead, UnfinishedOperation, head, operation};
+use super::journal::LandingFiles;
+use super::steps::CheckoutMove;
+use crate::repository::{GitFailed, GitRepository, is_object};
 
 /// What became of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Landed {
+pub enum LandOutcome {
     /// The branch, the files and the index are at the new commit.
     Moved,
     /// They were already.
@@ -45,7 +45,7 @@ pub enum LandError {
     #[error("`{}` is not ended; end or abort it", what.command())]
     OperationInProgress {
         /// What.
-        what: Operation,
+        what: UnfinishedOperation,
     },
     /// No branch is checked out.
     #[error("no branch is checked out; check one out")]
@@ -77,8 +77,8 @@ pub enum LandError {
 
 /// Moves the branch that is checked out from `old` to `new`, a commit that follows it, with the files
 /// and the index. Both are full names of commits. An earlier move that was cut short is ended first.
-pub fn land(repository: &Repository, old: &str, new: &str) -> Result<Landed, LandError> {
-    let places = Places::new(repository.git_folder());
+pub fn land(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutcome, LandError> {
+    let places = LandingFiles::new(repository.git_folder());
     let locked = || LandError::Locked { path: places.index().with_extension("lock") };
     let _lock = places.take_lock()?.ok_or_else(locked)?;
     places.outlive_last_git(repository.top())?;
@@ -86,9 +86,9 @@ pub fn land(repository: &Repository, old: &str, new: &str) -> Result<Landed, Lan
         settle(repository, &places, &from, &to)?;
     }
     let Some(reference) = allowed(repository, old, new)? else {
-        return Ok(Landed::WasThere);
+        return Ok(LandOutcome::WasThere);
     };
-    let step = Move::new(repository, &places, old, new)?;
+    let step = CheckoutMove::new(repository, &places, old, new)?;
     step.copy_index()?;
     step.refuse_dirty()?;
     places.begin(old, new)?;
@@ -103,11 +103,16 @@ pub fn land(repository: &Repository, old: &str, new: &str) -> Result<Landed, Lan
     }
     fs::rename(places.new_index(), places.index())?;
     places.end()?;
-    Ok(Landed::Moved)
+    Ok(LandOutcome::Moved)
 }
 
 /// Why the branch could not move: it is elsewhere by now, or another process has it locked.
-fn not_moved(repository: &Repository, reference: &str, old: &str, failed: GitFailed) -> Result<LandError, LandError> {
+fn not_moved(
+    repository: &GitRepository,
+    reference: &str,
+    old: &str,
+    failed: GitFailed,
+) -> Result<LandError, LandError> {
     let now = repository.commit_of(reference)?.unwrap_or_default();
     if now != old {
         return Ok(LandError::Moved { to: now });
@@ -118,10 +123,10 @@ fn not_moved(repository: &Repository, reference: &str, old: &str, failed: GitFai
 
 /// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the
 /// files go back. Where its user has moved it since, the files are theirs.
-fn settle(repository: &Repository, places: &Places, from: &str, to: &str) -> Result<(), LandError> {
+fn settle(repository: &GitRepository, places: &LandingFiles, from: &str, to: &str) -> Result<(), LandError> {
     let now = repository.commit_of("HEAD")?;
     if is_object(from) && is_object(to) && [Some(from), Some(to)].contains(&now.as_deref()) {
-        let step = Move::new(repository, places, from, to)?;
+        let step = CheckoutMove::new(repository, places, from, to)?;
         if now.as_deref() == Some(from) {
             return step.undo();
         }
@@ -133,7 +138,7 @@ fn settle(repository: &Repository, places: &Places, from: &str, to: &str) -> Res
 }
 
 /// The branch to move, where nothing but its files can forbid it; `None` where it is there already.
-fn allowed(repository: &Repository, old: &str, new: &str) -> Result<Option<String>, LandError> {
+fn allowed(repository: &GitRepository, old: &str, new: &str) -> Result<Option<String>, LandError> {
     let not_following = || LandError::NotFollowing { old: old.to_owned(), new: new.to_owned() };
     if !is_object(old) || !is_object(new) || !repository.holds(new, &[old.to_owned()])? {
         return Err(not_following());
@@ -142,10 +147,10 @@ fn allowed(repository: &Repository, old: &str, new: &str) -> Result<Option<Strin
         return Err(LandError::OperationInProgress { what });
     }
     match head(repository)? {
-        Head::Detached { .. } => Err(LandError::Detached),
-        Head::Unborn { .. } => Err(LandError::Unborn),
-        Head::Branch { commit, .. } if commit == new => Ok(None),
-        Head::Branch { reference, commit } if commit == old => Ok(Some(reference)),
-        Head::Branch { commit, .. } => Err(LandError::Moved { to: commit }),
+        CheckoutHead::Detached { .. } => Err(LandError::Detached),
+        CheckoutHead::Unborn { .. } => Err(LandError::Unborn),
+        CheckoutHead::Branch { commit, .. } if commit == new => Ok(None),
+        CheckoutHead::Branch { reference, commit } if commit == old => Ok(Some(reference)),
+        CheckoutHead::Branch { commit, .. } => Err(LandError::Moved { to: commit }),
     }
 }

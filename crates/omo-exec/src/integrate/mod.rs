@@ -11,7 +11,7 @@ mod preview;
 mod references;
 mod steps;
 
-pub use facts::{Facts, Head, Operation, checkout_bytes, facts, ignored};
-pub use land::{LandError, Landed, land};
-pub use preview::{MergeError, Preview, merge, preview};
+pub use facts::{CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, facts, ignored};
+pub use land::{LandError, LandOutcome, land};
+pub use preview::{MergeError, MergePreview, merge, preview};
 pub use references::{anchor, holds, release, tip_of};

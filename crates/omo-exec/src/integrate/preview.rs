@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
-use crate::repository::{GitFailed, Repository, is_object, line_of};
+use crate::repository::{GitFailed, GitRepository, is_object, line_of};
 
 /// git says this of an option that it does not know.
 const UNKNOWN_OPTION: i32 = 129;
 
 /// What merging a commit would come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Preview {
+pub enum MergePreview {
     /// Everything in it is in the tip already.
     Nothing,
     /// The tree of the two together.
@@ -48,11 +48,11 @@ pub enum MergeError {
 /// the caller does not know it. Merge drivers that the
 /// repository's own settings name are not run: what they would merge is a conflict.
 pub fn preview(
-    repository: &Repository,
+    repository: &GitRepository,
     tip: &str,
     tree_of_tip: Option<&str>,
     commit: &str,
-) -> Result<Preview, MergeError> {
+) -> Result<MergePreview, MergeError> {
     if let Some(bad) = [tip, commit].into_iter().find(|name| !is_object(name)) {
         return Err(MergeError::NoCommit { commit: bad.to_owned() });
     }
@@ -68,13 +68,13 @@ pub fn preview(
                 None => tree == repository.tree_of(tip)?,
             };
             let has_nothing = is_same && repository.holds(tip, &[commit.to_owned()])?;
-            Ok(if has_nothing { Preview::Nothing } else { Preview::Clean { tree } })
+            Ok(if has_nothing { MergePreview::Nothing } else { MergePreview::Clean { tree } })
         }
         (1, Some(_)) => {
             let mut files: Vec<String> = parts.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
             files.sort();
             files.dedup();
-            Ok(Preview::Conflict { files })
+            Ok(MergePreview::Conflict { files })
         }
         (UNKNOWN_OPTION, _) => Err(MergeError::OldGit),
         _ => known(repository, &[tip, commit], Err(repository.failed(&arguments))),
@@ -84,7 +84,7 @@ pub fn preview(
 /// Makes the commit that merges `commit` onto `tip` and has this tree; a merge even where `commit` could
 /// simply follow. Its user is who commits. No reference names it yet.
 pub fn merge(
-    repository: &Repository,
+    repository: &GitRepository,
     tip: &str,
     commit: &str,
     tree: &str,
@@ -101,7 +101,7 @@ pub fn merge(
 }
 
 /// What a step of git came to that was given these commits; where it failed because one of them is none, that.
-fn known<T>(repository: &Repository, commits: &[&str], step: Result<T, GitFailed>) -> Result<T, MergeError> {
+fn known<T>(repository: &GitRepository, commits: &[&str], step: Result<T, GitFailed>) -> Result<T, MergeError> {
     let is_commit =
         |name: &&&str| is_object(name) && repository.commit_of(name).is_ok_and(|it| it.as_deref() == Some(name));
     let is_asked = step.is_err() || !commits.iter().all(|name| is_object(name));

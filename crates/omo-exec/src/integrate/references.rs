@@ -1,25 +1,25 @@
 //! The references that a run has of its own: what its groups have come to, and what it has come to itself before
 //! its user's branch moves there.
 
-use crate::repository::{GitFailed, Repository};
-use crate::worktree::GroupName;
+use crate::repository::{GitFailed, GitRepository};
+use crate::worktree::WorkerName;
 
 /// The last commit of a group's branch; `None` where it has none.
-pub fn tip_of(repository: &Repository, name: &GroupName) -> Result<Option<String>, GitFailed> {
+pub fn tip_of(repository: &GitRepository, name: &WorkerName) -> Result<Option<String>, GitFailed> {
     repository.commit_of(&name.branch_reference())
 }
 
 /// Whether everything that these commits hold is in another one, too.
-pub fn holds(repository: &Repository, tip: &str, commits: &[String]) -> Result<bool, GitFailed> {
+pub fn holds(repository: &GitRepository, tip: &str, commits: &[String]) -> Result<bool, GitFailed> {
     repository.holds(tip, commits)
 }
 
 /// Keeps a commit that no branch names yet, under the name of a group that has none.
-pub fn anchor(repository: &Repository, name: &GroupName, commit: &str) -> Result<(), GitFailed> {
+pub fn anchor(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), GitFailed> {
     repository.line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)
 }
 
 /// Gives up what was kept under a name: other references hold everything in it, or it holds no work.
-pub fn release(repository: &Repository, name: &GroupName) -> Result<(), GitFailed> {
+pub fn release(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
     repository.line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::journal::Places;
+use super::journal::LandingFiles;
 use super::land::LandError;
 use crate::platform::path_of;
-use crate::repository::{GitFailed, Repository, line_of};
+use crate::repository::{GitFailed, GitRepository, line_of};
 
 /// The paths that differ between two commits.
-fn touched(repository: &Repository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+fn touched(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none", old, new];
     Ok(split(&repository.git_with(&differing, &[], &[])?).collect())
 }
@@ -19,18 +19,18 @@ fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// One move.
-pub(super) struct Move<'a> {
-    repository: &'a Repository,
-    places: &'a Places,
+pub(super) struct CheckoutMove<'a> {
+    repository: &'a GitRepository,
+    places: &'a LandingFiles,
     old: &'a str,
     new: &'a str,
     touched: BTreeSet<Vec<u8>>,
 }
 
-impl<'a> Move<'a> {
+impl<'a> CheckoutMove<'a> {
     pub(super) fn new(
-        repository: &'a Repository,
-        places: &'a Places,
+        repository: &'a GitRepository,
+        places: &'a LandingFiles,
         old: &'a str,
         new: &'a str,
     ) -> Result<Self, GitFailed> {

@@ -35,7 +35,7 @@ fn add_chain(mut pid: u32, found: &mut Vec<u32>) {
     }
 }
 
-fn stat(pid: u32) -> Option<super::stat::Stat> {
+fn stat(pid: u32) -> Option<super::stat::ProcessStat> {
     stat_of(i32::try_from(pid).ok()?)
 }
 

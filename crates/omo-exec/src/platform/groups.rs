@@ -16,7 +16,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
-use super::{Ending, Leftovers};
+use super::{GroupEnding, Leftovers};
 
 /// What asks a process to end.
 const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
@@ -24,7 +24,7 @@ const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The groups of this process.
-struct Groups {
+struct GroupTable {
     /// Those that run.
     running: BTreeSet<u32>,
     /// How many are being started: their numbers are not known yet.
@@ -34,17 +34,17 @@ struct Groups {
     is_over: bool,
 }
 
-static GROUPS: Mutex<Groups> = Mutex::new(Groups { running: BTreeSet::new(), starting: 0, is_over: false });
+static GROUPS: Mutex<GroupTable> = Mutex::new(GroupTable { running: BTreeSet::new(), starting: 0, is_over: false });
 static CHANGED: Condvar = Condvar::new();
 /// Being asked to end sets a flag, and does not end this process.
 static IS_NOTED: AtomicBool = AtomicBool::new(false);
 
-fn groups() -> MutexGuard<'static, Groups> {
+fn groups() -> MutexGuard<'static, GroupTable> {
     GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Holds its caller for good once this process is about to end.
-fn while_going_on(mut groups: MutexGuard<'static, Groups>) -> MutexGuard<'static, Groups> {
+fn while_going_on(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<'static, GroupTable> {
     while groups.is_over {
         groups = CHANGED.wait(groups).unwrap_or_else(PoisonError::into_inner);
     }
@@ -52,9 +52,9 @@ fn while_going_on(mut groups: MutexGuard<'static, Groups>) -> MutexGuard<'static
 }
 
 /// A process in a group of its own, with all that it started.
-pub(crate) struct Group(u32);
+pub(crate) struct ProcessGroup(u32);
 
-impl Group {
+impl ProcessGroup {
     /// Starts it. `ended` is told its exit status, or the signal that ended it.
     pub(crate) fn start(
         mut command: Command,
@@ -68,7 +68,7 @@ impl Group {
             let group = Self(child.id());
             groups().running.insert(group.0);
             wait_in_background(child, leftovers, ended).inspect_err(|_| {
-                group.end(Ending::AtOnce);
+                group.end(GroupEnding::AtOnce);
                 groups().running.remove(&group.0);
             })?;
             Ok(group)
@@ -77,7 +77,7 @@ impl Group {
         groups.starting -= 1;
         if groups.is_over {
             if let Ok(group) = &started {
-                group.end(Ending::AtOnce);
+                group.end(GroupEnding::AtOnce);
             }
             CHANGED.notify_all();
         }
@@ -91,12 +91,12 @@ impl Group {
     }
 
     /// Ends all of it.
-    pub(crate) fn end(&self, ending: Ending) {
+    pub(crate) fn end(&self, ending: GroupEnding) {
         end_group(self.0, ending);
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     /// No result is made of what this process has ended itself.
     fn drop(&mut self) {
         drop(while_going_on(groups()));
@@ -116,7 +116,7 @@ fn wait_in_background(
         let has_ended = pid.is_some_and(|pid| look(pid).is_ok());
         let mut groups = groups();
         if has_ended && (leftovers == Leftovers::Ended || groups.is_over) {
-            end_group(group, Ending::AtOnce);
+            end_group(group, GroupEnding::AtOnce);
         }
         let status = child.wait().ok();
         groups.running.remove(&group);
@@ -128,10 +128,10 @@ fn wait_in_background(
 }
 
 /// Ends a process that stands apart, and all of its group.
-pub(crate) fn end_group(group: u32, ending: Ending) {
+pub(crate) fn end_group(group: u32, ending: GroupEnding) {
     let signal = match ending {
-        Ending::Asked => Signal::TERM,
-        Ending::AtOnce => Signal::KILL,
+        GroupEnding::Asked => Signal::TERM,
+        GroupEnding::AtOnce => Signal::KILL,
     };
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, signal);
@@ -143,13 +143,13 @@ pub(crate) fn end_groups() {
     let mut groups = groups();
     groups.is_over = true;
     for group in &groups.running {
-        end_group(*group, Ending::Asked);
+        end_group(*group, GroupEnding::Asked);
     }
-    let is_waited_for = |groups: &mut Groups| groups.starting > 0 || !groups.running.is_empty();
+    let is_waited_for = |groups: &mut GroupTable| groups.starting > 0 || !groups.running.is_empty();
     let waited = CHANGED.wait_timeout_while(groups, GRACE, is_waited_for);
     let (groups, _) = waited.unwrap_or_else(PoisonError::into_inner);
     for group in &groups.running {
-        end_group(*group, Ending::AtOnce);
+        end_group(*group, GroupEnding::AtOnce);
     }
 }
 

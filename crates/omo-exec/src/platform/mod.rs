@@ -4,7 +4,7 @@
 //!
 //! - [`Shell`] runs the command of a check or of a status line, and [`bash`] finds a better one for
 //!   checks.
-//! - [`Group`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
+//! - [`ProcessGroup`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
 //!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what
 //!   has left its group, and [`hide_memory`] keeps what is in it from looking into this process.
 //! - [`CLIENTS`] are the names of the client's program, and [`may_run`] tells whether a file is one.
@@ -13,12 +13,12 @@
 //!   about being asked to end; [`lies_in`] tells which programs a project has brought along.
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that omo did not start;
 //!   [`ancestors`], [`variable_of`], [`folder_of`], [`name_of`] and [`owner_home`] about those that started this one.
-//! - [`Top`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
+//! - [`TreeTop`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
 //!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] makes read-only folders writable.
 //! - [`link_folder`] makes a folder be found in a second place.
 //! - [`FolderWatch`] tells of folders that were moved, even if they were moved back, and of what happened in them,
-//!   which is [`Touched`].
-//! - [`Inside`] is a folder of a work tree that is put back as it was; [`variable`] is how a shell's command
+//!   which is [`PathEvent`].
+//! - [`OpenFolder`] is a folder of a work tree that is put back as it was; [`variable`] is how a shell's command
 //!   names a variable.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
@@ -27,12 +27,12 @@
 mod ancestors;
 #[cfg(unix)]
 mod groups;
-#[cfg(unix)]
-mod inside_unix;
-#[cfg(windows)]
-mod inside_windows;
 #[cfg(target_os = "linux")]
 mod moves;
+#[cfg(unix)]
+mod open_folder_unix;
+#[cfg(windows)]
+mod open_folder_windows;
 #[cfg(target_os = "linux")]
 mod orphans;
 #[cfg(target_os = "linux")]
@@ -45,20 +45,21 @@ mod windows;
 mod working;
 
 #[cfg(unix)]
-pub(crate) use groups::{Group, end_group, end_groups, note_endings};
+pub(crate) use groups::{ProcessGroup, end_group, end_groups, note_endings};
 #[cfg(unix)]
-pub(crate) use inside_unix::{Inside, variable};
+pub(crate) use open_folder_unix::{OpenFolder, variable};
 #[cfg(windows)]
-pub(crate) use inside_windows::{Inside, variable};
+pub(crate) use open_folder_windows::{OpenFolder, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Shell, Top, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_be_run,
+    CLIENTS, Shell, TreeTop, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_be_run,
     may_run, own_program, path_of, show_no_window, stand_apart, start_mark,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, Group, Shell, Top, bash, end_group, end_groups, identity, is_alive, leave_session, let_remove, lies_in,
-    link_folder, may_be_run, may_run, note_endings, own_program, path_of, show_no_window, stand_apart, start_mark,
+    CLIENTS, ProcessGroup, Shell, TreeTop, bash, end_group, end_groups, identity, is_alive, leave_session, let_remove,
+    lies_in, link_folder, may_be_run, may_run, note_endings, own_program, path_of, show_no_window, stand_apart,
+    start_mark,
 };
 
 #[cfg(target_os = "linux")]
@@ -139,7 +140,7 @@ impl FolderWatch {
         match *self {}
     }
 
-    pub(crate) fn touched(&self) -> std::collections::BTreeMap<std::path::PathBuf, Touched> {
+    pub(crate) fn touched(&self) -> std::collections::BTreeMap<std::path::PathBuf, PathEvent> {
         match *self {}
     }
 
@@ -150,7 +151,7 @@ impl FolderWatch {
 
 /// What happened at a path of a folder that is watched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Touched {
+pub(crate) struct PathEvent {
     /// It came there.
     pub(crate) is_new: bool,
     /// It was a folder.
@@ -159,7 +160,7 @@ pub(crate) struct Touched {
 
 /// How a group of processes is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub(crate) enum GroupEnding {
     /// It may put its things away.
     Asked,
     /// It had its time.
@@ -177,14 +178,14 @@ pub(crate) enum Leftovers {
 
 /// What tells one state of a file or folder from another, as far as can be seen without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     /// When it was written, and when anything about it was changed: seconds since 1970, and nanoseconds.
     pub(crate) times: [(i64, u32); 2],
     /// Its number, its size, and what it is.
     pub(crate) numbers: [u64; 3],
 }
 
-impl Stamp {
+impl FileStamp {
     /// How long it is as bytes.
     pub(crate) const BYTES: usize = 48;
 
@@ -198,7 +199,7 @@ impl Stamp {
 
 /// What has a name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum FolderEntry {
     /// Nothing.
     Nothing,
     /// A folder.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init};
 use rustix::io::Errno;
 
-use super::{Touched, path_of};
+use super::{PathEvent, path_of};
 
 /// No more paths are noted.
 const MAX_TOUCHED: usize = 10_000;
@@ -19,12 +19,12 @@ pub(crate) struct FolderWatch {
     watch: OwnedFd,
     /// What is watched, by its number.
     folders: HashMap<i32, PathBuf>,
-    seen: RefCell<Seen>,
+    seen: RefCell<WatchedChanges>,
 }
 
-struct Seen {
+struct WatchedChanges {
     moved: Option<PathBuf>,
-    touched: BTreeMap<PathBuf, Touched>,
+    touched: BTreeMap<PathBuf, PathEvent>,
     is_whole: bool,
 }
 
@@ -35,7 +35,7 @@ impl FolderWatch {
         let moves = WatchFlags::MOVE_SELF | WatchFlags::ONLYDIR;
         let files = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::CLOSE_WRITE | WatchFlags::DELETE;
         let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-        let mut seen = Seen { moved: None, touched: BTreeMap::new(), is_whole: true };
+        let mut seen = WatchedChanges { moved: None, touched: BTreeMap::new(), is_whole: true };
         let mut watched = HashMap::new();
         for folder in above {
             watched.extend(add_watch(&watch, &folder, moves).ok().map(|number| (number, folder)));
@@ -83,7 +83,7 @@ impl FolderWatch {
     }
 
     /// What was written, made or removed since.
-    pub(crate) fn touched(&self) -> BTreeMap<PathBuf, Touched> {
+    pub(crate) fn touched(&self) -> BTreeMap<PathBuf, PathEvent> {
         self.look();
         self.seen.borrow().touched.clone()
     }

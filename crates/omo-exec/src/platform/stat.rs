@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 
 /// What is told.
-pub(super) struct Stat {
+pub(super) struct ProcessStat {
     /// A letter: `Z` for one that has ended.
     pub(super) state: String,
     /// The number of the process that started it, or that has adopted it.
@@ -16,7 +16,7 @@ pub(super) struct Stat {
 }
 
 /// What is told about a process; `None` where there is none.
-pub(super) fn stat_of(pid: i32) -> Option<Stat> {
+pub(super) fn stat_of(pid: i32) -> Option<ProcessStat> {
     let mut line = String::new();
     File::open(format!("/proc/{pid}/stat")).ok()?.read_to_string(&mut line).ok()?;
     // `pid (name) state parent …`; a name may hold anything.
@@ -24,7 +24,7 @@ pub(super) fn stat_of(pid: i32) -> Option<Stat> {
     let mut fields = after.split_ascii_whitespace().map(str::to_owned);
     let (state, parent) = (fields.next()?, fields.next()?);
     // The 6th and the 22nd of them all; the state is the third.
-    Some(Stat { state, parent, leader: fields.nth(1)?, start: fields.nth(15)? })
+    Some(ProcessStat { state, parent, leader: fields.nth(1)?, start: fields.nth(15)? })
 }
 
 /// The signals that this process ignores, a bit each.

@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 
-use super::Stamp;
+use super::FileStamp;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 
@@ -167,9 +167,9 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
 }
 
 /// The top of a work tree.
-pub(crate) struct Top(OwnedFd);
+pub(crate) struct TreeTop(OwnedFd);
 
-impl Top {
+impl TreeTop {
     /// Opens it; `None` where nothing can be told by looking.
     pub(crate) fn open(path: &Path) -> Option<Self> {
         rustix::fs::open(path, FOLDER, Mode::empty()).ok().map(Self)
@@ -177,7 +177,7 @@ impl Top {
 
     /// What is seen of a path; `Some(None)` where there is nothing.
     #[expect(clippy::option_option, reason = "that nothing is there says something else than that it cannot be told")]
-    pub(crate) fn look(&self, path: &[u8]) -> Option<Option<Stamp>> {
+    pub(crate) fn look(&self, path: &[u8]) -> Option<Option<FileStamp>> {
         let stat = match statat(&self.0, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT | Errno::NOTDIR) => return Some(None),
@@ -186,7 +186,7 @@ impl Top {
         let written = (stat.st_mtime, u32::try_from(stat.st_mtime_nsec).ok()?);
         let changed = (stat.st_ctime, u32::try_from(stat.st_ctime_nsec).ok()?);
         let numbers = [stat.st_ino, u64::try_from(stat.st_size).ok()?, stat.st_mode.into()];
-        Some(Some(Stamp { times: [written, changed], numbers }))
+        Some(Some(FileStamp { times: [written, changed], numbers }))
     }
 
     /// The names of the folders in a folder.

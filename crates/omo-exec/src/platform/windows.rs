@@ -14,7 +14,7 @@ use command_group::{CommandGroup, GroupChild};
 use omo_store::env::{is_variable_named, variables};
 use omo_store::search_path::SearchPath;
 
-use super::{Ending, Leftovers, Stamp};
+use super::{FileStamp, GroupEnding, Leftovers};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 /// How often it is asked whether a check has ended. There is no safe way to wait for a process and
@@ -81,9 +81,9 @@ fn cmd() -> PathBuf {
 }
 
 /// A process with all that it started: a job.
-pub(crate) struct Group(Arc<Mutex<GroupChild>>);
+pub(crate) struct ProcessGroup(Arc<Mutex<GroupChild>>);
 
-impl Group {
+impl ProcessGroup {
     /// Starts it. `ended` is told its exit status; there are no signals. What may leave nothing behind also ends with
     /// this process.
     pub(crate) fn start(
@@ -118,15 +118,15 @@ impl Group {
     }
 
     /// Ends all of it. A process without a console cannot be asked to.
-    pub(crate) fn end(&self, ending: Ending) {
-        if ending == Ending::AtOnce {
+    pub(crate) fn end(&self, ending: GroupEnding) {
+        if ending == GroupEnding::AtOnce {
             let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).kill();
         }
     }
 }
 
 /// What a process has started lives on: there is no safe way to end it by its number.
-pub(crate) fn end_group(_group: u32, _ending: Ending) {}
+pub(crate) fn end_group(_group: u32, _ending: GroupEnding) {}
 
 /// What may leave nothing behind ends with this process.
 pub(crate) fn end_groups() {}
@@ -207,9 +207,9 @@ pub(crate) fn identity(file: &File) -> io::Result<String> {
 /// The top of a work tree, which is never opened here: the time at which a file was last changed in any
 /// way cannot be asked for in safe code, and any program can set back the one at which it was written.
 /// So nothing can be told by looking, and git is asked each time.
-pub(crate) struct Top(Infallible);
+pub(crate) struct TreeTop(Infallible);
 
-impl Top {
+impl TreeTop {
     /// Nothing can be told by looking.
     pub(crate) fn open(_path: &Path) -> Option<Self> {
         None
@@ -217,7 +217,7 @@ impl Top {
 
     /// What is seen of a path.
     #[expect(clippy::option_option, reason = "as on other systems")]
-    pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<Stamp>> {
+    pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<FileStamp>> {
         match self.0 {}
     }
 

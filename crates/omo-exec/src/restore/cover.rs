@@ -7,16 +7,16 @@ use std::path::Path;
 use omo_store::git_worktree::GitWorktree;
 
 use super::RestoreError;
-use super::ground::{Ground, named};
+use super::ground::{WorktreeFiles, named};
 use super::index::listing;
-use super::manifest::Name;
+use super::manifest::TreePath;
 use crate::changes::below_top;
 use crate::git::answer;
-use crate::platform::Seen;
+use crate::platform::FolderEntry;
 
 /// Why a path is not covered: what is changed there can be neither put back nor committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uncovered {
+pub enum UncoveredReason {
     /// git ignores it.
     Ignored,
     /// It lies in a repository within the work tree, a submodule say.
@@ -27,20 +27,20 @@ pub enum Uncovered {
 
 /// Those of some paths from a project's top that no snapshot covers, each with the reason. A path that is not
 /// there yet is taken for a file to come.
-pub fn uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, Uncovered>, RestoreError> {
+pub fn uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, UncoveredReason>, RestoreError> {
     let none = || RestoreError::NoWorkTree(root.to_owned());
     let tree = GitWorktree::find(root).ok_or_else(none)?;
     let project = below_top(root, &tree).ok_or_else(none)?;
     let failed = |source| RestoreError::Io { action: "look at", path: tree.top.clone(), source };
-    let ground = Ground::open(&tree.top).map_err(failed)?;
+    let ground = WorktreeFiles::open(&tree.top).map_err(failed)?;
     let index = tree.git.join("index");
     let listed = listing(&tree, index.exists().then_some(index.as_path()))?;
-    let is_module = |name: &Name| listed.get(name).is_some_and(|said| said.starts_with(b"160000 "));
+    let is_module = |name: &TreePath| listed.get(name).is_some_and(|said| said.starts_with(b"160000 "));
     let mut found = BTreeMap::new();
     let mut rest = Vec::new();
     for path in paths {
         let why = match named(&project, path) {
-            None => Some(Uncovered::Outside),
+            None => Some(UncoveredReason::Outside),
             Some(name) => match look(&ground, &name, &is_module).map_err(failed)? {
                 None => {
                     rest.push((name, *path));
@@ -52,30 +52,34 @@ pub fn uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, Uncover
         found.extend(why.map(|why| ((*path).to_owned(), why)));
     }
     let ignored = ignored(&tree, &rest)?;
-    found.extend(ignored.into_iter().map(|path| (path, Uncovered::Ignored)));
+    found.extend(ignored.into_iter().map(|path| (path, UncoveredReason::Ignored)));
     Ok(found)
 }
 
 /// What stands in the way of a path, from the top on.
-fn look(ground: &Ground, name: &Name, is_module: &impl Fn(&Name) -> bool) -> io::Result<Option<Uncovered>> {
+fn look(
+    ground: &WorktreeFiles,
+    name: &TreePath,
+    is_module: &impl Fn(&TreePath) -> bool,
+) -> io::Result<Option<UncoveredReason>> {
     let ends = name.0.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     for end in ends.chain([name.0.len()]) {
-        let part = Name(name.0.get(..end).unwrap_or_default().to_vec());
+        let part = TreePath(name.0.get(..end).unwrap_or_default().to_vec());
         if part.0.is_empty() {
             continue;
         }
         if is_module(&part) || ground.is_repository(&part)? {
-            return Ok(Some(Uncovered::InRepository));
+            return Ok(Some(UncoveredReason::InRepository));
         }
-        if end < name.0.len() && matches!(ground.look(&part)?, Seen::Link(_)) {
-            return Ok(Some(Uncovered::Outside));
+        if end < name.0.len() && matches!(ground.look(&part)?, FolderEntry::Link(_)) {
+            return Ok(Some(UncoveredReason::Outside));
         }
     }
     Ok(None)
 }
 
 /// Those that git ignores; a file that it knows is none of them, whatever the rules say.
-fn ignored(tree: &GitWorktree, paths: &[(Name, &str)]) -> Result<Vec<String>, RestoreError> {
+fn ignored(tree: &GitWorktree, paths: &[(TreePath, &str)]) -> Result<Vec<String>, RestoreError> {
     let paths: Vec<_> = paths.iter().filter(|(name, _)| !name.0.is_empty()).collect();
     if paths.is_empty() {
         return Ok(Vec::new());
@@ -86,6 +90,6 @@ fn ignored(tree: &GitWorktree, paths: &[(Name, &str)]) -> Result<Vec<String>, Re
     // 1 says that none of them is.
     let (_, said) = said.filter(|(status, _)| matches!(status, 0 | 1)).ok_or(RestoreError::Git("check-ignore"))?;
     let said: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
-    let is_ignored = |(name, _): &&&(Name, &str)| said.contains(&name.0.as_slice());
+    let is_ignored = |(name, _): &&&(TreePath, &str)| said.contains(&name.0.as_slice());
     Ok(paths.iter().filter(is_ignored).map(|(_, path)| (*path).to_owned()).collect())
 }

@@ -6,41 +6,41 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path};
 
-use super::manifest::Name;
-use crate::platform::{Inside, Seen, path_of};
+use super::manifest::TreePath;
+use crate::platform::{FolderEntry, OpenFolder, path_of};
 
 /// What a file is called until it is whole. One that was left by a process that was ended is removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";
 
 /// The files of a work tree.
-pub(super) struct Ground(Inside);
+pub(super) struct WorktreeFiles(OpenFolder);
 
-impl Ground {
+impl WorktreeFiles {
     /// Those below this folder.
     pub(super) fn open(top: &Path) -> io::Result<Self> {
-        Ok(Self(Inside::top(top)?))
+        Ok(Self(OpenFolder::top(top)?))
     }
 
     /// What has a path.
-    pub(super) fn look(&self, name: &Name) -> io::Result<Seen> {
-        let Some(folder) = self.folder_of(name)? else { return Ok(Seen::Nothing) };
+    pub(super) fn look(&self, name: &TreePath) -> io::Result<FolderEntry> {
+        let Some(folder) = self.folder_of(name)? else { return Ok(FolderEntry::Nothing) };
         folder.as_ref().unwrap_or(&self.0).look(&last(name))
     }
 
     /// Whether a folder is the top of a repository of its own.
-    pub(super) fn is_repository(&self, name: &Name) -> io::Result<bool> {
-        let inner = Name([name.0.as_slice(), b"/.git"].concat());
-        Ok(self.look(&inner)? != Seen::Nothing)
+    pub(super) fn is_repository(&self, name: &TreePath) -> io::Result<bool> {
+        let inner = TreePath([name.0.as_slice(), b"/.git"].concat());
+        Ok(self.look(&inner)? != FolderEntry::Nothing)
     }
 
     /// Opens a file to read it.
-    pub(super) fn read(&self, name: &Name) -> io::Result<File> {
+    pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
         let folder = self.folder_of(name)?.ok_or(ErrorKind::NotFound)?;
         folder.as_ref().unwrap_or(&self.0).read(&last(name))
     }
 
     /// Removes a file or a link, and the folders that are empty without it.
-    pub(super) fn remove(&self, name: &Name) -> io::Result<()> {
+    pub(super) fn remove(&self, name: &TreePath) -> io::Result<()> {
         let Some(folder) = self.folder_of(name)? else { return Ok(()) };
         match folder.as_ref().unwrap_or(&self.0).remove(&last(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -49,7 +49,7 @@ impl Ground {
         let mut left = name.0.as_slice();
         while let Some(end) = left.iter().rposition(|byte| *byte == b'/') {
             left = left.get(..end).unwrap_or_default();
-            let parent = Name(left.to_vec());
+            let parent = TreePath(left.to_vec());
             let Some(around) = self.folder_of(&parent)? else { return Ok(()) };
             if around.as_ref().unwrap_or(&self.0).remove_folder(&last(&parent)).is_err() {
                 // Something else is in it.
@@ -62,28 +62,28 @@ impl Ground {
     /// Puts a file in its place, whole or not at all; `write` fills it.
     pub(super) fn put_file(
         &self,
-        name: &Name,
+        name: &TreePath,
         mode: u32,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         self.put(name, |folder, temporary| {
             let mut file = folder.create(temporary)?;
             write(&mut file)?;
-            Inside::set_mode(&file, mode)
+            OpenFolder::set_mode(&file, mode)
         })
     }
 
     /// Puts a link in its place.
-    pub(super) fn put_link(&self, name: &Name, target: &OsStr) -> io::Result<()> {
+    pub(super) fn put_link(&self, name: &TreePath, target: &OsStr) -> io::Result<()> {
         self.put(name, |folder, temporary| folder.link(temporary, target))
     }
 
-    fn put(&self, name: &Name, make: impl FnOnce(&Inside, &OsStr) -> io::Result<()>) -> io::Result<()> {
+    fn put(&self, name: &TreePath, make: impl FnOnce(&OpenFolder, &OsStr) -> io::Result<()>) -> io::Result<()> {
         let around = self.make_folder_of(name)?;
         let folder = around.as_ref().unwrap_or(&self.0);
         let (temporary, last) = (OsStr::new(TEMPORARY), last(name));
         let _ = folder.remove(temporary);
-        if folder.look(&last)? == Seen::Folder {
+        if folder.look(&last)? == FolderEntry::Folder {
             remove_empty(folder, &last)?;
         }
         let placed = make(folder, temporary).and_then(|()| folder.rename(temporary, &last));
@@ -95,8 +95,8 @@ impl Ground {
 
     /// The folder that a path lies in: the inner `None` is the top itself. The outer one says that there is none.
     #[expect(clippy::option_option, reason = "the top is opened once, and no folder is another answer")]
-    fn folder_of(&self, name: &Name) -> io::Result<Option<Option<Inside>>> {
-        let mut folder: Option<Inside> = None;
+    fn folder_of(&self, name: &TreePath) -> io::Result<Option<Option<OpenFolder>>> {
+        let mut folder: Option<OpenFolder> = None;
         for part in folders(name) {
             let Some(inner) = folder.as_ref().unwrap_or(&self.0).inner(&part)? else { return Ok(None) };
             folder = Some(inner);
@@ -105,11 +105,11 @@ impl Ground {
     }
 
     /// As [`Ground::folder_of`], making what is missing.
-    fn make_folder_of(&self, name: &Name) -> io::Result<Option<Inside>> {
-        let mut folder: Option<Inside> = None;
+    fn make_folder_of(&self, name: &TreePath) -> io::Result<Option<OpenFolder>> {
+        let mut folder: Option<OpenFolder> = None;
         for part in folders(name) {
             let around = folder.as_ref().unwrap_or(&self.0);
-            if around.look(&part)? == Seen::Nothing {
+            if around.look(&part)? == FolderEntry::Nothing {
                 around.make(&part)?;
             }
             let inner = around.inner(&part)?;
@@ -122,7 +122,7 @@ impl Ground {
 }
 
 /// Whether a path stays within the work tree and out of its repository's own folder.
-pub(super) fn is_safe(name: &Name) -> bool {
+pub(super) fn is_safe(name: &TreePath) -> bool {
     let path = path_of(&name.0);
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(part) if !part.eq_ignore_ascii_case(".git"));
     let parts = name.0.split(|byte| *byte == b'/').count();
@@ -131,7 +131,7 @@ pub(super) fn is_safe(name: &Name) -> bool {
 
 /// A path from the top of a project, as git calls it from the top of the work tree, in which the project
 /// lies in the folder `project`; `None` where it leads out of the work tree or into its repository.
-pub(crate) fn named(project: &str, path: &str) -> Option<Name> {
+pub(crate) fn named(project: &str, path: &str) -> Option<TreePath> {
     if path.starts_with('/') || Path::new(path).is_absolute() {
         return None;
     }
@@ -143,26 +143,26 @@ pub(crate) fn named(project: &str, path: &str) -> Option<Name> {
             part => parts.push(part),
         }
     }
-    let name = Name(parts.join("/").into_bytes());
+    let name = TreePath(parts.join("/").into_bytes());
     (name.0.is_empty() || is_safe(&name)).then_some(name)
 }
 
 /// The folders that a path lies in, from the top on.
-fn folders(name: &Name) -> impl Iterator<Item = OsString> {
+fn folders(name: &TreePath) -> impl Iterator<Item = OsString> {
     let end = name.0.iter().rposition(|byte| *byte == b'/');
     let around = name.0.get(..end.unwrap_or(0)).unwrap_or_default();
     around.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).map(|part| path_of(part).into_os_string())
 }
 
-fn last(name: &Name) -> OsString {
+fn last(name: &TreePath) -> OsString {
     path_of(name.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()).into_os_string()
 }
 
 /// Removes a folder in which there is nothing but folders.
-fn remove_empty(around: &Inside, name: &OsStr) -> io::Result<()> {
+fn remove_empty(around: &OpenFolder, name: &OsStr) -> io::Result<()> {
     let Some(folder) = around.inner(name)? else { return Ok(()) };
     for inner in folder.names()? {
-        if folder.look(&inner)? != Seen::Folder {
+        if folder.look(&inner)? != FolderEntry::Folder {
             return Err(io::Error::other("a folder with ignored files is in the way"));
         }
         remove_empty(&folder, &inner)?;
@@ -189,7 +189,7 @@ mod tests {
             (".git/config", false),
             ("a/.GIT/hooks/x", false),
         ] {
-            assert_eq!(is_safe(&Name(path.as_bytes().to_vec())), expected, "{path}");
+            assert_eq!(is_safe(&TreePath(path.as_bytes().to_vec())), expected, "{path}");
         }
     }
 }

@@ -9,8 +9,8 @@ use omo_store::git_worktree::GitWorktree;
 use omo_store::regular_file;
 
 use super::RestoreError;
-use super::manifest::{Name, Scope};
-use super::store::Store;
+use super::manifest::{RestoreSelection, TreePath};
+use super::store::SnapshotStore;
 use crate::git::git;
 
 /// What our lock holds, by which one that was left by a process that was ended is known.
@@ -20,7 +20,7 @@ const OURS: &[u8] = b"omo puts the index back\n";
 const NEW: &str = "index.omo";
 
 /// What an index says of each of its paths.
-pub(crate) type Listing = BTreeMap<Name, Vec<u8>>;
+pub(crate) type IndexEntries = BTreeMap<TreePath, Vec<u8>>;
 
 /// The index file; `None` where there is none.
 pub(super) fn open(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {
@@ -60,7 +60,7 @@ impl IndexLock {
     }
 
     /// Puts the index back as it was; `None` for none.
-    pub(super) fn put(self, store: &Store, content: Option<&str>) -> Result<(), RestoreError> {
+    pub(super) fn put(self, store: &SnapshotStore, content: Option<&str>) -> Result<(), RestoreError> {
         let (index, new) = (self.git.join("index"), self.git.join(NEW));
         let put = || match content {
             None => fs::remove_file(&index).or_else(|error| match error.kind() {
@@ -101,8 +101,8 @@ fn is_ours(path: &Path) -> bool {
 }
 
 /// What an index file says; nothing for `None`.
-pub(crate) fn listing(tree: &GitWorktree, file: Option<&Path>) -> Result<Listing, RestoreError> {
-    let Some(file) = file else { return Ok(Listing::new()) };
+pub(crate) fn listing(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEntries, RestoreError> {
+    let Some(file) = file else { return Ok(IndexEntries::new()) };
     let variables = [
         ("GIT_DIR", tree.git.as_os_str()),
         ("GIT_WORK_TREE", tree.top.as_os_str()),
@@ -113,23 +113,23 @@ pub(crate) fn listing(tree: &GitWorktree, file: Option<&Path>) -> Result<Listing
 }
 
 /// What the index of a work tree says, and the files that it knows nothing of and git does not ignore.
-pub(crate) fn listing_and_others(tree: &GitWorktree) -> Result<(Listing, BTreeSet<Name>), RestoreError> {
+pub(crate) fn listing_and_others(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
     let variables = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = git(&tree.top, &all, &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
     // Each has a letter before it, and those are `?`.
     let tagged = listed.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(2));
     let (others, known): (Vec<_>, Vec<_>) = tagged.partition(|(tag, _)| *tag == b"? ");
-    let others = others.into_iter().map(|(_, name)| Name(name.to_vec())).collect();
+    let others = others.into_iter().map(|(_, name)| TreePath(name.to_vec())).collect();
     Ok((read(known.into_iter().map(|(_, entry)| entry)), others))
 }
 
-fn read<'e>(entries: impl Iterator<Item = &'e [u8]>) -> Listing {
-    let mut found = Listing::new();
+fn read<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
+    let mut found = IndexEntries::new();
     for entry in entries {
         if let Some(at) = entry.iter().position(|byte| *byte == b'\t') {
             let (said, name) = entry.split_at(at);
-            let lines = found.entry(Name(name.get(1..).unwrap_or_default().to_vec())).or_default();
+            let lines = found.entry(TreePath(name.get(1..).unwrap_or_default().to_vec())).or_default();
             // One path has up to three entries while a conflict is open.
             lines.extend([said, name, b"\0"].concat());
         }
@@ -138,10 +138,17 @@ fn read<'e>(entries: impl Iterator<Item = &'e [u8]>) -> Listing {
 }
 
 /// Which paths of the index are put back: ours among those that differ.
-pub(crate) fn differing(before: &Listing, after: Option<&Listing>, now: &Listing, scope: Scope<'_>) -> BTreeSet<Name> {
-    let is_ours = |name: &Name| match (scope, after) {
-        (Scope::Until(_), Some(after)) => after.get(name) != before.get(name) && after.get(name) == now.get(name),
-        (Scope::Paths(paths), _) => paths.iter().any(|path| name.is_at_or_below(&path.0)),
+pub(crate) fn differing(
+    before: &IndexEntries,
+    after: Option<&IndexEntries>,
+    now: &IndexEntries,
+    scope: RestoreSelection<'_>,
+) -> BTreeSet<TreePath> {
+    let is_ours = |name: &TreePath| match (scope, after) {
+        (RestoreSelection::Until(_), Some(after)) => {
+            after.get(name) != before.get(name) && after.get(name) == now.get(name)
+        }
+        (RestoreSelection::Paths(paths), _) => paths.iter().any(|path| name.is_at_or_below(&path.0)),
         _ => true,
     };
     let names = before.keys().chain(now.keys());
@@ -152,9 +159,9 @@ pub(crate) fn differing(before: &Listing, after: Option<&Listing>, now: &Listing
 /// told from what another process has staged.
 pub(crate) fn put_paths(
     tree: &GitWorktree,
-    before: &Listing,
-    now: &Listing,
-    names: &BTreeSet<Name>,
+    before: &IndexEntries,
+    now: &IndexEntries,
+    names: &BTreeSet<TreePath>,
 ) -> Result<(), RestoreError> {
     if names.is_empty() {
         return Ok(());

@@ -9,36 +9,36 @@ use std::path::PathBuf;
 
 use omo_store::git_worktree::GitWorktree;
 
-use super::ground::{Ground, TEMPORARY, is_safe, named};
+use super::ground::{TEMPORARY, WorktreeFiles, is_safe, named};
 use super::index::{self, IndexLock};
-use super::manifest::{Entry, Manifest, Name, Scope, Steps, steps};
-use super::store::{Store, digest_of};
-use super::{Place, RestoreError, Restored};
+use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, steps};
+use super::store::{SnapshotStore, digest_of};
+use super::{RestoreError, RestoreResult, SnapshotContext};
 use crate::changes::{below_top, is_own, seen_from};
 use crate::git::{answer, git};
-use crate::platform::{Seen, path_of};
+use crate::platform::{FolderEntry, path_of};
 
 /// A `.gitignore` that is put back may show new files, which are taken back in another round.
 const ROUNDS: usize = 4;
 
 /// A work tree, opened for keeping and putting back.
-pub(super) struct Site<'a> {
-    place: &'a Place<'a>,
+pub(super) struct Snapshotter<'a> {
+    place: &'a SnapshotContext<'a>,
     pub(super) tree: GitWorktree,
     /// Where the project lies in the work tree.
     project: String,
-    ground: Ground,
-    pub(super) store: Store,
+    ground: WorktreeFiles,
+    pub(super) store: SnapshotStore,
 }
 
-impl<'a> Site<'a> {
-    pub(super) fn open(place: &'a Place<'a>) -> Result<Self, RestoreError> {
+impl<'a> Snapshotter<'a> {
+    pub(super) fn open(place: &'a SnapshotContext<'a>) -> Result<Self, RestoreError> {
         let none = || RestoreError::NoWorkTree(place.root.to_owned());
         let tree = GitWorktree::find(place.root).ok_or_else(none)?;
         let project = below_top(place.root, &tree).ok_or_else(none)?;
-        let ground = Ground::open(&tree.top);
+        let ground = WorktreeFiles::open(&tree.top);
         let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;
-        let store = Store::open(&tree.top, place.state_home, place.run_id)?;
+        let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;
         let it = Self { place, tree, project, ground, store };
         if !it.project.is_empty() && it.is_ignored()? {
             return Err(none());
@@ -56,24 +56,24 @@ impl<'a> Site<'a> {
         asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
     }
 
-    fn list(&self, options: &[&str]) -> Result<Vec<Name>, RestoreError> {
+    fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
         let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
         let listed = git(&self.tree.top, &arguments, &self.variables(), &[]).ok_or(RestoreError::Git("ls-files"))?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(|name| Name(name.to_vec())).collect())
+        Ok(names.map(|name| TreePath(name.to_vec())).collect())
     }
 
     /// What the work tree holds, but for the index, and what an earlier call left there when it was ended.
     pub(super) fn scan(
         &self,
         content: impl Fn(File) -> Result<String, RestoreError>,
-    ) -> Result<(Manifest, Vec<Name>), RestoreError> {
-        let mut manifest = Manifest { head: self.tree.head(), ..Manifest::default() };
+    ) -> Result<(SnapshotManifest, Vec<TreePath>), RestoreError> {
+        let mut manifest = SnapshotManifest { head: self.tree.head(), ..SnapshotManifest::default() };
         let mut left = Vec::new();
         manifest.ignored.extend(self.list(&["--others", "--ignored", "--directory"])?);
         for name in self.list(&["--cached", "--others"])? {
             if let Some(folder) = name.0.strip_suffix(b"/") {
-                manifest.nested.insert(Name(folder.to_vec()));
+                manifest.nested.insert(TreePath(folder.to_vec()));
             } else if name.0.rsplit(|byte| *byte == b'/').next() == Some(TEMPORARY.as_bytes()) {
                 left.push(name);
             } else if is_safe(&name) && !is_own(&self.shown(&name), self.place.own) {
@@ -85,24 +85,24 @@ impl<'a> Site<'a> {
 
     fn look(
         &self,
-        name: Name,
-        manifest: &mut Manifest,
+        name: TreePath,
+        manifest: &mut SnapshotManifest,
         content: impl Fn(File) -> Result<String, RestoreError>,
     ) -> Result<(), RestoreError> {
         let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
         let entry = match self.ground.look(&name).map_err(failed)? {
-            Seen::File { mode } => match self.ground.read(&name) {
+            FolderEntry::File { mode } => match self.ground.read(&name) {
                 // Another process works here, and has just removed it.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-                file => Entry::File { mode, content: content(file.map_err(failed)?)? },
+                file => ManifestEntry::File { mode, content: content(file.map_err(failed)?)? },
             },
-            Seen::Link(target) => Entry::Link { target: Name(target.as_encoded_bytes().to_vec()) },
-            Seen::Folder if self.ground.is_repository(&name).map_err(failed)? => {
+            FolderEntry::Link(target) => ManifestEntry::Link { target: TreePath(target.as_encoded_bytes().to_vec()) },
+            FolderEntry::Folder if self.ground.is_repository(&name).map_err(failed)? => {
                 manifest.nested.insert(name);
                 return Ok(());
             }
-            Seen::Nothing | Seen::Folder => return Ok(()),
-            Seen::Other => Entry::Other,
+            FolderEntry::Nothing | FolderEntry::Folder => return Ok(()),
+            FolderEntry::Other => ManifestEntry::Other,
         };
         manifest.entries.insert(name, entry);
         Ok(())
@@ -110,21 +110,21 @@ impl<'a> Site<'a> {
 
     pub(super) fn put_back(
         &self,
-        before: &Manifest,
-        after: Option<&Manifest>,
-        scope: Scope<'_>,
-    ) -> Result<Restored, RestoreError> {
+        before: &SnapshotManifest,
+        after: Option<&SnapshotManifest>,
+        scope: RestoreSelection<'_>,
+    ) -> Result<RestoreResult, RestoreError> {
         let now = index::open(&self.tree)?.map(digest_of).transpose();
         let now =
             now.map_err(|source| RestoreError::Io { action: "read", path: self.tree.git.join("index"), source })?;
         let as_a_whole = match scope {
-            Scope::All => true,
-            Scope::Until(after) => after.index == now,
-            Scope::Paths(_) => false,
+            RestoreSelection::All => true,
+            RestoreSelection::Until(after) => after.index == now,
+            RestoreSelection::Paths(_) => false,
         };
         // Before anything is touched: while another git is at work nothing is put back.
         let lock = as_a_whole.then(|| IndexLock::take(&self.tree)).transpose()?;
-        let mut end = Restored { head_moved: before.head != self.tree.head(), ..Restored::default() };
+        let mut end = RestoreResult { head_moved: before.head != self.tree.head(), ..RestoreResult::default() };
         self.put_files_back(before, scope, &mut end)?;
         match lock {
             Some(lock) if now != before.index => {
@@ -137,7 +137,12 @@ impl<'a> Site<'a> {
         Ok(end)
     }
 
-    fn put_files_back(&self, before: &Manifest, scope: Scope<'_>, end: &mut Restored) -> Result<(), RestoreError> {
+    fn put_files_back(
+        &self,
+        before: &SnapshotManifest,
+        scope: RestoreSelection<'_>,
+        end: &mut RestoreResult,
+    ) -> Result<(), RestoreError> {
         let mut done = BTreeSet::new();
         for _ in 0..ROUNDS {
             let digest = |file| {
@@ -172,25 +177,33 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    fn note(&self, name: &Name, result: io::Result<()>, list: &mut Vec<String>, failed: &mut BTreeMap<String, String>) {
+    fn note(
+        &self,
+        name: &TreePath,
+        result: io::Result<()>,
+        list: &mut Vec<String>,
+        failed: &mut BTreeMap<String, String>,
+    ) {
         match result {
             Ok(()) => list.push(self.shown(name)),
             Err(error) => _ = failed.insert(self.shown(name), error.to_string()),
         }
     }
 
-    fn put(&self, name: &Name, entry: &Entry) -> io::Result<()> {
+    fn put(&self, name: &TreePath, entry: &ManifestEntry) -> io::Result<()> {
         match entry {
-            Entry::File { mode, content } => self.ground.put_file(name, *mode, |file| self.store.write(content, file)),
-            Entry::Link { target } => self.ground.put_link(name, path_of(&target.0).as_os_str()),
-            Entry::Other => Ok(()),
+            ManifestEntry::File { mode, content } => {
+                self.ground.put_file(name, *mode, |file| self.store.write(content, file))
+            }
+            ManifestEntry::Link { target } => self.ground.put_link(name, path_of(&target.0).as_os_str()),
+            ManifestEntry::Other => Ok(()),
         }
     }
 
     /// Whether all that has to be put back was kept.
-    fn is_there(&self, before: &Manifest, steps: &Steps) -> Result<(), RestoreError> {
+    fn is_there(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
         for name in &steps.put {
-            if let Some(Entry::File { content, .. }) = before.entries.get(name)
+            if let Some(ManifestEntry::File { content, .. }) = before.entries.get(name)
                 && !self.store.holds(content)
             {
                 return Err(RestoreError::Gone(self.shown(name)));
@@ -205,9 +218,9 @@ impl<'a> Site<'a> {
     /// Puts those paths of the index back that are ours; tells whether there were any.
     fn put_paths_back(
         &self,
-        before: &Manifest,
-        after: Option<&Manifest>,
-        scope: Scope<'_>,
+        before: &SnapshotManifest,
+        after: Option<&SnapshotManifest>,
+        scope: RestoreSelection<'_>,
     ) -> Result<bool, RestoreError> {
         let kept = |content: &Option<String>| content.as_ref().map(|content| self.store.path(content));
         let listing = |file: Option<PathBuf>| index::listing(&self.tree, file.as_deref());
@@ -220,12 +233,12 @@ impl<'a> Site<'a> {
     }
 
     /// A path as it is seen from the project.
-    fn shown(&self, name: &Name) -> String {
+    fn shown(&self, name: &TreePath) -> String {
         seen_from(&self.project, &String::from_utf8_lossy(&name.0))
     }
 
     /// A path from the project's top, as git calls it.
-    pub(super) fn name_of(&self, path: &str) -> Result<Name, RestoreError> {
+    pub(super) fn name_of(&self, path: &str) -> Result<TreePath, RestoreError> {
         named(&self.project, path).ok_or_else(|| RestoreError::Outside(path.to_owned()))
     }
 }

@@ -12,7 +12,7 @@ use omo_store::regular_file;
 use omo_store::seal::hex_digest;
 
 use super::RestoreError;
-use super::manifest::Manifest;
+use super::manifest::SnapshotManifest;
 
 /// The folder of all snapshots, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "restore"];
@@ -23,14 +23,14 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The snapshots of one run, as one of its work trees uses them. While it is open no other process keeps or restores
 /// in that work tree.
-pub(super) struct Store {
+pub(super) struct SnapshotStore {
     folder: GuardedFolder,
     /// What is kept, until it is whole: another work tree has another one.
     new: String,
     _lock: StateLock,
 }
 
-impl Store {
+impl SnapshotStore {
     pub(super) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
         let (of_run, of_tree) = (short(run_id.as_bytes()), short(top.as_os_str().as_encoded_bytes()));
         let parts = [FOLDER.as_slice(), &[&of_run]].concat();
@@ -73,7 +73,7 @@ impl Store {
     }
 
     /// Keeps a manifest, and tells what it is called.
-    pub(super) fn keep_manifest(&self, manifest: &Manifest) -> Result<String, RestoreError> {
+    pub(super) fn keep_manifest(&self, manifest: &SnapshotManifest) -> Result<String, RestoreError> {
         let bytes = serde_json::to_vec(manifest).map_err(|_| RestoreError::Gone("the list of files".to_owned()))?;
         let id = hex_digest(&bytes);
         self.folder.replace(&name_of(&id), &bytes)?;
@@ -81,7 +81,7 @@ impl Store {
     }
 
     /// A manifest that was kept.
-    pub(super) fn manifest(&self, id: &str) -> Result<Manifest, RestoreError> {
+    pub(super) fn manifest(&self, id: &str) -> Result<SnapshotManifest, RestoreError> {
         let gone = || RestoreError::Gone("the list of files".to_owned());
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(gone());

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::platform::{Ending, end_group, is_alive, start_mark};
+use crate::platform::{GroupEnding, end_group, is_alive, start_mark};
 
 /// How long a session may take to put its things away once it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -12,7 +12,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What tells a process that was started from any other one, for the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct ProcessIdentity {
     /// Its number, which is that of its process group as well.
     pub pid: u32,
     /// When it began; `None` where the system does not tell.
@@ -21,7 +21,7 @@ pub struct Mark {
 
 /// What has become of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum ProcessState {
     /// It runs.
     Runs,
     /// It has ended.
@@ -31,24 +31,24 @@ pub enum Left {
 }
 
 /// Looks for a process.
-pub fn look(mark: &Mark) -> Left {
+pub fn look(mark: &ProcessIdentity) -> ProcessState {
     match (is_alive(mark.pid), &mark.start, start_mark(mark.pid)) {
-        (Some(true), Some(then), Some(now)) if *then == now => Left::Runs,
-        (Some(false), ..) | (Some(true), Some(_), Some(_)) => Left::Gone,
-        _ => Left::Unknown,
+        (Some(true), Some(then), Some(now)) if *then == now => ProcessState::Runs,
+        (Some(false), ..) | (Some(true), Some(_), Some(_)) => ProcessState::Gone,
+        _ => ProcessState::Unknown,
     }
 }
 
 /// Ends a process and all of its group, where it is for certain the one that was started: it is asked,
 /// and ended when it does not follow. Gives what became of it.
-pub fn end(mark: &Mark) -> Left {
-    for ending in [Ending::Asked, Ending::AtOnce] {
-        if look(mark) != Left::Runs {
+pub fn end(mark: &ProcessIdentity) -> ProcessState {
+    for ending in [GroupEnding::Asked, GroupEnding::AtOnce] {
+        if look(mark) != ProcessState::Runs {
             break;
         }
         end_group(mark.pid, ending);
         let last = Instant::now() + GRACE;
-        while look(mark) == Left::Runs && Instant::now() < last {
+        while look(mark) == ProcessState::Runs && Instant::now() < last {
             std::thread::sleep(LOOK_EVERY);
         }
     }

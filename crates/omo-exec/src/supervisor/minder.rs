@@ -19,9 +19,9 @@ use omo_store::folder::GuardedFolder;
 use omo_store::lock::{LockError, StateLock};
 use serde::{Deserialize, Serialize};
 
-use super::left::Mark;
+use super::left::ProcessIdentity;
 use crate::caller;
-use crate::platform::{Ending, Group, Leftovers, start_mark};
+use crate::platform::{GroupEnding, Leftovers, ProcessGroup, start_mark};
 
 /// What makes a binary of omo a minder.
 pub const ARGUMENT: &str = "--mind-session";
@@ -31,7 +31,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// The session that a minder starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Spec {
+pub struct MinderSpec {
     /// The program: the client, or whatever starts it somewhere else.
     pub program: PathBuf,
     /// Its arguments.
@@ -52,9 +52,9 @@ pub struct Spec {
 
 /// What a minder says, a line each.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Line {
+pub(super) enum MinderLine {
     /// The session runs.
-    Started(Mark),
+    Started(ProcessIdentity),
     /// It has ended, and so has all that it started.
     Ended(ProcessEnd),
 }
@@ -70,7 +70,7 @@ pub fn run_if_asked() {
     }
 }
 
-enum Event {
+enum MinderEvent {
     Ended(Option<i32>, Option<i32>),
     CallerGone,
 }
@@ -78,19 +78,19 @@ enum Event {
 fn mind() {
     let (sender, events) = channel();
     let gone = sender.clone();
-    let spec: Option<Spec> = caller::order(move || drop(gone.send(Event::CallerGone)));
+    let spec: Option<MinderSpec> = caller::order(move || drop(gone.send(MinderEvent::CallerGone)));
     let Some(spec) = spec else { return };
     let end = run(&spec, sender, &events);
-    say(&Line::Ended(end));
+    say(&MinderLine::Ended(end));
 }
 
 /// Prints a line for the supervisor. That may be gone, which is no error.
-fn say(line: &Line) {
+fn say(line: &MinderLine) {
     let mut out = std::io::stdout().lock();
     let _ = serde_json::to_string(line).map(|json| writeln!(out, "{json}"));
 }
 
-fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessEnd {
+fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderEvent>) -> ProcessEnd {
     // Until what it left has ended, too, which is the end of this process.
     let _alone = match alone(spec) {
         Ok(lock) => lock,
@@ -99,8 +99,8 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
             return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
         }
     };
-    let ended = move |status, signal| drop(sender.send(Event::Ended(status, signal)));
-    let group = match command(spec).and_then(|command| Group::start(command, Leftovers::Ended, ended)) {
+    let ended = move |status, signal| drop(sender.send(MinderEvent::Ended(status, signal)));
+    let group = match command(spec).and_then(|command| ProcessGroup::start(command, Leftovers::Ended, ended)) {
         Ok(group) => group,
         Err(error) => {
             let why = format!("{} cannot be started: {error}", spec.program.display());
@@ -108,15 +108,15 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
         }
     };
     let pid = group.pid();
-    say(&Line::Started(Mark { pid, start: start_mark(pid) }));
+    say(&MinderLine::Started(ProcessIdentity { pid, start: start_mark(pid) }));
     let mut end = ProcessEnd::default();
     match events.recv_timeout(Duration::from_millis(spec.timeout_millis)) {
-        Ok(Event::Ended(status, signal)) => (end.status, end.signal) = (status, signal),
-        Ok(Event::CallerGone) | Err(RecvTimeoutError::Disconnected) => end.stopped = true,
+        Ok(MinderEvent::Ended(status, signal)) => (end.status, end.signal) = (status, signal),
+        Ok(MinderEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => end.stopped = true,
         Err(RecvTimeoutError::Timeout) => end.timed_out = true,
     }
     if end.stopped || end.timed_out {
-        group.end(Ending::Asked);
+        group.end(GroupEnding::Asked);
         wait_for_end(events);
     }
     caller::end_all(&group);
@@ -126,23 +126,23 @@ fn run(spec: &Spec, sender: Sender<Event>, events: &Receiver<Event>) -> ProcessE
 /// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
 /// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
 /// Clients of one session print into files of the same name.
-fn alone(spec: &Spec) -> Result<Option<StateLock>, LockError> {
+fn alone(spec: &MinderSpec) -> Result<Option<StateLock>, LockError> {
     let (folder, name) = (spec.printed.parent(), spec.printed.file_name().and_then(OsStr::to_str));
     let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };
     let Some(folder) = GuardedFolder::open_below(folder, &[])? else { return Ok(None) };
     StateLock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)
 }
 
-fn wait_for_end(events: &Receiver<Event>) {
+fn wait_for_end(events: &Receiver<MinderEvent>) {
     let last = Instant::now() + GRACE;
     while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
-        if matches!(event, Event::Ended(..)) {
+        if matches!(event, MinderEvent::Ended(..)) {
             return;
         }
     }
 }
 
-fn command(spec: &Spec) -> std::io::Result<Command> {
+fn command(spec: &MinderSpec) -> std::io::Result<Command> {
     let mut command = Command::new(&spec.program);
     command.args(&spec.arguments).current_dir(&spec.folder);
     command.env_clear().envs(spec.variables.iter().map(|(name, value)| (name, value)));

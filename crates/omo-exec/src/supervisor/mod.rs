@@ -26,8 +26,8 @@ pub mod detached;
 pub mod left;
 pub mod minder;
 
-use left::Mark;
-use minder::{Line, Spec};
+use left::ProcessIdentity;
+use minder::{MinderLine, MinderSpec};
 
 /// The file whose lock the one supervisor of a run holds.
 const LOCK: &str = "supervisor.lock";
@@ -62,13 +62,13 @@ pub fn is_there(folder: &GuardedFolder) -> Result<bool, LockError> {
 
 /// What became of a session.
 #[derive(Debug)]
-pub enum Event {
+pub enum SupervisorEvent {
     /// It runs. The mark goes into the ledger, for the supervisor that comes after a dead one.
     Started {
         /// Its group.
         group: String,
         /// Its process.
-        mark: Mark,
+        mark: ProcessIdentity,
     },
     /// It has ended, and so has all that it started.
     Ended {
@@ -85,12 +85,12 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Supervisor {
     bound: usize,
-    waiting: VecDeque<(String, Spec)>,
+    waiting: VecDeque<(String, MinderSpec)>,
     /// Dropping an entry has its minder end the session.
     running: BTreeMap<String, Option<ChildStdin>>,
-    sender: Sender<Event>,
+    sender: Sender<SupervisorEvent>,
     /// Behind a lock that is never taken: it only makes a supervisor, and what holds one, `Sync`.
-    events: Mutex<Receiver<Event>>,
+    events: Mutex<Receiver<SupervisorEvent>>,
 }
 
 impl Supervisor {
@@ -107,7 +107,7 @@ impl Supervisor {
     }
 
     /// Has a session started as soon as there is room for it: at once, where there is.
-    pub fn add(&mut self, group: &str, spec: Spec) {
+    pub fn add(&mut self, group: &str, spec: MinderSpec) {
         self.waiting.push_back((group.to_owned(), spec));
         self.start_waiting();
     }
@@ -118,11 +118,11 @@ impl Supervisor {
     }
 
     /// Starts what there is room for, and waits for something to happen, for at most that long.
-    pub fn next(&mut self, at_most: Duration) -> Option<Event> {
+    pub fn next(&mut self, at_most: Duration) -> Option<SupervisorEvent> {
         self.start_waiting();
         let events = self.events.get_mut().unwrap_or_else(PoisonError::into_inner);
         let event = events.recv_timeout(at_most).ok()?;
-        if let Event::Ended { group, .. } = &event {
+        if let SupervisorEvent::Ended { group, .. } = &event {
             self.running.remove(group);
         }
         Some(event)
@@ -156,13 +156,13 @@ impl Supervisor {
 }
 
 /// Starts a session under a minder. What becomes of it, also that it was never started, comes as an event.
-fn start(group: &str, spec: Spec, sender: &Sender<Event>) -> Option<ChildStdin> {
+fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Option<ChildStdin> {
     let (sender, group) = (sender.clone(), group.to_owned());
     match start_minder(&spec) {
         Ok((mut minder, stdin)) => {
             std::thread::spawn(move || {
                 let process = follow(&mut minder, |mark| {
-                    let _ = sender.send(Event::Started { group: group.clone(), mark });
+                    let _ = sender.send(SupervisorEvent::Started { group: group.clone(), mark });
                 });
                 let _ = minder.wait();
                 let _ = sender.send(ended(group, process, &spec));
@@ -178,7 +178,7 @@ fn start(group: &str, spec: Spec, sender: &Sender<Event>) -> Option<ChildStdin> 
     }
 }
 
-fn start_minder(spec: &Spec) -> std::io::Result<(Child, ChildStdin)> {
+fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
     let mut line = serde_json::to_vec(spec).map_err(std::io::Error::other)?;
     line.push(b'\n');
     let mut command = Command::new(own_program()?);
@@ -193,16 +193,16 @@ fn start_minder(spec: &Spec) -> std::io::Result<(Child, ChildStdin)> {
 
 /// Listens to a minder until its session has ended. One that dies before that was killed, and cannot
 /// have ended its session, which is done here then.
-fn follow(minder: &mut Child, mut started: impl FnMut(Mark)) -> ProcessEnd {
+fn follow(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ProcessEnd {
     let mut known = None;
     let lines = minder.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
     for line in lines.map_while(Result::ok) {
         match serde_json::from_str(&line) {
-            Ok(Line::Started(mark)) => {
+            Ok(MinderLine::Started(mark)) => {
                 known = Some(mark.clone());
                 started(mark);
             }
-            Ok(Line::Ended(process)) => return process,
+            Ok(MinderLine::Ended(process)) => return process,
             Err(_) => {}
         }
     }
@@ -217,10 +217,10 @@ fn follow(minder: &mut Child, mut started: impl FnMut(Mark)) -> ProcessEnd {
 /// The signal that no process can hold back.
 const KILL: i32 = 9;
 
-fn ended(group: String, mut process: ProcessEnd, spec: &Spec) -> Event {
+fn ended(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
     process.complaint = complaint(&spec.complaints).unwrap_or_default();
     let said = File::open(&spec.printed).map(|file| stream::read(BufReader::new(file))).unwrap_or_default();
-    Event::Ended { group, process, said: Box::new(said) }
+    SupervisorEvent::Ended { group, process, said: Box::new(said) }
 }
 
 /// The last line of a file that says something.

@@ -33,7 +33,7 @@ const BUILD_FOLDERS: [&str; 16] = [
 
 /// Copies from one folder to another, by the same paths in both.
 #[derive(Debug)]
-pub(super) struct Copies<'a> {
+pub(super) struct FileCopier<'a> {
     from: &'a Path,
     to: &'a Path,
     /// A file that is here with the same content needs no copy.
@@ -49,7 +49,7 @@ pub(super) struct Copies<'a> {
     pub(super) left: Vec<String>,
 }
 
-impl<'a> Copies<'a> {
+impl<'a> FileCopier<'a> {
     pub(super) fn new(from: &'a Path, to: &'a Path) -> Self {
         Self { from, to, known: None, is_moving: false, files: 0, bytes: 0, copied: Vec::new(), left: Vec::new() }
     }

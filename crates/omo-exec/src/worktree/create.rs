@@ -4,12 +4,12 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::copies::Copies;
+use super::copies::FileCopier;
 use super::raw::remember_index;
-use super::{FOLDER, GroupName, READY, REMOVING, WorktreeError, at, clear_locks, delete, folder_of_git, is_of};
+use super::{FOLDER, READY, REMOVING, WorkerName, WorktreeError, at, clear_locks, delete, folder_of_git, is_of};
 use crate::exclude::{hide, list_of};
 use crate::platform::path_of;
-use crate::repository::{Repository, is_object};
+use crate::repository::{GitRepository, is_object};
 
 /// What says which files that git ignores a worktree gets, from the top.
 const INCLUDE: &str = ".worktreeinclude";
@@ -18,7 +18,7 @@ const HIDDEN: &str = "/.claude/worktrees/omo-*/";
 
 /// A worktree that is ready to be worked in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Created {
+pub struct CreatedWorktree {
     /// Its top folder.
     pub path: PathBuf,
     /// The branch that is checked out in it.
@@ -31,13 +31,14 @@ pub struct Created {
 
 /// Makes the worktree and the branch of a group at a commit. One that is there and whole is left as it
 /// is; what an interrupted try left is taken away first, since no worker began there.
-pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<Created, WorktreeError> {
+pub fn create(repository: &GitRepository, name: &WorkerName, base: &str) -> Result<CreatedWorktree, WorktreeError> {
     let no_base = || WorktreeError::Base { commit: base.to_owned() };
     if !is_object(base) {
         return Err(no_base());
     }
     let path = name.path(repository);
-    let created = |was_there, not_copied| Created { path: path.clone(), branch: name.branch(), was_there, not_copied };
+    let created =
+        |was_there, not_copied| CreatedWorktree { path: path.clone(), branch: name.branch(), was_there, not_copied };
     if let Some(folder) = folder_of_git(repository, &path) {
         if !is_of(&folder, name) {
             return Err(WorktreeError::Taken { path });
@@ -86,7 +87,7 @@ pub fn create(repository: &Repository, name: &GroupName, base: &str) -> Result<C
 /// Makes the folder of a whole worktree again after it was removed: its files are written as they were staged, and its
 /// branch stays where it is. In one step: if half of the files were missing, that would look like work of the next
 /// worker.
-fn remake(repository: &Repository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
+fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
     refuse_links(repository, path)?;
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
@@ -102,7 +103,7 @@ fn remake(repository: &Repository, path: &Path, folder: &Path) -> Result<(), Wor
 }
 
 /// Refuses a place that something else has.
-fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
+fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if folder_of_git(repository, path).is_some() {
         // Its files are gone and git's folder of it is not: what only git's folder holds has to be kept first.
         return Err(WorktreeError::Taken { path: path.to_owned() });
@@ -115,7 +116,7 @@ fn refuse_taken(repository: &Repository, path: &Path) -> Result<(), WorktreeErro
 }
 
 /// Refuses a link, with which the worktree would lie wherever it leads.
-fn refuse_links(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
+fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     if path.is_symlink() {
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
@@ -130,7 +131,7 @@ fn refuse_links(repository: &Repository, path: &Path) -> Result<(), WorktreeErro
 }
 
 /// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
-fn include(repository: &Repository, to: &Path) -> Result<Vec<String>, WorktreeError> {
+fn include(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
     let list = repository.top().join(INCLUDE);
     if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Ok(Vec::new());
@@ -142,7 +143,7 @@ fn include(repository: &Repository, to: &Path) -> Result<Vec<String>, WorktreeEr
     }
     // 1 says that git ignores none of them.
     let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
-    let mut copies = Copies::new(repository.top(), to);
+    let mut copies = FileCopier::new(repository.top(), to);
     for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {

@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::platform::let_remove;
-use crate::repository::{GitFailed, Repository};
+use crate::repository::{GitFailed, GitRepository};
 
-pub use create::{Created, create};
+pub use create::{CreatedWorktree, create};
 pub use put::put_at;
-pub use reap::{Reaped, leftovers, reap};
-pub use remove::{Removal, carry_out, discard, prepare};
-pub use rescue::{Rescue, rescue};
+pub use reap::{RemovedLeftover, leftovers, reap};
+pub use remove::{WorktreeRemoval, carry_out, discard, prepare};
+pub use rescue::{RescuedWork, rescue};
 
 /// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
 /// client may write without being asked.
@@ -111,7 +111,7 @@ pub enum WorktreeError {
 }
 
 /// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
-pub fn branch_in_way(repository: &Repository) -> Result<Option<String>, GitFailed> {
+pub fn branch_in_way(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
 }
 
@@ -124,12 +124,12 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
 /// A group of a run, by names that can be part of a folder's and a branch's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GroupName {
+pub struct WorkerName {
     run: String,
     group: String,
 }
 
-impl GroupName {
+impl WorkerName {
     /// Letters, digits, `-` and `_`, and at most 80 of them.
     pub fn new(run: &str, group: &str) -> Result<Self, WorktreeError> {
         for name in [run, group] {
@@ -167,14 +167,14 @@ impl GroupName {
     }
 
     /// Where its worktree lies.
-    pub fn path(&self, repository: &Repository) -> PathBuf {
+    pub fn path(&self, repository: &GitRepository) -> PathBuf {
         repository.top().join(FOLDER).join(format!("omo-{}-{}", self.run, self.group))
     }
 }
 
 /// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
 /// the worker there can write it. `None` where git knows of no worktree there.
-fn folder_of_git(repository: &Repository, path: &Path) -> Option<PathBuf> {
+fn folder_of_git(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
     let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
     let dot = path.join(".git");
     let is_of_path = |folder: &PathBuf| {
@@ -188,14 +188,14 @@ fn folder_of_git(repository: &Repository, path: &Path) -> Option<PathBuf> {
 }
 
 /// Whose worktree it is, by what omo left in git's folder of it, or by its branch where it is not whole.
-fn is_of(git_folder: &Path, name: &GroupName) -> bool {
+fn is_of(git_folder: &Path, name: &WorkerName) -> bool {
     let owner = fs::read_to_string(git_folder.join(READY));
     owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner())
 }
 
 /// Takes away the locks in a group's worktree, and of its branch, that an interrupted git has left. Only where no
 /// process works there.
-fn clear_locks(repository: &Repository, name: &GroupName, folder: &Path) {
+fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
     for lock in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"] {
         // What cannot be removed is named by the git that needs it.
         let _ = fs::remove_file(folder.join(lock));
@@ -204,18 +204,18 @@ fn clear_locks(repository: &Repository, name: &GroupName, folder: &Path) {
 }
 
 /// As [`clear_locks`], where there is no worktree any more.
-fn clear_lock_of_branch(repository: &Repository, name: &GroupName) {
+fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
     let _ = fs::remove_file(repository.common().join(format!("{}.lock", name.branch_reference())));
 }
 
 /// Whether its own branch is what is checked out in a worktree.
-fn is_on_branch(git_folder: &Path, name: &GroupName) -> bool {
+fn is_on_branch(git_folder: &Path, name: &WorkerName) -> bool {
     let head = fs::read_to_string(git_folder.join("HEAD")).unwrap_or_default();
     head.trim_end() == format!("ref: {}", name.branch_reference())
 }
 
 /// Removes a folder that holds no work, and what git knows of it.
-fn delete(repository: &Repository, path: &Path) -> Result<(), WorktreeError> {
+fn delete(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let_remove(path);

@@ -1,8 +1,8 @@
 //! Putting the worktree of a group at a commit that was made somewhere else.
 
 use super::rescue::inside;
-use super::{GroupName, WorktreeError, is_of};
-use crate::repository::{Repository, is_object};
+use super::{WorkerName, WorktreeError, is_of};
+use crate::repository::{GitRepository, is_object};
 
 /// Puts the worktree and the branch of a group at a commit. What git does not know stays; what it knows is as in the
 /// commit: only for a worktree in which no process works, and whose commits are kept elsewhere.
@@ -10,7 +10,7 @@ use crate::repository::{Repository, is_object};
 /// # Errors
 ///
 /// There is no such commit, or no worktree of the group.
-pub fn put_at(repository: &Repository, name: &GroupName, commit: &str) -> Result<(), WorktreeError> {
+pub fn put_at(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), WorktreeError> {
     if !is_object(commit) {
         return Err(WorktreeError::Base { commit: commit.to_owned() });
     }

@@ -12,7 +12,7 @@ use omo_store::regular_file;
 
 use super::{WorktreeError, at};
 use crate::platform::path_of;
-use crate::repository::{GitFailed, Repository, is_object, line_of};
+use crate::repository::{GitFailed, GitRepository, is_object, line_of};
 use crate::tree::mark;
 
 /// git's folder of a worktree is looked into so deep, and its files so far.
@@ -40,7 +40,7 @@ const SPARSE: &str = "info/sparse-checkout";
 
 /// What a worktree holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Raw {
+pub(super) struct WorktreeState {
     /// The files that git does not ignore, byte for byte.
     pub(super) tree: String,
     /// What was staged; the other sides of a conflict have `.omo-stage-N` behind their names.
@@ -50,20 +50,20 @@ pub(super) struct Raw {
     /// Where submodules are checked out, or what looks like one.
     pub(super) submodules: Vec<PathBuf>,
     /// By what is seen that nothing has changed since.
-    pub(super) signs: Signs,
+    pub(super) signs: GitDirFingerprint,
     /// Repositories that were made in the worktree, and that git would not take in.
     pub(super) nested: Vec<PathBuf>,
 }
 
 /// What would be another one, had something in a worktree changed beside its files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Signs {
+pub(super) struct GitDirFingerprint {
     index: String,
     names: BTreeSet<String>,
 }
 
-impl Signs {
-    fn of(inside: &Repository) -> Result<Self, WorktreeError> {
+impl GitDirFingerprint {
+    fn of(inside: &GitRepository) -> Result<Self, WorktreeError> {
         let mut names = BTreeSet::new();
         collect(inside.git_folder(), 0, &mut names)?;
         Ok(Self { index: mark(&inside.git_folder().join("index")), names })
@@ -71,9 +71,9 @@ impl Signs {
 }
 
 /// Whether a worktree that was looked at is seen to be as it was then; where that is not clear this says no.
-pub(super) fn is_unchanged(inside: &Repository, signs: &Signs) -> Result<bool, WorktreeError> {
+pub(super) fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
     let index = inside.git_folder().join(INDEX);
-    if is_reftable(inside) || !index.is_file() || !inside.top().is_dir() || Signs::of(inside)? != *signs {
+    if is_reftable(inside) || !index.is_file() || !inside.top().is_dir() || GitDirFingerprint::of(inside)? != *signs {
         return Ok(false);
     }
     let changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
@@ -87,7 +87,7 @@ fn own<'a>(index: &'a Path, empty: &'a str) -> [(&'static str, &'a OsStr); 2] {
 
 /// Looks at a worktree, which is `inside`; nothing in it is changed.
 /// `tree_of_head` is the tree of the commit that is checked out.
-pub(super) fn look(inside: &Repository, tree_of_head: Option<&str>) -> Result<Raw, WorktreeError> {
+pub(super) fn look(inside: &GitRepository, tree_of_head: Option<&str>) -> Result<WorktreeState, WorktreeError> {
     let index = inside.git_folder().join(INDEX);
     let fresh = || match fs::remove_file(&index) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(at(&index)(error)),
@@ -95,7 +95,7 @@ pub(super) fn look(inside: &Repository, tree_of_head: Option<&str>) -> Result<Ra
     };
     fresh()?;
     let empty = inside.empty_tree()?;
-    let signs = Signs::of(inside)?;
+    let signs = GitDirFingerprint::of(inside)?;
     let own = own(&index, &empty);
     let git = |arguments: &[&str], input: &[u8]| inside.git_with(arguments, &own, input);
     let tagged = inside.git_with(&["ls-files", "-s", "-v", "-z"], &[], &[])?;
@@ -106,7 +106,14 @@ pub(super) fn look(inside: &Repository, tree_of_head: Option<&str>) -> Result<Ra
         && git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?.is_empty()
     {
         let (tree, commits) = (tree.to_owned(), commits(inside, &signs)?);
-        return Ok(Raw { staged: tree.clone(), tree, commits, submodules: Vec::new(), signs, nested: Vec::new() });
+        return Ok(WorktreeState {
+            staged: tree.clone(),
+            tree,
+            commits,
+            submodules: Vec::new(),
+            signs,
+            nested: Vec::new(),
+        });
     }
     fresh()?;
     let entries: Vec<u8> = without_tags(&tagged).flat_map(|(_, entry)| [entry, b"\0"].concat()).collect();
@@ -115,7 +122,14 @@ pub(super) fn look(inside: &Repository, tree_of_head: Option<&str>) -> Result<Ra
         // Files that are gone with their folder were not deleted one by one.
         fresh()?;
         let commits = commits(inside, &signs)?;
-        return Ok(Raw { tree: staged.clone(), staged, commits, submodules: Vec::new(), signs, nested: Vec::new() });
+        return Ok(WorktreeState {
+            tree: staged.clone(),
+            staged,
+            commits,
+            submodules: Vec::new(),
+            signs,
+            nested: Vec::new(),
+        });
     }
     fresh()?;
     let is_sparse = inside.git_folder().join(SPARSE).is_file();
@@ -141,7 +155,7 @@ pub(super) fn look(inside: &Repository, tree_of_head: Option<&str>) -> Result<Ra
     let tree = line_of(&git(&["write-tree", "--missing-ok"], &[])?);
     let taken = if tree == staged { entries } else { git(&["ls-files", "-s", "-z"], &[])? };
     let submodules = populated(inside.top(), &taken);
-    Ok(Raw { tree, staged, commits: commits(inside, &signs)?, submodules, signs, nested })
+    Ok(WorktreeState { tree, staged, commits: commits(inside, &signs)?, submodules, signs, nested })
 }
 
 /// The entries of an index, each with the letter that `git ls-files -v` puts before it.
@@ -179,7 +193,7 @@ fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
 
 /// What was staged, as a tree: these entries. `git` works on `index`.
 fn staged(
-    inside: &Repository,
+    inside: &GitRepository,
     index: &Path,
     entries: &[u8],
     git: impl Fn(&[&str], &[u8]) -> Result<Vec<u8>, GitFailed>,
@@ -251,7 +265,7 @@ fn nested(others: &[u8]) -> Vec<PathBuf> {
 
 /// Every commit that git's folder of a worktree names: HEAD and its history, what is merged, picked or
 /// rebased at the moment, and references that no other worktree sees.
-fn commits(inside: &Repository, signs: &Signs) -> Result<Vec<String>, WorktreeError> {
+fn commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Vec<String>, WorktreeError> {
     let mut names = signs.names.clone();
     if is_reftable(inside) {
         // Where references are kept in one file for all, they are no text.
@@ -274,7 +288,7 @@ fn commits(inside: &Repository, signs: &Signs) -> Result<Vec<String>, WorktreeEr
     Ok(commits.into_iter().collect())
 }
 
-fn is_reftable(inside: &Repository) -> bool {
+fn is_reftable(inside: &GitRepository) -> bool {
     inside.common().join(REFTABLE).is_dir()
 }
 

@@ -4,20 +4,20 @@
 use std::fs;
 use std::path::Path;
 
-use super::remove::{Removal, carry_out, prepare};
-use super::{FOLDER, GroupName, WorktreeError, folder_of_git, is_of};
-use crate::repository::Repository;
+use super::remove::{WorktreeRemoval, carry_out, prepare};
+use super::{FOLDER, WorkerName, WorktreeError, folder_of_git, is_of};
+use crate::repository::GitRepository;
 
 /// What became of what a group left.
 #[derive(Debug)]
-pub struct Reaped {
+pub struct RemovedLeftover {
     /// Which group.
-    pub name: GroupName,
+    pub name: WorkerName,
     /// What was removed, with what was kept of it; else why it stays.
-    pub outcome: Result<Removal, WorktreeError>,
+    pub outcome: Result<WorktreeRemoval, WorktreeError>,
 }
 
-impl Reaped {
+impl RemovedLeftover {
     /// The command with which its user gets back what was kept; `None` where nothing had to be.
     pub fn command(&self) -> Option<String> {
         let kept = self.outcome.as_ref().ok()?.kept.as_ref()?;
@@ -26,7 +26,7 @@ impl Reaped {
 }
 
 /// The groups of a run that have a worktree or a branch, sorted by name.
-pub fn leftovers(repository: &Repository, run: &str) -> Result<Vec<GroupName>, WorktreeError> {
+pub fn leftovers(repository: &GitRepository, run: &str) -> Result<Vec<WorkerName>, WorktreeError> {
     let below = format!("refs/heads/omo/{run}/");
     let listed = repository.line(&["for-each-ref", "--format=%(refname)", &below])?;
     let mut groups: Vec<String> =
@@ -39,8 +39,8 @@ pub fn leftovers(repository: &Repository, run: &str) -> Result<Vec<GroupName>, W
     groups.sort();
     groups.dedup();
     // What only has a name like one of ours is none of ours.
-    let named = groups.iter().filter_map(|group| GroupName::new(run, group).ok());
-    let is_ours = |name: &GroupName| match folder_of_git(repository, &name.path(repository)) {
+    let named = groups.iter().filter_map(|group| WorkerName::new(run, group).ok());
+    let is_ours = |name: &WorkerName| match folder_of_git(repository, &name.path(repository)) {
         Some(folder) => is_of(&folder, name),
         None => repository.commit_of(&name.branch_reference()).is_ok_and(|commit| commit.is_some()),
     };
@@ -51,12 +51,12 @@ pub fn leftovers(repository: &Repository, run: &str) -> Result<Vec<GroupName>, W
 /// where it fails nothing is removed. The files that git ignores go into a folder of each group below
 /// `files`.
 pub fn reap(
-    repository: &Repository,
+    repository: &GitRepository,
     run: &str,
     integrated: Option<&str>,
     files: &Path,
-    mut record: impl FnMut(&Removal) -> Result<(), WorktreeError>,
-) -> Result<Vec<Reaped>, WorktreeError> {
+    mut record: impl FnMut(&WorktreeRemoval) -> Result<(), WorktreeError>,
+) -> Result<Vec<RemovedLeftover>, WorktreeError> {
     let mut reaped = Vec::new();
     for name in leftovers(repository, run)? {
         let outcome = prepare(repository, &name, integrated, &files.join(name.group())).and_then(|removal| {
@@ -64,7 +64,7 @@ pub fn reap(
             carry_out(repository, &removal)?;
             Ok(removal)
         });
-        reaped.push(Reaped { name, outcome });
+        reaped.push(RemovedLeftover { name, outcome });
     }
     Ok(reaped)
 }

@@ -9,44 +9,44 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::raw::{Raw, Signs, is_unchanged, look};
-use super::rescue::{Heads, Rescue, inside, keep, keep_branch};
-use super::{GroupName, REMOVING, WorktreeError, at, clear_lock_of_branch, clear_locks, delete, is_of};
+use super::raw::{GitDirFingerprint, WorktreeState, is_unchanged, look};
+use super::rescue::{RescuedWork, WorktreeHeads, inside, keep, keep_branch};
+use super::{REMOVING, WorkerName, WorktreeError, at, clear_lock_of_branch, clear_locks, delete, is_of};
 use crate::platform::working_below;
-use crate::repository::Repository;
+use crate::repository::GitRepository;
 
 /// What to remove, and what was kept of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Removal {
+pub struct WorktreeRemoval {
     /// Whose worktree.
-    pub name: GroupName,
+    pub name: WorkerName,
     /// Where its branch stands; it is deleted there and nowhere else.
     pub branch_at: Option<String>,
     /// What was kept; `None` where there was nothing.
-    pub kept: Option<Rescue>,
+    pub kept: Option<RescuedWork>,
     /// What the worktree held: it is removed with that in it and with nothing else.
-    held: Option<Held>,
+    held: Option<HeldWork>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Held {
+struct HeldWork {
     tree: String,
     staged: String,
     commits: Vec<String>,
     /// Not written down: only the process that has just looked knows them.
     #[serde(skip)]
-    signs: Signs,
+    signs: GitDirFingerprint,
 }
 
-impl Held {
-    fn of(raw: &Raw) -> Self {
-        let Raw { tree, staged, commits, signs, .. } = raw.clone();
+impl HeldWork {
+    fn of(raw: &WorktreeState) -> Self {
+        let WorktreeState { tree, staged, commits, signs, .. } = raw.clone();
         Self { tree, staged, commits, signs }
     }
 
     /// Whether the worktree holds that still, and nothing else.
-    fn is_all(&self, inside: &Repository) -> Result<bool, WorktreeError> {
+    fn is_all(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
         if is_unchanged(inside, &self.signs)? {
             return Ok(true);
         }
@@ -59,16 +59,16 @@ impl Held {
 /// everything is in `integrated`, a commit that others hold, no commit is made to keep it. Files that
 /// git ignores are copied into `files`, a folder for this group alone.
 pub fn prepare(
-    repository: &Repository,
-    name: &GroupName,
+    repository: &GitRepository,
+    name: &WorkerName,
     integrated: Option<&str>,
     files: &Path,
-) -> Result<Removal, WorktreeError> {
+) -> Result<WorktreeRemoval, WorktreeError> {
     let Some(inside) = inside(repository, name) else {
         clear_lock_of_branch(repository, name);
         let branch_at = repository.commit_of(&name.branch_reference())?;
         let kept = branch_at.as_deref().map(|at| keep_branch(repository, name, at, integrated)).transpose()?;
-        return Ok(Removal { name: name.clone(), branch_at, kept, held: None });
+        return Ok(WorktreeRemoval { name: name.clone(), branch_at, kept, held: None });
     };
     if !is_of(inside.git_folder(), name) {
         return Err(WorktreeError::Taken { path: inside.top().to_owned() });
@@ -78,22 +78,27 @@ pub fn prepare(
     if inside.git_folder().join(REMOVING).is_file() {
         // All was kept before; what is left of it is less than that.
         let (reference, commit) = (name.keep_reference(), repository.commit_of(&name.keep_reference())?);
-        let kept = Some(Rescue { reference, commit, copied: Vec::new(), left: Vec::new() });
+        let kept = Some(RescuedWork { reference, commit, copied: Vec::new(), left: Vec::new() });
         let branch_at = repository.commit_of(&name.branch_reference())?;
-        return Ok(Removal { name: name.clone(), branch_at, kept, held: None });
+        return Ok(WorktreeRemoval { name: name.clone(), branch_at, kept, held: None });
     }
-    let heads = Heads::of(&inside, name)?;
+    let heads = WorktreeHeads::of(&inside, name)?;
     let raw = look(&inside, heads.tree.as_deref())?;
     let kept = keep(repository, name, &inside, &raw, &heads, integrated, files)?;
     if !kept.left.is_empty() {
         return Err(WorktreeError::Unsaved { path: inside.top().to_owned(), what: kept.left });
     }
-    Ok(Removal { name: name.clone(), branch_at: heads.branch, kept: Some(kept), held: Some(Held::of(&raw)) })
+    Ok(WorktreeRemoval {
+        name: name.clone(),
+        branch_at: heads.branch,
+        kept: Some(kept),
+        held: Some(HeldWork::of(&raw)),
+    })
 }
 
 /// Removes what was prepared, and looks that it is gone. Where something changed since, or a process
 /// works there, it stays; what is gone already is no error.
-pub fn carry_out(repository: &Repository, removal: &Removal) -> Result<(), WorktreeError> {
+pub fn carry_out(repository: &GitRepository, removal: &WorktreeRemoval) -> Result<(), WorktreeError> {
     let name = &removal.name;
     let path = name.path(repository);
     if let Some(inside) = inside(repository, name) {
@@ -103,7 +108,7 @@ pub fn carry_out(repository: &Repository, removal: &Removal) -> Result<(), Workt
         refuse_in_use(&path)?;
         // Half removed already, it holds less than was kept.
         let is_begun = inside.git_folder().join(REMOVING).is_file();
-        let is_all = |held: &Held| held.is_all(&inside);
+        let is_all = |held: &HeldWork| held.is_all(&inside);
         if !is_begun && !removal.held.as_ref().map(is_all).transpose()?.unwrap_or_default() {
             return Err(WorktreeError::Changed { path });
         }
@@ -126,7 +131,7 @@ pub fn carry_out(repository: &Repository, removal: &Removal) -> Result<(), Workt
 /// # Errors
 ///
 /// It is another group's, or a process works in it.
-pub fn discard(repository: &Repository, name: &GroupName) -> Result<(), WorktreeError> {
+pub fn discard(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
     if let Some(inside) = inside(repository, name) {
         if !is_of(inside.git_folder(), name) {
             return Err(WorktreeError::Taken { path: inside.top().to_owned() });
@@ -140,7 +145,7 @@ pub fn discard(repository: &Repository, name: &GroupName) -> Result<(), Worktree
 }
 
 /// Deletes the branch of a group where it stands there, and nowhere else.
-fn delete_branch(repository: &Repository, name: &GroupName, at: &str) -> Result<(), WorktreeError> {
+fn delete_branch(repository: &GitRepository, name: &WorkerName, at: &str) -> Result<(), WorktreeError> {
     repository.git_with(&["update-ref", "-d", &name.branch_reference(), at], &[], &[])?;
     Ok(())
 }

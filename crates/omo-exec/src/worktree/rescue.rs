@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use omo_store::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
-use super::copies::Copies;
-use super::raw::{Raw, look, populated};
-use super::{GroupName, WorktreeError, folder_of_git};
+use super::copies::FileCopier;
+use super::raw::{WorktreeState, look, populated};
+use super::{WorkerName, WorktreeError, folder_of_git};
 use crate::platform::path_of;
-use crate::repository::{Repository, line_of};
+use crate::repository::{GitRepository, line_of};
 
 /// Who makes the commit that keeps it all: no work of its user's.
 const MAKER: [(&str, &str); 4] = [
@@ -23,7 +23,7 @@ const MAKER: [(&str, &str); 4] = [
 /// What was kept of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rescue {
+pub struct RescuedWork {
     /// The reference that keeps it.
     pub reference: String,
     /// The commit that this names: its tree is what the files were, its parents are what the worktree
@@ -37,7 +37,7 @@ pub struct Rescue {
 
 /// A worktree as git sees it from inside, by what the repository knows of it; `None` where there is no
 /// such worktree.
-pub(super) fn inside(repository: &Repository, name: &GroupName) -> Option<Repository> {
+pub(super) fn inside(repository: &GitRepository, name: &WorkerName) -> Option<GitRepository> {
     let path = name.path(repository);
     let folder = folder_of_git(repository, &path);
     folder.map(|folder| repository.seen_from(&path, &folder))
@@ -46,16 +46,16 @@ pub(super) fn inside(repository: &Repository, name: &GroupName) -> Option<Reposi
 /// Keeps all that the worktree of a group holds; files that git ignores are copied into `files`, a
 /// folder for this group alone. What a build makes again is not. Asked again it keeps what is new, and
 /// what was kept before.
-pub fn rescue(repository: &Repository, name: &GroupName, files: &Path) -> Result<Rescue, WorktreeError> {
+pub fn rescue(repository: &GitRepository, name: &WorkerName, files: &Path) -> Result<RescuedWork, WorktreeError> {
     let path = name.path(repository);
     let inside = inside(repository, name).ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
-    let heads = Heads::of(&inside, name)?;
+    let heads = WorktreeHeads::of(&inside, name)?;
     let raw = look(&inside, heads.tree.as_deref())?;
     keep(repository, name, &inside, &raw, &heads, None, files)
 }
 
 /// Where a worktree stands.
-pub(super) struct Heads {
+pub(super) struct WorktreeHeads {
     /// The commit of its branch.
     pub(super) branch: Option<String>,
     /// The commit that is checked out.
@@ -64,8 +64,8 @@ pub(super) struct Heads {
     pub(super) tree: Option<String>,
 }
 
-impl Heads {
-    pub(super) fn of(inside: &Repository, name: &GroupName) -> Result<Self, WorktreeError> {
+impl WorktreeHeads {
+    pub(super) fn of(inside: &GitRepository, name: &WorkerName) -> Result<Self, WorktreeError> {
         let branch = name.branch_reference();
         if let Some([branch, commit, tree]) =
             inside.all_of([&format!("{branch}^{{commit}}"), "HEAD^{commit}", "HEAD^{tree}"])?
@@ -80,16 +80,16 @@ impl Heads {
 
 /// As [`rescue`], of what was seen.
 pub(super) fn keep(
-    repository: &Repository,
-    name: &GroupName,
-    inside: &Repository,
-    raw: &Raw,
-    heads: &Heads,
+    repository: &GitRepository,
+    name: &WorkerName,
+    inside: &GitRepository,
+    raw: &WorktreeState,
+    heads: &WorktreeHeads,
     integrated: Option<&str>,
     files: &Path,
-) -> Result<Rescue, WorktreeError> {
+) -> Result<RescuedWork, WorktreeError> {
     let commit = keep_objects(repository, name, raw, heads, integrated)?;
-    let mut copies = Copies::moving(inside.top(), files, repository.top());
+    let mut copies = FileCopier::moving(inside.top(), files, repository.top());
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = inside.git_with(&list, &[], &[])?;
@@ -109,15 +109,15 @@ pub(super) fn keep(
             copies.left.push(path.to_string_lossy().into_owned());
         }
     }
-    let Copies { copied, left, .. } = copies;
-    Ok(Rescue { reference: name.keep_reference(), commit, copied, left })
+    let FileCopier { copied, left, .. } = copies;
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied, left })
 }
 
 fn keep_objects(
-    repository: &Repository,
-    name: &GroupName,
-    raw: &Raw,
-    heads: &Heads,
+    repository: &GitRepository,
+    name: &WorkerName,
+    raw: &WorktreeState,
+    heads: &WorktreeHeads,
     integrated: Option<&str>,
 ) -> Result<Option<String>, WorktreeError> {
     let mut parents = Vec::new();
@@ -138,11 +138,11 @@ fn keep_objects(
 
 /// Keeps a branch that has no worktree.
 pub(super) fn keep_branch(
-    repository: &Repository,
-    name: &GroupName,
+    repository: &GitRepository,
+    name: &WorkerName,
     branch_at: &str,
     integrated: Option<&str>,
-) -> Result<Rescue, WorktreeError> {
+) -> Result<RescuedWork, WorktreeError> {
     let parents = vec![branch_at.to_owned()];
     let is_integrated = integrated.map(|within| repository.holds(within, &parents)).transpose()?.unwrap_or_default();
     // What was kept with the worktree holds more than the branch.
@@ -152,14 +152,14 @@ pub(super) fn keep_branch(
         Some(before) if repository.holds(&before, &parents)? => Some(before),
         _ => Some(make(repository, name, parents, &repository.tree_of(branch_at)?, None)?),
     };
-    Ok(Rescue { reference: name.keep_reference(), commit, copied: Vec::new(), left: Vec::new() })
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), left: Vec::new() })
 }
 
 /// Makes the commit that keeps all of these, and has the reference name it; what it named before is
 /// kept by the new one.
 fn make(
-    repository: &Repository,
-    name: &GroupName,
+    repository: &GitRepository,
+    name: &WorkerName,
     mut parents: Vec<String>,
     tree: &str,
     staged: Option<&str>,
@@ -191,7 +191,7 @@ fn make(
 }
 
 /// Whether one of the parents of what is kept has this tree.
-fn holds_staged(repository: &Repository, kept: &str, staged: &str) -> Result<bool, WorktreeError> {
+fn holds_staged(repository: &GitRepository, kept: &str, staged: &str) -> Result<bool, WorktreeError> {
     let said = repository.line(&["rev-list", "--parents", "--max-count=1", kept])?;
     for parent in said.split(' ').skip(1) {
         if repository.tree_of(parent)? == staged {
@@ -203,12 +203,12 @@ fn holds_staged(repository: &Repository, kept: &str, staged: &str) -> Result<boo
 
 /// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
 /// repository that the main checkout has for it; `None` where there is none, or something is not committed.
-fn keep_submodule(repository: &Repository, name: &GroupName, inside: &Repository, folder: &Path) -> Option<()> {
+fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRepository, folder: &Path) -> Option<()> {
     let tree = GitWorktree::at(folder)?;
     let git_folder: PathBuf = tree.git.canonicalize().ok()?;
     let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
     let main_folder = repository.common().join(own);
-    let submodule = Repository::alone(folder, &git_folder)?;
+    let submodule = GitRepository::alone(folder, &git_folder)?;
     for inner in populated(folder, &submodule.git_with(&["ls-files", "-s", "-z"], &[], &[]).ok()?) {
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
@@ -217,7 +217,7 @@ fn keep_submodule(repository: &Repository, name: &GroupName, inside: &Repository
     if !submodule.git_with(&status, &[], &[]).ok()?.is_empty() {
         return None;
     }
-    let main = Repository::alone(&main_folder, &main_folder)?;
+    let main = GitRepository::alone(&main_folder, &main_folder)?;
     let kept = name.keep_reference();
     let (heads, head) = (format!("+refs/*:{kept}/refs/*"), format!("+HEAD:{kept}/HEAD"));
     let from = git_folder.to_str()?;

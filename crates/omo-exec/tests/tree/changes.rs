@@ -6,19 +6,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_exec::changes::{ChangeKind, TreeId, added_lines, changed, file_digest, forget, snapshot};
+use omo_exec::changes::{PathChangeKind, TreeSnapshot, added_lines, changed, file_digest, forget, snapshot};
 
 use crate::{Repository, git_in, id, traces};
 
 const RUN: &str = "../run/1";
 
 impl Repository {
-    fn snapshot(&self) -> TreeId {
+    fn snapshot(&self) -> TreeSnapshot {
         snapshot(&self.top, &self.state_home(), RUN).unwrap()
     }
 
     /// What differs, each path with a letter before it.
-    fn differs(&self, from: &TreeId, to: &TreeId) -> Vec<String> {
+    fn differs(&self, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
         differs_in(&self.top, &self.state_home(), from, to)
     }
 
@@ -27,12 +27,12 @@ impl Repository {
     }
 }
 
-fn differs_in(root: &Path, state_home: &Path, from: &TreeId, to: &TreeId) -> Vec<String> {
+fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
     let found = changed(root, state_home, RUN, from, to, &["report.md"]).unwrap();
     let letter = |kind| match kind {
-        ChangeKind::Added => 'A',
-        ChangeKind::Modified => 'M',
-        ChangeKind::Deleted => 'D',
+        PathChangeKind::Added => 'A',
+        PathChangeKind::Modified => 'M',
+        PathChangeKind::Deleted => 'D',
     };
     found.iter().map(|change| format!("{} {}", letter(change.kind), change.path)).collect()
 }
@@ -118,7 +118,7 @@ fn a_setting_or_a_reference_of_the_repository_hides_nothing() {
     it.write("ä.txt", "one\n");
     fs::remove_file(it.top.join("a.txt")).unwrap();
     let after = it.snapshot();
-    let name = |tree: &TreeId| serde_json::to_value(tree).unwrap()["tree"].as_str().unwrap().to_owned();
+    let name = |tree: &TreeSnapshot| serde_json::to_value(tree).unwrap()["tree"].as_str().unwrap().to_owned();
     // As a work tree's own git would show the one in the place of the other.
     fs::create_dir_all(it.top.join(".git/refs/replace")).unwrap();
     fs::write(it.top.join(".git/refs/replace").join(name(&after)), format!("{}\n", name(&before))).unwrap();
@@ -173,7 +173,7 @@ fn a_project_below_the_top_sees_its_own_paths() {
 }
 
 /// The lines that were added, each as `file:line text`.
-fn added_in(root: &Path, state_home: &Path, from: &TreeId, to: &TreeId) -> Vec<String> {
+fn added_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
     let found = added_lines(root, state_home, RUN, from, to, &["report.md"]).unwrap();
     found.iter().map(|added| format!("{}:{} {}", added.file, added.line, added.text)).collect()
 }
@@ -209,12 +209,12 @@ fn every_line_that_a_unit_adds_is_told() {
     ];
     assert_eq!(added_in(&it.top, &home, &before, &after), expected);
     assert_eq!(added_in(&it.top, &home, &after, &after), [""; 0]);
-    let again: TreeId = serde_json::from_str(&serde_json::to_string(&after).unwrap()).unwrap();
+    let again: TreeSnapshot = serde_json::from_str(&serde_json::to_string(&after).unwrap()).unwrap();
     assert_eq!(added_in(&it.top, &home, &before, &again), expected, "as the ledger keeps it");
     let below = it.top.join("new");
     let seen = added_in(&below, &home, &before, &after);
     assert!(seen.contains(&"../a.txt:1 other".to_owned()) && seen.contains(&"한 글.txt:3 last".to_owned()), "{seen:?}");
-    let bad: TreeId = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
+    let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
     assert!(added_lines(&it.top, &home, RUN, &bad, &after, &[]).is_none());
 }
 
@@ -259,7 +259,7 @@ fn where_git_can_say_nothing_there_is_no_snapshot() {
     let it = Repository::new();
     fs::write(it.top.join(".git/index"), "no index").unwrap();
     assert_eq!(snapshot(&it.top, &it.state_home(), RUN), None);
-    let bad: TreeId = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
+    let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
     assert_eq!(changed(&it.top, &it.state_home(), RUN, &bad, &bad, &[]), None);
 }
 

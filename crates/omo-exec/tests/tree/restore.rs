@@ -10,7 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use omo_exec::restore::{
-    Kept, Place, RestoreError, RestoreScope, Restored, Uncovered, forget, keep, restore, uncovered,
+    RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, UncoveredReason, forget, keep, restore,
+    uncovered,
 };
 
 use crate::{Repository, git_in};
@@ -49,11 +50,11 @@ fn marks(top: &Path) -> (Option<Vec<u8>>, String) {
 }
 
 impl Repository {
-    fn keeps_whole(&self) -> Kept {
+    fn keeps_whole(&self) -> SnapshotId {
         with_place(&self.top, &self.state_home(), |place| keep(place).unwrap())
     }
 
-    fn restore(&self, before: &Kept, what: RestoreScope<'_>) -> Restored {
+    fn restore(&self, before: &SnapshotId, what: RestoreScope<'_>) -> RestoreResult {
         with_place(&self.top, &self.state_home(), |place| restore(place, before, what).unwrap())
     }
 
@@ -62,8 +63,8 @@ impl Repository {
     }
 }
 
-fn with_place<T>(root: &Path, state_home: &Path, act: impl FnOnce(&Place<'_>) -> T) -> T {
-    act(&Place { root, state_home, run_id: RUN, own: &["report.md"] })
+fn with_place<T>(root: &Path, state_home: &Path, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
+    act(&SnapshotContext { root, state_home, run_id: RUN, own: &["report.md"] })
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn everything_is_again_as_it_was() {
     assert_eq!(marks(&it.top), marked);
     assert!(!it.top.join("new").exists(), "an empty folder is left");
     let again = it.restore(&before, RestoreScope::All);
-    assert_eq!(again, Restored::default(), "a second time there is nothing to do");
+    assert_eq!(again, RestoreResult::default(), "a second time there is nothing to do");
 }
 
 #[test]
@@ -290,15 +291,15 @@ fn what_is_not_covered_is_told_before() {
     let covered = ["a.txt", "./src/b.txt", "src", "link", "new/deep/file", "src/../a.txt", "."];
     assert_eq!(uncovered(&it.top, &covered).unwrap(), BTreeMap::new());
     for (path, expected) in [
-        ("x.log", Uncovered::Ignored),
-        ("./new/x.log", Uncovered::Ignored),
-        ("inner/file", Uncovered::InRepository),
-        ("inner", Uncovered::InRepository),
-        ("module/new", Uncovered::InRepository),
-        ("link/x", Uncovered::Outside),
-        ("../x", Uncovered::Outside),
-        (".git/config", Uncovered::Outside),
-        ("/etc/passwd", Uncovered::Outside),
+        ("x.log", UncoveredReason::Ignored),
+        ("./new/x.log", UncoveredReason::Ignored),
+        ("inner/file", UncoveredReason::InRepository),
+        ("inner", UncoveredReason::InRepository),
+        ("module/new", UncoveredReason::InRepository),
+        ("link/x", UncoveredReason::Outside),
+        ("../x", UncoveredReason::Outside),
+        (".git/config", UncoveredReason::Outside),
+        ("/etc/passwd", UncoveredReason::Outside),
     ] {
         let found = uncovered(&it.top, &["a.txt", path]).unwrap();
         assert_eq!(found, BTreeMap::from([(path.to_owned(), expected)]), "{path}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use omo_exec::worktree::{GroupName, WorktreeError, create};
+use omo_exec::worktree::{WorkerName, WorktreeError, create};
 
 use crate::{Project, git_in, name, write};
 
@@ -81,9 +81,9 @@ fn a_worktree_whose_folder_somebody_has_removed_is_written_again_where_its_branc
 fn what_is_not_ours_is_left_alone() {
     let it = Project::new();
     let base = it.head();
-    let make = |name: &GroupName| create(&it.repository(), name, &base);
+    let make = |name: &WorkerName| create(&it.repository(), name, &base);
     for bad in ["", "a/b", "..", "-x", "a b", &"x".repeat(81)] {
-        assert!(matches!(GroupName::new("run1", bad), Err(WorktreeError::Name { .. })), "{bad}");
+        assert!(matches!(WorkerName::new("run1", bad), Err(WorktreeError::Name { .. })), "{bad}");
     }
     assert!(matches!(create(&it.repository(), &name(), "HEAD"), Err(WorktreeError::Base { .. })));
     it.write(".claude/worktrees/omo-run1-g1/notes", "mine");
@@ -92,12 +92,12 @@ fn what_is_not_ours_is_left_alone() {
     let exclude = fs::read_to_string(it.top.join(".git/info/exclude")).unwrap_or_default();
     assert!(!exclude.contains("omo"), "{exclude}");
     // The same folder for another group of another run.
-    make(&GroupName::new("a", "b-c").unwrap()).unwrap();
-    assert!(matches!(make(&GroupName::new("a-b", "c").unwrap()), Err(WorktreeError::Taken { .. })));
+    make(&WorkerName::new("a", "b-c").unwrap()).unwrap();
+    assert!(matches!(make(&WorkerName::new("a-b", "c").unwrap()), Err(WorktreeError::Taken { .. })));
     // A branch with commits of its own.
     let later = it.git(&["commit-tree", "-m", "x", "-p", &base, "HEAD^{tree}"]);
     it.git(&["branch", "omo/run1/g2", &later]);
-    assert!(matches!(make(&GroupName::new("run1", "g2").unwrap()), Err(WorktreeError::Branch { .. })));
+    assert!(matches!(make(&WorkerName::new("run1", "g2").unwrap()), Err(WorktreeError::Branch { .. })));
 }
 
 #[test]

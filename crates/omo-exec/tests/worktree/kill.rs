@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_exec::integrate::{Landed, land};
-use omo_exec::repository::Repository;
+use omo_exec::integrate::{LandOutcome, land};
+use omo_exec::repository::GitRepository;
 use omo_exec::worktree::{carry_out, create, prepare};
 
 use crate::{Landing, Project, git_in, name, write};
@@ -21,7 +21,7 @@ fn does_the_job_until_it_is_killed() {
     let job = fs::read_to_string(JOB).unwrap();
     let words: Vec<&str> = job.lines().collect();
     let [what, place, old, new] = words.as_slice() else { panic!("{words:?}") };
-    let repository = Repository::find(Path::new(place)).unwrap();
+    let repository = GitRepository::find(Path::new(place)).unwrap();
     match *what {
         "land" => drop(land(&repository, old, new).unwrap()),
         "create" => drop(create(&repository, &name(), old).unwrap()),
@@ -128,7 +128,7 @@ fn a_move_that_was_not_ended_is_ended_the_next_time() {
             assert!([&it.old, &it.new].contains(&&it.git(&["rev-parse", "main"])), "{when} {call}");
             let landed =
                 land(&it.repository(), &it.old, &it.new).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
-            assert!(matches!(landed, Landed::Moved | Landed::WasThere));
+            assert!(matches!(landed, LandOutcome::Moved | LandOutcome::WasThere));
             assert_eq!(it.git(&["rev-parse", "main"]), it.new, "{when} {call}");
             assert_eq!(it.git(&["status", "--porcelain"]), "M  folder/kept.txt\n M other.txt", "{when} {call}");
             assert_eq!(it.read("folder/kept.txt"), "staged\n");

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use omo_exec::integrate::{LandError, Landed, Operation, land};
+use omo_exec::integrate::{LandError, LandOutcome, UnfinishedOperation, land};
 
 use crate::Landing;
 
 impl Landing {
-    fn land(&self) -> Result<Landed, LandError> {
+    fn land(&self) -> Result<LandOutcome, LandError> {
         land(&self.repository(), &self.old, &self.new)
     }
 
@@ -30,7 +30,7 @@ fn branch_files_and_index_move_together() {
     it.write("notes.txt", "mine\n");
     it.write("changed.txt", "one\n");
     let before = it.git(&["status", "--porcelain"]);
-    assert_eq!(it.land().unwrap(), Landed::Moved);
+    assert_eq!(it.land().unwrap(), LandOutcome::Moved);
     assert_eq!(it.git(&["status", "--porcelain"]), before);
     assert_eq!(it.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
     assert_eq!(it.git(&["rev-parse", "main"]), it.new);
@@ -38,7 +38,7 @@ fn branch_files_and_index_move_together() {
     assert!(!it.top.join("deleted.txt").exists());
     assert_eq!((it.read("other.txt").as_str(), it.read("folder/kept.txt").as_str()), ("mine\n", "staged\n"));
     assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
-    assert_eq!(it.land().unwrap(), Landed::WasThere);
+    assert_eq!(it.land().unwrap(), LandOutcome::WasThere);
 }
 
 /// What is changed, how, and the path that is in the way then.
@@ -94,7 +94,7 @@ fn a_branch_that_moved_or_is_none_stays() {
     assert!(matches!(it.refuses(), LandError::Detached));
     it.git(&["checkout", "-q", "-B", "main", &it.old]);
     fs::write(it.top.join(".git/CHERRY_PICK_HEAD"), &it.new).unwrap();
-    assert!(matches!(it.refuses(), LandError::OperationInProgress { what: Operation::CherryPick }));
+    assert!(matches!(it.refuses(), LandError::OperationInProgress { what: UnfinishedOperation::CherryPick }));
     fs::remove_file(it.top.join(".git/CHERRY_PICK_HEAD")).unwrap();
     fs::write(it.top.join(".git/index.lock"), "").unwrap();
     assert!(matches!(it.refuses(), LandError::Locked { .. }));
@@ -105,7 +105,7 @@ fn a_branch_that_moved_or_is_none_stays() {
     fs::remove_file(it.top.join(".git/refs/heads/main.lock")).unwrap();
     let swapped = land(&it.repository(), &it.new, &it.old);
     assert!(matches!(swapped, Err(LandError::NotFollowing { .. })));
-    assert_eq!(it.land().unwrap(), Landed::Moved);
+    assert_eq!(it.land().unwrap(), LandOutcome::Moved);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_file_that_was_cut_short_is_nobodys_work_and_an_edit_is() {
     assert_eq!((it.read("changed.txt").as_str(), it.read("deleted.txt").as_str()), ("one\n", "one\n"));
     assert_eq!((it.read("new/added.txt").as_str(), it.read("other.txt").as_str()), ("edited since\n", "mine\n"));
     fs::remove_file(it.top.join("new/added.txt")).unwrap();
-    assert_eq!(it.land().unwrap(), Landed::Moved);
+    assert_eq!(it.land().unwrap(), LandOutcome::Moved);
     assert_eq!(it.git(&["status", "--porcelain"]), " M other.txt");
 }
 
@@ -138,7 +138,7 @@ fn locks_of_a_git_that_was_killed_with_the_move_keep_nobody_from_ending_it() {
             fs::write(it.top.join(".git/omo-landing"), format!("{}\n{}\n", it.old, it.new)).unwrap();
             it.write("changed.txt", "two\n");
         }
-        assert_eq!(it.land().unwrap(), Landed::Moved, "{lock}");
+        assert_eq!(it.land().unwrap(), LandOutcome::Moved, "{lock}");
         assert_eq!(it.git(&["status", "--porcelain"]), " M other.txt", "{lock}");
         let left = fs::read_dir(it.top.join(".git")).unwrap().flatten();
         let left: Vec<_> =

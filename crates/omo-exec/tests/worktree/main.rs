@@ -15,8 +15,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_exec::repository::Repository;
-use omo_exec::worktree::{Created, GroupName, create};
+use omo_exec::repository::GitRepository;
+use omo_exec::worktree::{CreatedWorktree, WorkerName, create};
 use tempfile::TempDir;
 
 /// A repository with one commit, and a folder beside it.
@@ -58,8 +58,8 @@ impl Project {
         fs::read_to_string(self.top.join(path)).unwrap_or_default()
     }
 
-    fn repository(&self) -> Repository {
-        Repository::find(&self.top).unwrap()
+    fn repository(&self) -> GitRepository {
+        GitRepository::find(&self.top).unwrap()
     }
 
     fn head(&self) -> String {
@@ -71,7 +71,7 @@ impl Project {
         self.temp.path().join("files")
     }
 
-    fn create(&self) -> Created {
+    fn create(&self) -> CreatedWorktree {
         create(&self.repository(), &name(), &self.head()).unwrap()
     }
 
@@ -99,8 +99,8 @@ impl Project {
     }
 }
 
-fn name() -> GroupName {
-    GroupName::new("run1", "g1").unwrap()
+fn name() -> WorkerName {
+    WorkerName::new("run1", "g1").unwrap()
 }
 
 fn write(path: &Path, text: &str) {

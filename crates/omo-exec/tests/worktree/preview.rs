@@ -1,6 +1,8 @@
 //! What a merge would be: nothing, a tree, or a conflict, and no checkout notices.
 
-use omo_exec::integrate::{Facts, Head, MergeError, Operation, Preview, checkout_bytes, facts, merge, preview};
+use omo_exec::integrate::{
+    CheckoutFacts, CheckoutHead, MergeError, MergePreview, UnfinishedOperation, checkout_bytes, facts, merge, preview,
+};
 
 use crate::Landing;
 
@@ -9,7 +11,7 @@ fn a_clean_merge_is_a_tree_and_a_commit_with_two_parents() {
     let it = Landing::new();
     let other = it.branch("other", "other.txt", "three\n");
     let before = it.state();
-    let Preview::Clean { tree } = preview(&it.repository(), &it.new, None, &other).unwrap() else {
+    let MergePreview::Clean { tree } = preview(&it.repository(), &it.new, None, &other).unwrap() else {
         panic!("no clean merge");
     };
     let merged = merge(&it.repository(), &it.new, &other, &tree, "Merge other").unwrap();
@@ -24,7 +26,7 @@ fn a_conflict_names_its_files() {
     let it = Landing::new();
     let other = it.branch("other", "changed.txt", "three\n");
     let found = preview(&it.repository(), &it.new, None, &other).unwrap();
-    assert_eq!(found, Preview::Conflict { files: vec!["changed.txt".to_owned()] });
+    assert_eq!(found, MergePreview::Conflict { files: vec!["changed.txt".to_owned()] });
 }
 
 #[test]
@@ -32,7 +34,7 @@ fn what_is_in_the_tip_already_needs_no_merge() {
     let it = Landing::new();
     let tree = it.git(&["rev-parse", &format!("{}^{{tree}}", it.new)]);
     for known in [None, Some(tree.as_str())] {
-        assert_eq!(preview(&it.repository(), &it.new, known, &it.old).unwrap(), Preview::Nothing);
+        assert_eq!(preview(&it.repository(), &it.new, known, &it.old).unwrap(), MergePreview::Nothing);
     }
     let refused = preview(&it.repository(), &it.new, None, "main");
     assert_eq!(refused, Err(MergeError::NoCommit { commit: "main".to_owned() }));
@@ -47,35 +49,38 @@ fn a_merge_driver_of_the_repository_is_not_run() {
     std::fs::write(it.top.join(".git/info/attributes"), "*.txt merge=bad\n").unwrap();
     let other = it.branch("other", "changed.txt", "three\n");
     let found = preview(&it.repository(), &it.new, None, &other).unwrap();
-    assert_eq!(found, Preview::Conflict { files: vec!["changed.txt".to_owned()] });
+    assert_eq!(found, MergePreview::Conflict { files: vec!["changed.txt".to_owned()] });
     assert!(!trace.exists());
 }
 
 #[test]
 fn a_checkout_is_described() {
     let it = Landing::new();
-    let head = Head::Branch { reference: "refs/heads/main".to_owned(), commit: it.old.clone() };
-    let Facts { free_bytes, git, .. } = facts(&it.repository()).unwrap();
+    let head = CheckoutHead::Branch { reference: "refs/heads/main".to_owned(), commit: it.old.clone() };
+    let CheckoutFacts { free_bytes, git, .. } = facts(&it.repository()).unwrap();
     assert!(free_bytes.is_some_and(|bytes| bytes > 0));
     assert!(git.as_ref().is_some_and(|git| git.starts_with("git version ")), "{git:?}");
     it.write("changed.txt", "mine\n");
     it.write("new.txt", "mine\n");
     std::fs::write(it.top.join(".git/MERGE_HEAD"), &it.new).unwrap();
-    let expected = Facts {
+    let expected = CheckoutFacts {
         git,
         head,
-        operation: Some(Operation::Merge),
+        operation: Some(UnfinishedOperation::Merge),
         dirty: vec!["changed.txt".to_owned(), "new.txt".to_owned()],
         submodules: Vec::new(),
         filtered: Vec::new(),
         free_bytes: None,
     };
-    assert_eq!(Facts { free_bytes: None, ..facts(&it.repository()).unwrap() }, expected);
+    assert_eq!(CheckoutFacts { free_bytes: None, ..facts(&it.repository()).unwrap() }, expected);
     std::fs::remove_file(it.top.join(".git/MERGE_HEAD")).unwrap();
     it.git(&["checkout", "-q", "--detach"]);
-    assert_eq!(facts(&it.repository()).unwrap().head, Head::Detached { commit: it.old.clone() });
+    assert_eq!(facts(&it.repository()).unwrap().head, CheckoutHead::Detached { commit: it.old.clone() });
     it.git(&["checkout", "-q", "--orphan", "empty"]);
-    assert_eq!(facts(&it.repository()).unwrap().head, Head::Unborn { reference: "refs/heads/empty".to_owned() });
+    assert_eq!(
+        facts(&it.repository()).unwrap().head,
+        CheckoutHead::Unborn { reference: "refs/heads/empty".to_owned() }
+    );
 }
 
 #[test]

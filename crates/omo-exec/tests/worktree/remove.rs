@@ -3,17 +3,17 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use omo_exec::worktree::{Removal, WorktreeError, carry_out, leftovers, prepare, reap};
+use omo_exec::worktree::{WorktreeError, WorktreeRemoval, carry_out, leftovers, prepare, reap};
 
 use crate::{Project, git_in, name, try_git_in, write};
 
 impl Project {
-    fn prepare(&self) -> Removal {
+    fn prepare(&self) -> WorktreeRemoval {
         prepare(&self.repository(), &name(), None, &self.files()).unwrap()
     }
 
     /// Removes the worktree; then whatever nothing names is gone for good.
-    fn remove(&self) -> Removal {
+    fn remove(&self) -> WorktreeRemoval {
         let removal = self.prepare();
         carry_out(&self.repository(), &removal).unwrap();
         self.forget_unnamed();
@@ -280,22 +280,22 @@ fn a_dead_run_is_reaped_and_another_is_not() {
     let at = it.create().path;
     write(&at.join("b.txt"), "work");
     let repository = it.repository();
-    let other = omo_exec::worktree::GroupName::new("run1-x", "g1").unwrap();
+    let other = omo_exec::worktree::WorkerName::new("run1-x", "g1").unwrap();
     let other = omo_exec::worktree::create(&repository, &other, &it.head()).unwrap().path;
     it.git(&["branch", "omo/run1/g2"]);
     let found = leftovers(&repository, "run1").unwrap();
-    assert_eq!(found.iter().map(omo_exec::worktree::GroupName::group).collect::<Vec<_>>(), ["g1", "g2"]);
-    let refuse = |_: &Removal| Err(WorktreeError::Changed { path: it.top.clone() });
+    assert_eq!(found.iter().map(omo_exec::worktree::WorkerName::group).collect::<Vec<_>>(), ["g1", "g2"]);
+    let refuse = |_: &WorktreeRemoval| Err(WorktreeError::Changed { path: it.top.clone() });
     let refused = reap(&repository, "run1", None, &it.files(), refuse).unwrap();
     assert!(refused.iter().all(|reaped| reaped.outcome.is_err()) && at.exists());
     let mut recorded = Vec::new();
-    let record = |removal: &Removal| {
+    let record = |removal: &WorktreeRemoval| {
         assert!(removal.name.group() != "g1" || at.exists());
         recorded.push(removal.clone());
         Ok(())
     };
     let reaped = reap(&repository, "run1", Some(&it.head()), &it.files(), record).unwrap();
-    let commands: Vec<_> = reaped.iter().map(omo_exec::worktree::Reaped::command).collect();
+    let commands: Vec<_> = reaped.iter().map(omo_exec::worktree::RemovedLeftover::command).collect();
     let command = "git switch -c rescued/omo/run1/g1 refs/omo/keep/run1/g1";
     assert_eq!(commands, [Some(command.to_owned()), None]);
     assert_eq!(recorded.len(), 2);

@@ -3,15 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use omo_exec::integrate::{LandError, Landed, Preview, facts, land, merge, preview};
-use omo_exec::repository::Repository;
+use omo_exec::integrate::{LandError, LandOutcome, MergePreview, facts, land, merge, preview};
+use omo_exec::repository::GitRepository;
 use omo_exec::worktree::{carry_out, create, leftovers, prepare};
 
 use crate::{Landing, Project, git_in, name, try_git_in, write};
 
 /// A session's whole life: its worktree, its work, its merge, its landing and its removal.
 fn lives(it: &Project, top: &Path) {
-    let repository = Repository::find(top).unwrap();
+    let repository = GitRepository::find(top).unwrap();
     let base = git_in(top, &["rev-parse", "HEAD"]);
     let at = create(&repository, &name(), &base).unwrap().path;
     assert!(create(&repository, &name(), &base).unwrap().was_there);
@@ -20,9 +20,9 @@ fn lives(it: &Project, top: &Path) {
     git_in(&at, &["commit", "-qm", "work"]);
     let commit = git_in(&at, &["rev-parse", "HEAD"]);
     let previewed = preview(&repository, &base, None, &commit).unwrap();
-    let Preview::Clean { tree } = &previewed else { unreachable!("{previewed:?}") };
+    let MergePreview::Clean { tree } = &previewed else { unreachable!("{previewed:?}") };
     let merged = merge(&repository, &base, &commit, tree, "merge").unwrap();
-    assert_eq!(land(&repository, &base, &merged).unwrap(), Landed::Moved);
+    assert_eq!(land(&repository, &base, &merged).unwrap(), LandOutcome::Moved);
     assert_eq!(fs::read_to_string(top.join("new.txt")).unwrap(), "work\n");
     assert_eq!(git_in(top, &["status", "--porcelain"]), "");
     assert_eq!(facts(&repository).unwrap().dirty, [""; 0]);

@@ -6,13 +6,13 @@ mod task;
 use std::collections::HashMap;
 
 use crate::diagnostic::Code;
-use crate::document::Document;
+use crate::document::MarkdownDocument;
 use crate::labels::{key, labels};
-use crate::model::{Group, Isolation, OnUnitFail, Parallel, Plan, Precondition, Unit};
+use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Precondition, Task, TaskGroup};
 use crate::pattern::Pattern;
-use crate::segments::{Outline, Segments, diagnostic, has_tasks, of_outline};
+use crate::segments::{PlanBatches, TaskOutline, diagnostic, has_tasks, of_outline};
 
-use super::{Options, PlanChange, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
 
 use decisions::choose;
 
@@ -29,9 +29,9 @@ impl PlanDialect for DevWorkflowDialect {
         has_tasks(input.document())
     }
 
-    fn read(&self, input: &PlanInput<'_>, options: Options, plan: &mut Plan) {
+    fn read(&self, input: &PlanInput<'_>, options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
-        read(document, &Outline::read(document), options, plan);
+        read(document, &TaskOutline::read(document), options, plan);
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {
@@ -41,10 +41,10 @@ impl PlanDialect for DevWorkflowDialect {
     }
 }
 
-fn read(document: &Document<'_>, outline: &Outline<'_>, options: Options, plan: &mut Plan) {
+fn read(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>, options: BatchOptions, plan: &mut Plan) {
     let segments = of_outline(outline, options.k, options.batch_size);
-    plan.policy.on_unit_fail = OnUnitFail::Continue;
-    plan.policy.parallel = Parallel::None;
+    plan.policy.on_unit_fail = OnTaskFail::Continue;
+    plan.policy.parallel = Parallelism::None;
     plan.policy.wants_contracts = wants_contracts(document);
     plan.goal = goal(document, outline);
     plan.groups = groups(&segments);
@@ -69,11 +69,11 @@ static VERSION: Pattern = Pattern::new(r"^[vV]*0*[1-9]");
 static APPROVED: Pattern = Pattern::new(r"^[\W_]*(?i-u:approved)(?:[^\w:]|_|$)");
 
 /// Whether the front matter has a version of contracts from 1 on.
-fn wants_contracts(document: &Document<'_>) -> bool {
+fn wants_contracts(document: &MarkdownDocument<'_>) -> bool {
     document.front_value("contract_version").is_some_and(|field| VERSION.is_match(field.value))
 }
 
-fn goal(document: &Document<'_>, outline: &Outline<'_>) -> String {
+fn goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> String {
     let end = outline.tasks.first().map_or(document.text.len(), |task| task.section.start);
     let found = labels(document, document.body..end, &["goal"]);
     let goal = found.iter().find(|label| label.key == "goal");
@@ -81,8 +81,8 @@ fn goal(document: &Document<'_>, outline: &Outline<'_>) -> String {
 }
 
 /// A batch is a group, and all that follows a batch waits for it.
-fn groups(segments: &Segments<'_>) -> Vec<Group> {
-    let group = |(stage, units): (usize, &Vec<&str>)| Group {
+fn groups(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
+    let group = |(stage, units): (usize, &Vec<&str>)| TaskGroup {
         id: format!("batch-{}", stage + 1),
         title: format!("Batch {}", stage + 1),
         units: units.iter().map(|id| (*id).to_owned()).collect(),
@@ -90,21 +90,21 @@ fn groups(segments: &Segments<'_>) -> Vec<Group> {
         deps: Vec::new(),
         touch: Vec::new(),
         never: Vec::new(),
-        isolation: Isolation::Shared,
+        isolation: GroupIsolation::Shared,
         hard_stop: segments.hard_stops.binary_search(&stage).is_ok(),
     };
     segments.batches.iter().enumerate().map(group).collect()
 }
 
 /// The units in the order in which they are run, where there is one.
-fn in_order(mut units: Vec<Unit>, segments: &Segments<'_>) -> Vec<Unit> {
+fn in_order(mut units: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task> {
     let order = segments.batches.iter().flatten().enumerate();
     let places: HashMap<&str, usize> = order.map(|(place, id)| (*id, place)).collect();
     units.sort_by_key(|unit| places.get(unit.id.as_str()).copied());
     units
 }
 
-fn preconditions(document: &Document<'_>, plan: &mut Plan) {
+fn preconditions(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     let approved = is_approved(document);
     plan.preconditions.push(Precondition::Verification { approved });
     if !approved {
@@ -122,7 +122,7 @@ fn preconditions(document: &Document<'_>, plan: &mut Plan) {
 }
 
 /// Whether the last verdict of the plan's verification is that it is approved.
-pub(super) fn is_approved(document: &Document<'_>) -> bool {
+pub(super) fn is_approved(document: &MarkdownDocument<'_>) -> bool {
     let sections = document.headings.iter().zip(document.sections());
     let own = sections.filter(|(heading, _)| heading.level == 2 && key(heading.text) == "verification");
     let verdicts = own.flat_map(|(_, section)| labels(document, section, &["verdict"]));
@@ -131,7 +131,7 @@ pub(super) fn is_approved(document: &Document<'_>) -> bool {
 }
 
 /// Tells files that are one file where the case of letters does not count.
-fn files_by_case(document: &Document<'_>, outline: &Outline<'_>, plan: &mut Plan) {
+fn files_by_case(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>, plan: &mut Plan) {
     let mut known: HashMap<String, String> = HashMap::new();
     for unit in &plan.units {
         for file in &unit.files {

@@ -2,14 +2,14 @@
 
 use std::cell::OnceCell;
 
-use crate::document::Document;
+use crate::document::MarkdownDocument;
 
 /// A file that may be a plan. Its Markdown is read once, for all dialects, and only where one asks for it.
 #[derive(Debug)]
 pub struct PlanInput<'a> {
     path: &'a str,
     text: &'a str,
-    document: OnceCell<Document<'a>>,
+    document: OnceCell<MarkdownDocument<'a>>,
 }
 
 impl<'a> PlanInput<'a> {
@@ -29,7 +29,7 @@ impl<'a> PlanInput<'a> {
     }
 
     /// Its text as Markdown.
-    pub fn document(&self) -> &Document<'a> {
-        self.document.get_or_init(|| Document::read(self.text))
+    pub fn document(&self) -> &MarkdownDocument<'a> {
+        self.document.get_or_init(|| MarkdownDocument::read(self.text))
     }
 }

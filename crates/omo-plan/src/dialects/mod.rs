@@ -14,8 +14,8 @@ use std::path::Path;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256;
-use crate::document::Document;
-use crate::model::{Decision, Dialect, OnUnitFail, Parallel, Plan, Policy, SCHEMA, Source};
+use crate::document::MarkdownDocument;
+use crate::model::{Dialect, OnTaskFail, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy, SCHEMA};
 use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_K, about, text};
 
 pub use input::PlanInput;
@@ -59,7 +59,7 @@ pub trait PlanDialect: Sync {
     }
 
     /// Fills in what a file says that it recognizes.
-    fn read(&self, _input: &PlanInput<'_>, _options: Options, _plan: &mut Plan) {}
+    fn read(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
 
     /// The text of a file with a change written into it, byte for byte the same elsewhere. `None` where the
     /// dialect has no place for such a change.
@@ -74,7 +74,7 @@ pub enum PlanChange<'a> {
     /// The option that a person chose.
     Choice {
         /// Of this decision, as the text that is changed has it.
-        decision: &'a Decision,
+        decision: &'a PlanDecision,
         /// The label of the option.
         option: &'a str,
     },
@@ -82,20 +82,20 @@ pub enum PlanChange<'a> {
 
 /// How a plan is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct BatchOptions {
     /// How many direct dependents make a task a hub.
     pub k: usize,
     /// How many tasks are in a batch.
     pub batch_size: usize,
 }
 
-impl Default for Options {
+impl Default for BatchOptions {
     fn default() -> Self {
         Self { k: DEFAULT_K, batch_size: DEFAULT_BATCH_SIZE }
     }
 }
 
-impl Options {
+impl BatchOptions {
     /// These sizes, as a command line or a checkpoint has them.
     pub fn of(k: u32, batch_size: u32) -> Self {
         let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
@@ -103,15 +103,15 @@ impl Options {
     }
 }
 
-impl From<&Policy> for Options {
+impl From<&RunPolicy> for BatchOptions {
     /// The sizes that a plan was read with.
-    fn from(policy: &Policy) -> Self {
+    fn from(policy: &RunPolicy) -> Self {
         Self::of(policy.hub_k, policy.batch_size)
     }
 }
 
 /// Reads a plan file.
-pub fn read(path: &str, bytes: &[u8], options: Options) -> Plan {
+pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let mut plan = empty(path, bytes, options);
     match text(bytes) {
         Ok(text) => {
@@ -132,22 +132,22 @@ pub fn read(path: &str, bytes: &[u8], options: Options) -> Plan {
 }
 
 /// A plan of this file without anything in it.
-fn empty(path: &str, bytes: &[u8], options: Options) -> Plan {
+fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     Plan {
         schema: SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: Source { path: path.to_owned(), sha256: sha256(bytes), bytes: bytes.len() as u64 },
+        source: PlanSource { path: path.to_owned(), sha256: sha256(bytes), bytes: bytes.len() as u64 },
         title: name.into_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
         units: Vec::new(),
         groups: Vec::new(),
         final_checks: Vec::new(),
-        policy: Policy {
-            on_unit_fail: OnUnitFail::Continue,
-            parallel: Parallel::None,
+        policy: RunPolicy {
+            on_unit_fail: OnTaskFail::Continue,
+            parallel: Parallelism::None,
             max_workers: 1,
             max_iterations: 1,
             batch_size: number(options.batch_size),
@@ -160,7 +160,7 @@ fn empty(path: &str, bytes: &[u8], options: Options) -> Plan {
 }
 
 /// The text of the first heading of the first level.
-fn title(document: &Document<'_>) -> Option<String> {
+fn title(document: &MarkdownDocument<'_>) -> Option<String> {
     let first = document.headings.iter().find(|heading| heading.level == 1)?;
     Some(first.text.to_owned()).filter(|title| !title.is_empty())
 }

@@ -4,14 +4,14 @@ use omo_core::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
 use super::ultraplan::commands::commands;
-use super::ultraplan::fence::{Comparison, Fence, fence};
-use super::ultraplan::outline::{Findings, Outline};
+use super::ultraplan::fence::{PathComparer, ScopeFence, fence};
+use super::ultraplan::outline::{PlanFindings, SectionOutline};
 use super::ultraplan::steps::steps;
 use super::ultraplan::{closing_checks, goal, in_order, policy, says_nothing, scope};
-use super::{Options, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanDialect, PlanInput};
 use crate::diagnostic::Code;
-use crate::labels::{Label, labels};
-use crate::model::{Group, Isolation, Parallel, Plan, Precondition};
+use crate::labels::{LabeledField, labels};
+use crate::model::{GroupIsolation, Parallelism, Plan, Precondition, TaskGroup};
 
 /// The group that all of its steps are in.
 const SESSION: &str = "session";
@@ -44,18 +44,18 @@ impl PlanDialect for SessionSpecDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        let outline = Outline::of(input.document());
+        let outline = SectionOutline::of(input.document());
         let has_fence_and_end = || outline.part("scope fence").is_some() && outline.part("exit condition").is_some();
         entry_label(&outline).is_some() && has_fence_and_end()
     }
 
-    fn read(&self, input: &PlanInput<'_>, _options: Options, plan: &mut Plan) {
-        read(&Outline::of(input.document()), plan);
+    fn read(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+        read(&SectionOutline::of(input.document()), plan);
     }
 }
 
-fn read(outline: &Outline<'_>, plan: &mut Plan) {
-    let mut findings = Findings::new(outline.document);
+fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
+    let mut findings = PlanFindings::new(outline.document);
     let steps = steps(outline, &mut findings);
     if steps.is_empty() {
         let text = "the session has no step".to_owned();
@@ -65,18 +65,18 @@ fn read(outline: &Outline<'_>, plan: &mut Plan) {
     scope::add_numbering(&steps, None, &mut findings);
     let fence = outline.part("scope fence").map(|section| fence(outline, section.content())).unwrap_or_default();
     fence.add_findings(&mut findings);
-    scope::add_fence("the session", &fence, steps.iter(), &mut Comparison::of_a_plan(), &mut findings);
+    scope::add_fence("the session", &fence, steps.iter(), &mut PathComparer::of_a_plan(), &mut findings);
     plan.goal = goal(outline);
     plan.preconditions = entry_condition(outline, &mut findings).into_iter().collect();
     plan.groups = vec![group(&plan.title, steps.iter().map(|step| step.unit.id.clone()).collect(), &fence)];
     plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
     plan.final_checks = closing_checks(outline, "exit condition", &mut findings);
-    plan.policy = policy(Parallel::None);
+    plan.policy = policy(Parallelism::None);
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
-fn group(title: &str, units: Vec<String>, fence: &Fence) -> Group {
-    Group {
+fn group(title: &str, units: Vec<String>, fence: &ScopeFence) -> TaskGroup {
+    TaskGroup {
         id: SESSION.to_owned(),
         title: title.to_owned(),
         units,
@@ -84,19 +84,19 @@ fn group(title: &str, units: Vec<String>, fence: &Fence) -> Group {
         deps: Vec::new(),
         touch: fence.touch_paths(),
         never: fence.never_paths(),
-        isolation: Isolation::Shared,
+        isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }
 
-fn entry_label<'d>(outline: &Outline<'d>) -> Option<Label<'d>> {
+fn entry_label<'d>(outline: &SectionOutline<'d>) -> Option<LabeledField<'d>> {
     let section = outline.part("dependencies")?;
     let found = labels(outline.document, section.content(), &["entry condition"]);
     found.into_iter().find(|label| label.key == "entry condition")
 }
 
 /// The entry condition; `None` where it says that there is none.
-fn entry_condition(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option<Precondition> {
+fn entry_condition(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<Precondition> {
     let label = entry_label(outline)?;
     let text = outline.document.slice(label.value.clone());
     if says_nothing(text) {

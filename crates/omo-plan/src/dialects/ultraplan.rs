@@ -20,14 +20,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use omo_core::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
-use self::fence::Comparison;
-use self::outline::{Findings, Numbered, Outline, numbered};
+use self::fence::PathComparer;
+use self::outline::{NumberedHeading, PlanFindings, SectionOutline, numbered};
 use self::report::SESSION_PREFIX;
-use self::sessions::{Strategy, strategy};
-use self::steps::{Step, has_steps, steps};
-use super::{Options, PlanDialect, PlanInput};
+use self::sessions::{ExecutionStrategy, strategy};
+use self::steps::{ParsedStep, has_steps, steps};
+use super::{BatchOptions, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::model::{Group, Isolation, OnUnitFail, Parallel, Plan, Policy, Unit};
+use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 
 /// The group of a plan without sessions.
 const WHOLE: &str = "plan";
@@ -48,7 +48,7 @@ impl PlanDialect for UltraplanDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        let outline = Outline::of(input.document());
+        let outline = SectionOutline::of(input.document());
         let is_plan = outline.part("implementation plan").is_some() && outline.part("scope fence").is_none();
         is_plan && has_steps(&outline)
     }
@@ -56,20 +56,20 @@ impl PlanDialect for UltraplanDialect {
     /// It has steps, or what looks like some.
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
-        let step = document.headings.iter().find(|heading| numbered(heading, "Step") != Numbered::Other)?;
-        let mut findings = Findings::new(document);
+        let step = document.headings.iter().find(|heading| numbered(heading, "Step") != NumberedHeading::Other)?;
+        let mut findings = PlanFindings::new(document);
         let help = "a plan has `## Implementation Plan` above its `### Step 1: Title`";
         findings.add(Code::UnrecognizedFormat, step.span.clone(), None, UNRECOGNIZED.to_owned(), help);
         findings.into_diagnostics().pop()
     }
 
-    fn read(&self, input: &PlanInput<'_>, _options: Options, plan: &mut Plan) {
-        read(&Outline::of(input.document()), plan);
+    fn read(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+        read(&SectionOutline::of(input.document()), plan);
     }
 }
 
-fn read(outline: &Outline<'_>, plan: &mut Plan) {
-    let mut findings = Findings::new(outline.document);
+fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
+    let mut findings = PlanFindings::new(outline.document);
     let steps = steps(outline, &mut findings);
     scope::add_numbering(&steps, Some(1), &mut findings);
     let strategy = strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
@@ -80,20 +80,20 @@ fn read(outline: &Outline<'_>, plan: &mut Plan) {
     };
     plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
     plan.final_checks = closing_checks(outline, "verification", &mut findings);
-    let is_parallel = plan.groups.iter().any(|group| group.isolation == Isolation::Worktree);
-    plan.policy = policy(if is_parallel { Parallel::Groups } else { Parallel::None });
+    let is_parallel = plan.groups.iter().any(|group| group.isolation == GroupIsolation::Worktree);
+    plan.policy = policy(if is_parallel { Parallelism::Groups } else { Parallelism::None });
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
 /// The sessions as groups, in the order of the file, and behind them one for the steps of none.
-fn of_sessions(strategy: &Strategy, steps: &[Step], findings: &mut Findings<'_>) -> Vec<Group> {
+fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mut PlanFindings<'_>) -> Vec<TaskGroup> {
     let sessions = &strategy.sessions;
     let stages = waves::stages(strategy, findings);
     scope::add_membership(steps, sessions, findings);
     scope::add_order(sessions, &stages, findings);
-    let mut comparison = Comparison::of_a_plan();
+    let mut comparison = PathComparer::of_a_plan();
     scope::add_overlaps(sessions, &stages, steps, &mut comparison, findings);
-    let mut by_number: BTreeMap<u64, &Step> = BTreeMap::new();
+    let mut by_number: BTreeMap<u64, &ParsedStep> = BTreeMap::new();
     for step in steps {
         by_number.entry(step.number).or_insert(step);
     }
@@ -101,18 +101,18 @@ fn of_sessions(strategy: &Strategy, steps: &[Step], findings: &mut Findings<'_>)
     for stage in &stages {
         *in_stage.entry(*stage).or_insert(0) += 1;
     }
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<TaskGroup> = Vec::new();
     for (session, stage) in sessions.iter().zip(&stages) {
         let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
         let name = format!("session {}", session.number);
         scope::add_fence(&name, &session.fence, own, &mut comparison, findings);
         let is_alone = in_stage.get(stage) == Some(&1);
         let units = session.steps.numbers.iter().map(u64::to_string);
-        groups.push(Group {
+        groups.push(TaskGroup {
             deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
             touch: session.fence.touch_paths(),
             never: session.fence.never_paths(),
-            isolation: if is_alone { Isolation::Shared } else { Isolation::Worktree },
+            isolation: if is_alone { GroupIsolation::Shared } else { GroupIsolation::Worktree },
             ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), units, *stage)
         });
     }
@@ -126,8 +126,8 @@ fn of_sessions(strategy: &Strategy, steps: &[Step], findings: &mut Findings<'_>)
     groups
 }
 
-fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: usize) -> Group {
-    Group {
+fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: usize) -> TaskGroup {
+    TaskGroup {
         id,
         title,
 
@@ -136,7 +136,7 @@ fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: 
         deps: Vec::new(),
         touch: Vec::new(),
         never: Vec::new(),
-        isolation: Isolation::Shared,
+        isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }
@@ -172,7 +172,7 @@ pub fn is_rule(line: &str) -> bool {
 }
 
 /// What a plan is for: the first paragraph of its goal or context.
-pub fn goal(outline: &Outline<'_>) -> String {
+pub fn goal(outline: &SectionOutline<'_>) -> String {
     let section = ["goal", "context"].iter().find_map(|name| outline.part(name));
     let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty() && !line.starts_with('#'));
@@ -180,7 +180,7 @@ pub fn goal(outline: &Outline<'_>) -> String {
 }
 
 /// The commands of `## Verification` or `## Exit Condition`.
-pub fn closing_checks(outline: &Outline<'_>, name: &str, findings: &mut Findings<'_>) -> Vec<TaskCheck> {
+pub fn closing_checks(outline: &SectionOutline<'_>, name: &str, findings: &mut PlanFindings<'_>) -> Vec<TaskCheck> {
     let Some(section) = outline.part(name) else { return Vec::new() };
     let (found, sentences) = commands::of_a_section(outline.document, section.content());
     for sentence in sentences {
@@ -196,7 +196,7 @@ pub fn closing_checks(outline: &Outline<'_>, name: &str, findings: &mut Findings
 
 /// The units in the order in which they are run: by stage, then as their groups have them. Each depends on
 /// the one before it in its group.
-pub fn in_order(mut units: Vec<Unit>, groups: &[Group]) -> Vec<Unit> {
+pub fn in_order(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     let mut before: HashMap<&str, &str> = HashMap::new();
     for (number, group) in groups.iter().enumerate() {
@@ -218,9 +218,9 @@ pub fn in_order(mut units: Vec<Unit>, groups: &[Group]) -> Vec<Unit> {
 }
 
 /// How a run goes.
-pub fn policy(parallel: Parallel) -> Policy {
-    Policy {
-        on_unit_fail: OnUnitFail::Stop,
+pub fn policy(parallel: Parallelism) -> RunPolicy {
+    RunPolicy {
+        on_unit_fail: OnTaskFail::Stop,
         parallel,
         max_workers: 0,
         max_iterations: 1,

@@ -3,7 +3,7 @@
 use super::*;
 
 fn headings(text: &str) -> Vec<(usize, &str)> {
-    Document::read(text).headings.iter().map(|heading| (heading.level, heading.text)).collect()
+    MarkdownDocument::read(text).headings.iter().map(|heading| (heading.level, heading.text)).collect()
 }
 
 #[test]
@@ -22,7 +22,7 @@ fn places_are_bytes_of_the_file_whatever_ends_its_lines() {
         ("# A\r## B\r", [0..3, 4..8]),
         ("---\nx: 1\n---\n# A\n## B", [13..16, 17..21]),
     ] {
-        let document = Document::read(text);
+        let document = MarkdownDocument::read(text);
         let found: Vec<_> = document.headings.iter().map(|heading| heading.span.clone()).collect();
         assert_eq!(found, places, "{text:?}");
         let line = document.line(places[1].start);
@@ -34,24 +34,24 @@ fn places_are_bytes_of_the_file_whatever_ends_its_lines() {
 #[test]
 fn a_section_ends_at_the_next_heading_of_its_level() {
     let text = "# A\n## B\n### C\n## D\n# E\n";
-    let document = Document::read(text);
+    let document = MarkdownDocument::read(text);
     let sections: Vec<_> = document.sections().into_iter().map(|span| document.slice(span)).collect();
     assert_eq!(sections, ["# A\n## B\n### C\n## D\n", "## B\n### C\n", "### C\n", "## D\n", "# E\n"]);
 }
 
 #[test]
 fn a_front_matter_is_read_where_it_is_closed() {
-    let document = Document::read("---\ntype: plan\ncontract_version: \"2\"\n- x: y\n---\n# A\n");
+    let document = MarkdownDocument::read("---\ntype: plan\ncontract_version: \"2\"\n- x: y\n---\n# A\n");
     assert_eq!(document.front_value("Contract_Version").map(|field| field.value), Some("2"));
     assert_eq!(document.front_matter.len(), 2);
-    let document = Document::read("---\ntype: plan\n# A\n");
+    let document = MarkdownDocument::read("---\ntype: plan\n# A\n");
     assert_eq!((document.front_matter.len(), document.headings.len()), (0, 1));
 }
 
 #[test]
 fn code_is_known_with_what_it_holds() {
     let text = "- item\n  ```sh\n  a\n    b\n  ```\n\n~~~~\n```\n~~~\n~~~~\n\n    indented\n";
-    let document = Document::read(text);
+    let document = MarkdownDocument::read(text);
     let found: Vec<_> = document.code.iter().map(|code| (code.info, document.code_text(code), code.is_open)).collect();
     assert_eq!(
         found,
@@ -69,10 +69,10 @@ fn code_is_known_with_what_it_holds() {
 #[test]
 fn an_open_fence_is_told() {
     for text in ["# A\n```\n# B\n", "```", "````\n```\n", "~~~\n```\n"] {
-        let document = Document::read(text);
+        let document = MarkdownDocument::read(text);
         assert!(document.unclosed_fence().is_some(), "{text:?}");
     }
-    assert!(Document::read("- x\n  ```\n  a\n\ntext\n").unclosed_fence().is_none());
+    assert!(MarkdownDocument::read("- x\n  ```\n  a\n\ntext\n").unclosed_fence().is_none());
 }
 
 #[test]

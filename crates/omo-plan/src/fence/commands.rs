@@ -5,7 +5,7 @@ use omo_core::client_end::GIT_REDIRECT_VARIABLES;
 use super::git::{self, Deed};
 use super::place::{is_absolute, leads_up, resolve};
 use super::shell::{self, Part, SHELLS, Simple, base_name};
-use super::{Fence, Real, Refusal, places};
+use super::{FenceRefusal, ResolvePath, WorktreeFence, places};
 
 /// At most so many bytes of commands are read, those within others counted again.
 const MAX_BYTES: usize = 256 * 1024;
@@ -38,17 +38,17 @@ const WRAPPERS: [&str; 19] = [
 const EXPORTS: [&str; 5] = ["export", "declare", "typeset", "readonly", "local"];
 /// No system has a longer path, in bytes.
 const MAX_PATH: usize = 4_096;
-const TOO_MUCH: Refusal = Refusal::Unclear("the command is too long, or nested too deeply");
+const TOO_MUCH: FenceRefusal = FenceRefusal::Unclear("the command is too long, or nested too deeply");
 
 /// Judges a command line that a shell runs in `folder`.
-pub(super) fn judge(fence: &Fence, text: &str, folder: String, real: Real) -> Result<(), Refusal> {
+pub(super) fn judge(fence: &WorktreeFence, text: &str, folder: String, real: ResolvePath) -> Result<(), FenceRefusal> {
     let mut judge = Judge { fence, real, bytes_left: MAX_BYTES };
     judge.text(text, &mut Some(folder))
 }
 
 struct Judge<'a> {
-    fence: &'a Fence<'a>,
-    real: Real<'a>,
+    fence: &'a WorktreeFence<'a>,
+    real: ResolvePath<'a>,
     bytes_left: usize,
 }
 
@@ -56,18 +56,18 @@ struct Judge<'a> {
 type Folder = Option<String>;
 
 impl Judge<'_> {
-    fn text(&mut self, text: &str, folder: &mut Folder) -> Result<(), Refusal> {
+    fn text(&mut self, text: &str, folder: &mut Folder) -> Result<(), FenceRefusal> {
         self.charge(text.len().max(1))?;
         self.parts(&shell::read(text).ok_or(TOO_MUCH)?, folder)
     }
 
     /// What is read again and again, behind a program that runs others, counts each time.
-    fn charge(&mut self, bytes: usize) -> Result<(), Refusal> {
+    fn charge(&mut self, bytes: usize) -> Result<(), FenceRefusal> {
         self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(TOO_MUCH)?;
         Ok(())
     }
 
-    fn parts(&mut self, parts: &[Part], folder: &mut Folder) -> Result<(), Refusal> {
+    fn parts(&mut self, parts: &[Part], folder: &mut Folder) -> Result<(), FenceRefusal> {
         for part in parts {
             match part {
                 Part::Group(inner) => self.parts(inner, &mut folder.clone())?,
@@ -77,7 +77,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn command(&mut self, command: &Simple, folder: &mut Folder) -> Result<(), Refusal> {
+    fn command(&mut self, command: &Simple, folder: &mut Folder) -> Result<(), FenceRefusal> {
         for word in command.words.iter().chain(&command.targets) {
             self.names(word, folder.as_deref())?;
         }
@@ -108,11 +108,11 @@ impl Judge<'_> {
     }
 
     /// A program with its arguments.
-    fn run(&mut self, words: &[String], folder: &mut Folder) -> Result<(), Refusal> {
+    fn run(&mut self, words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         let [program, arguments @ ..] = words else { return Ok(()) };
         let name = base_name(program);
         if let Some(elsewhere) = folder.as_ref().filter(|folder| name != "cd" && !self.fence.holds(folder)) {
-            return Err(Refusal::Leaves(elsewhere.clone()));
+            return Err(FenceRefusal::Leaves(elsewhere.clone()));
         }
         match name {
             "git" => self.git(arguments, folder.as_deref()),
@@ -136,20 +136,20 @@ impl Judge<'_> {
         }
     }
 
-    fn git(&mut self, arguments: &[String], folder: Option<&str>) -> Result<(), Refusal> {
+    fn git(&mut self, arguments: &[String], folder: Option<&str>) -> Result<(), FenceRefusal> {
         self.charge(arguments.len())?;
         let mut folder = folder.map(str::to_owned);
         for deed in git::deeds(arguments) {
             match deed {
                 Deed::In(place) => folder = self.enter(place, folder.as_deref())?,
-                Deed::Elsewhere(word) => return Err(Refusal::Steers(word.to_owned())),
-                Deed::Shared(words) => return Err(Refusal::Git(words)),
+                Deed::Elsewhere(word) => return Err(FenceRefusal::Steers(word.to_owned())),
+                Deed::Shared(words) => return Err(FenceRefusal::Git(words)),
             }
         }
         Ok(())
     }
 
-    fn change(&self, arguments: &[String], folder: &mut Folder) -> Result<(), Refusal> {
+    fn change(&self, arguments: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
         let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
         let place = arguments.iter().find(|word| !is_option(word)).map_or("~", String::as_str);
         // Where it was before, which was in the worktree.
@@ -159,25 +159,25 @@ impl Judge<'_> {
     }
 
     /// The folder that is gone to; `None` where that cannot be told.
-    fn enter(&self, place: &str, folder: Option<&str>) -> Result<Folder, Refusal> {
+    fn enter(&self, place: &str, folder: Option<&str>) -> Result<Folder, FenceRefusal> {
         let Some(path) = self.expanded(place, folder) else { return Ok(None) };
         let from = if is_absolute(&path) { Some("/") } else { folder };
         let Some(from) = from else { return Ok(None) };
         let places = places(from, &path, self.real)?;
         if places.iter().any(|place| !self.fence.holds(place)) {
-            return Err(Refusal::Leaves(place.to_owned()));
+            return Err(FenceRefusal::Leaves(place.to_owned()));
         }
         Ok(places.into_iter().next())
     }
 
     /// A file that output goes to.
-    fn target(&self, target: &str, folder: Option<&str>) -> Result<(), Refusal> {
+    fn target(&self, target: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
         let Some(path) = self.expanded(target, folder) else { return Ok(()) };
         let from = if is_absolute(&path) { Some("/") } else { folder };
         let Some(from) = from else { return Ok(()) };
         for place in places(from, &path, self.real)? {
             if self.fence.is_of_main(&place) {
-                return Err(Refusal::Outside(target.to_owned()));
+                return Err(FenceRefusal::Outside(target.to_owned()));
             }
             self.fence.touch(&place, target)?;
         }
@@ -185,9 +185,9 @@ impl Judge<'_> {
     }
 
     /// What a word names, by itself or behind an option, in the main checkout or further up than the worktree.
-    fn names(&self, word: &str, folder: Option<&str>) -> Result<(), Refusal> {
+    fn names(&self, word: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
         if let Some(named) = self.of_main(word) {
-            return Err(Refusal::Main(named));
+            return Err(FenceRefusal::Main(named));
         }
         for part in [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
             let is_path = part.len() < MAX_PATH && !part.contains(char::is_whitespace);
@@ -196,10 +196,10 @@ impl Judge<'_> {
             let Some(place) = from.map(|from| resolve(from, &path)) else { continue };
             let is_named = is_absolute(&path);
             if !is_named && leads_up(&path) && !self.fence.holds(&place) {
-                return Err(Refusal::Outside(part.to_owned()));
+                return Err(FenceRefusal::Outside(part.to_owned()));
             }
             if is_named && !self.fence.holds(&place) && self.leads_to_main(&place) {
-                return Err(Refusal::Main(part.to_owned()));
+                return Err(FenceRefusal::Main(part.to_owned()));
             }
         }
         Ok(())
@@ -278,10 +278,10 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// Refuses a variable that has git work elsewhere.
-fn steers(word: &str) -> Result<(), Refusal> {
+fn steers(word: &str) -> Result<(), FenceRefusal> {
     let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
     if name.is_some_and(|name| GIT_REDIRECT_VARIABLES.contains(&name)) {
-        Err(Refusal::Steers(word.to_owned()))
+        Err(FenceRefusal::Steers(word.to_owned()))
     } else {
         Ok(())
     }

@@ -24,7 +24,7 @@ pub const VERSION: u32 = 1;
 /// and written with `/`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rules {
+pub struct FenceRules {
     /// [`VERSION`].
     pub version: u32,
     /// The top of the checkout that its user works in.
@@ -39,18 +39,18 @@ pub struct Rules {
 
 /// The fence around one session.
 #[derive(Clone, Copy, Debug)]
-pub struct Fence<'a> {
+pub struct WorktreeFence<'a> {
     /// The top of its worktree: absolute, real, and written with `/`.
     pub root: &'a str,
     /// What holds for it.
-    pub rules: &'a Rules,
+    pub rules: &'a FenceRules,
     /// The home of its user, which `~` stands for.
     pub home: Option<&'a str>,
 }
 
 /// What a session is about to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed<'a> {
+pub enum ToolAction<'a> {
     /// Write this file: by the path that the client makes of what its model says, in which no `~` and no space around it
     /// is left.
     Write(&'a str),
@@ -62,11 +62,11 @@ pub enum Deed<'a> {
 
 /// Gives the place that a path means once every link on the way is followed, whether or not anything is there; `None`
 /// where that cannot be told.
-pub type Real<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type ResolvePath<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Why a session may not do something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FenceRefusal {
     /// A file elsewhere.
     Outside(String),
     /// A file that is never to be touched, and the pattern that says so.
@@ -87,7 +87,7 @@ pub enum Refusal {
     Unclear(&'static str),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for FenceRefusal {
     /// For the model: what was wrong, and what to do instead.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("This session works in a worktree of its own, and ")?;
@@ -124,22 +124,22 @@ fn path_of(path: &str) -> String {
     format!("`{}`", inline_code(path, 200))
 }
 
-impl Fence<'_> {
+impl WorktreeFence<'_> {
     /// Why a session that stands in `folder` may not do this; `None` where the fence has nothing against it.
-    pub fn refusal(&self, deed: Deed, folder: Option<&str>, real: Real) -> Option<Refusal> {
+    pub fn refusal(&self, deed: ToolAction, folder: Option<&str>, real: ResolvePath) -> Option<FenceRefusal> {
         let folder = folder.and_then(real).unwrap_or_else(|| self.root.to_owned());
         match deed {
-            Deed::Write(path) => self.write(&folder, path, real).err(),
-            Deed::SendAway => Some(Refusal::SendsAway),
-            Deed::Run(command) => commands::judge(self, command, folder, real).err(),
+            ToolAction::Write(path) => self.write(&folder, path, real).err(),
+            ToolAction::SendAway => Some(FenceRefusal::SendsAway),
+            ToolAction::Run(command) => commands::judge(self, command, folder, real).err(),
         }
     }
 
-    fn write(&self, folder: &str, path: &str, real: Real) -> Result<(), Refusal> {
+    fn write(&self, folder: &str, path: &str, real: ResolvePath) -> Result<(), FenceRefusal> {
         let plain = place::resolve(folder, path);
         for place in places(folder, path, real)? {
             if !self.holds(&place) {
-                return Err(Refusal::Outside(path.to_owned()));
+                return Err(FenceRefusal::Outside(path.to_owned()));
             }
             self.touch(&place, path)?;
         }
@@ -159,13 +159,13 @@ impl Fence<'_> {
     }
 
     /// What is in the worktree, and to be left alone even so.
-    fn touch(&self, place: &str, path: &str) -> Result<(), Refusal> {
+    fn touch(&self, place: &str, path: &str) -> Result<(), FenceRefusal> {
         let Some(inner) = place::below(place, self.root) else { return Ok(()) };
         if inner.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
-            return Err(Refusal::OfGit(path.to_owned()));
+            return Err(FenceRefusal::OfGit(path.to_owned()));
         }
         let never = self.rules.never.iter().find(|never| covers(never, inner));
-        never.map_or(Ok(()), |never| Err(Refusal::Never(path.to_owned(), never.clone())))
+        never.map_or(Ok(()), |never| Err(FenceRefusal::Never(path.to_owned(), never.clone())))
     }
 }
 
@@ -175,10 +175,10 @@ fn any_holds(folders: &[String], place: &str) -> bool {
 
 /// Every place that a path may mean: `..` behind a link is taken in the one way by a shell, in the other by the
 /// client.
-fn places(folder: &str, path: &str, real: Real) -> Result<Vec<String>, Refusal> {
+fn places(folder: &str, path: &str, real: ResolvePath) -> Result<Vec<String>, FenceRefusal> {
     let plain = place::resolve(folder, path);
     let written = if place::is_absolute(path) { path.to_owned() } else { format!("{folder}/{path}") };
     let spellings = if place::leads_up(&written) { vec![plain, written] } else { vec![plain] };
     let places: Option<Vec<String>> = spellings.iter().map(|spelling| real(spelling)).collect();
-    places.ok_or(Refusal::Unclear("a link in the path cannot be followed"))
+    places.ok_or(FenceRefusal::Unclear("a link in the path cannot be followed"))
 }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::diagnostic::Code;
-use crate::document::{Document, lines};
+use crate::document::{MarkdownDocument, lines};
 use crate::labels::item;
 use crate::model::{FileAction, FileUse};
 use crate::paths::normal;
@@ -13,11 +13,11 @@ use crate::pattern::Pattern;
 use super::verify::code_span;
 
 /// A file or a pattern, and the bytes that it stands in, with its backticks.
-pub type Named = (FileUse, Range<usize>);
+pub type NamedFile = (FileUse, Range<usize>);
 
 /// Reads the items of a `Files` label. One below an item without a file of its own takes over what that
 /// one says is done.
-pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<Named> {
+pub fn read(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
     let mut found = Vec::new();
     let mut above = FileAction::Modify;
     for line in lines(document.text, value) {
@@ -199,7 +199,7 @@ mod tests {
             ("- N/A (no files).", ""),
             ("```\n- Create: `x`\n```", ""),
         ] {
-            let document = Document::read(text);
+            let document = MarkdownDocument::read(text);
             let found = read(&document, 0..text.len());
             let shown = found.iter().map(|(file, _)| {
                 format!("{:?} {} {}", file.action, file.path, file.lines.as_deref().unwrap_or_default())

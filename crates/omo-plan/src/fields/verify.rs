@@ -10,11 +10,11 @@ use std::ops::Range;
 
 use omo_core::task_check::TaskCheck;
 
-use crate::document::{Code, Document, lines};
+use crate::document::{CodeBlock, MarkdownDocument, lines};
 use crate::labels::item;
 use crate::pattern::Pattern;
 
-pub use expectation::Stated;
+pub use expectation::StatedOutcome;
 use expectation::{Expectation, expectation};
 
 /// Code blocks that hold commands.
@@ -22,11 +22,11 @@ const SHELLS: [&str; 9] = ["", "sh", "bash", "shell", "zsh", "console", "termina
 
 /// A check with what the plan says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct StatedCheck {
     /// The command and what is expected of it.
     pub check: TaskCheck,
     /// What its end is said to be.
-    pub stated: Stated,
+    pub stated: StatedOutcome,
     /// What is expected is said in words that nothing is held to.
     pub is_expected_in_prose: bool,
     /// The command reads like a sentence.
@@ -44,8 +44,8 @@ enum Awaited {
 }
 
 /// Reads the checks of the value of a `Verify` label.
-pub fn read(document: &Document<'_>, value: Range<usize>) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub fn read(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
+    let mut found: Vec<StatedCheck> = Vec::new();
     let mut awaited = Awaited::Nothing;
     let mut done = value.start;
     for line in lines(document.text, value.clone()) {
@@ -100,7 +100,7 @@ fn keyword(text: &str) -> (Awaited, &str) {
     (kind, text.get(text.len() - rest.len() - code.len()..).unwrap_or_default().trim_end())
 }
 
-fn block(document: &Document<'_>, code: &Code<'_>, awaited: Awaited, found: &mut Vec<Found>) {
+fn block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>, awaited: Awaited, found: &mut Vec<StatedCheck>) {
     let text = document.code_text(code);
     if awaited == Awaited::Expectation {
         // More than one line of output is rarely the same twice: it is for people.
@@ -122,9 +122,9 @@ fn block(document: &Document<'_>, code: &Code<'_>, awaited: Awaited, found: &mut
     let is_alone = rows.iter().filter(|row| !is_comment(row)).count() == 1;
     let command =
         if is_alone { rows.into_iter().find(|row| !is_comment(row)).map(str::to_owned) } else { Some(rows.join("\n")) };
-    found.extend(command.map(|command| Found {
+    found.extend(command.map(|command| StatedCheck {
         check: TaskCheck::new(command.trim()),
-        stated: Stated::Nothing,
+        stated: StatedOutcome::Nothing,
         is_expected_in_prose: false,
         is_prose: false,
         span: code.span.clone(),
@@ -132,7 +132,7 @@ fn block(document: &Document<'_>, code: &Code<'_>, awaited: Awaited, found: &mut
 }
 
 /// The check of a line. One that does not say that it is a command has to look like one.
-fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<Found> {
+fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<StatedCheck> {
     let (command, rest) = match code_span(text) {
         Some((code, rest)) => (code.trim(), rest.trim()),
         None => (text.trim(), ""),
@@ -145,8 +145,13 @@ fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<Found> {
     if command.is_empty() || !is_one {
         return None;
     }
-    let mut found =
-        Found { check: TaskCheck::new(command), stated: Stated::Nothing, is_expected_in_prose: false, is_prose, span };
+    let mut found = StatedCheck {
+        check: TaskCheck::new(command),
+        stated: StatedOutcome::Nothing,
+        is_expected_in_prose: false,
+        is_prose,
+        span,
+    };
     let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
     if !rest.is_empty() {
         let rest = match keyword(rest) {
@@ -158,11 +163,11 @@ fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<Found> {
     Some(found)
 }
 
-fn expect(found: Option<&mut Found>, text: &str) {
+fn expect(found: Option<&mut StatedCheck>, text: &str) {
     let Some(found) = found else { return };
     let Expectation { expect, stated, is_prose } = expectation(text, &found.check.command);
     // Of two expectations the first that says something counts.
-    if found.stated == Stated::Nothing {
+    if found.stated == StatedOutcome::Nothing {
         found.check.expect.exit = expect.exit;
         found.stated = stated;
     }

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Group, Unit};
-use crate::run::event::{Process, QuestionKind, RunResult};
-use crate::run::state::{CONTINUE, Phase, QuestionState, RunState, UnitStatus};
+use crate::model::{Task, TaskGroup};
+use crate::run::event::{QuestionKind, RecordedProcess, RunResult};
+use crate::run::state::{CONTINUE, QuestionState, RunPhase, RunState, TaskStatus};
 use crate::run::verbs::MAX_LOST;
 
 /// More sessions than this at once no machine is asked for.
@@ -20,7 +20,7 @@ const MAX_AT_ONCE: usize = 16;
 /// What the clients of sessions are started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Terms {
+pub struct ClientPolicy {
     /// The user's branch, as git calls it, which moves to what they come to.
     pub branch: String,
     /// How many at the same time at most; 0 for as many as there can be.
@@ -54,7 +54,7 @@ pub struct Terms {
     pub accepts_billing: bool,
 }
 
-impl Terms {
+impl ClientPolicy {
     /// The name of the remote repository that a session which is started somewhere else works with.
     pub fn remote(&self) -> &str {
         self.launcher_remote.as_deref().unwrap_or("origin")
@@ -63,7 +63,7 @@ impl Terms {
 
 /// What a run knows of its sessions that are worked on apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Apart {
+pub struct ParallelState {
     /// The commit that everything done so far comes to: the one that was checked out, and all that was merged.
     pub tip: String,
     /// Where the user's branch was when they were set apart, or when what its user had committed was last merged with:
@@ -72,7 +72,7 @@ pub struct Apart {
     pub base: String,
     /// What their clients are started with.
     #[serde(default)]
-    pub terms: Terms,
+    pub terms: ClientPolicy,
     /// Each session that was begun, by its id.
     pub groups: BTreeMap<String, GroupState>,
     /// No client is started before then: a limit of use was met.
@@ -102,7 +102,7 @@ pub struct GroupState {
     /// Its last commit, once it has ended.
     pub tip: Option<String>,
     /// The process that works on it.
-    pub process: Option<Process>,
+    pub process: Option<RecordedProcess>,
     /// Why it has failed, or the files that stand in the way of its merge.
     pub why: Option<String>,
     /// The reference that keeps what was never merged.
@@ -152,13 +152,13 @@ impl GroupStatus {
 
 /// What comes next in such a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum ParallelAction<'a> {
     /// A client has to be started for each of these sessions of one wave, from the run's tip.
-    Start(Vec<&'a Group>),
+    Start(Vec<&'a TaskGroup>),
     /// Clients are at work on these, and nothing else can be begun.
     Wait(Vec<&'a str>),
     /// This one has to be merged with what the run has come to.
-    Merge(&'a Group),
+    Merge(&'a TaskGroup),
     /// A person has to answer, and nothing else can be done before that.
     Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
@@ -177,12 +177,12 @@ pub enum Step<'a> {
 pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
 /// Decides what comes next.
-pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
+pub fn next<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
     if apart.landed.is_some() {
         // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
-        let was_left_out = state.units.values().any(|unit| unit.status == UnitStatus::Skipped);
+        let was_left_out = state.units.values().any(|unit| unit.status == TaskStatus::Skipped);
         let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
-        return clean(state, apart, |_| true).unwrap_or(Step::End(result));
+        return clean(state, apart, |_| true).unwrap_or(ParallelAction::End(result));
     }
     let view = View { state, apart };
     let running: Vec<&str> = view.where_is(|group| view.status(group) == Some(GroupStatus::Running));
@@ -205,22 +205,22 @@ pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
     let has_failed = of_wave().any(|group| view.has_failed(group));
     if !has_failed {
         let room = at_once(apart).saturating_sub(running.len());
-        let ready: Vec<&Group> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
+        let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
         // What an earlier try has left is put away before it is begun anew.
-        let is_left = |group: &Group| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
+        let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
         if let Some(clean) = clean(state, apart, is_left) {
             return clean;
         }
         if !ready.is_empty() {
-            return Step::Start(ready);
+            return ParallelAction::Start(ready);
         }
     }
     if !running.is_empty() {
-        return Step::Wait(running);
+        return ParallelAction::Wait(running);
     }
     // In the order of the plan, not in the order in which they were done.
     if let Some(group) = of_wave().find(|group| view.status(group) == Some(GroupStatus::Done)).filter(|_| !has_failed) {
-        return Step::Merge(group);
+        return ParallelAction::Merge(group);
     }
     if let Some(asked) = view.question(has_failed) {
         return asked;
@@ -230,8 +230,8 @@ pub fn next<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
 
 /// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
 /// step that was added, or is done again, or another check of the whole. It goes on from where that branch is by then.
-pub fn has_more(state: &RunState) -> Option<&Apart> {
-    let apart = state.apart.as_ref().filter(|apart| apart.landed.is_some() && state.phase == Phase::Executing)?;
+pub fn has_more(state: &RunState) -> Option<&ParallelState> {
+    let apart = state.apart.as_ref().filter(|apart| apart.landed.is_some() && state.phase == RunPhase::Executing)?;
     let view = View { state, apart };
     let is_checked = (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
@@ -249,43 +249,43 @@ pub fn accepts_billing(state: &RunState) -> bool {
 /// What the rules ask about a state again and again.
 struct View<'a> {
     state: &'a RunState,
-    apart: &'a Apart,
+    apart: &'a ParallelState,
 }
 
 impl<'a> View<'a> {
-    fn groups(&self) -> impl Iterator<Item = &'a Group> + use<'a> {
+    fn groups(&self) -> impl Iterator<Item = &'a TaskGroup> + use<'a> {
         self.state.plan.groups.iter()
     }
 
-    fn known(&self, group: &Group) -> Option<&'a GroupState> {
+    fn known(&self, group: &TaskGroup) -> Option<&'a GroupState> {
         self.apart.groups.get(&group.id)
     }
 
-    fn status(&self, group: &Group) -> Option<GroupStatus> {
+    fn status(&self, group: &TaskGroup) -> Option<GroupStatus> {
         self.known(group).map(|known| known.status)
     }
 
-    fn where_is(&self, is: impl Fn(&Group) -> bool) -> Vec<&'a str> {
+    fn where_is(&self, is: impl Fn(&TaskGroup) -> bool) -> Vec<&'a str> {
         self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
     }
 
     /// Whether it is part of what the run has come to, and nothing in it was left out or has to be done again.
-    fn is_merged(&self, group: &Group) -> bool {
+    fn is_merged(&self, group: &TaskGroup) -> bool {
         self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group) == Some(GroupStatus::Done)
     }
 
     /// Whether it has ended and something in it is not done: also where that came to it afterwards.
-    fn has_failed(&self, group: &Group) -> bool {
+    fn has_failed(&self, group: &TaskGroup) -> bool {
         self.has_ended(group) && outcome(self.state, group) == Some(GroupStatus::Failed)
     }
 
     /// Whether it had ended: where it is begun all the same, something in it has to be done again.
-    fn has_ended(&self, group: &Group) -> bool {
+    fn has_ended(&self, group: &TaskGroup) -> bool {
         self.status(group).is_some_and(GroupStatus::is_ended)
     }
 
     /// Whether a client can be started for it now.
-    fn can_begin(&self, group: &Group) -> bool {
+    fn can_begin(&self, group: &TaskGroup) -> bool {
         let is_open = match self.status(group) {
             None | Some(GroupStatus::Ready) => true,
             Some(GroupStatus::Running | GroupStatus::Done) => false,
@@ -300,7 +300,7 @@ impl<'a> View<'a> {
     }
 
     /// Why a session cannot go on by itself.
-    fn why_stuck(&self, group: &Group) -> Option<String> {
+    fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
         let known = self.known(group)?;
         let idle = || match known.why.as_deref().unwrap_or_default() {
             "" => "its clients end without beginning with a step".to_owned(),
@@ -310,7 +310,7 @@ impl<'a> View<'a> {
     }
 
     /// Whether a question about one of its units is open.
-    fn waits_for_an_answer(&self, group: &Group) -> bool {
+    fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
         self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
             match &question.question.about {
                 QuestionKind::Environment { unit, .. } | QuestionKind::Escalated { unit } => group.units.contains(unit),
@@ -320,69 +320,73 @@ impl<'a> View<'a> {
     }
 
     /// What has to be answered before any client is started.
-    fn question_of_all(&self) -> Option<Step<'a>> {
+    fn question_of_all(&self) -> Option<ParallelAction<'a>> {
         let of_all =
             |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandRefused { .. });
         let open = |question: &&QuestionState| question.answer.is_none() && of_all(&question.question.about);
         if let Some(question) = self.state.questions.iter().find(open) {
-            return Some(Step::Ask(question));
+            return Some(ParallelAction::Ask(question));
         }
         let payer = self.apart.terms.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
-        Some(Step::Open(QuestionKind::Billing { payer: payer.clone() }))
+        Some(ParallelAction::Open(QuestionKind::Billing { payer: payer.clone() }))
     }
 
     /// What a person has to decide once no client is at work any more. How a stuck session goes on is not asked where
     /// one has failed: whatever the answer, it would be asked again.
-    fn question(&self, has_failed: bool) -> Option<Step<'a>> {
+    fn question(&self, has_failed: bool) -> Option<ParallelAction<'a>> {
         if let Some(question) = self.state.open_question() {
-            return Some(Step::Ask(question));
+            return Some(ParallelAction::Ask(question));
         }
         if has_failed {
             return None;
         }
         let stuck = self.groups().find_map(|group| Some((group, self.why_stuck(group)?)));
         if let Some((group, why)) = stuck {
-            return Some(Step::Open(QuestionKind::Stuck { group: group.id.clone(), why }));
+            return Some(ParallelAction::Open(QuestionKind::Stuck { group: group.id.clone(), why }));
         }
         // A session that will be done again, once its wave has come, was asked about.
         let in_conflict =
-            |group: &&Group| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
+            |group: &&TaskGroup| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
         let group = self.groups().find(in_conflict)?;
         let files = self.known(group).and_then(|known| known.why.clone()).unwrap_or_default();
-        Some(Step::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
+        Some(ParallelAction::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
     }
 
     /// The run ends without having moved the user's branch.
-    fn ended(&self, running: Vec<&'a str>) -> Step<'a> {
+    fn ended(&self, running: Vec<&'a str>) -> ParallelAction<'a> {
         if !running.is_empty() {
-            return Step::Wait(running);
+            return ParallelAction::Wait(running);
         }
-        clean(self.state, self.apart, |_| true).unwrap_or(Step::End(RunResult::Failed))
+        clean(self.state, self.apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed))
     }
 }
 
 /// Everything is merged.
-fn whole<'a>(state: &'a RunState, apart: &'a Apart) -> Step<'a> {
+fn whole<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     if outcomes().flatten().any(|outcome| !outcome.is_green()) {
-        return clean(state, apart, |_| true).unwrap_or(Step::End(RunResult::Failed));
+        return clean(state, apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
     }
     match &apart.land_refused {
-        Some(why) => Step::Open(QuestionKind::LandRefused { why: why.clone() }),
-        None if outcomes().any(|outcome| outcome.is_none()) => Step::FinalChecks,
-        None => Step::Land,
+        Some(why) => ParallelAction::Open(QuestionKind::LandRefused { why: why.clone() }),
+        None if outcomes().any(|outcome| outcome.is_none()) => ParallelAction::FinalChecks,
+        None => ParallelAction::Land,
     }
 }
 
 /// The sessions of this kind whose work trees are still there.
-fn clean<'a>(state: &'a RunState, apart: &Apart, is_meant: impl Fn(&Group) -> bool) -> Option<Step<'a>> {
-    let has_tree = |group: &&Group| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+fn clean<'a>(
+    state: &'a RunState,
+    apart: &ParallelState,
+    is_meant: impl Fn(&TaskGroup) -> bool,
+) -> Option<ParallelAction<'a>> {
+    let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
     let left = state.plan.groups.iter().filter(has_tree).filter(|group| is_meant(group));
     let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
-    (!left.is_empty()).then_some(Step::Clean(left))
+    (!left.is_empty()).then_some(ParallelAction::Clean(left))
 }
 
-fn at_once(apart: &Apart) -> usize {
+fn at_once(apart: &ParallelState) -> usize {
     match usize::try_from(apart.terms.max_at_once) {
         Ok(0) | Err(_) => MAX_AT_ONCE,
         Ok(most) => most.min(MAX_AT_ONCE),
@@ -391,26 +395,26 @@ fn at_once(apart: &Apart) -> usize {
 
 /// The next unit of a session: its first that is still to do, unless one of the others has ended in a way that lets
 /// nothing behind it begin. `None` where a worker is at one of them, or nothing is left.
-pub fn unit_of<'a>(state: &'a RunState, group: &Group) -> Option<&'a Unit> {
+pub fn unit_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
     let known = |id: &String| state.units.get(id).map(|known| known.status);
-    if group.units.iter().any(|id| known(id) == Some(UnitStatus::Running)) {
+    if group.units.iter().any(|id| known(id) == Some(TaskStatus::Running)) {
         return None;
     }
-    let left = |id: &&String| !known(id).is_some_and(UnitStatus::is_ended);
+    let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
     let first = group.units.iter().find(|id| left(id) || !state.lets_go_on(id))?;
     let unit = state.plan.unit(first).filter(|_| left(&first))?;
     unit.deps.iter().all(|id| state.lets_go_on(id)).then_some(unit)
 }
 
 /// The session that a client works on, of which a unit is.
-pub fn at_work<'a>(state: &'a RunState, apart: &Apart, unit: &str) -> Option<&'a Group> {
+pub fn at_work<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
     let group = state.plan.groups.iter().find(|group| group.units.iter().any(|id| id == unit))?;
     apart.is(&group.id, &[GroupStatus::Running]).then_some(group)
 }
 
 /// What a client may spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grant {
+pub enum BudgetGrant {
     /// Whatever it takes.
     Unbounded,
     /// So many millionths of a US dollar.
@@ -421,7 +425,7 @@ pub enum Grant {
     Nothing,
 }
 
-impl Apart {
+impl ParallelState {
     /// What all clients have cost so far, in millionths of a US dollar.
     pub fn cost_micros(&self) -> u64 {
         self.groups.values().map(|group| group.cost_micros).sum()
@@ -429,13 +433,13 @@ impl Apart {
 
     /// What each of the `clients` that are about to be started may spend, while clients at work may still spend
     /// `granted` millionths of a US dollar: whatever they do, the run stays within its budget.
-    pub fn grant(&self, granted: u64, clients: usize) -> Grant {
-        let Some(budget) = self.terms.budget_micros else { return Grant::Unbounded };
+    pub fn grant(&self, granted: u64, clients: usize) -> BudgetGrant {
+        let Some(budget) = self.terms.budget_micros else { return BudgetGrant::Unbounded };
         let free = budget.saturating_sub(self.cost_micros()).saturating_sub(granted);
         match free / u64::try_from(clients.max(1)).unwrap_or(u64::MAX) {
-            0 if granted > 0 => Grant::Later,
-            0 => Grant::Nothing,
-            micros => Grant::Micros(micros),
+            0 if granted > 0 => BudgetGrant::Later,
+            0 => BudgetGrant::Nothing,
+            micros => BudgetGrant::Micros(micros),
         }
     }
 
@@ -453,11 +457,11 @@ impl Apart {
 
 /// How a session has ended, as its units say: nothing that its client prints has a say in it. `None` where
 /// one of them is still to be done.
-pub fn outcome(state: &RunState, group: &Group) -> Option<GroupStatus> {
+pub fn outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
     let has_failed = |id: &String| match state.units.get(id).map(|known| known.status) {
-        Some(UnitStatus::Failed | UnitStatus::Unverified) => true,
+        Some(TaskStatus::Failed | TaskStatus::Unverified) => true,
         // A person left it out, and its plan does not let it be: nothing behind it can be begun.
-        Some(UnitStatus::Skipped) => !state.lets_go_on(id),
+        Some(TaskStatus::Skipped) => !state.lets_go_on(id),
         _ => false,
     };
     if group.units.iter().any(has_failed) {

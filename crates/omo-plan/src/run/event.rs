@@ -7,22 +7,22 @@ use omo_core::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Plan, Unit};
-use crate::run::apart::Terms;
+use crate::model::{Plan, Task};
+use crate::run::apart::ClientPolicy;
 use crate::run::mode::ExecutionMode;
-use crate::ultra_run::asked::Asked;
+use crate::ultra_run::asked::RunScope;
 
 pub use crate::run::question::{Question, QuestionKind, QuestionOption};
 
 /// One event, as it stands in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Event {
+pub struct RunEvent {
     /// Its number, from 1, without gaps.
     pub seq: u64,
     /// When it was written.
     pub ts: Timestamp,
     /// Who caused it.
-    pub actor: Actor,
+    pub actor: EventActor,
     /// What happened.
     #[serde(flatten)]
     pub what: EventKind,
@@ -30,16 +30,16 @@ pub struct Event {
 
 /// Who is at work: a session of the client, or a person at a terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Actor {
+pub struct EventActor {
     /// The session; `None` for a terminal of its user.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<String>,
     /// The process that stands for it as long as it lives: the client's, where that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub process: Option<Process>,
+    pub process: Option<RecordedProcess>,
 }
 
-impl Actor {
+impl EventActor {
     /// Whether both are the same session, or both a terminal.
     pub fn is_same(&self, other: &Self) -> bool {
         self.session == other.session
@@ -53,7 +53,7 @@ impl Actor {
 
 /// A process of this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
+pub struct RecordedProcess {
     /// Its number.
     pub pid: u32,
     /// What tells it from a later one with the same number, where that can be had.
@@ -78,7 +78,7 @@ pub enum EventKind {
         base: Option<String>,
         /// How much of an ultraplan was asked for, and in which way.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        asked: Option<Asked>,
+        asked: Option<RunScope>,
         /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
@@ -155,7 +155,7 @@ pub enum EventKind {
         unit: String,
         /// What else is known about it.
         #[serde(flatten)]
-        end: UnitEnd,
+        end: AttemptEnd,
     },
     /// An attempt at a unit has failed.
     UnitFailed {
@@ -165,7 +165,7 @@ pub enum EventKind {
         is_final: bool,
         /// What else is known about it.
         #[serde(flatten)]
-        end: UnitEnd,
+        end: AttemptEnd,
     },
     /// A unit was done, and there was nothing to prove it with.
     UnitUnverified {
@@ -173,7 +173,7 @@ pub enum EventKind {
         unit: String,
         /// What else is known about it.
         #[serde(flatten)]
-        end: UnitEnd,
+        end: AttemptEnd,
     },
     /// A unit was done, and its evidence has to be judged: its worker has put forward commands that were run.
     UnitClaimed {
@@ -183,7 +183,7 @@ pub enum EventKind {
         evidence_ids: Vec<String>,
         /// What else is known about it.
         #[serde(flatten)]
-        end: UnitEnd,
+        end: AttemptEnd,
     },
     /// A command was run to show something.
     EvidenceRan {
@@ -194,18 +194,18 @@ pub enum EventKind {
     /// A task that the plan did not have was added.
     UnitAdded {
         /// The task.
-        added: Box<Unit>,
+        added: Box<Task>,
     },
     /// The verifier has judged the whole.
     VerdictGiven {
         /// What was judged.
         #[serde(flatten)]
-        verdict: Verdict,
+        verdict: PlanVerdict,
     },
     /// All lines that the run added were looked through, as the work tree is now.
     LinesSearched {
         /// Those that say that something is not finished.
-        unfinished: Vec<Unfinished>,
+        unfinished: Vec<UnfinishedLine>,
     },
     /// The tasks are gone over once more.
     IterationStarted {
@@ -267,7 +267,7 @@ pub enum EventKind {
         base: String,
         /// What they are started with.
         #[serde(flatten)]
-        terms: Terms,
+        terms: ClientPolicy,
     },
     /// All clients of the run together may cost so much from now on, what they have cost so far included.
     BudgetSet {
@@ -291,7 +291,7 @@ pub enum EventKind {
         /// Which session.
         group: String,
         /// The client's process.
-        process: Process,
+        process: RecordedProcess,
     },
     /// Something that a work tree should have besides a checkout is not in it.
     GroupLacks {
@@ -434,7 +434,7 @@ pub struct Evidence {
 
 /// What the verifier says about the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct PlanVerdict {
     /// All of it is done.
     pub passed: bool,
     /// The ids of the evidence that it rests on.
@@ -448,7 +448,7 @@ pub struct Verdict {
     pub note: String,
 }
 
-impl Verdict {
+impl PlanVerdict {
     /// All of it on one line: how a verification ended.
     pub fn in_words(&self) -> String {
         if self.passed {
@@ -463,7 +463,7 @@ impl Verdict {
 
 /// An added line of a work tree that says that something is not finished.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unfinished {
+pub struct UnfinishedLine {
     /// The file.
     pub file: String,
     /// The line, from 1.
@@ -474,7 +474,7 @@ pub struct Unfinished {
 
 /// How an attempt at a unit ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnitEnd {
+pub struct AttemptEnd {
     /// Which attempt it was; 0 where there was none.
     pub attempt: u32,
     /// What shows it, or what was wrong, on one line.
@@ -499,7 +499,7 @@ pub struct UnitEnd {
     pub tree: Option<String>,
     /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfinished: Option<Vec<Unfinished>>,
+    pub unfinished: Option<Vec<UnfinishedLine>>,
     /// The id of the commit that holds its work, where it was committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,

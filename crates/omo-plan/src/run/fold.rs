@@ -8,13 +8,13 @@ mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Decision, Dialect, Plan, Precondition};
-use crate::run::event::{Event, EventKind, ImportedStatus, Question, QuestionKind, UnitEnd};
+use crate::model::{Dialect, Plan, PlanDecision, Precondition};
+use crate::run::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
 use crate::run::mode::ExecutionMode;
 use crate::run::schedule;
 use crate::run::state::{
-    Answer, BadLedger, FINAL, FOREGROUND, Ground, HandedOut, Phase, QuestionState, RunState, Running, STOP, UnitState,
-    UnitStatus, WITHDRAWN, chosen_label, texts,
+    DispatchedTasks, FINAL, FOREGROUND, LedgerError, QuestionAnswer, QuestionState, RunPhase, RunState, RunningAttempt,
+    STOP, TaskState, TaskStatus, WITHDRAWN, WorktreeBaseline, chosen_label, texts,
 };
 
 impl RunState {
@@ -23,18 +23,18 @@ impl RunState {
     /// # Errors
     ///
     /// It opens none.
-    pub fn open(event: &Event) -> Result<Self, BadLedger> {
+    pub fn open(event: &RunEvent) -> Result<Self, LedgerError> {
         let EventKind::RunOpened { plan, approved, root, base, asked, mode } = &event.what else {
-            return Err(BadLedger { seq: event.seq, what: "does not open a run".to_owned() });
+            return Err(LedgerError { seq: event.seq, what: "does not open a run".to_owned() });
         };
-        let units = plan.units.iter().map(|unit| (unit.id.clone(), UnitState::default())).collect();
+        let units = plan.units.iter().map(|unit| (unit.id.clone(), TaskState::default())).collect();
         Ok(Self {
             plan: (**plan).clone(),
             plan_sha256: plan.source.sha256.clone(),
             approved: approved.clone(),
             root: root.clone(),
             base: base.clone(),
-            phase: Phase::Executing,
+            phase: RunPhase::Executing,
             holder: event.actor.clone(),
             units,
             questions: Vec::new(),
@@ -62,15 +62,15 @@ impl RunState {
     /// # Errors
     ///
     /// The event cannot be the next one of this run.
-    pub fn apply(&mut self, event: &Event) -> Result<(), BadLedger> {
-        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+    pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, what: what.to_owned() };
         if self.seq.checked_add(1) != Some(event.seq) {
             return Err(bad("does not follow the one before it"));
         }
         match &event.what {
             EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
             EventKind::HandedOut { units, .. } => {
-                self.handed_out = Some(HandedOut { units: units.clone(), at: event.ts });
+                self.handed_out = Some(DispatchedTasks { units: units.clone(), at: event.ts });
             }
             EventKind::Taken => self.take(event),
             EventKind::PlanChanged { plan, approved } => self.take_plan(event, plan, approved),
@@ -108,19 +108,19 @@ impl RunState {
             | EventKind::Landed { .. } => self.apply_to_group(event)?,
             EventKind::Cancelled { why } => {
                 self.give_back_all("the run was cancelled");
-                self.phase = Phase::Cancelled { why: why.clone() };
+                self.phase = RunPhase::Cancelled { why: why.clone() };
             }
             EventKind::Resumed => self.resume(event),
-            EventKind::RunEnded { result } => self.phase = Phase::Ended { result: *result },
+            EventKind::RunEnded { result } => self.phase = RunPhase::Ended { result: *result },
             what => self.apply_to_unit(event, what)?,
         }
         (self.seq, self.updated_at) = (event.seq, event.ts);
         Ok(())
     }
 
-    fn apply_to_unit(&mut self, event: &Event, what: &EventKind) -> Result<(), BadLedger> {
+    fn apply_to_unit(&mut self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
         let Some(id) = unit_of(what) else { return Ok(()) };
-        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+        let bad = |what: &str| LedgerError { seq: event.seq, what: what.to_owned() };
         self.check_session_event(event, what)?;
         let unit = self.units.get_mut(id).ok_or_else(|| bad("is about a unit that the plan does not have"))?;
         // Verbs see to this. Here it holds for whatever else comes to write a ledger.
@@ -129,7 +129,7 @@ impl RunState {
         }
         unit.at = Some(event.ts);
         let takes_back = self.plan.unit(id).is_some_and(|unit| unit.on_failure.takes_back());
-        let mut end_as = |status, end: &UnitEnd| {
+        let mut end_as = |status, end: &AttemptEnd| {
             unit.status = status;
             unit.running = None;
             unit.end = Some(end.clone());
@@ -138,16 +138,16 @@ impl RunState {
         };
         match what {
             EventKind::UnitPassed { end, .. } => {
-                end_as(UnitStatus::Passed, end);
+                end_as(TaskStatus::Passed, end);
                 unit.ground = None;
             }
-            EventKind::UnitUnverified { end, .. } => end_as(UnitStatus::Unverified, end),
+            EventKind::UnitUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
             EventKind::UnitRestored { left, .. } => {
                 (unit.ground, unit.is_to_restore) = (None, false);
                 unit.left.clone_from(left);
             }
             EventKind::UnitClaimed { end, evidence_ids, .. } => {
-                end_as(UnitStatus::Claimed, end);
+                end_as(TaskStatus::Claimed, end);
                 unit.evidence_ids.clone_from(evidence_ids);
             }
             EventKind::EvidenceRan { evidence } => {
@@ -155,19 +155,19 @@ impl RunState {
                 self.evidence.push(evidence.clone());
             }
             EventKind::UnitFailed { end, is_final: true, .. } => {
-                end_as(UnitStatus::Failed, end);
+                end_as(TaskStatus::Failed, end);
                 unit.is_to_restore = takes_back && unit.ground.as_ref().is_some_and(|ground| ground.kept.is_some());
             }
-            EventKind::UnitFailed { end, is_final: false, .. } => end_as(UnitStatus::Pending, end),
+            EventKind::UnitFailed { end, is_final: false, .. } => end_as(TaskStatus::Pending, end),
             EventKind::UnitImported { status, evidence, files, .. } => {
-                let end = UnitEnd { evidence: evidence.clone(), files: files.clone(), ..UnitEnd::default() };
+                let end = AttemptEnd { evidence: evidence.clone(), files: files.clone(), ..AttemptEnd::default() };
                 end_as((*status).into(), &end);
                 unit.why = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
             EventKind::UnitStarted { attempt, ticket, tree, guarded, vacuous, kept, .. } => {
-                let ground = || Ground { tree: tree.clone(), kept: kept.clone() };
+                let ground = || WorktreeBaseline { tree: tree.clone(), kept: kept.clone() };
                 unit.ground = unit.ground.take().or_else(|| kept.is_some().then(ground));
-                unit.status = UnitStatus::Running;
+                unit.status = TaskStatus::Running;
                 unit.attempts = *attempt;
                 unit.why = None;
                 unit.judgment = None;
@@ -182,7 +182,7 @@ impl RunState {
                 let (by, ticket) = (event.actor.clone(), ticket.clone());
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
                 let (tree, guarded) = (tree.clone(), guarded.clone());
-                unit.running = Some(Running { by, ticket, since: event.ts, tree, guarded });
+                unit.running = Some(RunningAttempt { by, ticket, since: event.ts, tree, guarded });
                 self.void_the_whole();
             }
             EventKind::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
@@ -191,7 +191,7 @@ impl RunState {
                 unit.lost = unit.lost.saturating_add(u32::from(!is_pause));
             }
             EventKind::UnitSkipped { why, .. } => {
-                (unit.status, unit.running, unit.why) = (UnitStatus::Skipped, None, Some(why.clone()));
+                (unit.status, unit.running, unit.why) = (TaskStatus::Skipped, None, Some(why.clone()));
                 unit.is_stale = false;
             }
             EventKind::UnitReopened { why, .. } => {
@@ -211,19 +211,19 @@ impl RunState {
 
     /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or is new, and what
     /// was done and says something else has to be done again.
-    fn take_plan(&mut self, event: &Event, plan: &Plan, approved: &str) {
+    fn take_plan(&mut self, event: &RunEvent, plan: &Plan, approved: &str) {
         let texts = texts(&self.plan);
         let mut units = BTreeMap::new();
         for unit in &plan.units {
             let state = match texts.get(unit.id.as_str()).zip(self.units.get(&unit.id)) {
-                None => UnitState::default(),
-                Some((text, state)) if *text == unit.body_sha256 || state.status == UnitStatus::Running => {
+                None => TaskState::default(),
+                Some((text, state)) if *text == unit.body_sha256 || state.status == TaskStatus::Running => {
                     state.clone()
                 }
                 Some((_, state)) => {
                     self.reviewed.remove(&unit.id);
-                    UnitState {
-                        is_stale: state.is_stale || matches!(state.status, UnitStatus::Passed | UnitStatus::Claimed),
+                    TaskState {
+                        is_stale: state.is_stale || matches!(state.status, TaskStatus::Passed | TaskStatus::Claimed),
                         attempts: state.attempts,
                         attempts_before: state.attempts,
                         end: state.end.clone(),
@@ -231,7 +231,7 @@ impl RunState {
                         // What its attempts have left is still there, and is still theirs.
                         ground: state.ground.clone(),
                         is_to_restore: state.is_to_restore,
-                        ..UnitState::default()
+                        ..TaskState::default()
                     }
                 }
             };
@@ -264,9 +264,9 @@ impl RunState {
         }
     }
 
-    fn add_question(&mut self, event: &Event, question: &Question) -> Result<(), BadLedger> {
+    fn add_question(&mut self, event: &RunEvent, question: &Question) -> Result<(), LedgerError> {
         if self.questions.iter().any(|known| known.question.id == question.id) {
-            return Err(BadLedger { seq: event.seq, what: "opens a question that there is already".to_owned() });
+            return Err(LedgerError { seq: event.seq, what: "opens a question that there is already".to_owned() });
         }
         // Its worker was given back because a check could not be run, and is not lost.
         if let QuestionKind::Environment { unit, .. } = &question.about
@@ -278,11 +278,11 @@ impl RunState {
         Ok(())
     }
 
-    fn take_answer(&mut self, event: &Event, question: &str, option: &str) -> Result<(), BadLedger> {
-        let missing = || BadLedger { seq: event.seq, what: "answers a question that is not open".to_owned() };
+    fn take_answer(&mut self, event: &RunEvent, question: &str, option: &str) -> Result<(), LedgerError> {
+        let missing = || LedgerError { seq: event.seq, what: "answers a question that is not open".to_owned() };
         let open = self.questions.iter_mut().find(|state| state.question.id == question && state.answer.is_none());
         let open = open.ok_or_else(missing)?;
-        open.answer = Some(Answer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
+        open.answer = Some(QuestionAnswer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
         match open.question.about.clone() {
             QuestionKind::Billing { .. }
             | QuestionKind::EntryCondition { .. }
@@ -317,7 +317,7 @@ impl RunState {
     }
 
     /// What a decision became is part of the plan that workers read.
-    fn take_choices(&mut self, asked: &[Decision], option: &str) {
+    fn take_choices(&mut self, asked: &[PlanDecision], option: &str) {
         for decision in decisions(&mut self.plan) {
             let of_it = asked.iter().find(|asked| asked.id == decision.id);
             if let Some(label) = of_it.and_then(|asked| chosen_label(asked, option)) {
@@ -327,16 +327,17 @@ impl RunState {
     }
 
     /// Takes back every open question of this kind: something has made it moot.
-    pub(super) fn withdraw(&mut self, event: &Event, is_moot: impl Fn(&QuestionKind) -> bool) {
+    pub(super) fn withdraw(&mut self, event: &RunEvent, is_moot: impl Fn(&QuestionKind) -> bool) {
         for question in
             self.questions.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.question.about))
         {
-            question.answer = Some(Answer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
+            question.answer =
+                Some(QuestionAnswer { option: WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
         }
     }
 
     /// Takes back every open question about a unit.
-    fn withdraw_about(&mut self, event: &Event, id: &str) {
+    fn withdraw_about(&mut self, event: &RunEvent, id: &str) {
         let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { unit } | QuestionKind::Environment { unit, .. } if unit == id);
         self.withdraw(event, is_about);
     }
@@ -349,16 +350,16 @@ impl RunState {
     }
 
     /// What was handed out in another session, or in an earlier process of this one, has no worker any more.
-    fn take(&mut self, event: &Event) {
+    fn take(&mut self, event: &RunEvent) {
         self.holder = event.actor.clone();
         self.handed_out = None;
     }
 
-    fn resume(&mut self, event: &Event) {
-        if matches!(self.phase, Phase::Ended { .. }) {
+    fn resume(&mut self, event: &RunEvent) {
+        if matches!(self.phase, RunPhase::Ended { .. }) {
             self.iteration = 1;
         }
-        self.phase = Phase::Executing;
+        self.phase = RunPhase::Executing;
         self.is_stopped = false;
         self.take(event);
         self.final_checks.clear();
@@ -370,24 +371,24 @@ impl RunState {
 }
 
 /// Whether a worker is at a unit, and what its checks have shown since the worker began is green.
-fn is_proved(unit: &UnitState) -> bool {
+fn is_proved(unit: &TaskState) -> bool {
     unit.running.is_some() && !unit.checks.is_empty() && unit.checks.iter().all(|(_, outcome)| outcome.is_green())
 }
 
 /// Ends an attempt that does not count.
-fn give_back(unit: &mut UnitState, attempt: u32, why: &str) {
-    (unit.status, unit.running, unit.why) = (UnitStatus::Held, None, Some(why.to_owned()));
+fn give_back(unit: &mut TaskState, attempt: u32, why: &str) {
+    (unit.status, unit.running, unit.why) = (TaskStatus::Held, None, Some(why.to_owned()));
     unit.attempts = attempt.saturating_sub(1);
     unit.evidence_ids.clear();
 }
 
 /// Has a unit done again: the attempts that were are not held against it any more.
-fn reopen(unit: &mut UnitState, why: &str) {
-    (unit.status, unit.running, unit.why) = (UnitStatus::Pending, None, Some(why.to_owned()));
+fn reopen(unit: &mut TaskState, why: &str) {
+    (unit.status, unit.running, unit.why) = (TaskStatus::Pending, None, Some(why.to_owned()));
     (unit.lost, unit.attempts_before, unit.judgment) = (0, unit.attempts, None);
 }
 
-fn decisions(plan: &mut Plan) -> impl Iterator<Item = &mut Decision> {
+fn decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
     plan.preconditions.iter_mut().filter_map(|known| match known {
         Precondition::Decision(decision) => Some(decision),
         Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,

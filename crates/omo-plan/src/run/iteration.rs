@@ -3,11 +3,11 @@
 use omo_core::task_check::TaskCheckVerdict;
 use omo_core::text::sanitize;
 
-use crate::model::{OnUnitFail, Unit};
+use crate::model::{OnTaskFail, Task};
 use crate::run::event::EventKind;
 use crate::run::mode::ExecutionMode;
 use crate::run::schedule::lacks_contract;
-use crate::run::state::{Phase, RunState, UnitState, UnitStatus};
+use crate::run::state::{RunPhase, RunState, TaskState, TaskStatus};
 
 /// The longest reason, in characters.
 const MAX_WHY: usize = 300;
@@ -16,24 +16,24 @@ const MAX_WHY: usize = 300;
 /// red check of the whole belongs to, and with any of them the verification.
 pub(crate) fn reopened(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
-    let of_unit = |unit: &Unit| {
+    let of_unit = |unit: &Task| {
         let known = state.units.get(&unit.id)?;
         match known.status {
-            UnitStatus::Failed | UnitStatus::Unverified => Some(last_words(known)),
-            UnitStatus::Passed | UnitStatus::Claimed => {
+            TaskStatus::Failed | TaskStatus::Unverified => Some(last_words(known)),
+            TaskStatus::Passed | TaskStatus::Claimed => {
                 let own = red.iter().find(|(place, _)| {
                     state.plan.final_checks.get(*place).is_some_and(|check| unit.checks.contains(check))
                 });
                 own.map(|(_, why)| why.clone())
             }
-            UnitStatus::Pending | UnitStatus::Running | UnitStatus::Held | UnitStatus::Skipped => None,
+            TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => None,
         }
     };
     let units = state.plan.units.iter().filter(|unit| !lacks_contract(&state.plan, unit));
     let mut reopened: Vec<(String, String)> =
         units.filter_map(|unit| of_unit(unit).map(|why| (unit.id.clone(), why))).collect();
     if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification())
-        && state.units.get(&verification.id).is_some_and(|known| known.status == UnitStatus::Passed)
+        && state.units.get(&verification.id).is_some_and(|known| known.status == TaskStatus::Passed)
         && reopened.iter().all(|(id, _)| *id != verification.id)
     {
         reopened.push((verification.id.clone(), "what it verified is done again".to_owned()));
@@ -44,23 +44,23 @@ pub(crate) fn reopened(state: &RunState) -> Vec<(String, String)> {
 /// Whether the verifier said that the whole is not done, or could not say anything.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
     let verification = state.plan.verification().and_then(|unit| state.units.get(&unit.id));
-    verification.is_some_and(|known| known.status == UnitStatus::Failed)
+    verification.is_some_and(|known| known.status == TaskStatus::Failed)
 }
 
 /// Goes on with a run that is over. One that came to its end counts its iterations anew, and all that has to be done
 /// again is in the first one; `except` is done again for a reason of its own.
 pub(crate) fn resumed(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
     let mut events = vec![EventKind::Resumed];
-    let is_iterated = state.plan.policy.on_unit_fail == OnUnitFail::Iterate;
+    let is_iterated = state.plan.policy.on_unit_fail == OnTaskFail::Iterate;
     if !is_iterated && reopens_failed(state.mode) {
         // What was left out stays left out.
-        let is_over = |status| matches!(status, UnitStatus::Failed | UnitStatus::Unverified);
+        let is_over = |status| matches!(status, TaskStatus::Failed | TaskStatus::Unverified);
         let over = state.units.iter().filter(|(id, unit)| is_over(unit.status) && Some(id.as_str()) != except);
         events.extend(
             over.map(|(id, _)| EventKind::UnitReopened { unit: id.clone(), why: "the run goes on".to_owned() }),
         );
     }
-    if is_iterated && matches!(state.phase, Phase::Ended { .. }) {
+    if is_iterated && matches!(state.phase, RunPhase::Ended { .. }) {
         let mut reopened = reopened(state);
         reopened.retain(|(id, _)| Some(id.as_str()) != except);
         if !reopened.is_empty() {
@@ -92,7 +92,7 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
 }
 
 /// What was said last about a unit that was not done.
-fn last_words(known: &UnitState) -> String {
+fn last_words(known: &TaskState) -> String {
     let end = || known.end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
     sanitize(&known.why.clone().unwrap_or_else(end), MAX_WHY)
 }

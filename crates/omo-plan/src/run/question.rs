@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Decision;
+use crate::model::PlanDecision;
 
 /// Something that a person has to decide before the run goes on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum QuestionKind {
     /// Decisions of the plan: one, or all that may be asked about together.
     Decisions {
         /// Which ones.
-        decisions: Vec<Decision>,
+        decisions: Vec<PlanDecision>,
     },
     /// The end of a batch behind which a person is asked.
     HardStop {

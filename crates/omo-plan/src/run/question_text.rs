@@ -3,7 +3,7 @@
 use omo_core::text::sanitize;
 
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
-use crate::model::Decision;
+use crate::model::PlanDecision;
 use crate::run::event::{Question, QuestionKind, QuestionOption};
 use crate::run::state::{ACCEPT_ALL, CONTINUE, FOREGROUND, ONE_BY_ONE, REDO, RunState, STOP};
 
@@ -81,9 +81,9 @@ fn titled(state: &RunState, id: &str) -> String {
     }
 }
 
-fn decision_question(decisions: &[Decision]) -> (String, Vec<QuestionOption>) {
+fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>) {
     let option = |id: &str, text: String| QuestionOption { id: id.to_owned(), text };
-    let line = |decision: &Decision| {
+    let line = |decision: &PlanDecision| {
         let options: Vec<String> =
             decision.options.iter().map(|one| format!("{}: {}", one.label, sanitize(&one.text, 160))).collect();
         let recommended =

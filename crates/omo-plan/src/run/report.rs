@@ -5,17 +5,17 @@ use omo_core::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::Serialize;
 
-use crate::model::Unit;
-use crate::run::event::{Actor, RunResult};
-use crate::run::schedule::{self, Action};
-use crate::run::state::{Phase, QuestionState, RunState, Standing, UnitState, UnitStatus, WITHDRAWN};
+use crate::model::Task;
+use crate::run::event::{EventActor, RunResult};
+use crate::run::schedule::{self, NextAction};
+use crate::run::state::{QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus, WITHDRAWN};
 
 /// The version of this model, in what is written.
 pub const SCHEMA: u32 = 1;
 
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct RunReport {
     /// [`SCHEMA`].
     pub schema: u32,
     /// The run.
@@ -29,12 +29,12 @@ pub struct Report {
     /// How it is written.
     pub dialect: &'static str,
     /// How the run ended, or that it has not.
-    pub result: ResultWord,
+    pub result: ReportedResult,
     /// Why it was cancelled, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Who it belongs to.
-    pub holder: Hand,
+    pub holder: ReportedActor,
     /// When it was opened.
     pub opened_at: Timestamp,
     /// When anything last happened in it.
@@ -42,14 +42,14 @@ pub struct Report {
     /// The commit that was checked out at its start.
     pub base: Option<String>,
     /// How many units stand how.
-    pub counts: CountRow,
+    pub counts: TaskCountRow,
     /// Each unit, in the order of the plan.
-    pub units: Vec<UnitRow>,
+    pub units: Vec<TaskRow>,
     /// The checks of the whole plan, in its order.
     pub final_checks: Vec<CheckRow>,
     /// What nothing has proved, and why: units that are done and were not checked, or whose checks were
     /// green before the work, and final checks that did not run.
-    pub not_verified: Vec<Unproved>,
+    pub not_verified: Vec<UnprovedItem>,
     /// What a person was asked, in that order.
     pub questions: Vec<QuestionRow>,
     /// Files that omo writes for others and that something else had changed.
@@ -61,7 +61,7 @@ pub struct Report {
 /// How a run stands, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ResultWord {
+pub enum ReportedResult {
     /// It goes on.
     InProgress,
     /// It waits for a person.
@@ -78,7 +78,7 @@ pub enum ResultWord {
 
 /// How many units stand how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct CountRow {
+pub struct TaskCountRow {
     /// All of them.
     pub total: usize,
     /// Proved.
@@ -95,7 +95,7 @@ pub struct CountRow {
 
 /// One unit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnitRow {
+pub struct TaskRow {
     /// What it is called.
     pub id: String,
     /// Its title.
@@ -144,7 +144,7 @@ pub struct CheckRow {
 
 /// Something that nothing has proved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Unproved {
+pub struct UnprovedItem {
     /// The unit; `None` for a check of the whole plan.
     pub unit: Option<String>,
     /// Why it is not proved.
@@ -165,7 +165,7 @@ pub struct QuestionRow {
     /// Something else had made it moot before it was answered.
     pub is_withdrawn: bool,
     /// Whose hand answered it, or made it moot.
-    pub by: Option<Hand>,
+    pub by: Option<ReportedActor>,
     /// When.
     pub at: Option<Timestamp>,
 }
@@ -173,7 +173,7 @@ pub struct QuestionRow {
 /// Whose hand something was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "hand", rename_all = "snake_case")]
-pub enum Hand {
+pub enum ReportedActor {
     /// A session of the client.
     Session {
         /// Which one.
@@ -193,12 +193,12 @@ pub struct DriftRow {
 }
 
 /// All that a report shows of a run.
-pub fn report(run: &str, state: &RunState) -> Report {
+pub fn report(run: &str, state: &RunState) -> RunReport {
     let counts = state.counts();
-    let units: Vec<UnitRow> =
+    let units: Vec<TaskRow> =
         state.standings().iter().map(|(unit, standing)| unit_row(unit, standing, state.units.get(&unit.id))).collect();
     let final_checks = final_rows(state);
-    Report {
+    RunReport {
         schema: SCHEMA,
         run: run.to_owned(),
         plan: state.plan.source.path.clone(),
@@ -207,14 +207,14 @@ pub fn report(run: &str, state: &RunState) -> Report {
         dialect: state.plan.dialect.word(),
         result: result(state),
         why: match &state.phase {
-            Phase::Cancelled { why } => Some(why.clone()),
-            Phase::Executing | Phase::Ended { .. } => None,
+            RunPhase::Cancelled { why } => Some(why.clone()),
+            RunPhase::Executing | RunPhase::Ended { .. } => None,
         },
         holder: hand(&state.holder),
         opened_at: state.opened_at,
         updated_at: state.updated_at,
         base: state.base.clone(),
-        counts: CountRow {
+        counts: TaskCountRow {
             total: counts.total,
             passed: counts.passed,
             claimed: counts.claimed,
@@ -231,27 +231,27 @@ pub fn report(run: &str, state: &RunState) -> Report {
     }
 }
 
-fn result(state: &RunState) -> ResultWord {
+fn result(state: &RunState) -> ReportedResult {
     match &state.phase {
-        Phase::Executing if state.open_question().is_some() => ResultWord::Waiting,
-        Phase::Executing => ResultWord::InProgress,
-        Phase::Cancelled { .. } => ResultWord::Cancelled,
-        Phase::Ended { result: RunResult::Complete } => ResultWord::Complete,
-        Phase::Ended { result: RunResult::CompletedWithFailures } => ResultWord::CompletedWithFailures,
-        Phase::Ended { result: RunResult::Failed } => ResultWord::Failed,
+        RunPhase::Executing if state.open_question().is_some() => ReportedResult::Waiting,
+        RunPhase::Executing => ReportedResult::InProgress,
+        RunPhase::Cancelled { .. } => ReportedResult::Cancelled,
+        RunPhase::Ended { result: RunResult::Complete } => ReportedResult::Complete,
+        RunPhase::Ended { result: RunResult::CompletedWithFailures } => ReportedResult::CompletedWithFailures,
+        RunPhase::Ended { result: RunResult::Failed } => ReportedResult::Failed,
     }
 }
 
-fn hand(actor: &Actor) -> Hand {
-    actor.session.as_ref().map_or(Hand::Terminal, |id| Hand::Session { id: id.clone() })
+fn hand(actor: &EventActor) -> ReportedActor {
+    actor.session.as_ref().map_or(ReportedActor::Terminal, |id| ReportedActor::Session { id: id.clone() })
 }
 
-fn unit_row(unit: &Unit, standing: &Standing, known: Option<&UnitState>) -> UnitRow {
+fn unit_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> TaskRow {
     let end = known.and_then(|known| known.end.as_ref());
     let why = known.and_then(|known| known.why.as_deref());
     let blocked_by = match standing {
-        Standing::Blocked { by } => Some(by.clone()),
-        Standing::Is(_) => None,
+        TaskStanding::Blocked { by } => Some(by.clone()),
+        TaskStanding::Is(_) => None,
     };
     // Why it was left out or given back is younger than how its last attempt ended.
     let evidence = match (&blocked_by, why, end) {
@@ -262,7 +262,7 @@ fn unit_row(unit: &Unit, standing: &Standing, known: Option<&UnitState>) -> Unit
     };
     let vacuous = known.map(|known| known.vacuous.as_slice()).unwrap_or_default();
     let is_vacuous = |place: &usize| vacuous.contains(place);
-    UnitRow {
+    TaskRow {
         id: unit.id.clone(),
         title: unit.title.clone(),
         standing: standing.word(),
@@ -287,7 +287,7 @@ fn unit_row(unit: &Unit, standing: &Standing, known: Option<&UnitState>) -> Unit
     }
 }
 
-fn check_rows(known: &UnitState) -> Vec<CheckRow> {
+fn check_rows(known: &TaskState) -> Vec<CheckRow> {
     known.checks.iter().map(|(command, outcome)| check_row(command, Some(outcome))).collect()
 }
 
@@ -306,26 +306,26 @@ fn check_row(command: &str, outcome: Option<&TaskCheckOutcome>) -> CheckRow {
     }
 }
 
-fn not_verified(units: &[UnitRow], final_checks: &[CheckRow]) -> Vec<Unproved> {
+fn not_verified(units: &[TaskRow], final_checks: &[CheckRow]) -> Vec<UnprovedItem> {
     let of_unit = units.iter().filter_map(|unit| {
-        let why = if unit.standing == Standing::Is(UnitStatus::Unverified).word() {
+        let why = if unit.standing == TaskStanding::Is(TaskStatus::Unverified).word() {
             unit.evidence.clone()
-        } else if unit.standing == Standing::Is(UnitStatus::Claimed).word() {
+        } else if unit.standing == TaskStanding::Is(TaskStatus::Claimed).word() {
             claim(unit)
-        } else if unit.standing == Standing::Is(UnitStatus::Passed).word() && !unit.vacuous.is_empty() {
+        } else if unit.standing == TaskStanding::Is(TaskStatus::Passed).word() && !unit.vacuous.is_empty() {
             format!("green before the work began: {}", unit.vacuous.join("; "))
         } else {
             return None;
         };
-        Some(Unproved { unit: Some(unit.id.clone()), why })
+        Some(UnprovedItem { unit: Some(unit.id.clone()), why })
     });
     let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
-    let of_plan = of_plan.map(|check| Unproved { unit: None, why: format!("did not run: {}", check.command) });
+    let of_plan = of_plan.map(|check| UnprovedItem { unit: None, why: format!("did not run: {}", check.command) });
     of_unit.chain(of_plan).collect()
 }
 
 /// Why a claim is no proof.
-fn claim(unit: &UnitRow) -> String {
+fn claim(unit: &TaskRow) -> String {
     if unit.evidence_ids.is_empty() {
         return "done before the run, as another program says; omo has not checked it".to_owned();
     }
@@ -349,29 +349,30 @@ fn question_row(known: &QuestionState) -> QuestionRow {
 /// The command that goes on from where a run stands.
 fn go_on(run: &str, state: &RunState) -> Option<String> {
     match &state.phase {
-        Phase::Cancelled { .. } => return Some(format!("omo run resume {run}")),
-        Phase::Ended { .. } => {
+        RunPhase::Cancelled { .. } => return Some(format!("omo run resume {run}")),
+        RunPhase::Ended { .. } => {
             // What is tried again has failed itself: what it blocks follows.
-            let may_retry =
-                |standing: &Standing| matches!(standing, Standing::Is(UnitStatus::Failed | UnitStatus::Unverified));
+            let may_retry = |standing: &TaskStanding| {
+                matches!(standing, TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified))
+            };
             let standings = state.standings();
             let failed = standings.iter().find(|(_, standing)| may_retry(standing));
-            let left_out = standings.iter().find(|(_, standing)| *standing == Standing::Is(UnitStatus::Skipped));
+            let left_out = standings.iter().find(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped));
             if let Some((unit, _)) = failed.or(left_out) {
                 return Some(format!("omo run retry {}", unit.id));
             }
             let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
             return is_red.then(|| format!("omo run resume {run}"));
         }
-        Phase::Executing => {}
+        RunPhase::Executing => {}
     }
     match schedule::next(state) {
         // Where there is something to choose, nothing that could be pasted chooses it.
-        Action::Ask(known) => match known.question.options.as_slice() {
+        NextAction::Ask(known) => match known.question.options.as_slice() {
             [only] => Some(format!("omo answer {} {}", known.question.id, only.id)),
             _ => Some("omo agent next".to_owned()),
         },
-        Action::Over => None,
+        NextAction::Over => None,
         _ => Some("omo agent next".to_owned()),
     }
 }

@@ -6,31 +6,34 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{
-    Decision, Dialect, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Precondition, Unit, UnitKind,
+    Dialect, GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup,
+    TaskKind,
 };
 use crate::paths;
-use crate::run::apart::{self, Step};
+use crate::run::apart::{self, ParallelAction};
 use crate::run::event::{QuestionKind, RunResult};
 use crate::run::iteration;
 use crate::run::standing::lets_go_on;
-use crate::run::state::{CONTINUE, ONE_BY_ONE, Phase, QuestionState, RunState, STOP, Standing, UnitStatus, WITHDRAWN};
+use crate::run::state::{
+    CONTINUE, ONE_BY_ONE, QuestionState, RunPhase, RunState, STOP, TaskStanding, TaskStatus, WITHDRAWN,
+};
 
 /// More workers than this at once no session can have.
 const MAX_AT_ONCE: usize = 64;
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action<'a> {
+pub enum NextAction<'a> {
     /// A person has to answer; nothing else is begun until they did.
     Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
     Open(QuestionKind),
     /// These units can be begun now, all of them at the same time.
-    Start(Vec<&'a Unit>),
+    Start(Vec<&'a Task>),
     /// Workers are at these, and nothing else can be begun before they are done.
     Wait(Vec<&'a str>),
     /// Sessions are worked on apart, and this is the next step for them.
-    Apart(Step<'a>),
+    Apart(ParallelAction<'a>),
     /// Everything was done; the checks of the whole plan have to be run.
     FinalChecks,
     /// The tasks have to be gone over once more: these, each with why.
@@ -42,9 +45,9 @@ pub enum Action<'a> {
 }
 
 /// Decides what comes next.
-pub fn next(state: &RunState) -> Action<'_> {
-    if state.phase != Phase::Executing {
-        return Action::Over;
+pub fn next(state: &RunState) -> NextAction<'_> {
+    if state.phase != RunPhase::Executing {
+        return NextAction::Over;
     }
     if let Some(apart) = &state.apart {
         if let Some(action) = before_clients(state) {
@@ -52,27 +55,27 @@ pub fn next(state: &RunState) -> Action<'_> {
         }
         // What one session waits for holds up no other: its questions are asked there.
         return match apart::next(state, apart) {
-            Step::End(result) => Action::End(result),
-            Step::FinalChecks => Action::FinalChecks,
-            Step::Ask(question) => Action::Ask(question),
-            Step::Open(about) => Action::Open(about),
-            step => Action::Apart(step),
+            ParallelAction::End(result) => NextAction::End(result),
+            ParallelAction::FinalChecks => NextAction::FinalChecks,
+            ParallelAction::Ask(question) => NextAction::Ask(question),
+            ParallelAction::Open(about) => NextAction::Open(about),
+            step => NextAction::Apart(step),
         };
     }
     let running: Vec<&str> = state.running().map(|(id, _)| id).collect();
     if state.is_stopped {
-        return if running.is_empty() { Action::End(RunResult::Failed) } else { Action::Wait(running) };
+        return if running.is_empty() { NextAction::End(RunResult::Failed) } else { NextAction::Wait(running) };
     }
     if let Some(question) = state.open_question() {
-        return Action::Ask(question);
+        return NextAction::Ask(question);
     }
     if let Some(about) = due_question(state) {
-        return Action::Open(about);
+        return NextAction::Open(about);
     }
     let view = View::of(state);
     let stops = view.failures().any(|unit| view.stops_the_run(unit));
     if stops && running.is_empty() {
-        return Action::End(RunResult::Failed);
+        return NextAction::End(RunResult::Failed);
     }
     // Nothing more is begun behind a verification that has failed: whatever is left is done in the next iteration.
     if running.is_empty()
@@ -83,27 +86,27 @@ pub fn next(state: &RunState) -> Action<'_> {
     }
     if !stops {
         if let Some(group) = view.due_stop() {
-            return Action::Open(QuestionKind::HardStop { group });
+            return NextAction::Open(QuestionKind::HardStop { group });
         }
         let ready = view.ready();
         if !ready.is_empty() {
-            return Action::Start(ready);
+            return NextAction::Start(ready);
         }
     }
     if !running.is_empty() {
-        return Action::Wait(running);
+        return NextAction::Wait(running);
     }
     if let Some(action) = once_more(state) {
         return action;
     }
     if view.failures().next().is_some() || !view.left.is_empty() {
-        return Action::End(RunResult::CompletedWithFailures);
+        return NextAction::End(RunResult::CompletedWithFailures);
     }
     final_checks(&view)
 }
 
 /// What a person decides before the first client is started: whether the plan is good, and what it leaves open.
-fn before_clients(state: &RunState) -> Option<Action<'_>> {
+fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
     if state.is_stopped || state.running().next().is_some() {
         return None;
     }
@@ -115,28 +118,28 @@ fn before_clients(state: &RunState) -> Option<Action<'_>> {
                 QuestionKind::Verification | QuestionKind::EntryCondition { .. } | QuestionKind::Decisions { .. }
             )
     };
-    state.questions.iter().find(is_it).map(Action::Ask).or_else(|| due_before_all(state).map(Action::Open))
+    state.questions.iter().find(is_it).map(NextAction::Ask).or_else(|| due_before_all(state).map(NextAction::Open))
 }
 
 /// Another iteration, or the end where there is none left. `None` where nothing has to be done again.
-fn once_more(state: &RunState) -> Option<Action<'_>> {
+fn once_more(state: &RunState) -> Option<NextAction<'_>> {
     let reopened = iteration::reopened(state);
-    if state.plan.policy.on_unit_fail != OnUnitFail::Iterate || reopened.is_empty() {
+    if state.plan.policy.on_unit_fail != OnTaskFail::Iterate || reopened.is_empty() {
         return None;
     }
     let is_last = state.iteration >= state.plan.policy.max_iterations;
-    Some(if is_last { Action::End(RunResult::Failed) } else { Action::Iterate(reopened) })
+    Some(if is_last { NextAction::End(RunResult::Failed) } else { NextAction::Iterate(reopened) })
 }
 
-fn final_checks<'a>(view: &View<'a>) -> Action<'a> {
+fn final_checks<'a>(view: &View<'a>) -> NextAction<'a> {
     let state = view.state;
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     match () {
-        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => Action::End(RunResult::Failed),
-        () if outcomes().any(|outcome| outcome.is_none()) => Action::FinalChecks,
+        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
+        () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
         // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
-        () if view.was_left_out() => Action::End(RunResult::CompletedWithFailures),
-        () => Action::End(RunResult::Complete),
+        () if view.was_left_out() => NextAction::End(RunResult::CompletedWithFailures),
+        () => NextAction::End(RunResult::Complete),
     }
 }
 
@@ -183,7 +186,7 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
     });
     let (single, others): (Vec<_>, Vec<_>) =
         open.partition(|decision| decision.blocking || decision.recommended.is_none());
-    let of = |decisions: &[&Decision]| {
+    let of = |decisions: &[&PlanDecision]| {
         Some(QuestionKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
     };
     let asks_one_by_one = state.questions.iter().any(|known| {
@@ -199,7 +202,7 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
 }
 
 /// Whether there is nothing to ask about a decision: it was taken, or was answered without anything to choose from.
-fn is_settled(state: &RunState, decision: &Decision) -> bool {
+fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     let was_asked = || {
         state.questions.iter().any(|known| {
             matches!(&known.question.about, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
@@ -211,10 +214,10 @@ fn is_settled(state: &RunState, decision: &Decision) -> bool {
 
 /// The first unit that has failed, asks for human judgment, and has had none yet.
 fn due_judgment(state: &RunState) -> Option<QuestionKind> {
-    let waits = |unit: &&Unit| {
+    let waits = |unit: &&Task| {
         let known = state.units.get(&unit.id);
         unit.on_failure == OnFailure::Escalate
-            && known.is_some_and(|known| known.status == UnitStatus::Failed && known.judgment.is_none())
+            && known.is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
     };
     state.plan.units.iter().find(waits).map(|unit| QuestionKind::Escalated { unit: unit.id.clone() })
 }
@@ -230,7 +233,7 @@ pub(crate) fn in_order(plan: &Plan) -> Vec<usize> {
 /// What the rules below ask about a state again and again, looked up once.
 struct View<'a> {
     state: &'a RunState,
-    standings: Vec<(&'a Unit, Standing)>,
+    standings: Vec<(&'a Task, TaskStanding)>,
     /// The units that have not ended.
     left: BTreeSet<&'a str>,
     /// The place of the group of each unit.
@@ -248,35 +251,35 @@ impl<'a> View<'a> {
     }
 
     /// The units that ended so that what depends on them cannot be done, and those.
-    fn failures(&self) -> impl Iterator<Item = &'a Unit> {
+    fn failures(&self) -> impl Iterator<Item = &'a Task> {
         let failed = self.standings.iter().filter(|(unit, standing)| match standing {
-            Standing::Is(status) => status.is_ended() && !lets_go_on(unit, *status),
-            Standing::Blocked { .. } => true,
+            TaskStanding::Is(status) => status.is_ended() && !lets_go_on(unit, *status),
+            TaskStanding::Blocked { .. } => true,
         });
         failed.map(|(unit, _)| *unit)
     }
 
     /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does and no
     /// person has said otherwise.
-    fn stops_the_run(&self, unit: &Unit) -> bool {
+    fn stops_the_run(&self, unit: &Task) -> bool {
         match self.state.units.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
             Some(STOP) => true,
             Some(_) => false,
-            None => self.state.plan.policy.on_unit_fail == OnUnitFail::Stop && self.has_failed(unit),
+            None => self.state.plan.policy.on_unit_fail == OnTaskFail::Stop && self.has_failed(unit),
         }
     }
 
     /// Whether the unit itself did, and not another that it waits for; nor did a person leave it out.
-    fn has_failed(&self, unit: &Unit) -> bool {
+    fn has_failed(&self, unit: &Task) -> bool {
         let status = self.state.units.get(&unit.id).map(|known| known.status);
-        matches!(status, Some(UnitStatus::Failed | UnitStatus::Unverified))
+        matches!(status, Some(TaskStatus::Failed | TaskStatus::Unverified))
     }
 
     fn was_left_out(&self) -> bool {
-        self.standings.iter().any(|(_, standing)| *standing == Standing::Is(UnitStatus::Skipped))
+        self.standings.iter().any(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped))
     }
 
-    fn is_over(&self, group: &Group) -> bool {
+    fn is_over(&self, group: &TaskGroup) -> bool {
         group.units.iter().all(|id| !self.left.contains(id.as_str()))
     }
 
@@ -295,24 +298,24 @@ impl<'a> View<'a> {
     }
 
     /// The units that can be begun now, all of them at the same time.
-    fn ready(&self) -> Vec<&'a Unit> {
+    fn ready(&self) -> Vec<&'a Task> {
         let policy = &self.state.plan.policy;
         let most = match (policy.parallel, policy.max_workers) {
-            (Parallel::None, _) => 1,
-            (Parallel::Groups | Parallel::Units, 0) => MAX_AT_ONCE,
-            (Parallel::Groups | Parallel::Units, most) => {
+            (Parallelism::None, _) => 1,
+            (Parallelism::Groups | Parallelism::Units, 0) => MAX_AT_ONCE,
+            (Parallelism::Groups | Parallelism::Units, most) => {
                 usize::try_from(most).map_or(MAX_AT_ONCE, |most| most.min(MAX_AT_ONCE))
             }
         };
         let open = self.open_groups();
-        let is_running = |(_, standing): &&(&Unit, Standing)| *standing == Standing::Is(UnitStatus::Running);
-        let mut at_work: Vec<&Unit> = self.standings.iter().filter(is_running).map(|(unit, _)| *unit).collect();
+        let is_running = |(_, standing): &&(&Task, TaskStanding)| *standing == TaskStanding::Is(TaskStatus::Running);
+        let mut at_work: Vec<&Task> = self.standings.iter().filter(is_running).map(|(unit, _)| *unit).collect();
         let mut ready = Vec::new();
         for (unit, standing) in &self.standings {
             if at_work.len() >= most {
                 break;
             }
-            let waits = matches!(standing, Standing::Is(UnitStatus::Pending | UnitStatus::Held));
+            let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held));
             if waits
                 && self.group_of.get(unit.id.as_str()).is_none_or(|place| open.contains(place))
                 && unit.deps.iter().all(|id| self.state.lets_go_on(id))
@@ -335,26 +338,26 @@ impl<'a> View<'a> {
         let reached = order.into_iter().take(last.saturating_add(1));
         let first = groups.iter().filter(|group| !self.is_over(group)).map(|group| group.stage).min();
         let is_dep_over = |id: &String| groups.iter().find(|group| group.id == *id).is_none_or(|dep| self.is_over(dep));
-        let is_open = |group: &Group| Some(group.stage) == first && group.deps.iter().all(is_dep_over);
+        let is_open = |group: &TaskGroup| Some(group.stage) == first && group.deps.iter().all(is_dep_over);
         reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
     }
 
     /// Whether two units can be worked on at the same time: in work trees of their own, or in one where
     /// they touch nothing that is the same.
-    fn may_meet(&self, one: &Unit, other: &Unit) -> bool {
-        let group = |unit: &Unit| self.group_of.get(unit.id.as_str()).copied();
+    fn may_meet(&self, one: &Task, other: &Task) -> bool {
+        let group = |unit: &Task| self.group_of.get(unit.id.as_str()).copied();
         let is_own = |place: Option<usize>| {
             let group = place.and_then(|place| self.state.plan.groups.get(place));
-            group.is_some_and(|group| group.isolation == Isolation::Worktree)
+            group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
         };
         // What is being verified stays as it is.
-        if [one, other].iter().any(|unit| unit.kind == UnitKind::Verify) {
+        if [one, other].iter().any(|unit| unit.kind == TaskKind::Verify) {
             return false;
         }
         match (group(one), group(other)) {
             (first, second) if first != second && (is_own(first) || is_own(second)) => true,
             // A session does one thing after the other.
-            (first, second) if first == second && self.state.plan.policy.parallel == Parallel::Groups => false,
+            (first, second) if first == second && self.state.plan.policy.parallel == Parallelism::Groups => false,
             // The author of a session's tasks made them for workers side by side, and few of them name files.
             _ if self.state.plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) => {
                 true
@@ -365,13 +368,13 @@ impl<'a> View<'a> {
 }
 
 /// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
-pub(crate) fn lacks_contract(plan: &Plan, unit: &Unit) -> bool {
+pub(crate) fn lacks_contract(plan: &Plan, unit: &Task) -> bool {
     plan.policy.wants_contracts && unit.contract.is_none()
 }
 
 /// Whether two units of one work tree can be worked on at the same time: both name their files, and none
 /// of them can be the same.
-pub fn are_apart(one: &Unit, other: &Unit) -> bool {
+pub fn are_apart(one: &Task, other: &Task) -> bool {
     let names_files = !one.files.is_empty() && !other.files.is_empty();
     names_files && one.files.iter().all(|file| other.files.iter().all(|known| !paths::overlap(&file.path, &known.path)))
 }

@@ -3,9 +3,9 @@
 
 use omo_core::text::sanitize;
 
-use crate::model::UnitKind;
-use crate::run::event::{Evidence, Verdict};
-use crate::run::state::{RunState, UnitStatus};
+use crate::model::TaskKind;
+use crate::run::event::{Evidence, PlanVerdict};
+use crate::run::state::{RunState, TaskStatus};
 
 /// Whether evidence shows that a unit is done: the worker that is at it has run all of it, and all is known and green.
 pub(crate) fn by_worker(state: &RunState, unit: &str, ids: &[String]) -> Result<(), String> {
@@ -26,7 +26,7 @@ pub(crate) fn by_worker(state: &RunState, unit: &str, ids: &[String]) -> Result<
 
 /// Whether what is known of the whole lets a verdict say that all of it is done: every task is, everything that is
 /// cited was green, some of it was run by the verifier, and no check of the tasks is red or was not run since.
-pub(crate) fn is_whole(state: &RunState, verdict: &Verdict) -> Result<(), String> {
+pub(crate) fn is_whole(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
     lets_pass(state, verdict)?;
     for (place, check) in state.plan.final_checks.iter().enumerate() {
         let command = sanitize(&check.command, 120).replace('`', "'");
@@ -42,10 +42,10 @@ pub(crate) fn is_whole(state: &RunState, verdict: &Verdict) -> Result<(), String
 }
 
 /// The same without the checks of the tasks.
-pub(crate) fn lets_pass(state: &RunState, verdict: &Verdict) -> Result<(), String> {
-    for unit in state.plan.units.iter().filter(|unit| unit.kind != UnitKind::Verify) {
+pub(crate) fn lets_pass(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
+    for unit in state.plan.units.iter().filter(|unit| unit.kind != TaskKind::Verify) {
         let status = state.units.get(&unit.id).map(|known| known.status);
-        if !matches!(status, Some(UnitStatus::Passed | UnitStatus::Claimed)) {
+        if !matches!(status, Some(TaskStatus::Passed | TaskStatus::Claimed)) {
             let standing = state.standing(&unit.id).map_or("missing", |standing| standing.word());
             return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), unit.id));
         }

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::model::{OnFailure, Unit};
-use crate::run::state::{Counts, QuestionState, RunState, Running, Standing, UnitStatus};
+use crate::model::{OnFailure, Task};
+use crate::run::state::{QuestionState, RunState, RunningAttempt, TaskCounts, TaskStanding, TaskStatus};
 
 impl RunState {
     /// The open question that the run waits at, if it does: the first one without an answer.
@@ -18,23 +18,23 @@ impl RunState {
     }
 
     /// Where a unit stands; `None` where the plan does not have it.
-    pub fn standing(&self, id: &str) -> Option<Standing> {
+    pub fn standing(&self, id: &str) -> Option<TaskStanding> {
         let status = self.units.get(id)?.status;
         let blocker = self.blocked().get(id).map(|by| (*by).to_owned());
-        Some(blocker.map_or(Standing::Is(status), |by| Standing::Blocked { by }))
+        Some(blocker.map_or(TaskStanding::Is(status), |by| TaskStanding::Blocked { by }))
     }
 
     /// Where every unit stands, in the order of the plan.
-    pub fn standings(&self) -> Vec<(&Unit, Standing)> {
+    pub fn standings(&self) -> Vec<(&Task, TaskStanding)> {
         let blocked = self.blocked();
-        let standing = |unit: &Unit| match blocked.get(unit.id.as_str()) {
-            Some(by) => Standing::Blocked { by: (*by).to_owned() },
-            None => Standing::Is(self.status(&unit.id)),
+        let standing = |unit: &Task| match blocked.get(unit.id.as_str()) {
+            Some(by) => TaskStanding::Blocked { by: (*by).to_owned() },
+            None => TaskStanding::Is(self.status(&unit.id)),
         };
         self.plan.units.iter().map(|unit| (unit, standing(unit))).collect()
     }
 
-    fn status(&self, id: &str) -> UnitStatus {
+    fn status(&self, id: &str) -> TaskStatus {
         self.units.get(id).map(|state| state.status).unwrap_or_default()
     }
 
@@ -46,7 +46,7 @@ impl RunState {
         let mut ends = VecDeque::new();
         for unit in &self.plan.units {
             let status = self.status(&unit.id);
-            if matches!(status, UnitStatus::Pending | UnitStatus::Held) {
+            if matches!(status, TaskStatus::Pending | TaskStatus::Held) {
                 for id in &unit.deps {
                     dependents.entry(id).or_default().push(&unit.id);
                 }
@@ -70,38 +70,38 @@ impl RunState {
     pub fn lets_go_on(&self, id: &str) -> bool {
         match self.status(id) {
             // Only here does the plan have a say: looking it up is not free.
-            UnitStatus::Skipped => self.plan.unit(id).is_some_and(|unit| lets_go_on(unit, UnitStatus::Skipped)),
-            status => matches!(status, UnitStatus::Passed | UnitStatus::Claimed),
+            TaskStatus::Skipped => self.plan.unit(id).is_some_and(|unit| lets_go_on(unit, TaskStatus::Skipped)),
+            status => matches!(status, TaskStatus::Passed | TaskStatus::Claimed),
         }
     }
 
     /// How many units stand how.
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts { total: self.plan.units.len(), ..Counts::default() };
+    pub fn counts(&self) -> TaskCounts {
+        let mut counts = TaskCounts { total: self.plan.units.len(), ..TaskCounts::default() };
         for (_, standing) in self.standings() {
             match standing {
-                Standing::Is(UnitStatus::Passed) => counts.passed += 1,
-                Standing::Is(UnitStatus::Claimed) => counts.claimed += 1,
-                Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => counts.failed += 1,
-                Standing::Blocked { .. } | Standing::Is(UnitStatus::Skipped) => counts.blocked += 1,
-                Standing::Is(_) => counts.pending += 1,
+                TaskStanding::Is(TaskStatus::Passed) => counts.passed += 1,
+                TaskStanding::Is(TaskStatus::Claimed) => counts.claimed += 1,
+                TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => counts.failed += 1,
+                TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped) => counts.blocked += 1,
+                TaskStanding::Is(_) => counts.pending += 1,
             }
         }
         counts
     }
 
     /// The units that a worker is at.
-    pub fn running(&self) -> impl Iterator<Item = (&str, &Running)> {
+    pub fn running(&self) -> impl Iterator<Item = (&str, &RunningAttempt)> {
         self.units.iter().filter_map(|(id, unit)| Some((id.as_str(), unit.running.as_ref()?)))
     }
 }
 
 /// Whether what depends on a unit of this status may be begun.
-pub(crate) fn lets_go_on(unit: &Unit, status: UnitStatus) -> bool {
+pub(crate) fn lets_go_on(unit: &Task, status: TaskStatus) -> bool {
     match status {
-        UnitStatus::Passed | UnitStatus::Claimed => true,
-        UnitStatus::Skipped => unit.on_failure == OnFailure::Skip,
-        UnitStatus::Pending | UnitStatus::Running | UnitStatus::Held | UnitStatus::Unverified | UnitStatus::Failed => {
+        TaskStatus::Passed | TaskStatus::Claimed => true,
+        TaskStatus::Skipped => unit.on_failure == OnFailure::Skip,
+        TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Unverified | TaskStatus::Failed => {
             false
         }
     }

@@ -6,11 +6,13 @@ use omo_core::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Decision, Plan, Unit};
-use crate::run::apart::Apart;
-use crate::run::event::{Actor, Evidence, ImportedStatus, Question, RunResult, Unfinished, UnitEnd, Verdict};
+use crate::model::{Plan, PlanDecision, Task};
+use crate::run::apart::ParallelState;
+use crate::run::event::{
+    AttemptEnd, EventActor, Evidence, ImportedStatus, PlanVerdict, Question, RunResult, UnfinishedLine,
+};
 use crate::run::mode::ExecutionMode;
-use crate::ultra_run::asked::Asked;
+use crate::ultra_run::asked::RunScope;
 
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,11 +30,11 @@ pub struct RunState {
     /// The commit that was checked out at its start.
     pub base: Option<String>,
     /// Where the run as a whole stands.
-    pub phase: Phase,
+    pub phase: RunPhase,
     /// Who it belongs to.
-    pub holder: Actor,
+    pub holder: EventActor,
     /// Each unit of the plan, by id.
-    pub units: BTreeMap<String, UnitState>,
+    pub units: BTreeMap<String, TaskState>,
     /// The questions, in the order in which they were opened.
     pub questions: Vec<QuestionState>,
     /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
@@ -45,7 +47,7 @@ pub struct RunState {
     pub drift: Vec<(String, Option<String>)>,
     /// What was handed out last.
     #[serde(default)]
-    pub handed_out: Option<HandedOut>,
+    pub handed_out: Option<DispatchedTasks>,
     /// How often its tasks were gone over, this time included.
     #[serde(default = "first")]
     pub iteration: u32,
@@ -54,20 +56,20 @@ pub struct RunState {
     pub evidence: Vec<Evidence>,
     /// What was said about the whole, in its order.
     #[serde(default)]
-    pub verdicts: Vec<Verdict>,
+    pub verdicts: Vec<PlanVerdict>,
     /// The work tree as it was when its first worker began.
     #[serde(default)]
     pub first_tree: Option<String>,
     /// The lines that it added and that say that something is not finished, as they are since anything else was done;
     /// `None` where they were not searched for since.
     #[serde(default)]
-    pub unfinished: Option<Vec<Unfinished>>,
+    pub unfinished: Option<Vec<UnfinishedLine>>,
     /// What is known of its sessions, where those are worked on apart.
     #[serde(default)]
-    pub apart: Option<Apart>,
+    pub apart: Option<ParallelState>,
     /// How much of an ultraplan was asked for, and in which way.
     #[serde(default)]
-    pub asked: Option<Asked>,
+    pub asked: Option<RunScope>,
     /// How its tasks are handed out.
     pub mode: ExecutionMode,
     /// A person had it stopped at a question: nothing more is begun.
@@ -83,7 +85,7 @@ pub struct RunState {
 
 /// Units that were handed out together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HandedOut {
+pub struct DispatchedTasks {
     /// Which ones.
     pub units: Vec<String>,
     /// When.
@@ -93,7 +95,7 @@ pub struct HandedOut {
 /// Where a run as a whole stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
-pub enum Phase {
+pub enum RunPhase {
     /// Units are worked on, or wait for a question.
     Executing,
     /// It came to its end.
@@ -110,9 +112,9 @@ pub enum Phase {
 
 /// Where one unit stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnitState {
+pub struct TaskState {
     /// Where.
-    pub status: UnitStatus,
+    pub status: TaskStatus,
     /// Attempts that were begun and count.
     pub attempts: u32,
     /// Those of them that were over when a person, or an edited plan, last had it done again: they are
@@ -120,9 +122,9 @@ pub struct UnitState {
     #[serde(default)]
     pub attempts_before: u32,
     /// How the last attempt ended, where one has.
-    pub end: Option<UnitEnd>,
+    pub end: Option<AttemptEnd>,
     /// The attempt that runs.
-    pub running: Option<Running>,
+    pub running: Option<RunningAttempt>,
     /// What came of each check of the last attempt, in the order in which they ran.
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
@@ -143,7 +145,7 @@ pub struct UnitState {
     pub judgment: Option<String>,
     /// The work tree as it was before the first of the attempts that still count.
     #[serde(default)]
-    pub ground: Option<Ground>,
+    pub ground: Option<WorktreeBaseline>,
     /// What its attempts have left has to be taken back before anything else is begun in its work tree.
     #[serde(default)]
     pub is_to_restore: bool,
@@ -160,7 +162,7 @@ pub struct UnitState {
 
 /// A work tree as it was before the first work on a unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ground {
+pub struct WorktreeBaseline {
     /// What tells what was changed since.
     pub tree: Option<String>,
     /// What it can be put back to.
@@ -175,7 +177,7 @@ fn first() -> u32 {
 /// written down: [`RunState::standing`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum UnitStatus {
+pub enum TaskStatus {
     /// No worker has begun, or it has to be done again.
     #[default]
     Pending,
@@ -196,14 +198,14 @@ pub enum UnitStatus {
     Skipped,
 }
 
-impl UnitStatus {
+impl TaskStatus {
     /// Whether nothing more happens to it by itself.
     pub fn is_ended(self) -> bool {
         matches!(self, Self::Passed | Self::Claimed | Self::Unverified | Self::Failed | Self::Skipped)
     }
 }
 
-impl From<ImportedStatus> for UnitStatus {
+impl From<ImportedStatus> for TaskStatus {
     fn from(status: ImportedStatus) -> Self {
         match status {
             ImportedStatus::Done => Self::Claimed,
@@ -215,9 +217,9 @@ impl From<ImportedStatus> for UnitStatus {
 
 /// Where a unit stands, what it depends on included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum TaskStanding {
     /// As the ledger says.
-    Is(UnitStatus),
+    Is(TaskStatus),
     /// Something that it depends on ended other than passed: this one.
     Blocked {
         /// The nearest such unit.
@@ -225,7 +227,7 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl TaskStanding {
     /// Whether nothing more happens to it by itself.
     pub fn is_ended(&self) -> bool {
         match self {
@@ -237,14 +239,14 @@ impl Standing {
     /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Is(UnitStatus::Pending) => "pending",
-            Self::Is(UnitStatus::Running) => "running",
-            Self::Is(UnitStatus::Held) => "held",
-            Self::Is(UnitStatus::Passed) => "passed",
-            Self::Is(UnitStatus::Claimed) => "claimed",
-            Self::Is(UnitStatus::Unverified) => "unverified",
-            Self::Is(UnitStatus::Failed) => "failed",
-            Self::Is(UnitStatus::Skipped) => "skipped",
+            Self::Is(TaskStatus::Pending) => "pending",
+            Self::Is(TaskStatus::Running) => "running",
+            Self::Is(TaskStatus::Held) => "held",
+            Self::Is(TaskStatus::Passed) => "passed",
+            Self::Is(TaskStatus::Claimed) => "claimed",
+            Self::Is(TaskStatus::Unverified) => "unverified",
+            Self::Is(TaskStatus::Failed) => "failed",
+            Self::Is(TaskStatus::Skipped) => "skipped",
             Self::Blocked { .. } => "blocked",
         }
     }
@@ -252,9 +254,9 @@ impl Standing {
 
 /// An attempt that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
+pub struct RunningAttempt {
     /// Who started it.
-    pub by: Actor,
+    pub by: EventActor,
     /// The SHA-256 of its ticket.
     pub ticket: String,
     /// When it began.
@@ -274,23 +276,23 @@ pub struct QuestionState {
     /// When it was opened.
     pub opened_at: Timestamp,
     /// What was answered, by whom, and when.
-    pub answer: Option<Answer>,
+    pub answer: Option<QuestionAnswer>,
 }
 
 /// What was answered at a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct QuestionAnswer {
     /// Which option.
     pub option: String,
     /// Whose hand it was.
-    pub by: Actor,
+    pub by: EventActor,
     /// When.
     pub at: Timestamp,
 }
 
 /// How many units stand how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct TaskCounts {
     /// All of them.
     pub total: usize,
     /// Proved.
@@ -307,30 +309,30 @@ pub struct Counts {
 
 /// A ledger that cannot be: what is wrong, and at which event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadLedger {
+pub struct LedgerError {
     /// The number of the event.
     pub seq: u64,
     /// What is wrong with it.
     pub what: String,
 }
 
-impl std::fmt::Display for BadLedger {
+impl std::fmt::Display for LedgerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "event {} of the ledger {}", self.seq, self.what)
     }
 }
 
-impl std::error::Error for BadLedger {}
+impl std::error::Error for LedgerError {}
 
 impl RunState {
     /// What differs between the plan that the run knows and another reading of its file: the ids of the
     /// units that say something else, that are new, and that are gone.
-    pub fn differences(&self, plan: &Plan) -> Differences {
+    pub fn differences(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (texts(&self.plan), texts(plan));
-        let ids_where = |units: &[Unit], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let ids_where = |units: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
             units.iter().map(|unit| &unit.id).filter(|id| keep(id)).cloned().collect()
         };
-        Differences {
+        PlanDifferences {
             changed: ids_where(&plan.units, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
             added: ids_where(&plan.units, &|id| !before.contains_key(id)),
             removed: ids_where(&self.plan.units, &|id| !after.contains_key(id)),
@@ -345,7 +347,7 @@ pub(crate) fn texts(plan: &Plan) -> BTreeMap<&str, &str> {
 
 /// What differs between two readings of a plan, in the order of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Differences {
+pub struct PlanDifferences {
     /// Units that say something else.
     pub changed: Vec<String>,
     /// Units that are new.
@@ -358,7 +360,7 @@ pub struct Differences {
 pub const FINAL: &str = "final";
 
 /// The label that an answer chooses for a decision; `None` where it chooses none.
-pub fn chosen_label(decision: &Decision, option: &str) -> Option<String> {
+pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
     let named = decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone());
     named.or_else(|| decision.recommended.clone().filter(|_| option == ACCEPT_ALL))
 }

@@ -10,19 +10,19 @@ mod work;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-use crate::model::{Plan, Unit};
-use crate::run::event::{Actor, EventKind, UnitEnd};
+use crate::model::{Plan, Task};
+use crate::run::event::{AttemptEnd, EventActor, EventKind};
 use crate::run::iteration;
 use crate::run::question_text::question_about;
-use crate::run::schedule::{self, Action, lacks_contract};
-use crate::run::state::{Phase, QuestionState, RunState, UnitStatus};
+use crate::run::schedule::{self, NextAction, lacks_contract};
+use crate::run::state::{QuestionState, RunPhase, RunState, TaskStatus};
 
 pub use apart::{client_ended, is_to_be_noted, paused, running_in, waits_for_a_limit};
 pub use people::{accept_billing, answer, cancel, replan, retry, set_budget, skip};
 pub use session::{add_unit, evidence, refuses, verdict};
 pub use work::{
-    CommitOutcome, Measured, Start, finals, gave_up, judged, keeping, may_start, of_ticket, passes, start, takes_back,
-    worker_lost,
+    AttemptMeasurement, AttemptStart, CommitOutcome, finals, gave_up, judged, keeping, may_start, of_ticket, passes,
+    start, takes_back, worker_lost,
 };
 
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same
@@ -31,9 +31,9 @@ pub const MAX_LOST: u32 = 3;
 
 /// Why a verb does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct VerbRefusal {
     /// What kind of thing is in the way.
-    pub kind: RefusalKind,
+    pub kind: VerbRefusalKind,
     /// What, in one sentence without its end.
     pub message: String,
     /// What to do.
@@ -42,7 +42,7 @@ pub struct Refusal {
 
 /// What kind of thing is in the way of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RefusalKind {
+pub enum VerbRefusalKind {
     /// What was named is not there.
     NotFound,
     /// Something else has to happen first, or it is not this caller's to do.
@@ -57,17 +57,17 @@ pub enum RefusalKind {
     NotGreen,
 }
 
-impl Refusal {
-    fn new(kind: RefusalKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+impl VerbRefusal {
+    fn new(kind: VerbRefusalKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: hint.into() }
     }
 }
 
 /// Who asks, and what is known about them.
 #[derive(Clone, Debug, Default)]
-pub struct Caller {
+pub struct VerbCaller {
     /// Who it is.
-    pub actor: Actor,
+    pub actor: EventActor,
     /// When a person last typed something in that session; `None` where that is not known. Does not
     /// matter for a terminal: a person is at it.
     pub prompted_at: Option<Timestamp>,
@@ -75,7 +75,7 @@ pub struct Caller {
     pub group: Option<String>,
 }
 
-impl Caller {
+impl VerbCaller {
     /// Whether a person has spoken since: at a terminal one always does.
     fn has_person_since(&self, at: Timestamp) -> bool {
         self.actor.session.is_none() || self.prompted_at.is_some_and(|prompted| prompted > at)
@@ -83,7 +83,7 @@ impl Caller {
 }
 
 /// Whether a process that was written down still lives; `None` where that cannot be told.
-pub type IsAlive<'a> = &'a dyn Fn(&crate::run::event::Process) -> Option<bool>;
+pub type ProcessProbe<'a> = &'a dyn Fn(&crate::run::event::RecordedProcess) -> Option<bool>;
 
 /// Takes part in a run: what has to be written down before anything else that this caller does.
 ///
@@ -93,9 +93,9 @@ pub type IsAlive<'a> = &'a dyn Fn(&crate::run::event::Process) -> Option<bool>;
 /// # Errors
 ///
 /// The session that the run belongs to lives.
-pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<EventKind>, Refusal> {
+pub fn take(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Result<Vec<EventKind>, VerbRefusal> {
     // A run that is over has no holder: the caller that goes on with it becomes the holder.
-    if state.phase != Phase::Executing {
+    if state.phase != RunPhase::Executing {
         return Ok(Vec::new());
     }
     // A client of the run itself takes it from no holder, and the supervisor of the clients gives their units back.
@@ -120,7 +120,7 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
         events.push(EventKind::Taken);
     }
     // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
-    let is_lost = |by: &Actor| match by.process.as_ref().and_then(is_alive) {
+    let is_lost = |by: &EventActor| match by.process.as_ref().and_then(is_alive) {
         Some(lives) => !lives,
         None => holder_lives == Some(false) && by.is_same(holder),
     };
@@ -131,25 +131,25 @@ pub fn take(state: &RunState, caller: &Caller, is_alive: IsAlive) -> Result<Vec<
 }
 
 /// Takes a run from its holder: what a person asks for with `omo run resume`.
-pub fn take_over(state: &RunState, caller: &Caller) -> Vec<EventKind> {
+pub fn take_over(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
     let mut events = Vec::new();
     match &state.phase {
-        Phase::Executing if state.holder == caller.actor => {}
-        Phase::Executing => events.push(EventKind::Taken),
-        Phase::Ended { .. } | Phase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
+        RunPhase::Executing if state.holder == caller.actor => {}
+        RunPhase::Executing => events.push(EventKind::Taken),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
     }
     // The supervisor goes on looking after the clients of sessions.
-    let is_looked_after = state.apart.is_some() && state.phase == Phase::Executing;
+    let is_looked_after = state.apart.is_some() && state.phase == RunPhase::Executing;
     let others = state.running().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
     events.extend(others.map(|(id, _)| lost(state, id, "the run was taken over")));
     events
 }
 
-fn held(state: &RunState) -> Refusal {
+fn held(state: &RunState) -> VerbRefusal {
     let pid = state.holder.process.as_ref().map(|process| format!(", process {}", process.pid)).unwrap_or_default();
     let message = format!("the run is held by {}{pid}, last at work {}", state.holder.word(), state.updated_at);
     let hint = "wait for it, end it there, or take it over from a terminal of your own: `omo run resume`";
-    Refusal::new(RefusalKind::Contention, message, hint)
+    VerbRefusal::new(VerbRefusalKind::Contention, message, hint)
 }
 
 /// A worker is gone.
@@ -158,7 +158,7 @@ fn lost(state: &RunState, id: &str, why: &str) -> EventKind {
     let attempt = unit.map_or(1, |unit| unit.attempts);
     if unit.is_some_and(|unit| unit.lost + 1 >= MAX_LOST) {
         let evidence = format!("its worker was lost {MAX_LOST} times");
-        let end = UnitEnd { attempt, evidence, ..UnitEnd::default() };
+        let end = AttemptEnd { attempt, evidence, ..AttemptEnd::default() };
         return EventKind::UnitFailed { unit: id.to_owned(), is_final: true, end };
     }
     EventKind::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned(), is_pause: false }
@@ -167,15 +167,15 @@ fn lost(state: &RunState, id: &str, why: &str) -> EventKind {
 /// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
 /// has failed, a question that is due, another iteration, or the end. Applied again and again until there is none.
 pub fn advance(state: &RunState) -> Option<EventKind> {
-    if state.phase == Phase::Executing
+    if state.phase == RunPhase::Executing
         && let Some(unit) = without_contract(&state.plan).find(|unit| waits(state, unit))
     {
         return Some(without_contract_failed(unit));
     }
     match schedule::next(state) {
-        Action::Open(about) => Some(EventKind::QuestionOpened { question: question_about(state, about) }),
-        Action::End(result) => Some(EventKind::RunEnded { result }),
-        Action::Iterate(reopened) => {
+        NextAction::Open(about) => Some(EventKind::QuestionOpened { question: question_about(state, about) }),
+        NextAction::End(result) => Some(EventKind::RunEnded { result }),
+        NextAction::Iterate(reopened) => {
             Some(EventKind::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
         }
         _ => None,
@@ -188,28 +188,28 @@ pub fn opened(plan: &Plan) -> Vec<EventKind> {
     without_contract(plan).map(without_contract_failed).collect()
 }
 
-fn without_contract(plan: &Plan) -> impl Iterator<Item = &Unit> {
+fn without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
     plan.units.iter().filter(|unit| lacks_contract(plan, unit))
 }
 
-fn without_contract_failed(unit: &Unit) -> EventKind {
-    let end = UnitEnd { evidence: "missing Task Contract".to_owned(), ..UnitEnd::default() };
+fn without_contract_failed(unit: &Task) -> EventKind {
+    let end = AttemptEnd { evidence: "missing Task Contract".to_owned(), ..AttemptEnd::default() };
     EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }
 }
 
-fn waits(state: &RunState, unit: &Unit) -> bool {
+fn waits(state: &RunState, unit: &Task) -> bool {
     let status = state.units.get(&unit.id).map(|known| known.status);
-    matches!(status, Some(UnitStatus::Pending | UnitStatus::Held))
+    matches!(status, Some(TaskStatus::Pending | TaskStatus::Held))
 }
 
-fn over(hint: &str) -> Refusal {
-    Refusal::new(RefusalKind::Precondition, "the run has ended", hint)
+fn over(hint: &str) -> VerbRefusal {
+    VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended", hint)
 }
 
-fn unanswered(question: &QuestionState) -> Refusal {
+fn unanswered(question: &QuestionState) -> VerbRefusal {
     let first = question.question.question.lines().next().unwrap_or_default();
     let message = format!("question {} waits for an answer: {}", question.question.id, sanitize(first, 200));
-    Refusal::new(RefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
+    VerbRefusal::new(VerbRefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
 }
 
 /// The unit of this id.
@@ -217,11 +217,11 @@ fn unanswered(question: &QuestionState) -> Refusal {
 /// # Errors
 ///
 /// The plan has none.
-pub fn found<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
+pub fn found<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     state.plan.unit(id).ok_or_else(|| {
         let ids: Vec<&str> = state.plan.units.iter().take(20).map(|unit| unit.id.as_str()).collect();
         let more = if state.plan.units.len() > ids.len() { ", …" } else { "" };
         let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), sanitize(id, 60));
-        Refusal::new(RefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))
+        VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))
     })
 }

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostic::Code;
-use crate::document::{Document, lines};
+use crate::document::{MarkdownDocument, lines};
 use crate::labels::item;
 use crate::pattern::Pattern;
 
-use super::outline::Outline;
+use super::outline::TaskOutline;
 use references::{Reference, Value, merged, parse};
 
 /// The words of the label.
@@ -25,7 +25,7 @@ const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.
 const MAX_EDGES: usize = 100_000;
 /// Reads what every task of the outline depends on.
-pub(super) fn read<'a>(document: &Document<'a>, outline: &mut Outline<'a>) {
+pub(super) fn read<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>) {
     let numbers = numbers(outline);
     // For each task the last one that named it: the tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
@@ -64,8 +64,8 @@ pub(super) fn read<'a>(document: &Document<'a>, outline: &mut Outline<'a>) {
 }
 
 fn depend(
-    document: &Document<'_>,
-    outline: &mut Outline<'_>,
+    document: &MarkdownDocument<'_>,
+    outline: &mut TaskOutline<'_>,
     place: usize,
     needed: Result<usize, String>,
     span: &Range<usize>,
@@ -92,7 +92,7 @@ fn depend(
 
 /// The numbers that tasks have, with the place of the task that each stands for: the task itself, or
 /// the implementation of a pair.
-fn numbers(outline: &Outline<'_>) -> BTreeMap<u64, usize> {
+fn numbers(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
     let mut numbers: BTreeMap<u64, (u8, usize)> = BTreeMap::new();
     for (place, task) in outline.tasks.iter().enumerate() {
         let (number, half) = task.id.split_once('-').unwrap_or((task.id, ""));
@@ -113,7 +113,7 @@ fn numbers(outline: &Outline<'_>) -> BTreeMap<u64, usize> {
 
 /// The places of the tasks that a reference is for, or the name of what is not there.
 fn resolve(
-    outline: &Outline<'_>,
+    outline: &TaskOutline<'_>,
     numbers: &BTreeMap<u64, usize>,
     reference: &Reference<'_>,
 ) -> Vec<Result<usize, String>> {
@@ -134,7 +134,7 @@ fn resolve(
 }
 
 /// The bytes behind the label whose words stand here, up to the end of its line.
-fn label_at(document: &Document<'_>, at: usize) -> Option<Range<usize>> {
+fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> {
     let near = (at.saturating_sub(LOOK_BACK)..at).find(|start| document.text.is_char_boundary(*start)).unwrap_or(at);
     let before = document.slice(near..at);
     let line_start = before.rfind(['\n', '\r']).map(|end| near + end + 1);
@@ -152,7 +152,7 @@ fn label_at(document: &Document<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 /// What stands behind a label, on its line or in what follows, and where.
-fn value_of<'a>(document: &Document<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
+fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
     let text = document.slice(line.clone());
     let mut value = parse(text);
     let goes_on = text.trim_end().ends_with([',', '，', '、', '&']) || text.trim_end().ends_with(" and");

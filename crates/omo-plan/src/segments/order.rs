@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::diagnostic::{Code, Diagnostic};
 
-use super::outline::{MAX_OF_A_KIND, Outline, about};
+use super::outline::{MAX_OF_A_KIND, TaskOutline, about};
 
 /// So many members of a circle are named.
 const SHOWN: usize = 12;
@@ -32,7 +32,7 @@ impl Unit {
 
 /// The units in the order in which they are run. `None` where there is no order, and what stands in its way is
 /// reported.
-pub(super) fn units(outline: &Outline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
+pub(super) fn units(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
     let (units, unit_of) = paired(outline);
     let needs = needs(outline, &unit_of, diagnostics)?;
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
@@ -65,7 +65,7 @@ pub(super) fn units(outline: &Outline<'_>, diagnostics: &mut Vec<Diagnostic>) ->
 }
 
 /// The units in the order of the file, and the unit of each task.
-fn paired(outline: &Outline<'_>) -> (Vec<Unit>, Vec<usize>) {
+fn paired(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     let mut units: Vec<Unit> = Vec::with_capacity(outline.tasks.len());
     let mut unit_of = vec![0; outline.tasks.len()];
     for (place, task) in outline.tasks.iter().enumerate() {
@@ -88,7 +88,7 @@ fn paired(outline: &Outline<'_>) -> (Vec<Unit>, Vec<usize>) {
 }
 
 /// The units that each unit needs, each once for every task that names one.
-fn needs(outline: &Outline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Vec<usize>>> {
+fn needs(outline: &TaskOutline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Vec<usize>>> {
     let mut needs = vec![Vec::new(); unit_of.iter().max().map_or(0, |last| last + 1)];
     let mut is_sound = true;
     for (task, unit) in outline.tasks.iter().zip(unit_of) {
@@ -108,7 +108,7 @@ fn needs(outline: &Outline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Diagnos
 }
 
 /// One circle of those that wait for each other. Each unit that is open waits for one that is open.
-fn cycle(outline: &Outline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
+fn cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
     let is_open = |unit: &usize| open.get(*unit).is_some_and(|open| *open > 0);
     let mut seen = vec![None; units.len()];
     let mut path: Vec<usize> = Vec::new();
@@ -140,7 +140,7 @@ fn cycle(outline: &Outline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[us
 }
 
 /// Tells what is run after something that stands behind it.
-fn report_reordered(outline: &Outline<'_>, units: &[Unit], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
+fn report_reordered(outline: &TaskOutline<'_>, units: &[Unit], order: &[usize], diagnostics: &mut Vec<Diagnostic>) {
     let mut last = 0;
     let late = order.iter().filter(|unit| {
         last = last.max(**unit);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::document::{Document, Heading, lines};
+use crate::document::{Heading, MarkdownDocument, lines};
 use crate::id::is_id;
 use crate::pattern::Pattern;
 
@@ -16,7 +16,7 @@ pub(super) const MAX_OF_A_KIND: usize = 1000;
 
 /// A task as its heading has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task<'a> {
+pub struct TaskHeading<'a> {
     /// What it is called: its number without zeros before it, and `-tests` or `-impl` where it has one.
     pub id: &'a str,
     /// Its title, without comments.
@@ -33,7 +33,7 @@ pub struct Task<'a> {
     pub is_marked: bool,
 }
 
-impl Task<'_> {
+impl TaskHeading<'_> {
     /// The id of the other half, where this is one of a pair.
     pub fn other_half(&self) -> Option<String> {
         let (number, half) = self.id.split_once('-')?;
@@ -52,9 +52,9 @@ impl Task<'_> {
 
 /// The tasks of a plan, and what was found on the way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outline<'a> {
+pub struct TaskOutline<'a> {
     /// In the order of the file.
-    pub tasks: Vec<Task<'a>>,
+    pub tasks: Vec<TaskHeading<'a>>,
     /// The place of each task by its id.
     pub places: HashMap<&'a str, usize>,
     /// What was found: at most a thousand of each kind.
@@ -62,11 +62,11 @@ pub struct Outline<'a> {
     counts: BTreeMap<Code, usize>,
 }
 
-impl<'a> Outline<'a> {
+impl<'a> TaskOutline<'a> {
     /// Looks through a document.
-    pub fn read(document: &Document<'a>) -> Self {
+    pub fn read(document: &MarkdownDocument<'a>) -> Self {
         let mut outline =
-            Outline { tasks: Vec::new(), places: HashMap::new(), diagnostics: Vec::new(), counts: BTreeMap::new() };
+            TaskOutline { tasks: Vec::new(), places: HashMap::new(), diagnostics: Vec::new(), counts: BTreeMap::new() };
         outline.find_tasks(document);
         if outline.tasks.is_empty() {
             let end = document.headings.last().map_or(0..0, |last| last.span.clone());
@@ -79,7 +79,7 @@ impl<'a> Outline<'a> {
         outline
     }
 
-    fn find_tasks(&mut self, document: &Document<'a>) {
+    fn find_tasks(&mut self, document: &MarkdownDocument<'a>) {
         let mut open = false;
         for heading in &document.headings {
             let task = task(document, heading);
@@ -106,7 +106,7 @@ impl<'a> Outline<'a> {
         }
     }
 
-    fn add(&mut self, document: &Document<'a>, task: Task<'a>) {
+    fn add(&mut self, document: &MarkdownDocument<'a>, task: TaskHeading<'a>) {
         let place = self.tasks.len();
         let first = *self.places.entry(task.id).or_insert(place);
         if first != place {
@@ -117,12 +117,12 @@ impl<'a> Outline<'a> {
         self.tasks.push(task);
     }
 
-    fn report_look_alike(&mut self, document: &Document<'_>, span: Range<usize>) {
+    fn report_look_alike(&mut self, document: &MarkdownDocument<'_>, span: Range<usize>) {
         let text = "this is no task: a task begins with `### Task 1: its title`, at the start of a line".to_owned();
         self.report(document, Code::LooksLikeAStep, span, text, None);
     }
 
-    fn find_open_fences(&mut self, document: &Document<'_>) {
+    fn find_open_fences(&mut self, document: &MarkdownDocument<'_>) {
         let last = document.unclosed_fence();
         if document.code.iter().all(|code| !code.is_open) {
             return;
@@ -145,7 +145,7 @@ impl<'a> Outline<'a> {
     }
 
     /// Comments count wherever they stand but in code blocks; a task's heading belongs to it.
-    fn find_markers(&mut self, document: &Document<'_>) {
+    fn find_markers(&mut self, document: &MarkdownDocument<'_>) {
         for start in memchr::memmem::find_iter(document.text.as_bytes(), "<!--") {
             let Some(kind) = marker(document.slice(start..document.text.len())) else { continue };
             if document.code_at(start).is_some() {
@@ -176,7 +176,7 @@ impl<'a> Outline<'a> {
 
     pub(super) fn report(
         &mut self,
-        document: &Document<'_>,
+        document: &MarkdownDocument<'_>,
         code: Code,
         span: Range<usize>,
         text: String,
@@ -191,7 +191,7 @@ impl<'a> Outline<'a> {
 }
 
 /// A diagnostic about a task's heading, or about the plan.
-pub(crate) fn about(task: Option<&Task<'_>>, code: Code, text: String) -> Diagnostic {
+pub(crate) fn about(task: Option<&TaskHeading<'_>>, code: Code, text: String) -> Diagnostic {
     let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
     let unit = task.map(|task| task.id.to_owned());
     Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }
@@ -199,7 +199,7 @@ pub(crate) fn about(task: Option<&Task<'_>>, code: Code, text: String) -> Diagno
 
 /// A diagnostic about some bytes of a document.
 pub(crate) fn diagnostic(
-    document: &Document<'_>,
+    document: &MarkdownDocument<'_>,
     code: Code,
     span: Range<usize>,
     text: String,
@@ -210,16 +210,16 @@ pub(crate) fn diagnostic(
 }
 
 /// Whether a document has a task at all.
-pub(crate) fn has_tasks(document: &Document<'_>) -> bool {
+pub(crate) fn has_tasks(document: &MarkdownDocument<'_>) -> bool {
     document.headings.iter().any(|heading| task(document, heading).is_some())
 }
 
-fn task<'a>(document: &Document<'a>, heading: &Heading<'a>) -> Option<Task<'a>> {
+fn task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Option<TaskHeading<'a>> {
     if heading.level != 3 || heading.is_indented {
         return None;
     }
     let (id, title) = parts(heading.text)?;
-    is_id(id).then(|| Task {
+    is_id(id).then(|| TaskHeading {
         id,
         title: without_comments(title),
         heading: heading.span.clone(),

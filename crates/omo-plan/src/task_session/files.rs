@@ -16,7 +16,7 @@ pub(super) const MAX_ITERATIONS: u32 = 5;
 
 /// `session.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionFile {
+pub struct TaskListFile {
     /// The version of the shape.
     #[serde(default = "version")]
     pub version: String,
@@ -45,7 +45,7 @@ pub struct SessionFile {
     #[serde(default)]
     pub updated_at: String,
     /// Where it stands.
-    pub phase: SessionPhase,
+    pub phase: TaskListPhase,
     /// How far its exploration is.
     #[serde(default)]
     pub exploration_stage: String,
@@ -54,10 +54,10 @@ pub struct SessionFile {
     pub iteration: u32,
     /// Its design.
     #[serde(default)]
-    pub plan: PlanPart,
+    pub plan: TaskListDesign,
     /// How it goes.
     #[serde(default)]
-    pub options: Options,
+    pub options: TaskListSettings,
     /// The work tree that was made for it.
     #[serde(default)]
     pub worktree: Value,
@@ -77,7 +77,7 @@ pub struct SessionFile {
 
 /// What a session knows of its design.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanPart {
+pub struct TaskListDesign {
     /// When it was approved, in RFC 3339.
     #[serde(default)]
     pub approved_at: Option<String>,
@@ -91,7 +91,7 @@ pub struct PlanPart {
 
 /// How a session goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Options {
+pub struct TaskListSettings {
     /// How many workers at once; 0 for as many as there can be.
     #[serde(default, deserialize_with = "number")]
     pub max_workers: u32,
@@ -109,7 +109,7 @@ pub struct Options {
     pub extra: Map<String, Value>,
 }
 
-impl Default for Options {
+impl Default for TaskListSettings {
     fn default() -> Self {
         Self { max_workers: 0, max_iterations: MAX_ITERATIONS, plan_only: false, auto_mode: false, extra: Map::new() }
     }
@@ -118,7 +118,7 @@ impl Default for Options {
 /// Where a session stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum SessionPhase {
+pub enum TaskListPhase {
     /// Its tasks are being found.
     Planning,
     /// They are there, and none was begun.
@@ -140,7 +140,7 @@ pub enum SessionPhase {
     Unknown,
 }
 
-impl SessionPhase {
+impl TaskListPhase {
     /// All that can be asked for.
     pub const ALL: [Self; 8] = [
         Self::Planning,
@@ -188,10 +188,10 @@ pub struct TaskFile {
     pub description: String,
     /// How hard it is.
     #[serde(default)]
-    pub complexity: crate::model::Complexity,
+    pub complexity: crate::model::TaskComplexity,
     /// Where it stands.
     #[serde(default)]
-    pub status: TaskStatus,
+    pub status: TaskFileStatus,
     /// The tasks that have to be done before: what either name of it holds.
     #[serde(default, deserialize_with = "ids")]
     pub blocked_by: Vec<String>,
@@ -243,7 +243,7 @@ impl TaskFile {
 /// Where a task stands, as its file says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TaskStatus {
+pub enum TaskFileStatus {
     /// It was not begun.
     #[default]
     #[serde(alias = "pending")]
@@ -258,7 +258,7 @@ pub enum TaskStatus {
     Failed,
 }
 
-impl TaskStatus {
+impl TaskFileStatus {
     /// The word for it, in the file and for people.
     pub fn word(self) -> &'static str {
         match self {
@@ -276,7 +276,7 @@ impl TaskStatus {
 pub struct ContextFile {
     /// What each explorer found.
     #[serde(default)]
-    pub explorers: Vec<Explorer>,
+    pub explorers: Vec<ExplorerEntry>,
     /// No explorer is at work any more.
     #[serde(default)]
     pub exploration_complete: bool,
@@ -287,7 +287,7 @@ pub struct ContextFile {
 
 /// What an explorer found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Explorer {
+pub struct ExplorerEntry {
     /// What it is called.
     pub id: String,
     /// What it says.

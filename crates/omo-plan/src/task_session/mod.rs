@@ -8,7 +8,9 @@ pub mod rules;
 mod sound;
 mod unfinished;
 
-pub use files::{ContextFile, Explorer, Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};
+pub use files::{
+    ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings,
+};
 pub use model_choice::model;
 pub use plan::{VERIFY, imported, plan, unit};
 pub use unfinished::{MAX_UNFINISHED, unfinished};

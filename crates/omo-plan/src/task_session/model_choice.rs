@@ -1,6 +1,6 @@
 //! Which model a worker is.
 
-use crate::model::{Complexity, Unit, UnitKind};
+use crate::model::{Task, TaskComplexity, TaskKind};
 
 /// The first attempt that the stronger model takes.
 const ESCALATES_AT: u32 = 3;
@@ -10,9 +10,9 @@ const USUAL: &str = "sonnet";
 const STRONGER: &str = "opus";
 
 /// The model for an attempt at a unit, counted from 1. What the plan names goes before.
-pub fn model(unit: &Unit, attempt: u32) -> &str {
+pub fn model(unit: &Task, attempt: u32) -> &str {
     let named = unit.model.as_deref().filter(|model| crate::id::is_id(model));
-    let is_hard = unit.complexity == Complexity::Complex || unit.kind == UnitKind::Verify;
+    let is_hard = unit.complexity == TaskComplexity::Complex || unit.kind == TaskKind::Verify;
     let stronger = is_hard || attempt >= ESCALATES_AT;
     named.unwrap_or(if stronger { STRONGER } else { USUAL })
 }

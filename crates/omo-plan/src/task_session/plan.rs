@@ -9,11 +9,11 @@ use super::criterion::command;
 use super::sound;
 use crate::digest::sha256;
 use crate::model::{
-    Complexity, Dialect, FileAction, FileUse, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan, Policy, SCHEMA,
-    Source, Unit, UnitKind,
+    Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanSource, RunPolicy,
+    SCHEMA, Task, TaskComplexity, TaskGroup, TaskKind,
 };
 use crate::run::event::{EventKind, ImportedStatus};
-use crate::task_session::{SessionFile, TaskFile, TaskStatus};
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile};
 
 /// The task that verifies all others.
 pub const VERIFY: &str = "verify";
@@ -26,12 +26,12 @@ const MAX_TITLE: usize = 120;
 
 /// The plan of a session: its tasks, and behind them the one that verifies them, unless that is skipped.
 /// `folder` is the session's own, as it was given.
-pub fn plan(session: &SessionFile, tasks: &[TaskFile], folder: &str, skips_verification: bool) -> Plan {
+pub fn plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, skips_verification: bool) -> Plan {
     let mut sorted: Vec<&TaskFile> = tasks.iter().filter(|task| task.id != VERIFY).collect();
     sorted.sort_by_cached_key(|task| (number(&task.id), task.id.clone()));
     let mut diagnostics = sound::diagnostics(&sorted);
     let by_name: BTreeMap<&str, &str> = sorted.iter().map(|task| (sound::name(&task.id), task.id.as_str())).collect();
-    let mut units: Vec<Unit> = sorted.iter().map(|task| unit(task)).collect();
+    let mut units: Vec<Task> = sorted.iter().map(|task| unit(task)).collect();
     for unit in &mut units {
         // `02` and `2` are one task: from here on it has one name.
         for id in &mut unit.deps {
@@ -51,7 +51,7 @@ pub fn plan(session: &SessionFile, tasks: &[TaskFile], folder: &str, skips_verif
     Plan {
         schema: SCHEMA,
         dialect: Dialect::TasksJson,
-        source: Source {
+        source: PlanSource {
             path: folder.to_owned(),
             sha256: digest(&units),
             bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
@@ -61,9 +61,9 @@ pub fn plan(session: &SessionFile, tasks: &[TaskFile], folder: &str, skips_verif
         preconditions: Vec::new(),
         groups: vec![all_of(&units)],
         final_checks,
-        policy: Policy {
-            on_unit_fail: OnUnitFail::Iterate,
-            parallel: Parallel::Units,
+        policy: RunPolicy {
+            on_unit_fail: OnTaskFail::Iterate,
+            parallel: Parallelism::Units,
             max_workers: session.options.max_workers,
             max_iterations: session.options.max_iterations.max(1),
             batch_size: count,
@@ -77,7 +77,7 @@ pub fn plan(session: &SessionFile, tasks: &[TaskFile], folder: &str, skips_verif
 }
 
 /// A task as a unit: its criteria that are commands are its checks, the verifier judges the others.
-pub fn unit(task: &TaskFile) -> Unit {
+pub fn unit(task: &TaskFile) -> Task {
     let is_verification = task.id == VERIFY;
     let body = body(task);
     let checks = if is_verification { Vec::new() } else { each_once(checks(task).into_iter()) };
@@ -86,13 +86,13 @@ pub fn unit(task: &TaskFile) -> Unit {
     if criteria.is_empty() && checks.is_empty() {
         criteria.push(if is_verification { AS_A_WHOLE } else { AS_DESCRIBED }.to_owned());
     }
-    Unit {
+    Task {
         id: task.id.clone(),
         title: if task.subject.is_empty() { task.id.clone() } else { task.subject.clone() },
         lines: [1, body.lines().count().max(1)],
         body_sha256: defined_by(task),
         body,
-        kind: if is_verification { UnitKind::Verify } else { UnitKind::Impl },
+        kind: if is_verification { TaskKind::Verify } else { TaskKind::Impl },
         pair: None,
         deps: task.needs(),
         files: named_files(task),
@@ -105,7 +105,7 @@ pub fn unit(task: &TaskFile) -> Unit {
         commit: None,
         stop_after: false,
         criteria,
-        complexity: if is_verification { Complexity::Complex } else { task.complexity },
+        complexity: if is_verification { TaskComplexity::Complex } else { task.complexity },
         model: is_verification.then(|| "opus".to_owned()),
         contract: None,
         extra: BTreeMap::new(),
@@ -114,7 +114,7 @@ pub fn unit(task: &TaskFile) -> Unit {
 
 /// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
 pub fn imported(tasks: &[TaskFile]) -> Vec<EventKind> {
-    let done = tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskStatus::Resolved);
+    let done = tasks.iter().filter(|task| task.id != VERIFY && task.status == TaskFileStatus::Resolved);
     done.map(|task| EventKind::UnitImported {
         unit: task.id.clone(),
         status: ImportedStatus::Done,
@@ -125,15 +125,15 @@ pub fn imported(tasks: &[TaskFile]) -> Vec<EventKind> {
 }
 
 /// The SHA-256 over what defines all tasks of a plan.
-pub(crate) fn digest(units: &[Unit]) -> String {
+pub(crate) fn digest(units: &[Task]) -> String {
     let lines: Vec<String> = units.iter().map(|unit| format!("{} {}\n", unit.id, unit.body_sha256)).collect();
     sha256(lines.concat().as_bytes())
 }
 
 /// The verification of a session, which comes after all else: as its own file words it, where there is one.
-fn verification(own: Option<&TaskFile>, units: &[Unit]) -> Unit {
+fn verification(own: Option<&TaskFile>, units: &[Task]) -> Task {
     let mut verification = own.map_or_else(
-        || Unit {
+        || Task {
             title: "Verification".to_owned(),
             body: "# Verification\n\nEvery task is done as its criteria say, and shown to be.\n".to_owned(),
             ..unit(&nothing_said())
@@ -150,8 +150,8 @@ fn nothing_said() -> TaskFile {
         id: VERIFY.to_owned(),
         subject: String::new(),
         description: String::new(),
-        complexity: Complexity::Complex,
-        status: TaskStatus::Open,
+        complexity: TaskComplexity::Complex,
+        status: TaskFileStatus::Open,
         blocked_by: Vec::new(),
         blocked_by_too: Vec::new(),
         criteria: Vec::new(),
@@ -165,8 +165,8 @@ fn nothing_said() -> TaskFile {
 }
 
 /// All of them in one batch: a session knows waves and no stops.
-fn all_of(units: &[Unit]) -> Group {
-    Group {
+fn all_of(units: &[Task]) -> TaskGroup {
+    TaskGroup {
         id: "tasks".to_owned(),
         title: "Tasks".to_owned(),
         units: units.iter().map(|unit| unit.id.clone()).collect(),
@@ -174,7 +174,7 @@ fn all_of(units: &[Unit]) -> Group {
         deps: Vec::new(),
         touch: Vec::new(),
         never: Vec::new(),
-        isolation: Isolation::Shared,
+        isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }

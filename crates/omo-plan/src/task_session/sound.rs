@@ -10,7 +10,7 @@ use super::plan::VERIFY;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::files::complaint;
 use crate::id::is_id;
-use crate::model::{MAX_UNITS, Unit};
+use crate::model::{MAX_UNITS, Task};
 
 /// So many members of a circle are named.
 const SHOWN: usize = 12;
@@ -63,7 +63,7 @@ pub(super) fn diagnostics(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
 }
 
 /// What is wrong with the files that a task names.
-pub(super) fn files(unit: &Unit) -> Vec<Diagnostic> {
+pub(super) fn files(unit: &Task) -> Vec<Diagnostic> {
     let found = unit.files.iter().filter_map(|file| complaint(&file.path));
     found.map(|(code, text)| diagnostic(code, Some(unit.id.clone()), text)).collect()
 }

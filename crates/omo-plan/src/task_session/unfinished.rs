@@ -6,7 +6,7 @@
 //! in code or in a test's name (`placeholder=`, `it("should work")`) counts in a comment only. "Temporary" alone
 //! is no such word: temporary files are finished work.
 
-use crate::run::event::Unfinished;
+use crate::run::event::UnfinishedLine;
 
 /// At most so many lines of one task are told: with more of them a longer list does not help the reader.
 pub const MAX_UNFINISHED: usize = 100;
@@ -33,10 +33,10 @@ const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', 
 
 /// The first [`MAX_UNFINISHED`] lines that hold such a word, each with the first of it. Each line is given as its
 /// file, its number and its text.
-pub fn unfinished<Text: AsRef<str>>(added: impl IntoIterator<Item = (Text, usize, Text)>) -> Vec<Unfinished> {
+pub fn unfinished<Text: AsRef<str>>(added: impl IntoIterator<Item = (Text, usize, Text)>) -> Vec<UnfinishedLine> {
     let found = added.into_iter().filter_map(|(file, line, text)| {
         let word = word_in(text.as_ref())?.to_owned();
-        Some(Unfinished { file: file.as_ref().to_owned(), line, word })
+        Some(UnfinishedLine { file: file.as_ref().to_owned(), line, word })
     });
     found.take(MAX_UNFINISHED).collect()
 }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn a_finding_says_where_it_is() {
         let lines = [("src/a.rs", 3, "fn a() {}"), ("src/a.rs", 4, "// FIXME, TODO"), ("b.md", 1, "WIP")];
-        let expected = [("src/a.rs", 4, "TODO"), ("b.md", 1, "WIP")].map(|(file, line, word)| Unfinished {
+        let expected = [("src/a.rs", 4, "TODO"), ("b.md", 1, "WIP")].map(|(file, line, word)| UnfinishedLine {
             file: file.to_owned(),
             line,
             word: word.to_owned(),

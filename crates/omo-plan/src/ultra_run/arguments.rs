@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// In which way a plan is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mode {
+pub enum RunMode {
     /// As the plan allows.
     Execute,
     /// One step after the other, where the user is.
@@ -20,7 +20,7 @@ pub enum Mode {
     Session,
 }
 
-impl Mode {
+impl RunMode {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Mode {
 /// How much of a plan is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum PlanSelection {
     /// All of it.
     Whole,
     /// The step of this number.
@@ -46,7 +46,7 @@ pub enum Part {
     Session(u64),
 }
 
-impl Part {
+impl PlanSelection {
     /// The number of the step or the session.
     pub fn number(self) -> Option<u64> {
         match self {
@@ -83,25 +83,25 @@ pub struct RunRequest {
     /// Nothing is run: the plan is looked at and told about.
     pub is_dry_run: bool,
     /// How much of it.
-    pub part: Part,
+    pub part: PlanSelection,
 }
 
 impl Default for RunRequest {
     fn default() -> Self {
-        Self { is_foreground: false, is_resume: false, is_dry_run: false, part: Part::Whole }
+        Self { is_foreground: false, is_resume: false, is_dry_run: false, part: PlanSelection::Whole }
     }
 }
 
 impl RunRequest {
     /// In which way.
-    pub fn mode(&self) -> Mode {
+    pub fn mode(&self) -> RunMode {
         match (self.is_resume, self.is_dry_run, self.part) {
-            (true, ..) => Mode::Resume,
-            (_, true, _) => Mode::DryRun,
-            (_, _, Part::Step(_)) => Mode::Step,
-            (_, _, Part::Session(_)) => Mode::Session,
-            _ if self.is_foreground => Mode::Foreground,
-            _ => Mode::Execute,
+            (true, ..) => RunMode::Resume,
+            (_, true, _) => RunMode::DryRun,
+            (_, _, PlanSelection::Step(_)) => RunMode::Step,
+            (_, _, PlanSelection::Session(_)) => RunMode::Session,
+            _ if self.is_foreground => RunMode::Foreground,
+            _ => RunMode::Execute,
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arguments::{Mode, Part, RunRequest};
+use super::arguments::{PlanSelection, RunMode, RunRequest};
 use super::strategy;
-use crate::model::{Group, Isolation, Parallel, Plan, Policy};
+use crate::model::{GroupIsolation, Parallelism, Plan, RunPolicy, TaskGroup};
 
 /// How much of a plan was asked for, and in which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct RunScope {
     /// In which way.
-    pub mode: Mode,
+    pub mode: RunMode,
     /// How much of it.
-    pub part: Part,
+    pub part: PlanSelection,
     /// All of it is done where the user is, whatever its Execution Strategy says.
     #[serde(default)]
     pub is_foreground: bool,
@@ -21,19 +21,19 @@ pub struct Asked {
     pub steps_of_whole: Option<usize>,
 }
 
-impl From<&RunRequest> for Asked {
+impl From<&RunRequest> for RunScope {
     fn from(request: &RunRequest) -> Self {
         let RunRequest { part, is_foreground, .. } = *request;
         Self { mode: request.mode(), part, is_foreground, steps_of_whole: None }
     }
 }
 
-impl Asked {
+impl RunScope {
     /// In which way, with the number that belongs to it.
     pub fn words(self) -> String {
         let number = self.part.number().map(|number| format!(" {number}")).unwrap_or_default();
         match self.mode {
-            Mode::Step | Mode::Session => format!("{}{number}", self.mode.word()),
+            RunMode::Step | RunMode::Session => format!("{}{number}", self.mode.word()),
             mode => mode.word().to_owned(),
         }
     }
@@ -44,8 +44,8 @@ impl Asked {
     pub fn narrowed(self, plan: Plan) -> Plan {
         let meant: Vec<String> = strategy::units(&plan, self.part).into_iter().map(|unit| unit.id.clone()).collect();
         let is_meant = |id: &String| meant.contains(id);
-        let is_whole = self.part == Part::Whole;
-        let in_one_tree = !is_whole || !strategy::Strategy::of(&plan).starts_sessions() || self.is_foreground;
+        let is_whole = self.part == PlanSelection::Whole;
+        let in_one_tree = !is_whole || !strategy::RunStrategy::of(&plan).starts_sessions() || self.is_foreground;
         let mut plan = plan;
         plan.units.retain(|unit| is_meant(&unit.id));
         for unit in &mut plan.units {
@@ -56,9 +56,10 @@ impl Asked {
         }
         plan.groups.retain(|group| !group.units.is_empty());
         if in_one_tree {
-            let alone = |group: Group| Group { stage: 0, deps: Vec::new(), isolation: Isolation::Shared, ..group };
+            let alone =
+                |group: TaskGroup| TaskGroup { stage: 0, deps: Vec::new(), isolation: GroupIsolation::Shared, ..group };
             plan.groups = plan.groups.into_iter().map(alone).collect();
-            plan.policy = Policy { parallel: Parallel::None, ..plan.policy };
+            plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
         }
         if !is_whole {
             plan.final_checks.clear();

@@ -60,7 +60,7 @@ impl BillingFacts {
 
 /// What was asked for, as far as it matters who pays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct BillingRequest {
     /// Clients will be started.
     pub starts_sessions: bool,
     /// There is a person who can be asked.
@@ -71,7 +71,7 @@ pub struct Asked {
 
 /// What is done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Billing {
+pub enum BillingDecision {
     /// Nothing.
     Silent,
     /// It is told, and the run goes on.
@@ -102,13 +102,13 @@ pub const CANCELLED: &str = "Execution cancelled — billing safety check";
 
 /// Decides what is done about who pays. A key that a terminal carries for something else is the trap: it is asked
 /// about. A user who set up any other way meant it, and is told.
-pub fn billing(facts: &BillingFacts, asked: Asked) -> Billing {
-    let Some(payer) = facts.payer().filter(|_| asked.starts_sessions) else { return Billing::Silent };
+pub fn billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
+    let Some(payer) = facts.payer().filter(|_| asked.starts_sessions) else { return BillingDecision::Silent };
     let told = format!("{payer} is set: the sessions are billed to it and not to a subscription");
     match (facts.has_api_key && !asked.is_accepted, asked.can_ask) {
-        (false, _) => Billing::Warn { text: told },
-        (true, true) => Billing::Ask { question: format!("{told}. Start them?") },
-        (true, false) => Billing::Stop {
+        (false, _) => BillingDecision::Warn { text: told },
+        (true, true) => BillingDecision::Ask { question: format!("{told}. Start them?") },
+        (true, false) => BillingDecision::Stop {
             text: told,
             hint: "--accept-api-billing accepts that; --fg starts no further client; or unset ANTHROPIC_API_KEY"
                 .to_owned(),

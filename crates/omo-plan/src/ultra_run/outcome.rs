@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::arguments::Part;
+use super::arguments::PlanSelection;
 use super::strategy;
 use crate::model::{Dialect, OnFailure};
-use crate::run::state::{RunState, Standing, UnitStatus};
+use crate::run::state::{RunState, TaskStanding, TaskStatus};
 
 /// Where a step stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StepStatus {
+pub enum ReportedStatus {
     /// It was not begun, or will be begun again.
     Pending,
     /// A worker is at it.
@@ -27,22 +27,22 @@ pub enum StepStatus {
     Unverified,
 }
 
-impl From<&Standing> for StepStatus {
-    fn from(standing: &Standing) -> Self {
+impl From<&TaskStanding> for ReportedStatus {
+    fn from(standing: &TaskStanding) -> Self {
         match standing {
-            Standing::Is(UnitStatus::Running) => Self::Running,
-            Standing::Is(UnitStatus::Passed) => Self::Passed,
-            Standing::Is(UnitStatus::Failed) => Self::Failed,
-            Standing::Is(UnitStatus::Skipped) => Self::Skipped,
-            Standing::Is(UnitStatus::Unverified | UnitStatus::Claimed) => Self::Unverified,
-            Standing::Is(UnitStatus::Pending | UnitStatus::Held) | Standing::Blocked { .. } => Self::Pending,
+            TaskStanding::Is(TaskStatus::Running) => Self::Running,
+            TaskStanding::Is(TaskStatus::Passed) => Self::Passed,
+            TaskStanding::Is(TaskStatus::Failed) => Self::Failed,
+            TaskStanding::Is(TaskStatus::Skipped) => Self::Skipped,
+            TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => Self::Unverified,
+            TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => Self::Pending,
         }
     }
 }
 
 /// What the checks behind all steps came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Closing {
+pub enum FinalChecksResult {
     /// All of them were green.
     #[serde(rename = "pass")]
     Pass,
@@ -57,7 +57,7 @@ pub enum Closing {
     None,
 }
 
-impl Closing {
+impl FinalChecksResult {
     /// What is known of the checks behind all steps of a run.
     pub fn of(state: &RunState) -> Self {
         let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
@@ -73,7 +73,7 @@ impl Closing {
 /// What a run came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum PlanOutcome {
     /// Every step has passed, and so have the checks behind them.
     Completed,
     /// A step or a check behind them has failed, or nothing is known of any step.
@@ -84,7 +84,7 @@ pub enum Outcome {
     Partial,
 }
 
-impl Outcome {
+impl PlanOutcome {
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Outcome {
 
 /// How many steps stand how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StepCounts {
+pub struct ReportedCounts {
     /// All of them.
     pub total: usize,
     /// Proved.
@@ -113,16 +113,16 @@ pub struct StepCounts {
     pub not_reached: usize,
 }
 
-impl StepCounts {
+impl ReportedCounts {
     /// Counts steps of a plan that has so many. Those that are not among them were not reached.
-    pub fn of(steps: &[StepStatus], total: usize) -> Self {
-        let count = |wanted: StepStatus| steps.iter().filter(|status| **status == wanted).count();
+    pub fn of(steps: &[ReportedStatus], total: usize) -> Self {
+        let count = |wanted: ReportedStatus| steps.iter().filter(|status| **status == wanted).count();
         let counts = Self {
             total,
-            passed: count(StepStatus::Passed),
-            failed: count(StepStatus::Failed),
-            skipped: count(StepStatus::Skipped),
-            unverified: count(StepStatus::Unverified),
+            passed: count(ReportedStatus::Passed),
+            failed: count(ReportedStatus::Failed),
+            skipped: count(ReportedStatus::Skipped),
+            unverified: count(ReportedStatus::Unverified),
             not_reached: 0,
         };
         let ended = counts.passed + counts.failed + counts.skipped + counts.unverified;
@@ -131,72 +131,75 @@ impl StepCounts {
 }
 
 /// What steps came to, of which the first that has failed says this about its failure.
-pub fn outcome(counts: StepCounts, failed_one: Option<OnFailure>, closing: Closing) -> Outcome {
+pub fn outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: FinalChecksResult) -> PlanOutcome {
     match failed_one {
-        Some(OnFailure::Escalate) => Outcome::Stopped,
-        Some(_) => Outcome::Failed,
-        None if closing == Closing::Fail || counts.total == 0 => Outcome::Failed,
-        None if counts.passed == counts.total && closing != Closing::Skipped => Outcome::Completed,
-        None => Outcome::Partial,
+        Some(OnFailure::Escalate) => PlanOutcome::Stopped,
+        Some(_) => PlanOutcome::Failed,
+        None if closing == FinalChecksResult::Fail || counts.total == 0 => PlanOutcome::Failed,
+        None if counts.passed == counts.total && closing != FinalChecksResult::Skipped => PlanOutcome::Completed,
+        None => PlanOutcome::Partial,
     }
 }
 
 /// What a run came to so far, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct OutcomeSummary {
     /// Each step of the part that was asked for, by its id, in the order in which they are done.
-    pub steps: Vec<(String, StepStatus)>,
+    pub steps: Vec<(String, ReportedStatus)>,
     /// How many stand how.
-    pub counts: StepCounts,
+    pub counts: ReportedCounts,
     /// The whole.
-    pub outcome: Outcome,
+    pub outcome: PlanOutcome,
     /// The first step that has failed.
     pub failed_at: Option<String>,
     /// The checks behind all steps.
-    pub closing: Closing,
+    pub closing: FinalChecksResult,
     /// What sessions have come to apart is still to be brought into the user's branch.
     pub is_apart: bool,
 }
 
-impl Reached {
+impl OutcomeSummary {
     /// What a run came to, of which this part was asked for. Of one step alone the others count as not reached; a
     /// session is told about by itself, and the checks behind all steps are none of it.
-    pub fn of(state: &RunState, part: Part) -> Self {
+    pub fn of(state: &RunState, part: PlanSelection) -> Self {
         let units = strategy::units(&state.plan, part);
         let total = match part {
-            Part::Session(_) => units.len(),
-            Part::Whole => state.plan.units.len(),
-            Part::Step(_) => state.asked.and_then(|asked| asked.steps_of_whole).unwrap_or(state.plan.units.len()),
+            PlanSelection::Session(_) => units.len(),
+            PlanSelection::Whole => state.plan.units.len(),
+            PlanSelection::Step(_) => {
+                state.asked.and_then(|asked| asked.steps_of_whole).unwrap_or(state.plan.units.len())
+            }
         };
-        let status = |id: &str| state.standing(id).as_ref().map_or(StepStatus::Pending, StepStatus::from);
-        let steps: Vec<(String, StepStatus)> = units.iter().map(|unit| (unit.id.clone(), status(&unit.id))).collect();
-        let statuses: Vec<StepStatus> = steps.iter().map(|(_, status)| *status).collect();
-        let counts = StepCounts::of(&statuses, total);
-        let closing = if part == Part::Whole { Closing::of(state) } else { Closing::None };
-        let failed = units.iter().zip(&statuses).find(|(_, status)| **status == StepStatus::Failed);
+        let status = |id: &str| state.standing(id).as_ref().map_or(ReportedStatus::Pending, ReportedStatus::from);
+        let steps: Vec<(String, ReportedStatus)> =
+            units.iter().map(|unit| (unit.id.clone(), status(&unit.id))).collect();
+        let statuses: Vec<ReportedStatus> = steps.iter().map(|(_, status)| *status).collect();
+        let counts = ReportedCounts::of(&statuses, total);
+        let closing = if part == PlanSelection::Whole { FinalChecksResult::of(state) } else { FinalChecksResult::None };
+        let failed = units.iter().zip(&statuses).find(|(_, status)| **status == ReportedStatus::Failed);
         let failed = failed.map(|(unit, _)| unit);
         let is_apart = state.apart.as_ref().is_some_and(|apart| apart.landed.is_none());
         let outcome = match outcome(counts, failed.map(|unit| unit.on_failure), closing) {
             // Its user has nothing of it yet.
-            Outcome::Completed if is_apart => Outcome::Partial,
+            PlanOutcome::Completed if is_apart => PlanOutcome::Partial,
             other => other,
         };
         Self { steps, counts, outcome, is_apart, failed_at: failed.map(|unit| unit.id.clone()), closing }
     }
 
     /// What is said of the exit condition: a plan has none.
-    pub fn exit_condition(&self, dialect: Dialect) -> Closing {
-        if dialect.rules().is_one_session() { self.closing } else { Closing::None }
+    pub fn exit_condition(&self, dialect: Dialect) -> FinalChecksResult {
+        if dialect.rules().is_one_session() { self.closing } else { FinalChecksResult::None }
     }
 
     /// `COMPLETED`, `FAILED at step 2` and so on.
     pub fn words(&self, dialect: Dialect) -> String {
         match (self.outcome, &self.failed_at) {
-            (Outcome::Completed, _) => "COMPLETED".to_owned(),
-            (Outcome::Failed, Some(step)) => format!("FAILED at step {step}"),
-            (Outcome::Failed, None) => format!("FAILED ({})", dialect.rules().final_checks_title().to_lowercase()),
-            (Outcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
-            (Outcome::Partial, _) => {
+            (PlanOutcome::Completed, _) => "COMPLETED".to_owned(),
+            (PlanOutcome::Failed, Some(step)) => format!("FAILED at step {step}"),
+            (PlanOutcome::Failed, None) => format!("FAILED ({})", dialect.rules().final_checks_title().to_lowercase()),
+            (PlanOutcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
+            (PlanOutcome::Partial, _) => {
                 let where_it_is = if self.is_apart { ", not in your branch" } else { "" };
                 format!("PARTIAL ({}/{} passed{where_it_is})", self.counts.passed, self.counts.total)
             }

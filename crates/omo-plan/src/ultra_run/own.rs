@@ -1,6 +1,6 @@
 //! What the clients of a parallel run are started with, as it is asked for and as it is typed once more.
 
-use crate::run::apart::Terms;
+use crate::run::apart::ClientPolicy;
 
 /// The most that a budget can be, in US dollars.
 const MAX_BUDGET: u64 = 1_000_000;
@@ -8,14 +8,14 @@ const MAX_BUDGET: u64 = 1_000_000;
 const DECIMALS: usize = 6;
 /// What was asked for with them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Own {
+pub struct ClientPolicyRequest {
     /// What the clients are started with; `setup` and `payer` are never asked for.
-    pub terms: Terms,
+    pub terms: ClientPolicy,
     /// The user accepts that something else than a subscription pays.
     pub accepts_billing: bool,
 }
 
-impl Own {
+impl ClientPolicyRequest {
     /// Whether nothing was asked for with them.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
@@ -24,13 +24,14 @@ impl Own {
     /// Whether a run that is gone on with does all that is said here of its clients: what they may cost can be set anew,
     /// and how they are started stays as it was.
     pub fn keeps_terms(&self) -> bool {
-        Terms { budget_micros: None, ..self.terms.clone() } == Terms::default()
+        ClientPolicy { budget_micros: None, ..self.terms.clone() } == ClientPolicy::default()
     }
 
     /// The options as they are typed once more, each with a space in front.
     pub fn typed(&self) -> String {
-        let Terms { max_at_once, budget_micros, time_limit_seconds, skips_permissions, allow, model, .. } = &self.terms;
-        let Terms { launcher, launcher_remote, .. } = &self.terms;
+        let ClientPolicy { max_at_once, budget_micros, time_limit_seconds, skips_permissions, allow, model, .. } =
+            &self.terms;
+        let ClientPolicy { launcher, launcher_remote, .. } = &self.terms;
         let number = |value: &u32| (*value > 0).then(|| value.to_string());
         let quoted = |value: &String| quoted(value);
         let mut given: Vec<(&str, Option<String>)> = vec![

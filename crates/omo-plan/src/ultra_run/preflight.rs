@@ -8,11 +8,11 @@ use omo_core::text::sanitize;
 use super::guarded::is_guarded;
 use crate::diagnostic::Code;
 use crate::model::Plan;
-use crate::paths::{self, Planned};
+use crate::paths::{self, PlannedPaths};
 
 /// What is known of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct PreflightFacts {
     /// What `git version` says; `None` where it says nothing.
     pub git: Option<String>,
     /// What an earlier run that is dead has left: its work trees and branches, by name.
@@ -22,7 +22,7 @@ pub struct Facts {
     /// git knows who its user is.
     pub has_identity: bool,
     /// What is checked out.
-    pub head: Head,
+    pub head: PreflightHead,
     /// The branch whose name leaves no room for those of the sessions.
     pub branch_in_way: Option<String>,
     /// The files that differ from what is checked out, untracked ones included, from the top.
@@ -44,7 +44,7 @@ pub struct Facts {
 
 /// What is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Head {
+pub enum PreflightHead {
     /// A branch.
     Branch,
     /// A commit, and no branch.
@@ -55,11 +55,11 @@ pub enum Head {
 
 /// One thing that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct PreflightFinding {
     /// Which rule.
-    pub rule: Rule,
+    pub rule: PreflightRule,
     /// What it means for the run.
-    pub weight: Weight,
+    pub weight: PreflightSeverity,
     /// What was found, in one sentence without its end.
     pub text: String,
     /// What fixes it, or what is done about it.
@@ -68,7 +68,7 @@ pub struct Finding {
 
 /// The rules, in the order in which they are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
+pub enum PreflightRule {
     /// git is new enough.
     Git,
     /// Nothing of a dead run is left.
@@ -101,7 +101,7 @@ pub enum Rule {
 
 /// What a finding means for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum PreflightSeverity {
     /// It is worth knowing.
     Note,
     /// omo fixes it first.
@@ -118,7 +118,7 @@ const OLDEST_GIT: (u32, u32) = (2, 38);
 const NAMED: usize = 8;
 
 /// Looks at all rules.
-pub fn preflight(plan: &Plan, facts: &Facts) -> Vec<Finding> {
+pub fn preflight(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFinding> {
     let found = [git(facts), leftovers(facts), operation(facts), identity(facts), head(facts), branches(facts)];
     let more = [
         submodules(plan, facts),
@@ -133,137 +133,164 @@ pub fn preflight(plan: &Plan, facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether sessions may be started, once omo has fixed what it can.
-pub fn is_clear(findings: &[Finding]) -> bool {
-    findings.iter().all(|finding| finding.weight != Weight::Stop)
+pub fn is_clear(findings: &[PreflightFinding]) -> bool {
+    findings.iter().all(|finding| finding.weight != PreflightSeverity::Stop)
 }
 
-fn finding(rule: Rule, weight: Weight, text: impl Into<String>, hint: impl Into<String>) -> Finding {
-    Finding { rule, weight, text: text.into(), hint: hint.into() }
+fn finding(
+    rule: PreflightRule,
+    weight: PreflightSeverity,
+    text: impl Into<String>,
+    hint: impl Into<String>,
+) -> PreflightFinding {
+    PreflightFinding { rule, weight, text: text.into(), hint: hint.into() }
 }
 
 /// What the sessions did is merged by `git merge-tree --write-tree`, which older ones do not know. One that does not say
 /// which it is may know it.
-fn git(facts: &Facts) -> Option<Finding> {
+fn git(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let version = facts.git.as_ref()?.trim().strip_prefix("git version ")?.split_whitespace().next()?;
     let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
     let is_old = (numbers.next()??, numbers.next()??) < OLDEST_GIT;
     let (major, minor) = OLDEST_GIT;
     let text =
         format!("git {} cannot merge what sessions did; {major}.{minor} or newer is needed", sanitize(version, 40));
-    is_old.then(|| finding(Rule::Git, Weight::Stop, text, "upgrade git, then run again; or --fg, which merges nothing"))
+    is_old.then(|| {
+        finding(
+            PreflightRule::Git,
+            PreflightSeverity::Stop,
+            text,
+            "upgrade git, then run again; or --fg, which merges nothing",
+        )
+    })
 }
 
-fn leftovers(facts: &Facts) -> Option<Finding> {
+fn leftovers(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!("an earlier run has left {}", named(&facts.leftovers)?);
-    Some(finding(Rule::Leftovers, Weight::Mend, text, "omo keeps what only they hold, and removes them first"))
+    Some(finding(
+        PreflightRule::Leftovers,
+        PreflightSeverity::Mend,
+        text,
+        "omo keeps what only they hold, and removes them first",
+    ))
 }
 
-fn operation(facts: &Facts) -> Option<Finding> {
+fn operation(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let operation = sanitize(facts.operation.as_ref()?, 40);
     let text = format!("a {operation} is in progress");
     let hint = format!("finish it, or `git {operation} --abort`, then run again");
-    Some(finding(Rule::Operation, Weight::Stop, text, hint))
+    Some(finding(PreflightRule::Operation, PreflightSeverity::Stop, text, hint))
 }
 
-fn identity(facts: &Facts) -> Option<Finding> {
+fn identity(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = "git does not know who you are, and what is done is committed";
     let hint = "`git config user.name` and `git config user.email`, each with yours, then run again";
-    (!facts.has_identity).then(|| finding(Rule::Identity, Weight::Stop, text, hint))
+    (!facts.has_identity).then(|| finding(PreflightRule::Identity, PreflightSeverity::Stop, text, hint))
 }
 
-fn head(facts: &Facts) -> Option<Finding> {
+fn head(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let (text, hint) = match facts.head {
-        Head::Branch => return None,
-        Head::Detached => {
+        PreflightHead::Branch => return None,
+        PreflightHead::Detached => {
             ("no branch is checked out (detached HEAD)", "`git switch -c <name>`, then run again; or --fg")
         }
-        Head::Unborn => ("the repository has no commit", "make a first commit, then run again; or --fg"),
+        PreflightHead::Unborn => ("the repository has no commit", "make a first commit, then run again; or --fg"),
     };
-    Some(finding(Rule::Head, Weight::Stop, text, hint))
+    Some(finding(PreflightRule::Head, PreflightSeverity::Stop, text, hint))
 }
 
 /// git keeps branches in folders: where one is called `omo`, none is called `omo/…`.
-fn branches(facts: &Facts) -> Option<Finding> {
+fn branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let name = sanitize(facts.branch_in_way.as_ref()?, 60);
     let text =
         format!("there is a branch `{name}`, and those of the sessions are called `{name}/…`: git cannot have both");
     let hint = format!("`git branch -m {name} <another name>`, then run again; or --fg");
-    Some(finding(Rule::Branches, Weight::Stop, text, hint))
+    Some(finding(PreflightRule::Branches, PreflightSeverity::Stop, text, hint))
 }
 
 /// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
 /// a commit, so the others are only not there.
-fn dirty(plan: &Plan, facts: &Facts) -> [Option<Finding>; 2] {
+fn dirty(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
     let plan_file = facts.plan_file.as_deref().map(paths::normal);
     let files = facts.dirty.iter().filter(|path| plan_file.as_ref() != Some(&paths::normal(path)));
-    let (is_open, planned) = (may_touch_anything(plan), Planned::of(names(plan)));
+    let (is_open, planned) = (may_touch_anything(plan), PlannedPaths::of(names(plan)));
     let (touched, others): (Vec<String>, Vec<String>) = files.cloned().partition(|path| is_open || planned.cover(path));
     let of_touched = named(&touched).map(|names| {
         let text = format!("working tree is not clean, and the plan touches {names}");
-        finding(Rule::Dirty, Weight::Stop, text, "commit or stash that, then run again; or --fg")
+        finding(PreflightRule::Dirty, PreflightSeverity::Stop, text, "commit or stash that, then run again; or --fg")
     });
     let of_others = named(&others).map(|names| {
         let hint = "the plan does not touch that: it stays as it is, and the sessions do not see it";
-        finding(Rule::Dirty, Weight::Note, format!("not committed: {names}"), hint)
+        finding(PreflightRule::Dirty, PreflightSeverity::Note, format!("not committed: {names}"), hint)
     });
     [of_touched, of_others]
 }
 
-fn submodules(plan: &Plan, facts: &Facts) -> Option<Finding> {
+fn submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {
     let (touched, others): (Vec<String>, Vec<String>) =
         facts.submodules.iter().cloned().partition(|folder| names_below(plan, folder));
     if let Some(names) = named(&touched) {
         let text = format!("the plan changes files of submodules: {names}");
-        return Some(finding(Rule::Submodules, Weight::Stop, text, "run it with --fg"));
+        return Some(finding(PreflightRule::Submodules, PreflightSeverity::Stop, text, "run it with --fg"));
     }
     let text = format!("submodules are empty in the work trees of sessions: {}", named(&others)?);
     let hint = "a setup command can fill them: `git submodule update --init`";
-    Some(finding(Rule::Submodules, Weight::Note, text, hint))
+    Some(finding(PreflightRule::Submodules, PreflightSeverity::Note, text, hint))
 }
 
 /// What is encrypted, say, would be seen by sessions as it lies in the repository, and be written so into its user's
 /// checkout in the end.
-fn filters(facts: &Facts) -> Option<Finding> {
+fn filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let files = named(&facts.filtered)?;
     let text = format!("the repository's own settings name a filter, and omo runs none of those: {files}");
     let hint = "set it up in your own settings (`git config --global`), or run it with --fg";
-    Some(finding(Rule::Filters, Weight::Stop, text, hint))
+    Some(finding(PreflightRule::Filters, PreflightSeverity::Stop, text, hint))
 }
 
 /// Sessions hand on what they commit: anything else would stay behind, and its step would have passed.
-fn ignored(facts: &Facts) -> Option<Finding> {
+fn ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = format!(
         "the plan changes what git ignores, and only what is committed reaches you: {}",
         named(&facts.ignored)?
     );
-    Some(finding(Rule::Ignored, Weight::Stop, text, "take it out of `.gitignore`, then run again; or --fg"))
+    Some(finding(
+        PreflightRule::Ignored,
+        PreflightSeverity::Stop,
+        text,
+        "take it out of `.gitignore`, then run again; or --fg",
+    ))
 }
 
-fn protected(plan: &Plan) -> Option<Finding> {
+fn protected(plan: &Plan) -> Option<PreflightFinding> {
     let steps = plan.units.iter().filter_map(|unit| {
         let file = unit.files.iter().find(|file| is_guarded(&file.path))?;
         Some(format!("step {} ({})", unit.id, file.path))
     });
     let text = format!("the client lets no session write there by itself: {}", named(&steps.collect::<Vec<_>>())?);
-    Some(finding(Rule::Protected, Weight::Stop, text, "run it with --fg, where you allow it step by step"))
+    Some(finding(
+        PreflightRule::Protected,
+        PreflightSeverity::Stop,
+        text,
+        "run it with --fg, where you allow it step by step",
+    ))
 }
 
-fn plan_file(facts: &Facts) -> Option<Finding> {
+fn plan_file(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let text = "plan is outside the repository";
     facts
         .plan_file
         .is_none()
-        .then(|| finding(Rule::PlanFile, Weight::Stop, text, "move it inside, or run it with --fg"))
+        .then(|| finding(PreflightRule::PlanFile, PreflightSeverity::Stop, text, "move it inside, or run it with --fg"))
 }
 
-fn overlap(plan: &Plan) -> Option<Finding> {
+fn overlap(plan: &Plan) -> Option<PreflightFinding> {
     let found = plan.diagnostics.iter().find(|found| found.code == Code::ScopeOverlap)?;
     let text = format!("scope fence overlap detected: {}", found.text);
     let hint = "mend the plan's Execution Strategy, or run it with --fg";
-    Some(finding(Rule::Overlap, Weight::Stop, text, hint))
+    Some(finding(PreflightRule::Overlap, PreflightSeverity::Stop, text, hint))
 }
 
-fn disk_space(plan: &Plan, facts: &Facts) -> Option<Finding> {
+fn disk_space(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {
     // Each session has one, those that run alone as well; those of a wave are removed before the next one begins.
     let mut in_stage: BTreeMap<usize, u64> = BTreeMap::new();
     for group in plan.groups.iter().filter(|group| !group.units.is_empty()) {
@@ -275,7 +302,7 @@ fn disk_space(plan: &Plan, facts: &Facts) -> Option<Finding> {
     let free = facts.free_bytes.filter(|free| *free < needed)?;
     let sessions = if at_once == 1 { "1 session".to_owned() } else { format!("{at_once} sessions") };
     let text = format!("{} MiB are free, and the work trees of {sessions} need {} MiB", mebi(free), mebi(needed));
-    Some(finding(Rule::DiskSpace, Weight::Stop, text, "make room, or run it with --fg"))
+    Some(finding(PreflightRule::DiskSpace, PreflightSeverity::Stop, text, "make room, or run it with --fg"))
 }
 
 fn mebi(bytes: u64) -> u64 {

@@ -1,22 +1,22 @@
 //! Where an interrupted run goes on.
 
-use super::outcome::StepStatus;
+use super::outcome::ReportedStatus;
 use crate::run::state::RunState;
 
 /// A step as an interrupted run has left it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct InterruptedTask {
     /// What it is called.
     pub id: String,
     /// Where it stands.
-    pub status: StepStatus,
+    pub status: ReportedStatus,
     /// The plan says something else about it since it was done.
     pub is_stale: bool,
 }
 
 /// Where a run goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resume {
+pub enum ResumePoint {
     /// With this step.
     From {
         /// What it is called.
@@ -32,31 +32,35 @@ pub enum Resume {
 
 /// Where these steps, in the order in which they are done, go on: with the first that has not passed, or says
 /// something else since. What was left out stays left out.
-pub fn resume(steps: &[Left]) -> Resume {
-    let is_done = |step: &Left| !step.is_stale && matches!(step.status, StepStatus::Passed | StepStatus::Skipped);
-    let Some(first) = steps.iter().find(|step| !is_done(step)) else { return Resume::Nothing };
-    let passed = steps.iter().filter(|step| step.status == StepStatus::Passed && !step.is_stale).count();
+pub fn resume(steps: &[InterruptedTask]) -> ResumePoint {
+    let is_done = |step: &InterruptedTask| {
+        !step.is_stale && matches!(step.status, ReportedStatus::Passed | ReportedStatus::Skipped)
+    };
+    let Some(first) = steps.iter().find(|step| !is_done(step)) else { return ResumePoint::Nothing };
+    let passed = steps.iter().filter(|step| step.status == ReportedStatus::Passed && !step.is_stale).count();
     let why = match first.status {
         _ if first.is_stale => Some("the plan says something else about it since it was done"),
-        StepStatus::Running => Some("it was being worked on; its half-done edits are taken back or looked at first"),
-        StepStatus::Failed => Some("it has failed; its attempts are counted anew"),
-        StepStatus::Unverified => Some("it was done, and nothing could prove it"),
-        StepStatus::Pending | StepStatus::Passed | StepStatus::Skipped => None,
+        ReportedStatus::Running => {
+            Some("it was being worked on; its half-done edits are taken back or looked at first")
+        }
+        ReportedStatus::Failed => Some("it has failed; its attempts are counted anew"),
+        ReportedStatus::Unverified => Some("it was done, and nothing could prove it"),
+        ReportedStatus::Pending | ReportedStatus::Passed | ReportedStatus::Skipped => None,
     };
-    Resume::From { step: first.id.clone(), passed: (passed, steps.len()), why }
+    ResumePoint::From { step: first.id.clone(), passed: (passed, steps.len()), why }
 }
 
 /// Where a run goes on, as its ledger has it.
-pub fn of_run(state: &RunState) -> Resume {
-    let left = state.standings().into_iter().map(|(unit, standing)| Left {
+pub fn of_run(state: &RunState) -> ResumePoint {
+    let left = state.standings().into_iter().map(|(unit, standing)| InterruptedTask {
         id: unit.id.clone(),
-        status: StepStatus::from(&standing),
+        status: ReportedStatus::from(&standing),
         is_stale: state.units.get(&unit.id).is_some_and(|known| known.is_stale),
     });
     resume(&left.collect::<Vec<_>>())
 }
 
-impl Resume {
+impl ResumePoint {
     /// `Resuming from step 3. 2/3 steps already completed.`
     pub fn line(&self) -> String {
         match self {

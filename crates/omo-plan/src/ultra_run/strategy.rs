@@ -1,14 +1,14 @@
 //! How a plan is worked on: all of it in one session, or each of its sessions by a client of its own; and which of
 //! its steps that takes in.
 
-use super::arguments::{Mode, Part, RunRequest};
+use super::arguments::{PlanSelection, RunMode, RunRequest};
 use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions, waves};
-use crate::model::{Group, Plan, Unit};
+use crate::model::{Plan, Task, TaskGroup};
 use crate::run::mode::ExecutionMode;
 
 /// How a plan is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum RunStrategy {
     /// One step after the other, in the session that was asked.
     SingleSession,
     /// A client for each session of the plan.
@@ -20,10 +20,10 @@ pub enum Strategy {
     },
 }
 
-impl Strategy {
+impl RunStrategy {
     /// How a plan is worked on where nothing else is asked for.
     pub fn of(plan: &Plan) -> Self {
-        let sessions: Vec<&Group> = sessions(plan).collect();
+        let sessions: Vec<&TaskGroup> = sessions(plan).collect();
         if sessions.len() < 2 {
             return Self::SingleSession;
         }
@@ -34,7 +34,8 @@ impl Strategy {
     /// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
     /// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
     pub fn asked_for(plan: &Plan, request: &RunRequest) -> Self {
-        let takes_all = matches!(request.mode(), Mode::Execute | Mode::DryRun) && request.part == Part::Whole;
+        let takes_all =
+            matches!(request.mode(), RunMode::Execute | RunMode::DryRun) && request.part == PlanSelection::Whole;
         if takes_all && !request.is_foreground { Self::of(plan) } else { Self::SingleSession }
     }
 
@@ -43,7 +44,7 @@ impl Strategy {
         if mode != ExecutionMode::Parallel {
             return Self::SingleSession;
         }
-        let groups: Vec<&Group> = plan.groups.iter().filter(|group| !group.units.is_empty()).collect();
+        let groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.units.is_empty()).collect();
         let parallel: usize = waves(&groups).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
         Self::Sessions { parallel, sequential: groups.len() - parallel }
     }
@@ -70,25 +71,25 @@ impl Strategy {
 }
 
 /// The groups that hold a part of a plan, in the order of the plan.
-pub fn groups(plan: &Plan, part: Part) -> Vec<&Group> {
-    let holds = |group: &&Group| match part {
-        Part::Whole => true,
-        Part::Step(number) => group.units.iter().any(|id| id.parse() == Ok(number)),
-        Part::Session(number) => is_session(group, number),
+pub fn groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
+    let holds = |group: &&TaskGroup| match part {
+        PlanSelection::Whole => true,
+        PlanSelection::Step(number) => group.units.iter().any(|id| id.parse() == Ok(number)),
+        PlanSelection::Session(number) => is_session(group, number),
     };
     plan.groups.iter().filter(holds).collect()
 }
 
 /// The steps of a part of a plan, in the order in which they are done.
-pub fn units(plan: &Plan, part: Part) -> Vec<&Unit> {
-    let is_meant = |unit: &&Unit| match part {
-        Part::Whole => true,
-        Part::Step(number) => unit.id.parse() == Ok(number),
-        Part::Session(number) => plan.group_of(&unit.id).is_some_and(|(_, group)| is_session(group, number)),
+pub fn units(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
+    let is_meant = |unit: &&Task| match part {
+        PlanSelection::Whole => true,
+        PlanSelection::Step(number) => unit.id.parse() == Ok(number),
+        PlanSelection::Session(number) => plan.group_of(&unit.id).is_some_and(|(_, group)| is_session(group, number)),
     };
     plan.units.iter().filter(is_meant).collect()
 }
 
-fn is_session(group: &Group, number: u64) -> bool {
+fn is_session(group: &TaskGroup, number: u64) -> bool {
     group.id.strip_prefix(SESSION_PREFIX).is_some_and(|id| id.parse() == Ok(number))
 }

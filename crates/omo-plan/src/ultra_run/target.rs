@@ -2,13 +2,13 @@
 
 use omo_core::text::sanitize;
 
-use super::arguments::{ArgumentError, Part};
+use super::arguments::{ArgumentError, PlanSelection};
 use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
 use crate::model::Plan;
 
 /// What a path that was typed leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum PathTarget {
     /// A file.
     File,
     /// Something that is no file, such as a folder.
@@ -22,12 +22,12 @@ pub enum Found {
 /// # Errors
 ///
 /// It leads to nothing, or to what is no file.
-pub fn check_file(path: &str, found: Found) -> Result<(), ArgumentError> {
+pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
     let shown = sanitize(path, 200);
     match found {
-        Found::File => Ok(()),
-        Found::Other => Err(ArgumentError::new(format!("not a file: {shown}"), "name the file of the plan")),
-        Found::Nothing => Err(ArgumentError {
+        PathTarget::File => Ok(()),
+        PathTarget::Other => Err(ArgumentError::new(format!("not a file: {shown}"), "name the file of the plan")),
+        PathTarget::Nothing => Err(ArgumentError {
             is_missing: true,
             ..ArgumentError::new(format!("file not found: {shown}"), "a path is taken from the folder that you are in")
         }),
@@ -39,11 +39,11 @@ pub fn check_file(path: &str, found: Found) -> Result<(), ArgumentError> {
 /// # Errors
 ///
 /// It has no such step or session, or no sessions at all.
-pub fn check_part(plan: &Plan, part: Part) -> Result<(), ArgumentError> {
+pub fn check_part(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
     let (word, number, known) = match part {
-        Part::Whole => return Ok(()),
-        Part::Step(number) => ("step", number, numbers(plan.units.iter().map(|unit| unit.id.as_str()))),
-        Part::Session(number) => {
+        PlanSelection::Whole => return Ok(()),
+        PlanSelection::Step(number) => ("step", number, numbers(plan.units.iter().map(|unit| unit.id.as_str()))),
+        PlanSelection::Session(number) => {
             let ids = sessions(plan).filter_map(|group| group.id.strip_prefix(SESSION_PREFIX));
             ("session", number, numbers(ids))
         }

@@ -1,14 +1,14 @@
 //! Questions: what is asked in which order, what counts as an answer, and what follows from it.
 
-use omo_plan::model::{Decision, OnFailure, OnUnitFail, Plan, Precondition};
+use omo_plan::model::{OnFailure, OnTaskFail, Plan, PlanDecision, Precondition};
 use omo_plan::run::event::{QuestionKind, RunResult};
 use omo_plan::run::state::{ACCEPT_ALL, CONTINUE, ONE_BY_ONE, STOP, WITHDRAWN};
-use omo_plan::run::verbs::{self, RefusalKind};
+use omo_plan::run::verbs::{self, VerbRefusalKind};
 
 use crate::kit::{Run, all, decision, in_batches, needs, no_tool, plan, unit};
 
 /// One unit behind these decisions.
-fn deciding(decisions: Vec<Decision>) -> Plan {
+fn deciding(decisions: Vec<PlanDecision>) -> Plan {
     let preconditions = decisions.into_iter().map(Precondition::Decision).collect();
     Plan { preconditions, ..plan(vec![unit("1")]) }
 }
@@ -75,14 +75,15 @@ fn one_recommendation_is_asked_about_by_itself_and_so_is_what_has_none() {
     assert_eq!(asked_about(&run), ["R1"]);
     run.answer("q1", "A").unwrap();
     assert_eq!(run.ready(), ["1"]);
-    let without = Decision { recommended: None, ..decision("N", false) };
+    let without = PlanDecision { recommended: None, ..decision("N", false) };
     let run = Run::open(deciding(vec![decision("R1", false), decision("R2", false), without]));
     assert_eq!(asked_about(&run), ["N"]);
 }
 
 #[test]
 fn a_decision_without_options_can_be_passed_all_the_same() {
-    let mut run = Run::open(deciding(vec![Decision { options: Vec::new(), recommended: None, ..decision("D", true) }]));
+    let mut run =
+        Run::open(deciding(vec![PlanDecision { options: Vec::new(), recommended: None, ..decision("D", true) }]));
     assert_eq!(asked_about(&run), ["D"]);
     run.answer("q1", CONTINUE).unwrap();
     assert_eq!((chosen(&run), run.ready()), (vec![None], vec!["1"]));
@@ -90,7 +91,7 @@ fn a_decision_without_options_can_be_passed_all_the_same() {
 
 #[test]
 fn a_decision_that_was_taken_asks_nobody() {
-    let run = Run::open(deciding(vec![Decision { chosen: Some("B".to_owned()), ..decision("D", true) }]));
+    let run = Run::open(deciding(vec![PlanDecision { chosen: Some("B".to_owned()), ..decision("D", true) }]));
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
 }
 
@@ -128,11 +129,11 @@ fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
     run.types();
     run.pass("1");
     let early = verbs::answer(&run.state, &run.caller, "q1", CONTINUE, None).unwrap_err();
-    assert_eq!(early.kind, RefusalKind::Human);
+    assert_eq!(early.kind, VerbRefusalKind::Human);
     assert_eq!(early.message, "question q1 waits for a person, and none has typed anything since it was opened");
     assert_eq!(early.hint, "show them the question and end the turn");
     // At a terminal somebody sits.
-    let terminal = verbs::Caller::default();
+    let terminal = verbs::VerbCaller::default();
     assert!(verbs::answer(&run.state, &terminal, "q1", CONTINUE, None).is_ok());
     run.answer("q1", CONTINUE).unwrap();
     assert_eq!(run.ready(), ["2"]);
@@ -142,16 +143,22 @@ fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
 fn a_gate_takes_only_an_answer_of_its_own_and_only_once() {
     let mut run = Run::open(deciding(vec![decision("D", true)]));
     for (question, option, kind, message, hint) in [
-        ("q9", "A", RefusalKind::NotFound, "the run has no question `q9`", "`omo agent next` shows the one that waits"),
-        ("q1", "C", RefusalKind::NotFound, "question q1 has no option `C`", "it has A, B"),
-        ("q1", WITHDRAWN, RefusalKind::NotFound, "question q1 has no option `withdrawn`", "it has A, B"),
+        (
+            "q9",
+            "A",
+            VerbRefusalKind::NotFound,
+            "the run has no question `q9`",
+            "`omo agent next` shows the one that waits",
+        ),
+        ("q1", "C", VerbRefusalKind::NotFound, "question q1 has no option `C`", "it has A, B"),
+        ("q1", WITHDRAWN, VerbRefusalKind::NotFound, "question q1 has no option `withdrawn`", "it has A, B"),
     ] {
         let refusal = run.answer(question, option).unwrap_err();
         assert_eq!((refusal.kind, refusal.message.as_str(), refusal.hint.as_str()), (kind, message, hint));
     }
     run.answer("q1", "A").unwrap();
     let again = run.answer("q1", "B").unwrap_err();
-    assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "question q1 was answered: A"));
+    assert_eq!((again.kind, again.message.as_str()), (VerbRefusalKind::Precondition, "question q1 was answered: A"));
     assert_eq!(chosen(&run), [Some("A")]);
 }
 
@@ -162,7 +169,7 @@ fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
         run.work("1", &no_tool());
         assert_eq!(run.asked(), Some((question.to_owned(), "environment".to_owned())));
         assert_eq!((run.standing("1"), run.state.units["1"].attempts), ("held", 0));
-        assert_eq!(run.start("2").unwrap_err().kind, RefusalKind::Human);
+        assert_eq!(run.start("2").unwrap_err().kind, VerbRefusalKind::Human);
         assert_eq!(run.state.units["1"].lost, 0, "no worker was lost");
         run.answer(question, CONTINUE).unwrap();
     }
@@ -174,7 +181,7 @@ fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
 #[test]
 fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1", "2"], &["3"]], &[0]);
-    plan.policy.parallel = omo_plan::model::Parallel::Units;
+    plan.policy.parallel = omo_plan::model::Parallelism::Units;
     let mut run = Run::open(plan);
     let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
     run.done(&first, all(&unit("1"), &no_tool())).unwrap();
@@ -190,7 +197,7 @@ fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
 }
 
 /// Three units, the first of which asks for judgment; the second needs it.
-fn escalating(policy: OnUnitFail) -> Run {
+fn escalating(policy: OnTaskFail) -> Run {
     let mut first = unit("1");
     first.on_failure = OnFailure::Escalate;
     let mut plan = plan(vec![first, needs("2", &["1"]), unit("3")]);
@@ -198,13 +205,13 @@ fn escalating(policy: OnUnitFail) -> Run {
     let mut run = Run::open(plan);
     run.fail("1");
     assert_eq!(run.asked(), Some(("q1".to_owned(), "escalated".to_owned())));
-    assert_eq!(run.start("3").unwrap_err().kind, RefusalKind::Human);
+    assert_eq!(run.start("3").unwrap_err().kind, VerbRefusalKind::Human);
     run
 }
 
 #[test]
 fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
-    for policy in [OnUnitFail::Continue, OnUnitFail::Stop] {
+    for policy in [OnTaskFail::Continue, OnTaskFail::Stop] {
         let mut run = escalating(policy);
         run.answer("q1", CONTINUE).unwrap();
         assert_eq!(run.ready(), ["3"], "{policy:?}");
@@ -215,7 +222,7 @@ fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
 
 #[test]
 fn a_person_ends_a_run_at_a_step_that_asks_for_judgment() {
-    for policy in [OnUnitFail::Continue, OnUnitFail::Stop] {
+    for policy in [OnTaskFail::Continue, OnTaskFail::Stop] {
         let mut run = escalating(policy);
         run.answer("q1", STOP).unwrap();
         assert_eq!(run.result(), Some(RunResult::Failed), "{policy:?}");
@@ -230,7 +237,7 @@ fn a_person_ends_a_run_at_a_step_that_asks_for_judgment() {
 
 #[test]
 fn a_retry_takes_the_place_of_judgment() {
-    let mut run = escalating(OnUnitFail::Stop);
+    let mut run = escalating(OnTaskFail::Stop);
     run.retry("1").unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
     assert_eq!(run.state.questions[0].answer.as_ref().unwrap().option, WITHDRAWN);
@@ -254,10 +261,10 @@ fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
 
 #[test]
 fn gates_of_a_run_that_is_over_are_not_answered() {
-    let mut run = escalating(OnUnitFail::Continue);
+    let mut run = escalating(OnTaskFail::Continue);
     run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
     let refusal = run.answer("q1", CONTINUE).unwrap_err();
-    assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "the run has ended"));
+    assert_eq!((refusal.kind, refusal.message.as_str()), (VerbRefusalKind::Precondition, "the run has ended"));
     let events = verbs::take_over(&run.state, &run.caller);
     run.take(Ok(events)).unwrap();
     run.answer("q1", CONTINUE).unwrap();

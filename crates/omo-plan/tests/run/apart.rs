@@ -2,49 +2,50 @@
 
 use omo_core::task_check::TaskCheck;
 use omo_core::task_check::TaskCheckVerdict::Green;
-use omo_plan::model::{Group, OnFailure, OnUnitFail, Parallel, Plan, Policy};
+use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use omo_plan::run::apart::{
-    Apart, BUDGET_SPENT, Grant, GroupState, GroupStatus, Step, Terms, accepts_billing, has_more, outcome,
+    BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupState, GroupStatus, ParallelAction, ParallelState, accepts_billing,
+    has_more, outcome,
 };
-use omo_plan::run::event::{Actor, Event, EventKind, Process, QuestionKind, RunResult};
-use omo_plan::run::schedule::{Action, next};
+use omo_plan::run::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
+use omo_plan::run::schedule::{NextAction, next};
 use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, STOP};
-use omo_plan::run::verbs::{self, Caller, CommitOutcome, MAX_LOST, Measured, Refusal};
+use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome, MAX_LOST, VerbCaller, VerbRefusal};
 
 use crate::kit::{Run, all, group, plan, session, unit};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
 fn waves() -> Plan {
-    let of = |id: &str, units: &[&str], stage| Group {
+    let of = |id: &str, units: &[&str], stage| TaskGroup {
         id: id.to_owned(),
         units: units.iter().map(|id| (*id).to_owned()).collect(),
         ..group(stage)
     };
     let all = plan(["1", "2", "3", "4"].map(unit).to_vec());
-    let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
+    let policy = RunPolicy { on_unit_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
     let final_checks = vec![TaskCheck::new("all of it")];
     Plan { groups: vec![of("a", &["1", "2"], 0), of("b", &["3"], 0), of("c", &["4"], 1)], policy, final_checks, ..all }
 }
 
 fn apart(max_at_once: u32) -> Run {
     let mut run = Run::open(waves());
-    let terms = Terms { max_at_once, ..Terms::default() };
+    let terms = ClientPolicy { max_at_once, ..ClientPolicy::default() };
     run.write([EventKind::SetApart { base: "base".to_owned(), terms }]);
     run
 }
 
 /// What comes next, in a word and the sessions that it is about.
 fn step(run: &Run) -> String {
-    let named = |groups: &[&Group]| groups.iter().map(|group| group.id.as_str()).collect::<Vec<_>>().join(" ");
+    let named = |groups: &[&TaskGroup]| groups.iter().map(|group| group.id.as_str()).collect::<Vec<_>>().join(" ");
     match next(&run.state) {
-        Action::Apart(Step::Start(groups)) => format!("start {}", named(&groups)),
-        Action::Apart(Step::Wait(ids)) => format!("wait {}", ids.join(" ")),
-        Action::Apart(Step::Merge(group)) => format!("merge {}", group.id),
-        Action::Open(QuestionKind::Conflict { group, .. }) => format!("conflict {group}"),
-        Action::Apart(Step::Land) => "land".to_owned(),
-        Action::Apart(Step::Clean(ids)) => format!("clean {}", ids.join(" ")),
-        Action::FinalChecks => "final checks".to_owned(),
-        Action::End(result) => format!("end {result:?}"),
+        NextAction::Apart(ParallelAction::Start(groups)) => format!("start {}", named(&groups)),
+        NextAction::Apart(ParallelAction::Wait(ids)) => format!("wait {}", ids.join(" ")),
+        NextAction::Apart(ParallelAction::Merge(group)) => format!("merge {}", group.id),
+        NextAction::Open(QuestionKind::Conflict { group, .. }) => format!("conflict {group}"),
+        NextAction::Apart(ParallelAction::Land) => "land".to_owned(),
+        NextAction::Apart(ParallelAction::Clean(ids)) => format!("clean {}", ids.join(" ")),
+        NextAction::FinalChecks => "final checks".to_owned(),
+        NextAction::End(result) => format!("end {result:?}"),
         other => format!("{other:?}"),
     }
 }
@@ -52,7 +53,7 @@ fn step(run: &Run) -> String {
 fn begin(run: &mut Run, id: &str) {
     let (group, base) = (id.to_owned(), run.state.apart.as_ref().unwrap().base_of(id).to_owned());
     let (worktree, branch) = (format!("/trees/{id}"), format!("omo/{id}"));
-    let process = Process { pid: 7, mark: None };
+    let process = RecordedProcess { pid: 7, mark: None };
     run.write([
         EventKind::GroupPrepared { group: group.clone(), worktree, branch, base },
         EventKind::ChildStarted { group, process },
@@ -121,7 +122,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
         EventKind::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() },
     ]);
     assert!(has_more(&run.state).is_some());
-    run.write([EventKind::SetApart { base: "theirs".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "theirs".to_owned(), terms: ClientPolicy::default() }]);
     assert!(has_more(&run.state).is_none());
     assert_eq!(step(&run), "start b");
     begin(&mut run, "b");
@@ -172,14 +173,14 @@ fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_o
     begin(&mut run, "a");
     for place in 0..MAX_LOST {
         if place > 0 {
-            let process = Process { pid: 7, mark: None };
+            let process = RecordedProcess { pid: 7, mark: None };
             run.write([EventKind::ChildStarted { group: "a".to_owned(), process }]);
         }
         let how = "the API failed: Not logged in".to_owned();
         run.write([EventKind::ChildEnded { group: "a".to_owned(), how, cost_micros: None }]);
     }
     let why = "its clients end without beginning with a step; the last one: the API failed: Not logged in".to_owned();
-    assert_eq!(next(&run.state), Action::Open(QuestionKind::Stuck { group: "a".to_owned(), why }));
+    assert_eq!(next(&run.state), NextAction::Open(QuestionKind::Stuck { group: "a".to_owned(), why }));
 }
 
 #[test]
@@ -205,13 +206,13 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
     let refused = |run: &Run, what: EventKind| {
         let mut state = run.state.clone();
         let event =
-            Event { seq: state.seq + 1, ts: state.updated_at, actor: run.caller.actor.clone(), what: what.clone() };
+            RunEvent { seq: state.seq + 1, ts: state.updated_at, actor: run.caller.actor.clone(), what: what.clone() };
         assert!(state.apply(&event).is_err(), "{what:?}");
         assert!(state == run.state, "it was half done: {what:?}");
     };
     let group = || "a".to_owned();
     let mut run = apart(0);
-    refused(&run, EventKind::SetApart { base: "other".to_owned(), terms: Terms::default() });
+    refused(&run, EventKind::SetApart { base: "other".to_owned(), terms: ClientPolicy::default() });
     refused(&run, EventKind::GroupMerged { group: group(), tip: "t".to_owned() });
     refused(&run, EventKind::Landed { from: "base".to_owned(), to: "base".to_owned() });
     let elsewhere = |base: &str, group: &str| EventKind::GroupPrepared {
@@ -260,7 +261,7 @@ fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
     assert_eq!(step(&run), "start b", "what was done is begun again");
     assert_eq!(run.state.apart.as_ref().unwrap().base_of("b"), "tip of b");
     let (worktree, branch, base) = ("/trees/b".to_owned(), "omo/b".to_owned(), "tip of b".to_owned());
-    let process = Process { pid: 8, mark: None };
+    let process = RecordedProcess { pid: 8, mark: None };
     run.write([
         EventKind::GroupPrepared { group: "b".to_owned(), worktree, branch, base },
         EventKind::ChildStarted { group: "b".to_owned(), process },
@@ -347,7 +348,7 @@ fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
     let mut plan = waves();
     plan.units[1].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
-    run.write([EventKind::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms: ClientPolicy::default() }]);
     begin(&mut run, "a");
     run.pass("1");
     run.write([EventKind::UnitSkipped { unit: "2".to_owned(), why: "not now".to_owned() }]);
@@ -356,7 +357,7 @@ fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
 
 #[test]
 fn who_pays_is_answered_before_any_session_is_begun() {
-    let terms = Terms { payer: Some("ANTHROPIC_API_KEY".to_owned()), ..Terms::default() };
+    let terms = ClientPolicy { payer: Some("ANTHROPIC_API_KEY".to_owned()), ..ClientPolicy::default() };
     for (option, expected) in [(CONTINUE, "start a b"), (STOP, "end Failed"), (FOREGROUND, "Start")] {
         let mut run = Run::open(waves());
         run.write([EventKind::SetApart { base: "base".to_owned(), terms: terms.clone() }]);
@@ -412,20 +413,20 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     run.advance();
     run.caller.prompted_at = None;
     let refusal = budget(&run, 2_000_000).unwrap_err();
-    assert_eq!(refusal.kind, verbs::RefusalKind::Human, "a model does not raise what its user may pay");
+    assert_eq!(refusal.kind, verbs::VerbRefusalKind::Human, "a model does not raise what its user may pay");
     run.types();
     run.write(budget(&run, 2_000_000).unwrap());
     assert!(run.state.open_question().is_none());
     assert_eq!(step(&run), "start a");
     let granted = run.state.apart.as_ref().unwrap().grant(0, 1);
-    assert_eq!(granted, Grant::Micros(1_700_000), "what was spent before counts");
+    assert_eq!(granted, BudgetGrant::Micros(1_700_000), "what was spent before counts");
     assert_eq!(budget(&run, 2_000_000).unwrap(), None);
 }
 
 #[test]
 fn only_a_person_accepts_who_pays() {
     let mut run = apart(0);
-    assert_eq!(verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind, verbs::RefusalKind::Human);
+    assert_eq!(verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind, verbs::VerbRefusalKind::Human);
     run.types();
     let accepted = verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap();
     run.write(accepted);
@@ -437,7 +438,7 @@ fn clients_that_begin_with_nothing_end_in_a_question() {
     let mut run = apart(1);
     begin(&mut run, "a");
     let ended = || EventKind::ChildEnded { group: "a".to_owned(), how: String::new(), cost_micros: None };
-    let again = || EventKind::ChildStarted { group: "a".to_owned(), process: Process { pid: 9, mark: None } };
+    let again = || EventKind::ChildStarted { group: "a".to_owned(), process: RecordedProcess { pid: 9, mark: None } };
     run.write([ended(), again(), ended()]);
     assert_eq!(step(&run), "start a");
     // A limit of use is no fault of theirs.
@@ -450,11 +451,11 @@ fn clients_that_begin_with_nothing_end_in_a_question() {
 
 #[test]
 fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
-    let one = Group { units: vec!["1".to_owned()], ..group(0) };
+    let one = TaskGroup { units: vec!["1".to_owned()], ..group(0) };
     let all = plan(vec![unit("1")]);
-    let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
-    let mut run = Run::open(Plan { groups: vec![Group { id: "a".to_owned(), ..one }], policy, ..all });
-    run.write([EventKind::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    let policy = RunPolicy { on_unit_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
+    let mut run = Run::open(Plan { groups: vec![TaskGroup { id: "a".to_owned(), ..one }], policy, ..all });
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms: ClientPolicy::default() }]);
     begin(&mut run, "a");
     run.pass("1");
     end(&mut run, "a", None);
@@ -478,8 +479,8 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
     begin(&mut run, "b");
     run.caller.actor = session("the client", 300);
     let ticket = run.start("3").unwrap();
-    for actor in [Actor::default(), session("s2", 200)] {
-        let caller = Caller { actor, prompted_at: None, group: None };
+    for actor in [EventActor::default(), session("s2", 200)] {
+        let caller = VerbCaller { actor, prompted_at: None, group: None };
         run.take(Ok(verbs::take_over(&run.state, &caller))).unwrap();
     }
     // Three of these would have failed its step.
@@ -500,10 +501,10 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
     run.replan(moved("1", 1)).unwrap();
     run.replan(waves()).unwrap();
     let ticket = run.start("1").unwrap();
-    let why = |said: Result<(), Refusal>| said.unwrap_err().message;
+    let why = |said: Result<(), VerbRefusal>| said.unwrap_err().message;
     assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "somebody is at it");
     let commit = Some(CommitOutcome::Made { id: "made".to_owned() });
-    run.done(&ticket, Measured { commit, ..all(&unit("1"), &Green) }).unwrap();
+    run.done(&ticket, AttemptMeasurement { commit, ..all(&unit("1"), &Green) }).unwrap();
     // Whoever was to work there found no trace of it, and was asked about that for ever.
     assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));
     run.replan(moved("2", 1)).unwrap();
@@ -539,7 +540,7 @@ fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too
     let mut plan = waves();
     plan.units[2].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
-    run.write([EventKind::SetApart { base: "base".to_owned(), terms: Terms::default() }]);
+    run.write([EventKind::SetApart { base: "base".to_owned(), terms: ClientPolicy::default() }]);
     begin(&mut run, "b");
     run.skip("3").unwrap();
     end(&mut run, "b", None);
@@ -561,20 +562,20 @@ fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too
 #[test]
 fn whatever_clients_spend_the_run_stays_within_its_budget() {
     let apart = |budget_micros, spent| {
-        let terms = Terms { budget_micros, ..Terms::default() };
+        let terms = ClientPolicy { budget_micros, ..ClientPolicy::default() };
         let group = GroupState { cost_micros: spent, ..GroupState::default() };
-        Apart { terms, groups: [("a".to_owned(), group)].into(), ..Apart::default() }
+        ParallelState { terms, groups: [("a".to_owned(), group)].into(), ..ParallelState::default() }
     };
     for (budget, spent, granted, clients, expected) in [
-        (None, 9, 9, 2, Grant::Unbounded),
-        (Some(100), 0, 0, 4, Grant::Micros(25)),
-        (Some(100), 40, 0, 2, Grant::Micros(30)),
-        (Some(100), 40, 50, 1, Grant::Micros(10)),
-        (Some(100), 40, 60, 1, Grant::Later),
-        (Some(100), 100, 0, 1, Grant::Nothing),
-        (Some(100), 170, 0, 3, Grant::Nothing),
-        (Some(100), 0, 0, 0, Grant::Micros(100)),
-        (Some(2), 0, 0, 3, Grant::Nothing),
+        (None, 9, 9, 2, BudgetGrant::Unbounded),
+        (Some(100), 0, 0, 4, BudgetGrant::Micros(25)),
+        (Some(100), 40, 0, 2, BudgetGrant::Micros(30)),
+        (Some(100), 40, 50, 1, BudgetGrant::Micros(10)),
+        (Some(100), 40, 60, 1, BudgetGrant::Later),
+        (Some(100), 100, 0, 1, BudgetGrant::Nothing),
+        (Some(100), 170, 0, 3, BudgetGrant::Nothing),
+        (Some(100), 0, 0, 0, BudgetGrant::Micros(100)),
+        (Some(2), 0, 0, 3, BudgetGrant::Nothing),
     ] {
         let found = apart(budget, spent).grant(granted, clients);
         assert_eq!(found, expected, "{budget:?}, {spent} spent, {granted} granted, {clients} clients");

@@ -8,12 +8,12 @@ use omo_core::client_end::FollowUp;
 use omo_core::task_check::TaskCheck;
 use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::timestamp::Timestamp;
-use omo_plan::model::{Dialect, Group, OnFailure, OnUnitFail, Parallel, Plan, Policy, Unit};
-use omo_plan::run::apart::{GroupStatus, Step, Terms, has_more, outcome, unit_of};
-use omo_plan::run::event::{EventKind, Process, RunResult};
-use omo_plan::run::schedule::{Action, next};
-use omo_plan::run::state::{CONTINUE, FOREGROUND, Phase, REDO, UnitStatus};
-use omo_plan::run::verbs::{self, CommitOutcome, Measured};
+use omo_plan::model::{Dialect, OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
+use omo_plan::run::apart::{ClientPolicy, GroupStatus, ParallelAction, has_more, outcome, unit_of};
+use omo_plan::run::event::{EventKind, RecordedProcess, RunResult};
+use omo_plan::run::schedule::{NextAction, next};
+use omo_plan::run::state::{CONTINUE, FOREGROUND, REDO, RunPhase, TaskStatus};
+use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome};
 use proptest::prelude::*;
 
 use crate::kit::{Run, all, group, no_tool, outcome as checked, plan, unit};
@@ -73,18 +73,18 @@ fn sessions(of: &[(usize, Vec<OnFailure>)], finals: usize, max_at_once: u32, ask
         let mut own = Vec::new();
         for on_failure in steps {
             number += 1;
-            units.push(Unit { on_failure: *on_failure, attempts_max: 2, ..unit(&number.to_string()) });
+            units.push(Task { on_failure: *on_failure, attempts_max: 2, ..unit(&number.to_string()) });
             own.push(number.to_string());
         }
-        groups.push(Group { id: format!("session-{}", place + 1), units: own, ..group(*stage) });
+        groups.push(TaskGroup { id: format!("session-{}", place + 1), units: own, ..group(*stage) });
     }
     let all = plan(units);
-    let policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, ..all.policy.clone() };
+    let policy = RunPolicy { on_unit_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
     let final_checks = (0..finals).map(|number| TaskCheck::new(&format!("final {number}"))).collect();
     let plan = in_order(Plan { dialect: Dialect::Ultraplan, groups, policy, final_checks, ..all });
     let mut run = Run::open(plan);
     let payer = asks.then(|| "ANTHROPIC_API_KEY".to_owned());
-    let terms = Terms { max_at_once, payer, ..Terms::default() };
+    let terms = ClientPolicy { max_at_once, payer, ..ClientPolicy::default() };
     run.write([EventKind::SetApart { base: "base".to_owned(), terms }]);
     run.advance();
     let commits = [("base".to_owned(), BTreeSet::new())].into();
@@ -120,13 +120,13 @@ impl World {
     /// Holds the run to what was really done.
     fn look(&self) {
         let state = &self.run.state;
-        if state.phase != (Phase::Ended { result: RunResult::Complete }) {
+        if state.phase != (RunPhase::Ended { result: RunResult::Complete }) {
             return;
         }
         let theirs = &self.commits[&self.theirs];
         for unit in &state.plan.units {
             let known = &state.units[&unit.id];
-            assert_eq!(known.status, UnitStatus::Passed, "complete, and {} is not", unit.id);
+            assert_eq!(known.status, TaskStatus::Passed, "complete, and {} is not", unit.id);
             if let (true, Some(end)) = (state.apart.is_some(), &known.end) {
                 let commit = end.commit.as_ref().unwrap();
                 assert!(theirs.contains(commit), "complete, and {} is not in the user's branch", unit.id);
@@ -144,7 +144,7 @@ impl World {
         name
     }
 
-    fn group(&self, id: &str) -> Option<Group> {
+    fn group(&self, id: &str) -> Option<TaskGroup> {
         self.run.state.plan.groups.iter().find(|group| group.id == id).cloned()
     }
 
@@ -153,26 +153,26 @@ impl World {
         let state = self.run.state.clone();
         let apart = state.apart.clone();
         match next(&state) {
-            Action::Over => return false,
-            Action::Ask(question) => {
+            NextAction::Over => return false,
+            NextAction::Ask(question) => {
                 let place = how % question.question.options.len();
                 let option = question.question.options[place].id.clone();
                 let id = question.question.id.clone();
                 self.answer(&id, &option);
             }
-            Action::FinalChecks => {
+            NextAction::FinalChecks => {
                 let verdict = if how % 4 == 3 { Red } else { Green };
                 let ran = state.plan.final_checks.iter();
                 let ran = ran.map(|check| (check.clone(), checked(verdict.clone()))).collect();
                 self.play(verbs::finals(ran));
             }
-            Action::Apart(step) => self.step(&step, how),
+            NextAction::Apart(step) => self.step(&step, how),
             // Its user had it brought together: the rules of that are played elsewhere.
-            Action::Start(units) => {
+            NextAction::Start(units) => {
                 let ids: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
                 self.run.start(&ids[0]).unwrap();
             }
-            Action::Wait(ids) if apart.is_none() => self.judge(ids[0], how),
+            NextAction::Wait(ids) if apart.is_none() => self.judge(ids[0], how),
             other => panic!("it follows by itself: {other:?}"),
         }
         true
@@ -184,19 +184,19 @@ impl World {
         self.play(vec![said.unwrap()]);
     }
 
-    fn step(&mut self, step: &Step, how: usize) {
+    fn step(&mut self, step: &ParallelAction, how: usize) {
         let apart = self.run.state.apart.clone().unwrap();
         match step {
-            Step::Start(groups) => {
+            ParallelAction::Start(groups) => {
                 for group in groups {
                     self.begin(group);
                 }
             }
-            Step::Wait(ids) => {
+            ParallelAction::Wait(ids) => {
                 let id = ids[how % ids.len()].to_owned();
                 self.client(&id, if how.is_multiple_of(5) { 0 } else { how / 5 });
             }
-            Step::Merge(group) => {
+            ParallelAction::Merge(group) => {
                 let own = &self.commits[apart.groups[&group.id].tip.as_ref().unwrap()];
                 if how % 4 == 3 {
                     let files = vec!["x".to_owned()];
@@ -206,7 +206,7 @@ impl World {
                 let tip = self.name(merged);
                 self.play(vec![EventKind::GroupMerged { group: group.id.clone(), tip }]);
             }
-            Step::Land => {
+            ParallelAction::Land => {
                 let tip = apart.tip.clone();
                 let (ours, theirs) = (&self.commits[&tip], &self.commits[&self.theirs]);
                 if !theirs.is_subset(ours) {
@@ -219,7 +219,7 @@ impl World {
                 let from = std::mem::replace(&mut self.theirs, tip.clone());
                 self.play(vec![EventKind::Landed { from, to: tip }]);
             }
-            Step::Clean(ids) => {
+            ParallelAction::Clean(ids) => {
                 for id in ids {
                     let left = self.branches.get(*id).cloned().unwrap_or_default();
                     let tip = Some(self.name(left));
@@ -232,7 +232,7 @@ impl World {
     }
 
     /// As the one who looks after the clients does it.
-    fn begin(&mut self, group: &Group) {
+    fn begin(&mut self, group: &TaskGroup) {
         let apart = self.run.state.apart.clone().unwrap();
         if apart.groups.get(&group.id).is_none_or(|known| known.worktree.is_none()) {
             let base = apart.base_of(&group.id).to_owned();
@@ -241,13 +241,13 @@ impl World {
             self.play(vec![EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base }]);
         }
         if !self.end_if_done(group) {
-            let process = Process { pid: 7, mark: None };
+            let process = RecordedProcess { pid: 7, mark: None };
             self.play(vec![EventKind::ChildStarted { group: group.id.clone(), process }]);
         }
     }
 
     /// Writes down that a session has ended where it has.
-    fn end_if_done(&mut self, group: &Group) -> bool {
+    fn end_if_done(&mut self, group: &TaskGroup) -> bool {
         let Some(status) = outcome(&self.run.state, group) else { return false };
         let known = &self.run.state.apart.as_ref().unwrap().groups[&group.id];
         if known.status != GroupStatus::Ready {
@@ -255,7 +255,7 @@ impl World {
         }
         let branch = self.branches[&group.id].clone();
         let passed =
-            group.units.iter().map(|id| &self.run.state.units[id]).filter(|it| it.status == UnitStatus::Passed);
+            group.units.iter().map(|id| &self.run.state.units[id]).filter(|it| it.status == TaskStatus::Passed);
         let ends = passed.filter_map(|unit| unit.end.as_ref()?.commit.clone());
         let has_all = ends.collect::<Vec<_>>().iter().all(|commit| branch.contains(commit));
         if !has_all {
@@ -277,7 +277,7 @@ impl World {
             .apart
             .as_ref()
             .is_some_and(|apart| apart.groups.get(id).is_some_and(|known| known.status == GroupStatus::Running));
-        if !is_running || state.phase != Phase::Executing {
+        if !is_running || state.phase != RunPhase::Executing {
             return;
         }
         let running = verbs::running_in(&state, &group).map(|(id, _)| id.to_owned());
@@ -305,7 +305,7 @@ impl World {
         let mut events = vec![EventKind::ChildEnded { group: id.to_owned(), how: "so".to_owned(), cost_micros: None }];
         events.extend(verbs::client_ended(&state, &group, &follow, Vec::new(), "why"));
         self.play(events);
-        if self.run.state.phase == Phase::Executing {
+        if self.run.state.phase == RunPhase::Executing {
             self.end_if_done(&group);
         }
     }
@@ -322,7 +322,7 @@ impl World {
         let commit = format!("{id} at {}", self.run.state.seq);
         let made = verdict == Green;
         let made_commit = made.then(|| CommitOutcome::Made { id: commit.clone() });
-        let measured = Measured { commit: made_commit, ..all(&unit, &verdict) };
+        let measured = AttemptMeasurement { commit: made_commit, ..all(&unit, &verdict) };
         let events = verbs::judged(&self.run.state, &ticket, measured).unwrap();
         if let (true, Some((_, group))) = (made, self.run.state.plan.group_of(id)) {
             self.branches.entry(group.id.clone()).or_default().insert(commit);
@@ -375,7 +375,7 @@ impl World {
             }
             Move::Answer(how) => {
                 if let Some(known) = self.run.state.open_question().cloned()
-                    && self.run.state.phase == Phase::Executing
+                    && self.run.state.phase == RunPhase::Executing
                 {
                     let options = &known.question.options;
                     self.answer(&known.question.id, &options[how % options.len()].id.clone());
@@ -391,7 +391,7 @@ impl World {
                     let ids: Vec<&str> = trees.map(|(id, _)| id.as_str()).collect();
                     let known = ids.into_iter().filter(|id| self.group(id).is_some()).collect();
                     if self.run.state.apart.is_some() {
-                        self.step(&Step::Clean(known), 0);
+                        self.step(&ParallelAction::Clean(known), 0);
                     }
                 }
             }
@@ -423,14 +423,14 @@ impl World {
 
     /// From here on all goes well: the run comes to its end.
     fn finish(mut self) {
-        if self.run.state.phase != Phase::Executing {
+        if self.run.state.phase != RunPhase::Executing {
             self.resume(None);
         }
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         for _ in 0..400 {
             match next(&self.run.state) {
-                Action::Over => {
-                    if self.run.state.phase == (Phase::Ended { result: RunResult::Complete }) {
+                NextAction::Over => {
+                    if self.run.state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
                         return;
                     }
                     let left_out = self
@@ -439,7 +439,7 @@ impl World {
                         .plan
                         .units
                         .iter()
-                        .any(|unit| self.run.state.units[&unit.id].status == UnitStatus::Skipped);
+                        .any(|unit| self.run.state.units[&unit.id].status == TaskStatus::Skipped);
                     if left_out {
                         return;
                     }
@@ -448,7 +448,7 @@ impl World {
                     assert!(*times < 5, "it is resumed again and again: {}", self.shown());
                     self.resume(None);
                 }
-                Action::Ask(question) => {
+                NextAction::Ask(question) => {
                     let about = format!("{:?}", question.question.about);
                     let times = asked.entry(about.clone()).or_default();
                     *times += 1;
@@ -473,7 +473,7 @@ fn edited(plan: &Plan, edit: Edit) -> Plan {
     let units = plan.units.len();
     let groups = plan.groups.len();
     let fresh = plan.units.iter().filter_map(|unit| unit.id.parse::<usize>().ok()).max().unwrap_or(0) + 1;
-    let new = || Unit { attempts_max: 2, ..unit(&fresh.to_string()) };
+    let new = || Task { attempts_max: 2, ..unit(&fresh.to_string()) };
     match edit {
         Edit::Text(number) => plan.units[number % units].body_sha256.push('!'),
         Edit::Remove(number) => {
@@ -498,7 +498,7 @@ fn edited(plan: &Plan, edit: Edit) -> Plan {
         Edit::Session(stage) => {
             let id = (1..).map(|number| format!("session-{number}"));
             let id = id.into_iter().find(|id| plan.groups.iter().all(|group| group.id != *id)).unwrap();
-            plan.groups.push(Group { id, units: vec![fresh.to_string()], ..group(stage % 3) });
+            plan.groups.push(TaskGroup { id, units: vec![fresh.to_string()], ..group(stage % 3) });
             plan.units.push(new());
         }
         Edit::Stage(place, stage) => plan.groups[place % groups].stage = stage % 3,
@@ -516,7 +516,7 @@ fn edited(plan: &Plan, edit: Edit) -> Plan {
         }
         Edit::Together => {
             let units = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
-            plan.groups = vec![Group { id: "plan".to_owned(), units, ..group(0) }];
+            plan.groups = vec![TaskGroup { id: "plan".to_owned(), units, ..group(0) }];
         }
         Edit::Whole => {
             let command = format!("final after {fresh}");

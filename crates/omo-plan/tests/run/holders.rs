@@ -1,13 +1,13 @@
 //! Who a run belongs to, and what becomes of it when a session is gone.
 
 use omo_core::task_check::TaskCheckVerdict::Green;
-use omo_plan::run::event::{Actor, EventKind, Process};
-use omo_plan::run::verbs::{self, Caller, MAX_LOST, Refusal, RefusalKind};
+use omo_plan::run::event::{EventActor, EventKind, RecordedProcess};
+use omo_plan::run::verbs::{self, MAX_LOST, VerbCaller, VerbRefusal, VerbRefusalKind};
 
 use crate::kit::{Run, all, file, plan, session, unit};
 
-fn caller(actor: Actor) -> Caller {
-    Caller { actor, prompted_at: None, group: None }
+fn caller(actor: EventActor) -> VerbCaller {
+    VerbCaller { actor, prompted_at: None, group: None }
 }
 
 /// A run of session `s1`, process 100, that is at work on its only unit.
@@ -18,14 +18,14 @@ fn at_work() -> Run {
 }
 
 /// What a caller has to write down first, where these processes live; nothing is known of process 0.
-fn taken(run: &Run, actor: Actor, living: &[u32]) -> Result<Vec<EventKind>, Refusal> {
-    let is_alive = |process: &Process| (process.pid != 0).then(|| living.contains(&process.pid));
+fn taken(run: &Run, actor: EventActor, living: &[u32]) -> Result<Vec<EventKind>, VerbRefusal> {
+    let is_alive = |process: &RecordedProcess| (process.pid != 0).then(|| living.contains(&process.pid));
     verbs::take(&run.state, &caller(actor), &is_alive)
 }
 
 #[test]
 fn a_run_belongs_to_the_session_that_lives() {
-    let nobody = Actor { session: Some("s1".to_owned()), process: None };
+    let nobody = EventActor { session: Some("s1".to_owned()), process: None };
     let lost = EventKind::UnitHeld {
         unit: "1".to_owned(),
         attempt: 1,
@@ -41,8 +41,8 @@ fn a_run_belongs_to_the_session_that_lives() {
         // The same session in another process of the client.
         (session("s1", 101), vec![101], Some(vec![EventKind::Taken, lost.clone()])),
         // A person at a terminal.
-        (Actor::default(), vec![100], Some(vec![])),
-        (Actor::default(), vec![], Some(vec![lost])),
+        (EventActor::default(), vec![100], Some(vec![])),
+        (EventActor::default(), vec![], Some(vec![lost])),
     ] {
         assert_eq!(taken(&at_work(), who.clone(), &living).ok(), expected, "{who:?} {living:?}");
     }
@@ -51,7 +51,7 @@ fn a_run_belongs_to_the_session_that_lives() {
 #[test]
 fn whoever_is_refused_a_run_is_told_who_has_it() {
     let refusal = taken(&at_work(), session("s2", 200), &[100]).unwrap_err();
-    assert_eq!(refusal.kind, RefusalKind::Contention);
+    assert_eq!(refusal.kind, VerbRefusalKind::Contention);
     assert_eq!(refusal.message, "the run is held by session s1, process 100, last at work 1970-01-01T00:00:02.000Z");
     assert_eq!(
         refusal.hint,
@@ -64,10 +64,10 @@ fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
     let mut run = at_work();
     run.caller.actor = session("s1", 0);
     run.write([EventKind::Taken]);
-    assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
+    assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, VerbRefusalKind::Contention);
     run.caller.actor.process = None;
     run.write([EventKind::Taken]);
-    assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, RefusalKind::Contention);
+    assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, VerbRefusalKind::Contention);
     // Its own process is taken in as soon as it is known: somebody else can then tell that it is gone.
     assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), [EventKind::Taken]);
 }
@@ -75,7 +75,7 @@ fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
 #[test]
 fn a_run_opened_at_a_terminal_goes_to_the_session_that_works_on_it() {
     let mut run = at_work();
-    run.caller.actor = Actor::default();
+    run.caller.actor = EventActor::default();
     run.write([EventKind::Taken]);
     assert_eq!(taken(&run, session("s2", 200), &[100]).unwrap(), [EventKind::Taken]);
 }
@@ -109,7 +109,7 @@ fn a_cancelled_run_is_resumed_where_it_was() {
     let mut run = at_work();
     run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
     let again = verbs::cancel(&run.state, "enough").unwrap_err();
-    assert_eq!((again.kind, again.message.as_str()), (RefusalKind::Precondition, "the run has ended already"));
+    assert_eq!((again.kind, again.message.as_str()), (VerbRefusalKind::Precondition, "the run has ended already"));
     let events = verbs::take_over(&run.state, &run.caller);
     assert_eq!(events, [EventKind::Resumed]);
     run.take(Ok(events)).unwrap();
@@ -138,7 +138,7 @@ fn a_worker_is_lost_so_often_and_no_more() {
 #[test]
 fn every_worker_of_a_session_that_is_gone_is_given_back() {
     let mut plan = plan(vec![unit("1"), unit("2")]);
-    plan.policy.parallel = omo_plan::model::Parallel::Units;
+    plan.policy.parallel = omo_plan::model::Parallelism::Units;
     plan.units[1].files = vec![file("elsewhere")];
     let mut run = Run::open(plan);
     run.start("1").unwrap();

@@ -5,23 +5,23 @@ use std::collections::BTreeMap;
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
-    Decision, DecisionOption, Dialect, FileAction, FileUse, Group, Isolation, OnFailure, OnUnitFail, Parallel, Plan,
-    Policy, SCHEMA, Source, Unit, UnitKind,
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan,
+    PlanDecision, PlanSource, RunPolicy, SCHEMA, Task, TaskGroup, TaskKind,
 };
-use omo_plan::run::event::{Actor, Event, EventKind, Process, RunResult};
-use omo_plan::run::schedule::{Action, next};
-use omo_plan::run::state::{Phase, RunState};
-use omo_plan::run::verbs::{self, Caller, Measured, Refusal, Start};
+use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent, RunResult};
+use omo_plan::run::schedule::{NextAction, next};
+use omo_plan::run::state::{RunPhase, RunState};
+use omo_plan::run::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller, VerbRefusal};
 
 /// A unit with one check of its own that fails once and stays failed.
-pub(crate) fn unit(id: &str) -> Unit {
-    Unit {
+pub(crate) fn unit(id: &str) -> Task {
+    Task {
         id: id.to_owned(),
         title: format!("Unit {id}"),
         lines: [1, 2],
         body_sha256: format!("text of {id}"),
         body: format!("### Task {id}: Unit {id}"),
-        kind: UnitKind::Impl,
+        kind: TaskKind::Impl,
         pair: None,
         deps: Vec::new(),
         files: vec![file(&format!("src/{id}.rs"))],
@@ -34,7 +34,7 @@ pub(crate) fn unit(id: &str) -> Unit {
         commit: None,
         stop_after: false,
         criteria: Vec::new(),
-        complexity: omo_plan::model::Complexity::Standard,
+        complexity: omo_plan::model::TaskComplexity::Standard,
         model: None,
         contract: Some("contract".to_owned()),
         extra: BTreeMap::new(),
@@ -42,8 +42,8 @@ pub(crate) fn unit(id: &str) -> Unit {
 }
 
 /// A unit that needs others.
-pub(crate) fn needs(id: &str, deps: &[&str]) -> Unit {
-    Unit { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..unit(id) }
+pub(crate) fn needs(id: &str, deps: &[&str]) -> Task {
+    Task { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..unit(id) }
 }
 
 /// A file that is changed.
@@ -52,21 +52,21 @@ pub(crate) fn file(path: &str) -> FileUse {
 }
 
 /// A plan that is done one unit after the other, all of them in one batch.
-pub(crate) fn plan(units: Vec<Unit>) -> Plan {
+pub(crate) fn plan(units: Vec<Task>) -> Plan {
     let all: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
     Plan {
         schema: SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: Source { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
+        source: PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
         units,
-        groups: vec![Group { units: all, ..group(0) }],
+        groups: vec![TaskGroup { units: all, ..group(0) }],
         final_checks: Vec::new(),
-        policy: Policy {
-            on_unit_fail: OnUnitFail::Continue,
-            parallel: Parallel::None,
+        policy: RunPolicy {
+            on_unit_fail: OnTaskFail::Continue,
+            parallel: Parallelism::None,
             max_workers: 0,
             max_iterations: 1,
             batch_size: 5,
@@ -79,8 +79,8 @@ pub(crate) fn plan(units: Vec<Unit>) -> Plan {
 }
 
 /// A batch without units.
-pub(crate) fn group(place: usize) -> Group {
-    Group {
+pub(crate) fn group(place: usize) -> TaskGroup {
+    TaskGroup {
         id: format!("batch-{}", place + 1),
         title: String::new(),
         units: Vec::new(),
@@ -88,14 +88,14 @@ pub(crate) fn group(place: usize) -> Group {
         deps: Vec::new(),
         touch: Vec::new(),
         never: Vec::new(),
-        isolation: Isolation::Shared,
+        isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }
 
 /// The same plan in these batches, with a stop behind those whose place is named.
 pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
-    let groups = batches.iter().enumerate().map(|(place, ids)| Group {
+    let groups = batches.iter().enumerate().map(|(place, ids)| TaskGroup {
         units: ids.iter().map(|id| (*id).to_owned()).collect(),
         hard_stop: stops.contains(&place),
         ..group(place)
@@ -104,9 +104,9 @@ pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Pl
 }
 
 /// An open decision between A and B; A is recommended.
-pub(crate) fn decision(id: &str, blocking: bool) -> Decision {
+pub(crate) fn decision(id: &str, blocking: bool) -> PlanDecision {
     let option = |label: &str| DecisionOption { label: label.to_owned(), text: format!("take {label}") };
-    Decision {
+    PlanDecision {
         id: id.to_owned(),
         title: format!("What about {id}"),
         blocking,
@@ -140,14 +140,14 @@ pub(crate) fn no_tool() -> TaskCheckVerdict {
 }
 
 /// Every check of a unit, each with this result.
-pub(crate) fn all(unit: &Unit, verdict: &TaskCheckVerdict) -> Measured {
+pub(crate) fn all(unit: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
     let outcomes = unit.proof().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
-    Measured { outcomes, ..Measured::default() }
+    AttemptMeasurement { outcomes, ..AttemptMeasurement::default() }
 }
 
 /// A session of the client with a process.
-pub(crate) fn session(id: &str, pid: u32) -> Actor {
-    Actor { session: Some(id.to_owned()), process: Some(Process { pid, mark: None }) }
+pub(crate) fn session(id: &str, pid: u32) -> EventActor {
+    EventActor { session: Some(id.to_owned()), process: Some(RecordedProcess { pid, mark: None }) }
 }
 
 /// A run as it is played.
@@ -156,9 +156,9 @@ pub(crate) struct Run {
     /// Where it stands.
     pub state: RunState,
     /// How it came there.
-    pub events: Vec<Event>,
+    pub events: Vec<RunEvent>,
     /// Who plays, and when a person last typed something there.
-    pub caller: Caller,
+    pub caller: VerbCaller,
     now: i64,
 }
 
@@ -175,9 +175,9 @@ impl Run {
             asked: None,
             mode: None,
         };
-        let opened = Event { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
+        let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
         let state = RunState::open(&opened).unwrap();
-        let caller = Caller { actor, prompted_at: None, group: None };
+        let caller = VerbCaller { actor, prompted_at: None, group: None };
         let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
         run.write(more);
         run.advance();
@@ -189,7 +189,7 @@ impl Run {
         for what in events {
             self.now += 1_000;
             let ts = Timestamp::from_millis(self.now);
-            let event = Event { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), what };
+            let event = RunEvent { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), what };
             self.state.apply(&event).unwrap();
             self.events.push(event);
         }
@@ -205,7 +205,7 @@ impl Run {
     }
 
     /// Writes down what a verb says and what follows; a refusal writes nothing.
-    pub(crate) fn take(&mut self, said: Result<Vec<EventKind>, Refusal>) -> Result<(), Refusal> {
+    pub(crate) fn take(&mut self, said: Result<Vec<EventKind>, VerbRefusal>) -> Result<(), VerbRefusal> {
         self.write(said?);
         self.advance();
         Ok(())
@@ -218,15 +218,15 @@ impl Run {
     }
 
     /// A worker begins; its ticket is of the unit and the number of the event.
-    pub(crate) fn start(&mut self, id: &str) -> Result<String, Refusal> {
+    pub(crate) fn start(&mut self, id: &str) -> Result<String, VerbRefusal> {
         let ticket = format!("{id}#{}", self.state.seq);
-        let start = Start { ticket: ticket.clone(), ..Start::default() };
+        let start = AttemptStart { ticket: ticket.clone(), ..AttemptStart::default() };
         self.take(verbs::start(&self.state, id, start).map(|what| vec![what]))?;
         Ok(ticket)
     }
 
     /// The worker of a ticket says that it is done.
-    pub(crate) fn done(&mut self, ticket: &str, measured: Measured) -> Result<(), Refusal> {
+    pub(crate) fn done(&mut self, ticket: &str, measured: AttemptMeasurement) -> Result<(), VerbRefusal> {
         self.take(verbs::judged(&self.state, ticket, measured))
     }
 
@@ -248,25 +248,25 @@ impl Run {
     }
 
     /// A person types something, and a question is answered.
-    pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), Refusal> {
+    pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::answer(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
     }
 
     /// A person types something, and a unit is done again.
-    pub(crate) fn retry(&mut self, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn retry(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::retry(&self.state, &self.caller, id))
     }
 
     /// A person types something, and a unit is left out.
-    pub(crate) fn skip(&mut self, id: &str) -> Result<(), Refusal> {
+    pub(crate) fn skip(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::skip(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
     }
 
     /// The run goes on with an edited plan.
-    pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), Refusal> {
+    pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
         self.take(verbs::replan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
     }
 
@@ -278,7 +278,7 @@ impl Run {
     /// The ids that can be begun now.
     pub(crate) fn ready(&self) -> Vec<&str> {
         match next(&self.state) {
-            Action::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
+            NextAction::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
             _ => Vec::new(),
         }
     }
@@ -293,8 +293,8 @@ impl Run {
     /// How it ended, where it has.
     pub(crate) fn result(&self) -> Option<RunResult> {
         match self.state.phase {
-            Phase::Ended { result } => Some(result),
-            Phase::Executing | Phase::Cancelled { .. } => None,
+            RunPhase::Ended { result } => Some(result),
+            RunPhase::Executing | RunPhase::Cancelled { .. } => None,
         }
     }
 }

@@ -1,17 +1,17 @@
 //! One event as one line: its shape, which stays, and what a newer omo may have written.
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Actor, Event, EventKind, UnitEnd};
+use omo_plan::run::event::{AttemptEnd, EventActor, EventKind, RunEvent};
 
 use crate::kit::{Run, plan, session, unit};
 
-fn event(what: EventKind) -> Event {
-    Event { seq: 7, ts: Timestamp::from_millis(0), actor: session("s1", 100), what }
+fn event(what: EventKind) -> RunEvent {
+    RunEvent { seq: 7, ts: Timestamp::from_millis(0), actor: session("s1", 100), what }
 }
 
 #[test]
 fn a_line_is_flat_and_its_fields_do_not_meet() {
-    let end = UnitEnd { attempt: 2, evidence: "kind, seq and \"quotes\"\n".to_owned(), ..UnitEnd::default() };
+    let end = AttemptEnd { attempt: 2, evidence: "kind, seq and \"quotes\"\n".to_owned(), ..AttemptEnd::default() };
     let passed = event(EventKind::UnitPassed { unit: "kind".to_owned(), end });
     let line = serde_json::to_string(&passed).unwrap();
     assert_eq!(
@@ -22,7 +22,7 @@ fn a_line_is_flat_and_its_fields_do_not_meet() {
             r#""files":[],"out_of_scope":[],"missing":[],"tests":[],"tree":null}"#
         )
     );
-    assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), passed);
+    assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), passed);
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
             EventKind::UnitFailed {
                 unit: unit.clone(),
                 is_final: true,
-                end: UnitEnd { evidence: unit.clone(), note: Some(unit.clone()), ..UnitEnd::default() },
+                end: AttemptEnd { evidence: unit.clone(), note: Some(unit.clone()), ..AttemptEnd::default() },
             },
             EventKind::QuestionAnswered {
                 question: unit.clone(),
@@ -45,7 +45,7 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
         ] {
             let line = serde_json::to_string(&event(what.clone())).unwrap();
             assert!(!line.contains('\n'));
-            assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), event(what));
+            assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), event(what));
         }
     }
 }
@@ -53,10 +53,10 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
 #[test]
 fn a_field_of_a_newer_omo_is_passed_over_and_a_kind_is_named() {
     let newer = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","host":"h"},"kind":"taken","more":1}"#;
-    let actor = Actor { session: Some("s1".to_owned()), process: None };
-    assert_eq!(serde_json::from_str::<Event>(newer).unwrap(), Event { actor, ..event(EventKind::Taken) });
+    let actor = EventActor { session: Some("s1".to_owned()), process: None };
+    assert_eq!(serde_json::from_str::<RunEvent>(newer).unwrap(), RunEvent { actor, ..event(EventKind::Taken) });
     let unknown = newer.replace("taken", "teleported");
-    let error = serde_json::from_str::<Event>(&unknown).unwrap_err().to_string();
+    let error = serde_json::from_str::<RunEvent>(&unknown).unwrap_err().to_string();
     assert!(error.starts_with("unknown variant `teleported`"), "{error}");
     for broken in [
         newer.replace(r#""kind":"taken","#, ""),
@@ -64,14 +64,14 @@ fn a_field_of_a_newer_omo_is_passed_over_and_a_kind_is_named() {
         newer.replace(r#""seq":7"#, r#""seq":-7"#),
         newer.replace(r#""kind":"taken""#, r#""kind":"unit_held","unit":"1""#),
     ] {
-        serde_json::from_str::<Event>(&broken).unwrap_err();
+        serde_json::from_str::<RunEvent>(&broken).unwrap_err();
     }
 }
 
 #[test]
 fn a_line_of_an_older_omo_is_read() {
     let older = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","process":{"pid":100}},"kind":"unit_started","unit":"1","attempt":1,"ticket":"t","tree":null}"#;
-    let EventKind::UnitStarted { guarded, vacuous, .. } = serde_json::from_str::<Event>(older).unwrap().what else {
+    let EventKind::UnitStarted { guarded, vacuous, .. } = serde_json::from_str::<RunEvent>(older).unwrap().what else {
         panic!()
     };
     assert_eq!((guarded.len(), vacuous.len()), (0, 0));
@@ -81,6 +81,6 @@ fn a_line_of_an_older_omo_is_read() {
 fn a_plan_is_kept_whole() {
     let run = Run::open(plan(vec![unit("1")]));
     let line = serde_json::to_string(&run.events[0]).unwrap();
-    assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), run.events[0]);
+    assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), run.events[0]);
     assert!(line.starts_with(r#"{"seq":1,"#) && line.contains(r#""kind":"run_opened","plan":{"schema":1,"#));
 }

@@ -2,7 +2,7 @@
 
 use omo_core::task_check::TaskCheckVerdict::Green;
 use omo_plan::run::event::EventKind;
-use omo_plan::run::verbs::{self, Refusal, RefusalKind};
+use omo_plan::run::verbs::{self, VerbRefusal, VerbRefusalKind};
 
 use crate::kit::{Run, all, in_batches, needs, plan, unit};
 
@@ -18,16 +18,16 @@ fn every_standing() -> Run {
     run
 }
 
-type Verb = fn(&Run) -> Result<Vec<EventKind>, Refusal>;
+type Verb = fn(&Run) -> Result<Vec<EventKind>, VerbRefusal>;
 
 #[test]
 fn what_cannot_be_done_now_is_refused_with_what_to_do() {
-    use RefusalKind::{Contention, NotFound, Precondition};
+    use VerbRefusalKind::{Contention, NotFound, Precondition};
     let next = "`omo agent next` says what comes next";
     let has = "it has 1, 2, 3, 4, 5, 6";
     let again = "only what failed, was left out or could not be proved is done again";
     let left_out = "only what is not at work and was not done can be left out";
-    let table: [(Verb, RefusalKind, &str, &str); 19] = [
+    let table: [(Verb, VerbRefusalKind, &str, &str); 19] = [
         (|run| start(run, "9"), NotFound, "the plan has no task `9`", has),
         (|run| start(run, "../x\n"), NotFound, "the plan has no task `../x`", has),
         (|run| start(run, "1"), Precondition, "1 is passed", next),
@@ -66,19 +66,19 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
     }
 }
 
-fn start(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
-    verbs::start(&run.state, id, verbs::Start::default()).map(|what| vec![what])
+fn start(run: &Run, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+    verbs::start(&run.state, id, verbs::AttemptStart::default()).map(|what| vec![what])
 }
 
-fn lost(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
+fn lost(run: &Run, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     verbs::worker_lost(&run.state, id).map(|what| vec![what])
 }
 
-fn retry(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
+fn retry(run: &Run, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     verbs::retry(&run.state, &run.caller, id)
 }
 
-fn skip(run: &Run, id: &str) -> Result<Vec<EventKind>, Refusal> {
+fn skip(run: &Run, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     verbs::skip(&run.state, &run.caller, id, "why").map(|what| vec![what])
 }
 
@@ -88,17 +88,17 @@ fn only_a_person_has_something_left_out_or_done_again() {
         let mut run = Run::open(plan(vec![unit("2"), unit("6")]));
         run.types();
         run.fail("2");
-        let refusal: Refusal = verb(&run, "2").unwrap_err();
-        assert_eq!(refusal.kind, RefusalKind::Human);
+        let refusal: VerbRefusal = verb(&run, "2").unwrap_err();
+        assert_eq!(refusal.kind, VerbRefusalKind::Human);
         assert!(refusal.message.ends_with("and none has typed anything since 2 came to this"), "{}", refusal.message);
         assert_eq!(refusal.hint, "end the turn and ask; once they have answered, run it again");
         run.types();
         assert!(verb(&run, "2").is_ok());
-        run.caller = verbs::Caller::default();
+        run.caller = verbs::VerbCaller::default();
         assert!(verb(&run, "2").is_ok(), "at a terminal somebody sits");
     }
     let mut run = Run::open(plan(vec![unit("1")]));
-    assert_eq!(skip(&run, "1").unwrap_err().kind, RefusalKind::Human, "opening a run is no word about its units");
+    assert_eq!(skip(&run, "1").unwrap_err().kind, VerbRefusalKind::Human, "opening a run is no word about its units");
     run.types();
     assert!(skip(&run, "1").is_ok());
 }
@@ -110,7 +110,7 @@ fn nothing_is_begun_or_left_out_in_a_run_that_is_over() {
     run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
     run.types();
     for refusal in [start(&run, "2").unwrap_err(), skip(&run, "1").unwrap_err()] {
-        assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "the run has ended"));
+        assert_eq!((refusal.kind, refusal.message.as_str()), (VerbRefusalKind::Precondition, "the run has ended"));
     }
     run.retry("1").unwrap();
     assert_eq!(run.ready(), ["1"], "a person's retry goes on with the run");
@@ -121,7 +121,7 @@ fn a_question_that_waits_is_named_on_one_line() {
     let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
     run.pass("1");
     let refusal = start(&run, "2").unwrap_err();
-    assert_eq!(refusal.kind, RefusalKind::Human);
+    assert_eq!(refusal.kind, VerbRefusalKind::Human);
     assert!(
         !refusal.message.contains('\n') && refusal.message.starts_with("question q1 waits for an answer: Batch 1 of 2")
     );

@@ -1,11 +1,11 @@
 //! How each mode arranges the tasks of a plan, whatever its dialect.
 
-use omo_plan::dialects::{self, Options};
-use omo_plan::model::{OnFailure, Plan, UnitKind};
+use omo_plan::dialects::{self, BatchOptions};
+use omo_plan::model::{OnFailure, Plan, TaskKind};
 use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged, choose};
 
 fn read(text: &str) -> Plan {
-    let plan = dialects::read("plan.md", text.as_bytes(), Options::default());
+    let plan = dialects::read("plan.md", text.as_bytes(), BatchOptions::default());
     assert!(plan.is_sound(), "{:?}", plan.diagnostics);
     plan
 }
@@ -90,7 +90,7 @@ fn sessions_are_the_workers_of_a_parallel_run_and_dependencies_in_any_other() {
     // Nothing of one worker can be taken back while others work in the same files.
     assert!(waves.units.iter().all(|unit| unit.on_failure == OnFailure::Hold));
     let verification = waves.verification().unwrap();
-    assert_eq!((verification.id.as_str(), verification.kind, verification.deps.len()), ("verify", UnitKind::Verify, 4));
+    assert_eq!((verification.id.as_str(), verification.kind, verification.deps.len()), ("verify", TaskKind::Verify, 4));
     let batches = in_mode(&plan, ExecutionMode::Batches);
     assert_eq!(groups(&batches), ["0: 1 2 3 4"]);
     assert!(batches.groups.iter().all(|group| group.hard_stop));

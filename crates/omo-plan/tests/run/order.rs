@@ -2,21 +2,21 @@
 
 use omo_core::task_check::TaskCheck;
 use omo_core::task_check::TaskCheckVerdict::{Green, Red};
-use omo_plan::model::{Isolation, OnUnitFail, Parallel, Plan, Unit};
+use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::run::event::RunResult;
-use omo_plan::run::schedule::{Action, are_apart, next};
+use omo_plan::run::schedule::{NextAction, are_apart, next};
 use omo_plan::run::verbs;
 
 use crate::kit::{Run, all, file, in_batches, needs, outcome, plan, unit};
 
-fn at_once(parallel: Parallel, max_workers: u32, units: Vec<Unit>) -> Plan {
+fn at_once(parallel: Parallelism, max_workers: u32, units: Vec<Task>) -> Plan {
     let mut plan = plan(units);
     (plan.policy.parallel, plan.policy.max_workers) = (parallel, max_workers);
     plan
 }
 
-fn touching(id: &str, paths: &[&str]) -> Unit {
-    Unit { files: paths.iter().map(|path| file(path)).collect(), ..unit(id) }
+fn touching(id: &str, paths: &[&str]) -> Task {
+    Task { files: paths.iter().map(|path| file(path)).collect(), ..unit(id) }
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn one_after_the_other_is_one() {
     let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
     assert_eq!(run.ready(), ["1"]);
     run.start("1").unwrap();
-    assert_eq!(next(&run.state), Action::Wait(vec!["1"]));
+    assert_eq!(next(&run.state), NextAction::Wait(vec!["1"]));
     assert_eq!(run.start("2").unwrap_err().message, "it is not the turn of 2");
 }
 
@@ -41,7 +41,7 @@ fn what_may_touch_the_same_path_is_not_done_at_the_same_time() {
     ] {
         let (one, other) = (touching("1", &one), touching("2", &other));
         assert_eq!(are_apart(&one, &other), ready.len() == 2);
-        let mut run = Run::open(at_once(Parallel::Units, 0, vec![one, other]));
+        let mut run = Run::open(at_once(Parallelism::Units, 0, vec![one, other]));
         assert_eq!(run.ready(), ready);
         let first = run.start("1").unwrap();
         assert_eq!(run.ready().len(), ready.len() - 1);
@@ -52,27 +52,27 @@ fn what_may_touch_the_same_path_is_not_done_at_the_same_time() {
 
 #[test]
 fn there_are_only_so_many_workers() {
-    let mut run = Run::open(at_once(Parallel::Units, 2, vec![unit("1"), unit("2"), unit("3")]));
+    let mut run = Run::open(at_once(Parallelism::Units, 2, vec![unit("1"), unit("2"), unit("3")]));
     assert_eq!(run.ready(), ["1", "2"]);
     run.start("1").unwrap();
     assert_eq!(run.ready(), ["2"]);
     run.start("2").unwrap();
-    assert_eq!(next(&run.state), Action::Wait(vec!["1", "2"]));
+    assert_eq!(next(&run.state), NextAction::Wait(vec!["1", "2"]));
 }
 
 #[test]
 fn without_a_bound_there_are_still_only_so_many() {
     for (bound, begun) in [(0, 64), (63, 63), (1_000, 64)] {
         let units = (0..100).map(|number| unit(&number.to_string())).collect();
-        assert_eq!(Run::open(at_once(Parallel::Units, bound, units)).ready().len(), begun);
+        assert_eq!(Run::open(at_once(Parallelism::Units, bound, units)).ready().len(), begun);
     }
 }
 
 #[test]
 fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after_the_other() {
     let units = || vec![touching("1", &["a"]), touching("2", &["b"]), touching("3", &["a"])];
-    for (isolation, ready) in [(Isolation::Worktree, vec!["1", "3"]), (Isolation::Shared, vec!["1"])] {
-        let mut plan = in_batches(at_once(Parallel::Groups, 0, units()), &[&["1", "2"], &["3"]], &[]);
+    for (isolation, ready) in [(GroupIsolation::Worktree, vec!["1", "3"]), (GroupIsolation::Shared, vec!["1"])] {
+        let mut plan = in_batches(at_once(Parallelism::Groups, 0, units()), &[&["1", "2"], &["3"]], &[]);
         for group in &mut plan.groups {
             (group.stage, group.isolation) = (0, isolation);
         }
@@ -82,8 +82,11 @@ fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after
 
 #[test]
 fn a_stage_and_a_group_wait_for_what_is_before_them() {
-    let mut plan =
-        in_batches(at_once(Parallel::Units, 0, vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[]);
+    let mut plan = in_batches(
+        at_once(Parallelism::Units, 0, vec![unit("1"), unit("2"), unit("3")]),
+        &[&["1"], &["2"], &["3"]],
+        &[],
+    );
     plan.groups[1].stage = 0;
     plan.groups[1].deps = vec!["batch-1".to_owned()];
     let mut run = Run::open(plan);
@@ -96,14 +99,14 @@ fn a_stage_and_a_group_wait_for_what_is_before_them() {
 
 #[test]
 fn a_policy_that_stops_begins_nothing_more_and_lets_who_is_at_work_finish() {
-    let mut plan = at_once(Parallel::Units, 0, vec![unit("1"), unit("2"), unit("3"), unit("4")]);
-    plan.policy.on_unit_fail = OnUnitFail::Stop;
+    let mut plan = at_once(Parallelism::Units, 0, vec![unit("1"), unit("2"), unit("3"), unit("4")]);
+    plan.policy.on_unit_fail = OnTaskFail::Stop;
     let mut plan = in_batches(plan, &[&["1", "2"], &["3", "4"]], &[0]);
     plan.policy.max_workers = 2;
     let mut run = Run::open(plan);
     let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
     run.done(&first, all(&unit("1"), &Red)).unwrap();
-    assert_eq!(next(&run.state), Action::Wait(vec!["2"]));
+    assert_eq!(next(&run.state), NextAction::Wait(vec!["2"]));
     run.done(&second, all(&unit("2"), &Green)).unwrap();
     assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Failed)), "nobody is asked to go on");
     run.retry("1").unwrap();
@@ -132,7 +135,7 @@ fn at_its_finals() -> (Run, Vec<TaskCheck>) {
     let checks = vec![TaskCheck::new("make"), TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("make") }];
     let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![unit("1")]) });
     run.pass("1");
-    assert_eq!((next(&run.state), run.result()), (Action::FinalChecks, None));
+    assert_eq!((next(&run.state), run.result()), (NextAction::FinalChecks, None));
     (run, checks)
 }
 
@@ -167,7 +170,7 @@ fn final_checks_run_again_after_anything_was_done() {
     let mut resumed = ended(&Red);
     let events = verbs::take_over(&resumed.state, &resumed.caller);
     resumed.take(Ok(events)).unwrap();
-    assert_eq!(next(&resumed.state), Action::FinalChecks);
+    assert_eq!(next(&resumed.state), NextAction::FinalChecks);
     let mut edited = ended(&Green);
     let mut plan = edited.state.plan.clone();
     plan.units[0].body_sha256 = "another".to_owned();
@@ -175,5 +178,5 @@ fn final_checks_run_again_after_anything_was_done() {
     let events = verbs::take_over(&edited.state, &edited.caller);
     edited.take(Ok(events)).unwrap();
     edited.pass("1");
-    assert_eq!((next(&edited.state), edited.result()), (Action::FinalChecks, None));
+    assert_eq!((next(&edited.state), edited.result()), (NextAction::FinalChecks, None));
 }

@@ -1,19 +1,19 @@
 //! A plan that is edited under its run: what stays, what is done again, and what is refused.
 
-use omo_plan::model::{Dialect, Plan, Precondition, Unit};
+use omo_plan::model::{Dialect, Plan, Precondition, Task};
 use omo_plan::run::event::{EventKind, RunResult};
-use omo_plan::run::state::{CONTINUE, Differences, WITHDRAWN};
-use omo_plan::run::verbs::RefusalKind;
+use omo_plan::run::state::{CONTINUE, PlanDifferences, WITHDRAWN};
+use omo_plan::run::verbs::VerbRefusalKind;
 
 use crate::kit::{Run, decision, in_batches, needs, plan, session, unit};
 
 /// The same unit with another text.
-fn edited(unit: Unit) -> Unit {
-    Unit { body_sha256: format!("another {}", unit.body_sha256), ..unit }
+fn edited(unit: Task) -> Task {
+    Task { body_sha256: format!("another {}", unit.body_sha256), ..unit }
 }
 
 /// Another reading of a file with these units.
-fn again(units: Vec<Unit>) -> Plan {
+fn again(units: Vec<Task>) -> Plan {
     let mut plan = plan(units);
     plan.source.sha256 = String::from("plan, edited");
     plan
@@ -45,9 +45,9 @@ fn what_differs_is_named() {
     let run = Run::open(plan(vec![unit("1"), unit("2"), unit("3")]));
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
     let same = run.state.differences(&plan(vec![unit("3"), unit("2"), unit("1")]));
-    assert_eq!(same, Differences::default(), "their order is not their text");
+    assert_eq!(same, PlanDifferences::default(), "their order is not their text");
     let other = run.state.differences(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
-    assert_eq!(other, Differences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
+    assert_eq!(other, PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_plan_is_not_changed_under_a_worker() {
     for units in [vec![edited(unit("1")), unit("2")], vec![unit("2")]] {
         let before = run.state.clone();
         let refusal = run.replan(again(units)).unwrap_err();
-        assert_eq!(refusal.kind, RefusalKind::Contention);
+        assert_eq!(refusal.kind, VerbRefusalKind::Contention);
         assert_eq!(refusal.message, "somebody is at 1, which the plan says otherwise now");
         assert_eq!(refusal.hint, "let it finish, or `omo agent fail` it, and then again");
         assert_eq!(run.state, before);
@@ -71,13 +71,13 @@ fn a_plan_is_not_changed_under_a_worker() {
 fn a_plan_stays_of_its_dialect() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let refusal = run.replan(Plan { dialect: Dialect::Ultraplan, ..again(vec![unit("1")]) }).unwrap_err();
-    assert_eq!((refusal.kind, refusal.hint.as_str()), (RefusalKind::Precondition, "open a run of its own for it"));
+    assert_eq!((refusal.kind, refusal.hint.as_str()), (VerbRefusalKind::Precondition, "open a run of its own for it"));
     assert_eq!(refusal.message, "the plan was dev-workflow and is ultraplan now");
 }
 
 #[test]
 fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
-    let two = || Unit { attempts_max: 2, ..unit("1") };
+    let two = || Task { attempts_max: 2, ..unit("1") };
     let mut run = Run::open(plan(vec![two()]));
     run.fail("1");
     run.fail("1");
@@ -91,8 +91,8 @@ fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
 
 #[test]
 fn a_task_that_lacks_its_contract_is_never_begun() {
-    let without = |id: &str| Unit { contract: None, ..unit(id) };
-    let promising = |units: Vec<Unit>| {
+    let without = |id: &str| Task { contract: None, ..unit(id) };
+    let promising = |units: Vec<Task>| {
         let mut plan = again(units);
         plan.policy.wants_contracts = true;
         plan
@@ -101,7 +101,10 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
     assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("failed", "blocked", vec!["3"]));
     assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "missing Task Contract");
     let refusal = run.retry("1").unwrap_err();
-    assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, "1 still has no Task Contract"));
+    assert_eq!(
+        (refusal.kind, refusal.message.as_str()),
+        (VerbRefusalKind::Precondition, "1 still has no Task Contract")
+    );
     assert_eq!(refusal.hint, "add it to the plan, then `omo run resume`");
     // One that an edit brings is no better.
     run.replan(promising(vec![edited(unit("1")), needs("2", &["1"]), unit("3"), without("4")])).unwrap();
@@ -115,7 +118,7 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
 #[test]
 fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
     let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
-    let mut without = again(vec![Unit { contract: None, ..edited(unit("1")) }, unit("2")]);
+    let mut without = again(vec![Task { contract: None, ..edited(unit("1")) }, unit("2")]);
     without.policy.wants_contracts = true;
     run.write([EventKind::PlanChanged { plan: Box::new(without), approved: String::new() }]);
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["2"]));
@@ -125,7 +128,7 @@ fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
 #[test]
 fn no_edit_slips_a_batch_past_a_stop() {
     let batches = |first: &[&str]| {
-        let mut units: Vec<Unit> = first.iter().map(|id| unit(id)).collect();
+        let mut units: Vec<Task> = first.iter().map(|id| unit(id)).collect();
         units.push(unit("9"));
         in_batches(again(units), &[first, &["9"]], &[0])
     };

@@ -2,25 +2,25 @@
 
 use omo_core::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
-use omo_plan::model::{OnFailure, Unit, UnitKind};
+use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
-use omo_plan::run::verbs::{self, Measured, RefusalKind};
+use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusalKind};
 
 use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
 
 /// A unit with these checks.
-fn checked(commands: &[&str]) -> Unit {
-    Unit { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..unit("1") }
+fn checked(commands: &[&str]) -> Task {
+    Task { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..unit("1") }
 }
 
 /// These results of these commands.
-fn measured(results: &[(&str, TaskCheckVerdict)]) -> Measured {
+fn measured(results: &[(&str, TaskCheckVerdict)]) -> AttemptMeasurement {
     let outcomes = results.iter().map(|(command, verdict)| (TaskCheck::new(command), outcome(verdict.clone())));
-    Measured { outcomes: outcomes.collect(), ..Measured::default() }
+    AttemptMeasurement { outcomes: outcomes.collect(), ..AttemptMeasurement::default() }
 }
 
 /// Where the only unit stands after one attempt at it, and what is said about it.
-fn judge(unit: Unit, measured: Measured) -> (&'static str, String) {
+fn judge(unit: Task, measured: AttemptMeasurement) -> (&'static str, String) {
     let mut run = Run::open(plan(vec![unit]));
     let ticket = run.start("1").unwrap();
     run.done(&ticket, measured).unwrap();
@@ -52,10 +52,10 @@ fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
 #[test]
 fn checks_of_one_command_are_told_apart() {
     let elsewhere = TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("a") };
-    let two = Unit { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..unit("1") };
+    let two = Task { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..unit("1") };
     assert_eq!(judge(two.clone(), measured(&[("a", Green), ("a", Green)])).0, "failed");
     let both = vec![(TaskCheck::new("a"), outcome(Green)), (elsewhere, outcome(Green))];
-    assert_eq!(judge(two, Measured { outcomes: both, ..Measured::default() }).0, "passed");
+    assert_eq!(judge(two, AttemptMeasurement { outcomes: both, ..AttemptMeasurement::default() }).0, "passed");
 }
 
 #[test]
@@ -68,14 +68,14 @@ fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
 }
 
 /// Tests for something that is not there yet, and its implementation.
-fn pair() -> Vec<Unit> {
+fn pair() -> Vec<Task> {
     let red = TaskCheck {
         expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None },
         ..TaskCheck::new("run the tests")
     };
-    let tests = Unit { kind: UnitKind::Tests, red_check: Some(red.clone()), checks: Vec::new(), ..unit("1-tests") };
+    let tests = Task { kind: TaskKind::Tests, red_check: Some(red.clone()), checks: Vec::new(), ..unit("1-tests") };
     let done =
-        Unit { red_check: Some(red), checks: vec![TaskCheck::new("run the tests")], ..needs("1-impl", &["1-tests"]) };
+        Task { red_check: Some(red), checks: vec![TaskCheck::new("run the tests")], ..needs("1-impl", &["1-tests"]) };
     vec![tests, done]
 }
 
@@ -97,23 +97,26 @@ fn tests_that_are_not_there_prove_nothing_by_failing() {
     let mut run = Run::open(plan(pair()));
     let ticket = run.start("1-tests").unwrap();
     let tests = run.state.plan.units[0].clone();
-    run.done(&ticket, Measured { missing: vec!["tests/a.rs".to_owned()], ..all(&tests, &Green) }).unwrap();
+    run.done(&ticket, AttemptMeasurement { missing: vec!["tests/a.rs".to_owned()], ..all(&tests, &Green) }).unwrap();
     assert_eq!(run.standing("1-tests"), "failed");
     let evidence = &run.state.units["1-tests"].end.as_ref().unwrap().evidence;
     assert_eq!(evidence, "the tests are not there: tests/a.rs");
     // Anywhere else the checks say whether a file is needed.
-    assert_eq!(judge(unit("1"), Measured { missing: vec!["a".to_owned()], ..all(&unit("1"), &Green) }).0, "passed");
+    assert_eq!(
+        judge(unit("1"), AttemptMeasurement { missing: vec!["a".to_owned()], ..all(&unit("1"), &Green) }).0,
+        "passed"
+    );
 }
 
 #[test]
 fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
     for unit in [unit("1"), checked(&[])] {
         let tampered = vec!["tests/a.rs".to_owned(), "tests/b.rs".to_owned()];
-        let (standing, evidence) = judge(unit.clone(), Measured { tampered, ..all(&unit, &Green) });
+        let (standing, evidence) = judge(unit.clone(), AttemptMeasurement { tampered, ..all(&unit, &Green) });
         assert_eq!(standing, "failed");
         assert_eq!(evidence, "changed what it must not change: tests/a.rs, tests/b.rs");
     }
-    let tampered = Measured { tampered: vec!["a".to_owned()], ..all(&unit("1"), &no_tool()) };
+    let tampered = AttemptMeasurement { tampered: vec!["a".to_owned()], ..all(&unit("1"), &no_tool()) };
     assert_eq!(judge(unit("1"), tampered).0, "failed", "a tool that is missing excuses nothing");
 }
 
@@ -121,7 +124,7 @@ fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
 fn what_was_measured_is_kept() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
-    let seen = Measured {
+    let seen = AttemptMeasurement {
         files: vec!["src/1.rs".to_owned(), "other".to_owned()],
         out_of_scope: vec!["other".to_owned()],
         note: Some("mind the gap".to_owned()),
@@ -139,13 +142,13 @@ fn what_was_measured_is_kept() {
 
 #[test]
 fn a_ticket_is_good_for_one_end_of_one_attempt() {
-    let mut run = Run::open(plan(vec![Unit { attempts_max: 3, ..unit("1") }]));
+    let mut run = Run::open(plan(vec![Task { attempts_max: 3, ..unit("1") }]));
     let first = run.start("1").unwrap();
     run.done(&first, all(&unit("1"), &Red)).unwrap();
     let second = run.start("1").unwrap();
     for stale in [first.as_str(), "", "made up"] {
         let refusal = run.done(stale, all(&unit("1"), &Green)).unwrap_err();
-        assert_eq!(refusal.kind, RefusalKind::Precondition);
+        assert_eq!(refusal.kind, VerbRefusalKind::Precondition);
         assert_eq!(
             refusal.message,
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run"
@@ -160,7 +163,7 @@ fn a_ticket_is_good_for_one_end_of_one_attempt() {
 
 #[test]
 fn a_unit_is_tried_as_often_as_its_plan_says_and_as_often_again_when_asked_for() {
-    let three = Unit { attempts_max: 3, on_failure: OnFailure::Revert, ..unit("1") };
+    let three = Task { attempts_max: 3, on_failure: OnFailure::Revert, ..unit("1") };
     let mut run = Run::open(plan(vec![three]));
     for attempt in 1..=6 {
         run.fail("1");
@@ -183,7 +186,7 @@ fn what_a_failure_becomes_is_what_the_plan_says() {
         (OnFailure::Skip, "skipped", "skipped"),
         (OnFailure::Escalate, "failed", "failed"),
     ] {
-        let unit = Unit { attempts_max: 2, on_failure, ..unit("1") };
+        let unit = Task { attempts_max: 2, on_failure, ..unit("1") };
         let mut run = Run::open(plan(vec![unit, needs("2", &["1"])]));
         run.fail("1");
         assert_eq!(run.standing("1"), first, "{on_failure:?}");
@@ -199,7 +202,7 @@ fn what_a_failure_becomes_is_what_the_plan_says() {
 
 #[test]
 fn a_run_is_not_complete_without_what_its_plan_lets_be_left_out() {
-    let mut run = Run::open(plan(vec![Unit { on_failure: OnFailure::Skip, ..unit("1") }, needs("2", &["1"])]));
+    let mut run = Run::open(plan(vec![Task { on_failure: OnFailure::Skip, ..unit("1") }, needs("2", &["1"])]));
     run.fail("1");
     run.pass("2");
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));

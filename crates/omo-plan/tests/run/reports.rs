@@ -2,22 +2,22 @@
 
 use omo_core::task_check::TaskCheck;
 use omo_core::task_check::TaskCheckVerdict::Green;
-use omo_plan::model::{Plan, Unit};
+use omo_plan::model::{Plan, Task};
 use omo_plan::run::event::{EventKind, ImportedStatus};
-use omo_plan::run::report::{Hand, ResultWord, report};
+use omo_plan::run::report::{ReportedActor, ReportedResult, report};
 use omo_plan::run::state::CONTINUE;
-use omo_plan::run::verbs::{self, Measured, Start};
+use omo_plan::run::verbs::{self, AttemptMeasurement, AttemptStart};
 
 use crate::kit::{Run, all, in_batches, needs, outcome, plan, unit};
 
 #[test]
 fn a_report_says_what_was_proved_and_what_was_not() {
-    let bare = Unit { checks: Vec::new(), ..unit("3") };
+    let bare = Task { checks: Vec::new(), ..unit("3") };
     let units = vec![unit("1"), unit("2"), bare, needs("4", &["2"]), unit("5"), unit("6")];
     let mut run = Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(units) });
-    let start = Start { ticket: "t".to_owned(), vacuous: vec![0], ..Start::default() };
+    let start = AttemptStart { ticket: "t".to_owned(), vacuous: vec![0], ..AttemptStart::default() };
     run.take(verbs::start(&run.state, "1", start).map(|what| vec![what])).unwrap();
-    let seen = Measured {
+    let seen = AttemptMeasurement {
         files: vec!["src/1.rs".to_owned(), "x".to_owned()],
         out_of_scope: vec!["x".to_owned()],
         note: Some("mind the gap".to_owned()),
@@ -35,7 +35,7 @@ fn a_report_says_what_was_proved_and_what_was_not() {
     run.write([EventKind::ProjectionDrift { file: "report.md".to_owned(), kept: Some("kept.md".to_owned()) }]);
     run.skip("6").unwrap();
     let said = report("r1", &run.state);
-    assert_eq!(said.result, ResultWord::CompletedWithFailures);
+    assert_eq!(said.result, ReportedResult::CompletedWithFailures);
     let counts = &said.counts;
     let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
     assert_eq!((counts.total, sum, counts.passed, counts.claimed, counts.failed, counts.blocked), (6, 6, 1, 1, 2, 2));
@@ -81,19 +81,19 @@ fn a_report_says_who_answered_what() {
         Run::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
     run.pass("1");
     let waiting = report("r1", &run.state);
-    assert_eq!((waiting.result, waiting.go_on.as_deref()), (ResultWord::Waiting, Some("omo answer q1 continue")));
+    assert_eq!((waiting.result, waiting.go_on.as_deref()), (ReportedResult::Waiting, Some("omo answer q1 continue")));
     assert_eq!((waiting.questions[0].answer.as_deref(), &waiting.questions[0].by), (None, &None));
     run.answer("q1", CONTINUE).unwrap();
     run.pass("2");
-    run.caller = verbs::Caller::default();
+    run.caller = verbs::VerbCaller::default();
     run.answer("q2", CONTINUE).unwrap();
     let said = report("r1", &run.state);
-    let hands: Vec<Option<Hand>> = said.questions.iter().map(|question| question.by.clone()).collect();
-    assert_eq!(hands, [Some(Hand::Session { id: "s1".to_owned() }), Some(Hand::Terminal)]);
-    assert_eq!((said.result, said.go_on.as_deref()), (ResultWord::InProgress, Some("omo agent next")));
+    let hands: Vec<Option<ReportedActor>> = said.questions.iter().map(|question| question.by.clone()).collect();
+    assert_eq!(hands, [Some(ReportedActor::Session { id: "s1".to_owned() }), Some(ReportedActor::Terminal)]);
+    assert_eq!((said.result, said.go_on.as_deref()), (ReportedResult::InProgress, Some("omo agent next")));
     run.pass("3");
     let said = report("r1", &run.state);
-    assert_eq!((said.result, said.go_on), (ResultWord::Complete, None));
+    assert_eq!((said.result, said.go_on), (ReportedResult::Complete, None));
 }
 
 #[test]
@@ -113,14 +113,14 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
     let mut cancelled = open();
     cancelled.take(verbs::cancel(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
     let said = report("r1", &cancelled.state);
-    assert_eq!((said.result, said.why.as_deref()), (ResultWord::Cancelled, Some("enough")));
+    assert_eq!((said.result, said.why.as_deref()), (ReportedResult::Cancelled, Some("enough")));
     assert_eq!(said.go_on.as_deref(), Some("omo run resume r1"));
     let mut red = open();
     red.pass("1");
     let ran = vec![(TaskCheck::new("make"), outcome(omo_core::task_check::TaskCheckVerdict::Red))];
     red.take(Ok(verbs::finals(ran))).unwrap();
     let said = report("r1", &red.state);
-    assert_eq!((said.result, said.final_checks[0].verdict), (ResultWord::Failed, Some("red")));
+    assert_eq!((said.result, said.final_checks[0].verdict), (ReportedResult::Failed, Some("red")));
     assert_eq!(said.go_on.as_deref(), Some("omo run resume r1"));
 }
 

@@ -1,37 +1,37 @@
 //! Runs of task sessions: their plans, and what only they know.
 
 use omo_core::task_check::{TaskCheck, TaskCheckVerdict, TaskCheckVerdict::Green};
-use omo_plan::model::{Dialect, OnUnitFail, Parallel, Plan, Unit, UnitKind};
-use omo_plan::run::event::{EventKind, Evidence, Verdict};
-use omo_plan::run::verbs::{self, Measured, Refusal};
+use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, Task, TaskKind};
+use omo_plan::run::event::{EventKind, Evidence, PlanVerdict};
+use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusal};
 use omo_plan::task_session::VERIFY;
 
 use crate::kit::{Run, all, needs, outcome, plan};
 
 /// A task that a command proves.
-pub(crate) fn task(id: &str, deps: &[&str]) -> Unit {
-    Unit { files: Vec::new(), contract: None, ..needs(id, deps) }
+pub(crate) fn task(id: &str, deps: &[&str]) -> Task {
+    Task { files: Vec::new(), contract: None, ..needs(id, deps) }
 }
 
 /// A task that somebody has to judge.
-pub(crate) fn judged_task(id: &str, deps: &[&str]) -> Unit {
-    Unit { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
+pub(crate) fn judged_task(id: &str, deps: &[&str]) -> Task {
+    Task { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
 }
 
 /// A session that goes over its tasks three times at most, with a verification behind them.
-pub(crate) fn session_plan(mut units: Vec<Unit>) -> Plan {
+pub(crate) fn session_plan(mut units: Vec<Task>) -> Plan {
     let deps = units.iter().map(|unit| unit.id.clone()).collect();
-    units.push(Unit { kind: UnitKind::Verify, deps, ..judged_task(VERIFY, &[]) });
+    units.push(Task { kind: TaskKind::Verify, deps, ..judged_task(VERIFY, &[]) });
     without_verification(units)
 }
 
 /// The same without a verification.
-pub(crate) fn without_verification(units: Vec<Unit>) -> Plan {
+pub(crate) fn without_verification(units: Vec<Task>) -> Plan {
     let final_checks = units.iter().flat_map(|unit| unit.checks.iter().cloned()).collect();
-    let skips_verification = units.iter().all(|unit| unit.kind != UnitKind::Verify);
+    let skips_verification = units.iter().all(|unit| unit.kind != TaskKind::Verify);
     let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(units) };
-    plan.policy.on_unit_fail = OnUnitFail::Iterate;
-    plan.policy.parallel = Parallel::Units;
+    plan.policy.on_unit_fail = OnTaskFail::Iterate;
+    plan.policy.parallel = Parallelism::Units;
     plan.policy.max_iterations = 3;
     plan.policy.skips_verification = skips_verification;
     plan
@@ -51,19 +51,23 @@ pub(crate) fn ran(command: &str, verdict: &TaskCheckVerdict) -> Evidence {
 }
 
 /// A verdict that all is done, by this evidence.
-pub(crate) fn pass_by(ids: &[&str]) -> Verdict {
-    Verdict { passed: true, evidence_ids: ids.iter().map(|id| (*id).to_owned()).collect(), ..Verdict::default() }
+pub(crate) fn pass_by(ids: &[&str]) -> PlanVerdict {
+    PlanVerdict {
+        passed: true,
+        evidence_ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        ..PlanVerdict::default()
+    }
 }
 
 /// A verdict that these are to be done again.
-pub(crate) fn fail_for(ids: &[&str]) -> Verdict {
+pub(crate) fn fail_for(ids: &[&str]) -> PlanVerdict {
     let reopen = ids.iter().map(|id| ((*id).to_owned(), "not good enough".to_owned())).collect();
-    Verdict { reopen, ..Verdict::default() }
+    PlanVerdict { reopen, ..PlanVerdict::default() }
 }
 
 impl Run {
     /// Whoever has a ticket runs a command; its id.
-    pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, Refusal> {
+    pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, VerbRefusal> {
         let said = verbs::evidence(&self.state, ticket, ran("look at it", verdict));
         self.take(said.map(|what| vec![what]))?;
         Ok(self.state.evidence.last().unwrap().id.clone())
@@ -77,7 +81,7 @@ impl Run {
     }
 
     /// Whoever has a ticket judges the whole.
-    pub(crate) fn judges(&mut self, ticket: &str, verdict: Verdict) -> Result<(), Refusal> {
+    pub(crate) fn judges(&mut self, ticket: &str, verdict: PlanVerdict) -> Result<(), VerbRefusal> {
         self.take(verbs::verdict(&self.state, ticket, verdict))
     }
 
@@ -86,7 +90,7 @@ impl Run {
         let ticket = self.start(id).unwrap();
         let evidence = self.shows(&ticket, &Green).unwrap();
         let measured = all(self.state.plan.unit(id).unwrap(), &Green);
-        self.done(&ticket, Measured { evidence_ids: vec![evidence], ..measured }).unwrap();
+        self.done(&ticket, AttemptMeasurement { evidence_ids: vec![evidence], ..measured }).unwrap();
     }
 
     /// A verifier begins, finds everything green and says so.
@@ -104,7 +108,7 @@ impl Run {
     }
 
     /// A task is added.
-    pub(crate) fn adds(&mut self, unit: Unit) -> Result<(), Refusal> {
+    pub(crate) fn adds(&mut self, unit: Task) -> Result<(), VerbRefusal> {
         let said = verbs::add_unit(&self.state, &self.caller, unit);
         self.take(said.map(|what| vec![what]))
     }

@@ -1,8 +1,8 @@
 //! Ledgers of task sessions that no verb has written: refused, and nothing is folded.
 
 use omo_core::task_check::TaskCheckVerdict::{Green, Red};
-use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{Event, EventKind, Evidence, ImportedStatus, UnitEnd};
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::run::event::{AttemptEnd, EventKind, Evidence, ImportedStatus, RunEvent};
 use omo_plan::run::verbs;
 use omo_plan::task_session::VERIFY;
 
@@ -29,13 +29,13 @@ fn at_work() -> Run {
     run
 }
 
-fn given(verdict: omo_plan::run::event::Verdict) -> EventKind {
+fn given(verdict: omo_plan::run::event::PlanVerdict) -> EventKind {
     EventKind::VerdictGiven { verdict }
 }
 
 fn claimed(unit: &str, ids: &[&str]) -> EventKind {
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
-    EventKind::UnitClaimed { unit: unit.to_owned(), evidence_ids, end: UnitEnd::default() }
+    EventKind::UnitClaimed { unit: unit.to_owned(), evidence_ids, end: AttemptEnd::default() }
 }
 
 fn again(iteration: u32, ids: &[&str]) -> EventKind {
@@ -43,7 +43,7 @@ fn again(iteration: u32, ids: &[&str]) -> EventKind {
     EventKind::IterationStarted { iteration, reopened }
 }
 
-fn added(unit: Unit) -> EventKind {
+fn added(unit: Task) -> EventKind {
     EventKind::UnitAdded { added: Box::new(unit) }
 }
 
@@ -80,14 +80,14 @@ fn what_no_verb_of_a_session_writes_is_refused() {
         (verifying, again(0, &["1"]), "goes over the tasks once more than it may"),
         (at_work, added(task("1", &[])), no_task),
         (at_work, added(task("3", &[VERIFY])), no_task),
-        (at_work, added(Unit { kind: UnitKind::Verify, ..task("3", &[]) }), no_task),
+        (at_work, added(Task { kind: TaskKind::Verify, ..task("3", &[]) }), no_task),
         (|| Run::open(plan(vec![unit("1")])), added(task("3", &[])), no_task),
     ];
     for (open, what, says) in table {
         let run = open();
         let mut state = run.state.clone();
         let (seq, ts) = (state.seq + 1, state.updated_at);
-        let error = state.apply(&Event { seq, ts, actor: session("s1", 100), what: what.clone() }).unwrap_err();
+        let error = state.apply(&RunEvent { seq, ts, actor: session("s1", 100), what: what.clone() }).unwrap_err();
         assert_eq!(error.what, says, "{what:?}");
         assert_eq!(state, run.state, "{what:?}");
     }
@@ -101,7 +101,7 @@ fn a_verification_comes_from_nowhere_else() {
         evidence: "so it says".to_owned(),
         files: Vec::new(),
     };
-    let passed = || EventKind::UnitPassed { unit: VERIFY.to_owned(), end: UnitEnd::default() };
+    let passed = || EventKind::UnitPassed { unit: VERIFY.to_owned(), end: AttemptEnd::default() };
     for (what, says) in [
         (imported(VERIFY), "takes a verification from another program"),
         (passed(), "passes a unit whose checks were not seen to be green"),
@@ -109,7 +109,7 @@ fn a_verification_comes_from_nowhere_else() {
         let run = verifying();
         let mut state = run.state.clone();
         let (seq, ts) = (state.seq + 1, state.updated_at);
-        let error = state.apply(&Event { seq, ts, actor: session("s1", 100), what }).unwrap_err();
+        let error = state.apply(&RunEvent { seq, ts, actor: session("s1", 100), what }).unwrap_err();
         assert_eq!(error.what, says);
     }
     // What else was done before the run is not done again, and is verified like all the rest.
@@ -132,7 +132,7 @@ fn every_event_of_a_session_is_one_line_that_comes_back() {
         .iter()
         .map(|event| {
             let line = serde_json::to_string(event).unwrap();
-            assert_eq!(serde_json::from_str::<Event>(&line).unwrap(), *event, "{line}");
+            assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), *event, "{line}");
             serde_json::to_value(event).unwrap()["kind"].as_str().unwrap().to_owned()
         })
         .collect();

@@ -2,9 +2,9 @@
 
 use omo_core::task_check::TaskCheck;
 use omo_core::task_check::TaskCheckVerdict::{Green, Red};
-use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{EventKind, Verdict};
-use omo_plan::run::verbs::{self, Measured, Refusal, RefusalKind};
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::run::event::{EventKind, PlanVerdict};
+use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusal, VerbRefusalKind};
 use omo_plan::task_session::VERIFY;
 
 use crate::kit::{Run, all, no_tool, plan, unit};
@@ -30,7 +30,7 @@ fn a_claim_counts_by_green_evidence_of_its_own() {
         (vec!["e4", "e2"], "e2 is not green: exit 1"),
     ] {
         let refusal = claim(&mut run, &ticket, &ids, &Green).unwrap_err();
-        assert_eq!((refusal.kind, refusal.message), (RefusalKind::Precondition, format!("{JUDGED}{why}")));
+        assert_eq!((refusal.kind, refusal.message), (VerbRefusalKind::Precondition, format!("{JUDGED}{why}")));
         assert_eq!(run.standing("1"), "running", "its ticket stays valid");
     }
     claim(&mut run, &ticket, &["e4"], &Green).unwrap();
@@ -44,10 +44,10 @@ fn claim(
     ticket: &str,
     ids: &[&str],
     verdict: &omo_core::task_check::TaskCheckVerdict,
-) -> Result<(), Refusal> {
+) -> Result<(), VerbRefusal> {
     let unit = verbs::of_ticket(&run.state, ticket)?.clone();
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
-    run.done(ticket, Measured { evidence_ids, ..all(&unit, verdict) })
+    run.done(ticket, AttemptMeasurement { evidence_ids, ..all(&unit, verdict) })
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn evidence_of_a_worker_that_is_gone_shows_nothing_of_the_next_one() {
         let ticket = run.start("1").unwrap();
         run.shows(&ticket, &Green).unwrap();
         ends(&mut run, &ticket).unwrap();
-        assert_eq!(run.shows(&ticket, &Green).unwrap_err().kind, RefusalKind::Precondition);
+        assert_eq!(run.shows(&ticket, &Green).unwrap_err().kind, VerbRefusalKind::Precondition);
         let ticket = run.start("1").unwrap();
         let refusal = claim(&mut run, &ticket, &["e1"], &Green).unwrap_err();
         assert_eq!(refusal.message, format!("{JUDGED}e1 was run by an earlier worker"));
@@ -70,7 +70,7 @@ fn evidence_of_a_worker_that_is_gone_shows_nothing_of_the_next_one() {
 
 #[test]
 fn a_red_check_is_a_failure_whatever_else_is_shown() {
-    let both = Unit { criteria: vec!["it reads well".to_owned()], ..task("1", &[]) };
+    let both = Task { criteria: vec!["it reads well".to_owned()], ..task("1", &[]) };
     let mut run = Run::open(session_plan(vec![both, task("2", &[])]));
     let ticket = run.start("1").unwrap();
     run.shows(&ticket, &Green).unwrap();
@@ -78,7 +78,7 @@ fn a_red_check_is_a_failure_whatever_else_is_shown() {
     assert_eq!(run.standing("1"), "failed");
     run.pass("2");
     let ticket = run.start("1").unwrap();
-    assert_eq!(claim(&mut run, &ticket, &[], &Green).unwrap_err().kind, RefusalKind::Precondition);
+    assert_eq!(claim(&mut run, &ticket, &[], &Green).unwrap_err().kind, VerbRefusalKind::Precondition);
     run.shows(&ticket, &Green).unwrap();
     claim(&mut run, &ticket, &["e2"], &Green).unwrap();
     assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "`prove 1` exit 0; e2 `look at it`");
@@ -109,7 +109,7 @@ fn a_verdict_that_all_is_done_counts_only_where_it_is() {
         let before = run.state.clone();
         assert_eq!(verbs::refuses(&run.state, &ticket, &pass_by(&ids)).as_deref(), Some(why));
         let refusal = run.judges(&ticket, pass_by(&ids)).unwrap_err();
-        assert_eq!((refusal.kind, refusal.message), (RefusalKind::NotGreen, format!("PASS does not count: {why}")));
+        assert_eq!((refusal.kind, refusal.message), (VerbRefusalKind::NotGreen, format!("PASS does not count: {why}")));
         assert_eq!(run.state, before, "its ticket stays valid");
     }
     for (finals, why) in [
@@ -123,7 +123,7 @@ fn a_verdict_that_all_is_done_counts_only_where_it_is() {
         }
         assert_eq!(verbs::refuses(&run.state, &ticket, &pass_by(&["e3"])), None, "the checks are run behind it");
         let refusal = run.judges(&ticket, pass_by(&["e3"])).unwrap_err();
-        assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::NotGreen, why));
+        assert_eq!((refusal.kind, refusal.message.as_str()), (VerbRefusalKind::NotGreen, why));
         run.finals(&Green);
         run.judges(&ticket, pass_by(&["e1", "e3"])).unwrap();
         assert_eq!(run.standing(VERIFY), "passed");
@@ -132,13 +132,13 @@ fn a_verdict_that_all_is_done_counts_only_where_it_is() {
 
 #[test]
 fn a_verdict_that_it_is_not_done_names_what_is_to_be_done() {
-    let table: [(Verdict, RefusalKind, &str); 4] = [
-        (fail_for(&[]), RefusalKind::Usage, "FAIL names nothing that is to be done again"),
-        (fail_for(&["9"]), RefusalKind::NotFound, "the plan has no task `9`"),
-        (fail_for(&["1", VERIFY]), RefusalKind::Usage, "the verification is done again by itself"),
+    let table: [(PlanVerdict, VerbRefusalKind, &str); 4] = [
+        (fail_for(&[]), VerbRefusalKind::Usage, "FAIL names nothing that is to be done again"),
+        (fail_for(&["9"]), VerbRefusalKind::NotFound, "the plan has no task `9`"),
+        (fail_for(&["1", VERIFY]), VerbRefusalKind::Usage, "the verification is done again by itself"),
         (
-            Verdict { evidence_ids: vec!["e9".to_owned()], ..fail_for(&["1"]) },
-            RefusalKind::NotFound,
+            PlanVerdict { evidence_ids: vec!["e9".to_owned()], ..fail_for(&["1"]) },
+            VerbRefusalKind::NotFound,
             "there is no evidence `e9`",
         ),
     ];
@@ -158,7 +158,7 @@ fn only_a_verifier_judges_the_whole_and_only_by_a_verdict() {
     let refusal = claim(&mut run, &ticket, &["e3"], &Green).unwrap_err();
     assert_eq!(
         (refusal.kind, refusal.message.as_str()),
-        (RefusalKind::Precondition, "a verification ends with a verdict")
+        (VerbRefusalKind::Precondition, "a verification ends with a verdict")
     );
     let mut run = Run::open(session_plan(vec![judged_task("1", &[])]));
     let ticket = run.start("1").unwrap();
@@ -169,21 +169,21 @@ fn only_a_verifier_judges_the_whole_and_only_by_a_verdict() {
         for verdict in [pass_by(&["e1"]), fail_for(&["1"])] {
             assert_eq!(verbs::refuses(&run.state, ticket, &verdict), None);
             let refusal = verbs::verdict(&run.state, ticket, verdict).unwrap_err();
-            assert_eq!((refusal.kind, refusal.message.as_str()), (RefusalKind::Precondition, message));
+            assert_eq!((refusal.kind, refusal.message.as_str()), (VerbRefusalKind::Precondition, message));
         }
     }
     assert_eq!(run.start(VERIFY).unwrap_err().message, "it is not the turn of verify");
     let made_up = verbs::evidence(&run.state, "made up", ran("true", &Green)).unwrap_err();
-    assert_eq!(made_up.kind, RefusalKind::Precondition);
+    assert_eq!(made_up.kind, VerbRefusalKind::Precondition);
 }
 
 #[test]
 fn what_is_said_is_kept_on_one_line() {
     let (mut run, ticket) = verifying();
-    let verdict = Verdict {
+    let verdict = PlanVerdict {
         reopen: vec![("1".to_owned(), "two\nlines".to_owned())],
         note: "more\nto say".to_owned(),
-        ..Verdict::default()
+        ..PlanVerdict::default()
     };
     run.judges(&ticket, verdict).unwrap();
     let kept = run.state.verdicts.last().unwrap();
@@ -193,12 +193,12 @@ fn what_is_said_is_kept_on_one_line() {
 
 #[test]
 fn a_task_is_added_only_where_it_can_be() {
-    use RefusalKind::{NotFound, Precondition, Usage};
+    use VerbRefusalKind::{NotFound, Precondition, Usage};
     let open = || Run::open(session_plan(vec![task("1", &[])]));
-    let table: [(Unit, RefusalKind, &str); 6] = [
+    let table: [(Task, VerbRefusalKind, &str); 6] = [
         (task("1", &[]), Precondition, "there is a task 1 already"),
         (task(VERIFY, &[]), Precondition, "the verification is no task that is added"),
-        (Unit { kind: UnitKind::Verify, ..task("2", &[]) }, Precondition, "the verification is no task that is added"),
+        (Task { kind: TaskKind::Verify, ..task("2", &[]) }, Precondition, "the verification is no task that is added"),
         (
             task("../2", &[]),
             Usage,
@@ -227,7 +227,7 @@ fn a_task_is_added_only_where_it_can_be() {
 fn what_an_added_task_would_run_nobody_has_approved() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     let commands: Vec<TaskCheck> = run.state.plan.commands().map(|(_, check)| check.clone()).collect();
-    let added = Unit { criteria: vec!["it is fast".to_owned()], ..task("2", &[]) };
+    let added = Task { criteria: vec!["it is fast".to_owned()], ..task("2", &[]) };
     run.adds(added).unwrap();
     let EventKind::UnitAdded { added } = run.last() else { panic!("{:?}", run.last()) };
     assert_eq!((added.checks.len(), added.criteria.join("; ")), (0, "it is fast; `prove 2`".to_owned()));

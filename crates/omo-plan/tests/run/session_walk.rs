@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use omo_core::task_check::{TaskCheck, TaskCheckVerdict::Green};
-use omo_plan::model::{OnUnitFail, Parallel, Plan, Unit};
-use omo_plan::run::event::{EventKind, RunResult, Verdict};
-use omo_plan::run::schedule::{Action, next};
-use omo_plan::run::state::{RunState, UnitStatus};
+use omo_plan::model::{OnTaskFail, Parallelism, Plan, Task};
+use omo_plan::run::event::{EventKind, PlanVerdict, RunResult};
+use omo_plan::run::schedule::{NextAction, next};
+use omo_plan::run::state::{RunState, TaskStatus};
 use omo_plan::run::verbs;
 use omo_plan::task_session::VERIFY;
 use proptest::prelude::*;
@@ -38,7 +38,7 @@ impl Walk {
             Session::Pass { ticket, cites } => {
                 let ticket = self.ticket(*ticket);
                 let evidence_ids = self.cited(&ticket, *cites);
-                let verdict = Verdict { passed: true, evidence_ids, ..Verdict::default() };
+                let verdict = PlanVerdict { passed: true, evidence_ids, ..PlanVerdict::default() };
                 let is_refused = verbs::refuses(&self.run.state, &ticket, &verdict).is_some();
                 let is_done = self.run.judges(&ticket, verdict).is_ok();
                 assert!(!(is_refused && is_done), "what was refused counts");
@@ -48,7 +48,7 @@ impl Walk {
                 let ticket = self.ticket(*ticket);
                 let units = &self.run.state.plan.units;
                 let reopen = names.iter().map(|number| (units[number % units.len()].id.clone(), "why".to_owned()));
-                let verdict = Verdict { reopen: reopen.collect(), ..Verdict::default() };
+                let verdict = PlanVerdict { reopen: reopen.collect(), ..PlanVerdict::default() };
                 self.run.judges(&ticket, verdict).is_ok()
             }
             Session::Add { dep, id } => {
@@ -86,10 +86,10 @@ impl Walk {
     pub(crate) fn follow_verification(&mut self, ticket: &str, of: usize) {
         let evidence_ids = self.show(ticket);
         self.run.finals(&verdict(of));
-        let passed = Verdict { passed: true, evidence_ids, ..Verdict::default() };
+        let passed = PlanVerdict { passed: true, evidence_ids, ..PlanVerdict::default() };
         if self.run.judges(ticket, passed).is_err() {
             let first = self.run.state.plan.units[0].id.clone();
-            let failed = Verdict { reopen: vec![(first, "why".to_owned())], ..Verdict::default() };
+            let failed = PlanVerdict { reopen: vec![(first, "why".to_owned())], ..PlanVerdict::default() };
             self.run.judges(ticket, failed).unwrap();
         }
     }
@@ -116,7 +116,7 @@ fn any_session() -> impl Strategy<Value = Plan> {
     let units = (1..6_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
     let judged = prop::collection::vec(any::<bool>(), 6);
     (units, judged, any::<bool>(), 1..4_u32, 0..4_u32).prop_map(|(units, judged, verifies, times, most)| {
-        let units = units.into_iter().zip(judged).map(|(unit, is_judged)| Unit {
+        let units = units.into_iter().zip(judged).map(|(unit, is_judged)| Task {
             criteria: if is_judged { vec!["judge it".to_owned()] } else { Vec::new() },
             on_failure: omo_plan::model::OnFailure::Hold,
             attempts_max: 1,
@@ -136,12 +136,12 @@ fn holds(state: &RunState) {
     let most = usize::try_from(state.plan.policy.max_workers).unwrap();
     assert!(most == 0 || running <= most);
     if let Some(verification) = state.plan.verification() {
-        let is_done = |unit: &Unit| matches!(status(&unit.id), UnitStatus::Passed | UnitStatus::Claimed);
-        if status(&verification.id) == UnitStatus::Passed {
+        let is_done = |unit: &Task| matches!(status(&unit.id), TaskStatus::Passed | TaskStatus::Claimed);
+        if status(&verification.id) == TaskStatus::Passed {
             let mut others = state.plan.units.iter().filter(|unit| unit.id != verification.id);
             assert!(others.all(is_done) && state.verdicts.last().is_some_and(|verdict| verdict.passed));
         }
-        assert!(status(&verification.id) != UnitStatus::Running || running == 1, "somebody works under a verifier");
+        assert!(status(&verification.id) != TaskStatus::Running || running == 1, "somebody works under a verifier");
     }
 }
 
@@ -167,7 +167,7 @@ proptest! {
             unit.criteria.push("judge it".to_owned());
         }
         let mut walk = Walk::open(plan);
-        while next(&walk.run.state) != Action::Over {
+        while next(&walk.run.state) != NextAction::Over {
             prop_assert!(walk.run(&Move::Follow(0)));
             holds(&walk.run.state);
         }
@@ -178,10 +178,10 @@ proptest! {
 
 /// A task with a check and a sentence, one with a check behind it, and a verification; gone over twice at most.
 fn small() -> Plan {
-    let first = Unit { checks: vec![TaskCheck::new("a")], ..judged_task("1", &[]) };
+    let first = Task { checks: vec![TaskCheck::new("a")], ..judged_task("1", &[]) };
     let mut plan = session_plan(vec![first, task("2", &["1"])]);
     plan.policy.max_iterations = 2;
-    assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnUnitFail::Iterate, Parallel::Units));
+    assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnTaskFail::Iterate, Parallelism::Units));
     plan
 }
 

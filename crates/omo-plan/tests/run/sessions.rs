@@ -2,11 +2,11 @@
 
 use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::task_check::{TaskCheck, TaskCheckVerdict};
-use omo_plan::model::{FileUse, Plan, Unit};
+use omo_plan::model::{FileUse, Plan, Task};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
-use omo_plan::run::schedule::{Action, next};
-use omo_plan::run::state::{CONTINUE, Phase};
-use omo_plan::run::verbs::{self, Caller, MAX_LOST, RefusalKind, Start};
+use omo_plan::run::schedule::{NextAction, next};
+use omo_plan::run::state::{CONTINUE, RunPhase};
+use omo_plan::run::verbs::{self, AttemptStart, MAX_LOST, VerbCaller, VerbRefusalKind};
 use omo_plan::task_session::VERIFY;
 
 use crate::kit::{Run, file, no_tool, session};
@@ -48,11 +48,11 @@ fn no_more_workers_are_begun_than_there_may_be() {
 
 #[test]
 fn tasks_that_name_the_same_file_are_not_worked_on_together_and_those_without_files_are() {
-    let with = |id: &str, path: &str| Unit { files: vec![file(path)], ..task(id, &[]) };
-    let ready = |units: Vec<Unit>| Run::open(session_plan(units)).ready().join(" ");
+    let with = |id: &str, path: &str| Task { files: vec![file(path)], ..task(id, &[]) };
+    let ready = |units: Vec<Task>| Run::open(session_plan(units)).ready().join(" ");
     assert_eq!(ready(vec![with("1", "a"), with("2", "a"), with("3", "b")]), "1 3");
     assert_eq!(ready(vec![with("1", "src"), with("2", "src/x.rs"), task("3", &[])]), "1 3");
-    assert_eq!(ready(vec![task("1", &[]), Unit { files: Vec::<FileUse>::new(), ..task("2", &[]) }]), "1 2");
+    assert_eq!(ready(vec![task("1", &[]), Task { files: Vec::<FileUse>::new(), ..task("2", &[]) }]), "1 2");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_session_that_was_cancelled_goes_on_where_it_was() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.fail("1");
     run.take(verbs::cancel(&run.state, "enough").map(|what| vec![what])).unwrap();
-    assert!(matches!(run.state.phase, Phase::Cancelled { .. }));
+    assert!(matches!(run.state.phase, RunPhase::Cancelled { .. }));
     run.take(Ok(verbs::take_over(&run.state, &run.caller))).unwrap();
     assert_eq!((run.state.iteration, run.ready()), (2, vec!["1"]));
 }
@@ -202,7 +202,7 @@ fn without_a_verification_the_checks_of_the_tasks_are_run_once_more() {
     let mut run = Run::open(plan());
     run.pass("1");
     run.claim("2");
-    assert_eq!(next(&run.state), Action::FinalChecks);
+    assert_eq!(next(&run.state), NextAction::FinalChecks);
     run.finals(&Green);
     assert_eq!(run.result(), Some(RunResult::Complete));
     let mut run = Run::open(plan());
@@ -225,7 +225,7 @@ fn checks_of_the_whole_that_cannot_be_run_say_nothing_about_the_tasks() {
     run.finals(&no_tool());
     assert_eq!((run.result(), run.state.iteration, run.standing("1")), (Some(RunResult::Failed), 1, "passed"));
     run.take(Ok(verbs::take_over(&run.state, &run.caller))).unwrap();
-    assert_eq!(next(&run.state), Action::FinalChecks);
+    assert_eq!(next(&run.state), NextAction::FinalChecks);
     run.finals(&Green);
     assert_eq!(run.result(), Some(RunResult::Complete));
 }
@@ -269,7 +269,7 @@ fn what_is_done_again_is_verified_again() {
     assert_eq!(run.result(), Some(RunResult::Complete));
     // Whoever opens a finished session once more has its checks run, and nothing else.
     run.take(Ok(verbs::take_over(&run.state, &run.caller))).unwrap();
-    assert_eq!((next(&run.state), run.state.iteration), (Action::FinalChecks, 1));
+    assert_eq!((next(&run.state), run.state.iteration), (NextAction::FinalChecks, 1));
     run.finals(&Red);
     assert_eq!((run.ready(), run.standing(VERIFY)), (vec!["2"], "pending"));
 }
@@ -300,17 +300,17 @@ fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
 fn a_session_is_taken_over_from_one_that_is_gone() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.start("1").unwrap();
-    let caller = Caller { actor: session("s2", 200), prompted_at: None, group: None };
+    let caller = VerbCaller { actor: session("s2", 200), prompted_at: None, group: None };
     let events = verbs::take(&run.state, &caller, &|_| Some(false)).unwrap();
     run.take(Ok(events)).unwrap();
     assert_eq!((run.standing("1"), run.state.units["1"].attempts, run.ready()), ("held", 0, vec!["1"]));
-    assert_eq!(run.start("9").unwrap_err().kind, RefusalKind::NotFound);
+    assert_eq!(run.start("9").unwrap_err().kind, VerbRefusalKind::NotFound);
 }
 
 #[test]
 fn a_check_belongs_to_every_task_that_has_it() {
-    let same = |id: &str| Unit { checks: vec![TaskCheck::new("make")], ..task(id, &[]) };
-    let judged_too = Unit { criteria: vec!["it reads well".to_owned()], ..same("2") };
+    let same = |id: &str| Task { checks: vec![TaskCheck::new("make")], ..task(id, &[]) };
+    let judged_too = Task { criteria: vec!["it reads well".to_owned()], ..same("2") };
     let mut plan = without_verification(vec![same("1"), judged_too, task("3", &[])]);
     plan.final_checks.dedup();
     let mut run = Run::open(plan);
@@ -327,7 +327,7 @@ fn what_was_green_before_the_work_is_what_was_so_before_its_first_attempt() {
     for (first, second) in [(vec![], vec![0]), (vec![0], vec![])] {
         let mut run = Run::open(session_plan(vec![task("1", &[])]));
         for vacuous in [first.clone(), second] {
-            let start = Start { ticket: "t".to_owned(), vacuous, ..Start::default() };
+            let start = AttemptStart { ticket: "t".to_owned(), vacuous, ..AttemptStart::default() };
             run.take(verbs::start(&run.state, "1", start).map(|what| vec![what])).unwrap();
             assert_eq!(run.state.units["1"].vacuous, first);
             run.take(verbs::gave_up(&run.state, "t", "no", Vec::new())).unwrap();

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use omo_plan::model::{OnFailure, Parallel, Plan, Unit};
+use omo_plan::model::{OnFailure, Parallelism, Plan, Task};
 use omo_plan::run::event::{EventKind, ImportedStatus, RunResult};
 use omo_plan::run::segment::segment;
 use omo_plan::run::state::CONTINUE;
-use omo_plan::run::verbs::RefusalKind;
+use omo_plan::run::verbs::VerbRefusalKind;
 
 use crate::kit::{Run, in_batches, needs, plan, unit};
 
@@ -24,7 +24,7 @@ fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
     run.fail("2");
     assert_eq!(run.asked(), Some(("q1".to_owned(), "hard_stop".to_owned())));
     let refusal = run.start("3").unwrap_err();
-    assert_eq!(refusal.kind, RefusalKind::Human);
+    assert_eq!(refusal.kind, VerbRefusalKind::Human);
     assert_eq!(
         refusal.message,
         "question q1 waits for an answer: Batch 1 of 4 is done: 2 of 7 tasks have ended, 1 passed, 1 failed. Continue?"
@@ -53,7 +53,7 @@ fn nobody_is_asked_where_nothing_is_left() {
 #[test]
 fn a_stop_within_one_stage_holds_the_batches_behind_it() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]);
-    plan.policy.parallel = Parallel::Units;
+    plan.policy.parallel = Parallelism::Units;
     for group in &mut plan.groups {
         group.stage = 0;
     }
@@ -131,7 +131,7 @@ fn a_segment_is_what_is_left_up_to_the_next_stop() {
 
 #[test]
 fn what_failed_and_what_it_blocks_is_in_no_segment() {
-    let mut units: Vec<Unit> = vec![unit("1"), unit("2"), needs("3", &["1"]), needs("4", &["3"]), unit("5")];
+    let mut units: Vec<Task> = vec![unit("1"), unit("2"), needs("3", &["1"]), needs("4", &["3"]), unit("5")];
     units[0].on_failure = OnFailure::Hold;
     let mut run = Run::open(in_batches(plan(units), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));
     record(&mut run, "1", ImportedStatus::Failed);

@@ -3,14 +3,14 @@
 use omo_core::task_check::TaskCheck;
 use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{Event, EventKind, ImportedStatus, RunResult, UnitEnd};
-use omo_plan::run::state::{FINAL, Phase, RunState, UnitStatus};
+use omo_plan::run::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent, RunResult};
+use omo_plan::run::state::{FINAL, RunPhase, RunState, TaskStatus};
 use omo_plan::run::verbs;
 
 use crate::kit::{Run, needs, outcome, plan, session, unit};
 
-fn end(evidence: &str) -> UnitEnd {
-    UnitEnd { attempt: 1, evidence: evidence.to_owned(), ..UnitEnd::default() }
+fn end(evidence: &str) -> AttemptEnd {
+    AttemptEnd { attempt: 1, evidence: evidence.to_owned(), ..AttemptEnd::default() }
 }
 
 fn started(id: &str, attempt: u32) -> EventKind {
@@ -34,21 +34,21 @@ fn ran(verdict: TaskCheckVerdict) -> EventKind {
 fn a_unit_ends_as_its_event_says() {
     let id = || "1".to_owned();
     for (what, status, evidence, why) in [
-        (EventKind::UnitPassed { unit: id(), end: end("e") }, UnitStatus::Passed, Some("e"), None),
-        (EventKind::UnitUnverified { unit: id(), end: end("e") }, UnitStatus::Unverified, Some("e"), None),
-        (EventKind::UnitFailed { unit: id(), is_final: true, end: end("e") }, UnitStatus::Failed, Some("e"), None),
-        (EventKind::UnitFailed { unit: id(), is_final: false, end: end("e") }, UnitStatus::Pending, Some("e"), None),
-        (EventKind::UnitSkipped { unit: id(), why: "w".to_owned() }, UnitStatus::Skipped, None, Some("w")),
+        (EventKind::UnitPassed { unit: id(), end: end("e") }, TaskStatus::Passed, Some("e"), None),
+        (EventKind::UnitUnverified { unit: id(), end: end("e") }, TaskStatus::Unverified, Some("e"), None),
+        (EventKind::UnitFailed { unit: id(), is_final: true, end: end("e") }, TaskStatus::Failed, Some("e"), None),
+        (EventKind::UnitFailed { unit: id(), is_final: false, end: end("e") }, TaskStatus::Pending, Some("e"), None),
+        (EventKind::UnitSkipped { unit: id(), why: "w".to_owned() }, TaskStatus::Skipped, None, Some("w")),
         (
             EventKind::UnitHeld { unit: id(), attempt: 1, why: "w".to_owned(), is_pause: false },
-            UnitStatus::Held,
+            TaskStatus::Held,
             None,
             Some("w"),
         ),
-        (EventKind::UnitReopened { unit: id(), why: "w".to_owned() }, UnitStatus::Pending, None, Some("w")),
-        (imported(ImportedStatus::Done), UnitStatus::Claimed, Some("e"), None),
-        (imported(ImportedStatus::Failed), UnitStatus::Failed, Some("e"), None),
-        (imported(ImportedStatus::Blocked), UnitStatus::Skipped, Some("e"), Some("e")),
+        (EventKind::UnitReopened { unit: id(), why: "w".to_owned() }, TaskStatus::Pending, None, Some("w")),
+        (imported(ImportedStatus::Done), TaskStatus::Claimed, Some("e"), None),
+        (imported(ImportedStatus::Failed), TaskStatus::Failed, Some("e"), None),
+        (imported(ImportedStatus::Blocked), TaskStatus::Skipped, Some("e"), Some("e")),
     ] {
         let mut run = Run::open(plan(vec![unit("1")]));
         run.write([started("1", 1), ran(Green), what.clone()]);
@@ -70,7 +70,7 @@ fn what_is_known_of_an_attempt_is_of_the_last_one() {
     let mut run = Run::open(plan(vec![unit("1")]));
     run.write([started("1", 1), ran(Red), ran(Green)]);
     let known = run.state.units["1"].clone();
-    assert_eq!((known.status, known.attempts, known.checks.len()), (UnitStatus::Running, 1, 2));
+    assert_eq!((known.status, known.attempts, known.checks.len()), (TaskStatus::Running, 1, 2));
     let running = known.running.unwrap();
     assert_eq!((running.ticket.as_str(), running.tree.as_deref()), ("t", Some("tree")));
     assert_eq!(running.guarded, [("a".to_owned(), "b".to_owned())]);
@@ -85,12 +85,12 @@ fn what_is_known_of_an_attempt_is_of_the_last_one() {
 #[test]
 fn a_run_goes_through_its_phases() {
     let mut run = Run::open(plan(vec![unit("1")]));
-    assert_eq!(run.state.phase, Phase::Executing);
+    assert_eq!(run.state.phase, RunPhase::Executing);
     run.write([EventKind::Cancelled { why: "w".to_owned() }]);
-    assert_eq!(run.state.phase, Phase::Cancelled { why: "w".to_owned() });
+    assert_eq!(run.state.phase, RunPhase::Cancelled { why: "w".to_owned() });
     run.caller.actor = session("s2", 200);
     run.write([EventKind::Resumed]);
-    assert_eq!((&run.state.phase, &run.state.holder), (&Phase::Executing, &session("s2", 200)));
+    assert_eq!((&run.state.phase, &run.state.holder), (&RunPhase::Executing, &session("s2", 200)));
     run.caller.actor = session("s3", 300);
     run.write([EventKind::Taken]);
     assert_eq!(run.state.holder, session("s3", 300));
@@ -127,7 +127,7 @@ fn a_unit_may_be_called_as_the_final_checks_are() {
 #[test]
 fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
     let run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
-    let known = |what: EventKind| Event { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), what };
+    let known = |what: EventKind| RunEvent { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), what };
     let open = || EventKind::RunOpened {
         plan: Box::new(plan(Vec::new())),
         approved: String::new(),
@@ -137,8 +137,8 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
         mode: None,
     };
     for (event, says) in [
-        (Event { seq: 3, ..known(EventKind::Taken) }, "event 3 of the ledger does not follow the one before it"),
-        (Event { seq: 1, ..known(EventKind::Taken) }, "event 1 of the ledger does not follow the one before it"),
+        (RunEvent { seq: 3, ..known(EventKind::Taken) }, "event 3 of the ledger does not follow the one before it"),
+        (RunEvent { seq: 1, ..known(EventKind::Taken) }, "event 1 of the ledger does not follow the one before it"),
         (known(open()), "event 2 of the ledger opens a run that is open"),
         (known(started("9", 1)), "event 2 of the ledger is about a unit that the plan does not have"),
         (
@@ -167,7 +167,7 @@ fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
         let failed = EventKind::UnitFailed { unit: "1".to_owned(), is_final: true, end: end("e") };
         run.write([failed]);
         let by = |id: &str| match run.state.standing(id) {
-            Some(omo_plan::run::state::Standing::Blocked { by }) => by,
+            Some(omo_plan::run::state::TaskStanding::Blocked { by }) => by,
             other => format!("{other:?}"),
         };
         assert_eq!((by("2").as_str(), by("3").as_str()), ("1", "2"));
@@ -207,7 +207,7 @@ fn no_event_passes_a_unit_that_was_not_proved() {
         let mut run = Run::open(plan(vec![unit("1")]));
         run.write(before.clone());
         let event =
-            Event { seq: run.state.seq + 1, ts: run.state.updated_at, actor: session("s1", 100), what: passed() };
+            RunEvent { seq: run.state.seq + 1, ts: run.state.updated_at, actor: session("s1", 100), what: passed() };
         let mut state = run.state.clone();
         let error = state.apply(&event).unwrap_err();
         assert_eq!(error.what, "passes a unit whose checks were not seen to be green", "{before:?}");

@@ -7,10 +7,10 @@ use omo_core::task_check::{
     ExpectedExit, ExpectedResult, HeardOutput, ObservedResult, ShellComplaint, TaskCheckVerdict, judge_task_check,
 };
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::{self, Options};
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::{OnFailure, Plan};
 use omo_plan::run::event::RunResult;
-use omo_plan::run::verbs::{self, CommitOutcome, Measured, Start};
+use omo_plan::run::verbs::{self, AttemptMeasurement, AttemptStart, CommitOutcome};
 use serde_json::Value;
 
 use crate::kit::{Run, all};
@@ -34,7 +34,7 @@ fn steps_that(on_failure: &str, verify: &str) -> Plan {
         format!("### Step {number}: Part\n\n- **Files:** `src/{number}.rs`\n- **Changes:** Do it.\n{verify}{clause}\n")
     };
     let text = format!("# A plan\n\n## Implementation Plan\n\n{}{}", step(1), step(2));
-    dialects::read("plan.md", text.as_bytes(), Options::default())
+    dialects::read("plan.md", text.as_bytes(), BatchOptions::default())
 }
 
 fn steps(on_failure: &str) -> Plan {
@@ -69,7 +69,12 @@ fn of_row(verify: &str) -> TaskCheckVerdict {
 }
 
 /// A run whose first step has failed so often before, and now ends like this.
-fn played(plan: Plan, failures: u64, measured: impl FnOnce(Measured) -> Measured, now: &TaskCheckVerdict) -> Run {
+fn played(
+    plan: Plan,
+    failures: u64,
+    measured: impl FnOnce(AttemptMeasurement) -> AttemptMeasurement,
+    now: &TaskCheckVerdict,
+) -> Run {
     let mut run = Run::open(plan);
     for _ in 0..failures {
         run.fail("1");
@@ -153,7 +158,8 @@ fn whoever_crosses_a_fence_is_stopped_whatever_the_clause_says() {
         for file in ["src/db/mod.rs", "SRC/db/mod.rs"] {
             let mut plan = steps(on_failure);
             plan.groups[0].never = vec!["./src/db/".to_owned()];
-            let changes = |measured| Measured { files: vec!["src/1.rs".to_owned(), file.to_owned()], ..measured };
+            let changes =
+                |measured| AttemptMeasurement { files: vec!["src/1.rs".to_owned(), file.to_owned()], ..measured };
             let run = played(plan.clone(), 0, changes, &TaskCheckVerdict::Green);
             assert_stands(&run, "failed", on_failure, &Value::Null);
             let evidence = run.state.units["1"].end.as_ref().unwrap().evidence.clone();
@@ -188,7 +194,7 @@ fn work_that_is_in_no_commit_has_not_passed() {
             (refused, changed(), vec![], failed),
         ] {
             let is_made = matches!(commit, Some(CommitOutcome::Made { .. }));
-            let measured = |seen| Measured { commit, files, out_of_scope, ..seen };
+            let measured = |seen| AttemptMeasurement { commit, files, out_of_scope, ..seen };
             let run = played(steps(on_failure), 0, measured, &TaskCheckVerdict::Green);
             assert_stands(&run, status, on_failure, &Value::Null);
             let kept = run.state.units["1"].end.as_ref().unwrap().commit.as_deref();
@@ -201,7 +207,7 @@ fn work_that_is_in_no_commit_has_not_passed() {
 fn a_file_whose_name_looks_like_a_pattern_crosses_no_fence_by_that() {
     let mut plan = steps("revert");
     plan.groups[0].never = vec!["app/*.md".to_owned()];
-    let changes = |measured| Measured { files: vec!["app/[id]/page.tsx".to_owned()], ..measured };
+    let changes = |measured| AttemptMeasurement { files: vec!["app/[id]/page.tsx".to_owned()], ..measured };
     assert_stands(&played(plan, 0, changes, &TaskCheckVerdict::Green), "passed", "revert", &Value::Null);
 }
 
@@ -209,7 +215,8 @@ fn a_file_whose_name_looks_like_a_pattern_crosses_no_fence_by_that() {
 fn begun_on_kept_ground(on_failure: &str) -> (Run, String) {
     let mut run = Run::open(steps(on_failure));
     let kept = Some("as it was".to_owned());
-    let start = Start { ticket: "t".to_owned(), tree: Some("a tree".to_owned()), kept, ..Start::default() };
+    let start =
+        AttemptStart { ticket: "t".to_owned(), tree: Some("a tree".to_owned()), kept, ..AttemptStart::default() };
     run.take(verbs::start(&run.state, "1", start).map(|event| vec![event])).unwrap();
     (run, "t".to_owned())
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_plan::model::{OnFailure, Plan, Precondition, Unit, UnitKind};
-use omo_plan::run::event::{Actor, Event, EventKind, Process};
-use omo_plan::run::schedule::{Action, next};
-use omo_plan::run::state::{CONTINUE, Phase, RunState};
-use omo_plan::run::verbs::{self, Caller, Measured, Refusal};
+use omo_plan::model::{OnFailure, Plan, Precondition, Task, TaskKind};
+use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
+use omo_plan::run::schedule::{NextAction, next};
+use omo_plan::run::state::{CONTINUE, RunPhase, RunState};
+use omo_plan::run::verbs::{self, AttemptMeasurement, VerbCaller, VerbRefusal};
 use proptest::prelude::*;
 
 use crate::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, unit};
@@ -91,7 +91,7 @@ impl Walk {
         let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
         assert_eq!(counts.total, sum);
         assert!(
-            !matches!(next(&self.run.state), Action::Open(_) | Action::Iterate(_) | Action::End(_)),
+            !matches!(next(&self.run.state), NextAction::Open(_) | NextAction::Iterate(_) | NextAction::End(_)),
             "it follows by itself"
         );
     }
@@ -133,7 +133,9 @@ impl Walk {
                 let ticket = self.ticket(*ticket);
                 let outcomes = self.outcomes(&ticket, &verdict(*of), *checks);
                 let evidence_ids = self.cited(&ticket, *checks);
-                self.run.done(&ticket, Measured { outcomes, evidence_ids, ..Measured::default() }).is_ok()
+                self.run
+                    .done(&ticket, AttemptMeasurement { outcomes, evidence_ids, ..AttemptMeasurement::default() })
+                    .is_ok()
             }
             Move::GiveUp(ticket) => {
                 let ticket = self.ticket(*ticket);
@@ -144,7 +146,9 @@ impl Walk {
                 let ticket = self.ticket(*ticket);
                 let outcomes = self.outcomes(&ticket, &Green, 0);
                 let tampered = vec!["tests".to_owned()];
-                self.run.done(&ticket, Measured { outcomes, tampered, ..Measured::default() }).is_ok()
+                self.run
+                    .done(&ticket, AttemptMeasurement { outcomes, tampered, ..AttemptMeasurement::default() })
+                    .is_ok()
             }
             Move::Lost(number) => {
                 let id = self.id(*number);
@@ -173,13 +177,15 @@ impl Walk {
             }
             Move::Cancel => run.take(verbs::cancel(&run.state, "why").map(|what| vec![what])).is_ok(),
             Move::TakeOver(who) => {
-                let caller = Caller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
+                let caller =
+                    VerbCaller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
                 let events = verbs::take_over(&run.state, &caller);
                 self.goes_on_as(caller, Ok(events))
             }
             Move::Take { who, lives } => {
-                let caller = Caller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
-                let is_alive = |_: &Process| Some(*lives);
+                let caller =
+                    VerbCaller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
+                let is_alive = |_: &RecordedProcess| Some(*lives);
                 let said = verbs::take(&run.state, &caller, &is_alive);
                 self.goes_on_as(caller, said)
             }
@@ -187,7 +193,7 @@ impl Walk {
                 // They are run once all is done, or when a verifier says so.
                 let verifier =
                     run.state.plan.verification().and_then(|unit| run.state.units[&unit.id].running.as_ref());
-                if next(&run.state) != Action::FinalChecks && verifier.is_none() {
+                if next(&run.state) != NextAction::FinalChecks && verifier.is_none() {
                     return false;
                 }
                 let checks = run.state.plan.final_checks.clone();
@@ -204,7 +210,7 @@ impl Walk {
     }
 
     /// Another caller takes part from now on, where that changes anything.
-    fn goes_on_as(&mut self, caller: Caller, said: Result<Vec<EventKind>, Refusal>) -> bool {
+    fn goes_on_as(&mut self, caller: VerbCaller, said: Result<Vec<EventKind>, VerbRefusal>) -> bool {
         let Ok(events) = said else { return false };
         if events.is_empty() {
             return false;
@@ -230,12 +236,12 @@ impl Walk {
     /// Does what comes next; whether there was anything to do.
     fn follow(&mut self, of: usize) -> bool {
         match next(&self.run.state) {
-            Action::Ask(known) => {
+            NextAction::Ask(known) => {
                 let option = known.question.options[of % known.question.options.len()].id.clone();
                 let question = known.question.id.clone();
                 self.run.answer(&question, &option).unwrap();
             }
-            Action::Start(ready) => {
+            NextAction::Start(ready) => {
                 let ids: Vec<String> = ready.iter().map(|unit| unit.id.clone()).collect();
                 // All of them at the same time, as it says.
                 for id in ids {
@@ -243,23 +249,23 @@ impl Walk {
                     self.tickets.push(ticket);
                 }
             }
-            Action::Wait(running) => {
+            NextAction::Wait(running) => {
                 let unit = self.run.state.plan.unit(running[of % running.len()]).unwrap();
                 let ticket = self.run.state.units[&unit.id].running.as_ref().unwrap().ticket.clone();
-                if unit.kind == UnitKind::Verify {
+                if unit.kind == TaskKind::Verify {
                     self.follow_verification(&ticket, of);
                 } else {
                     let measured = all(unit, &verdict(of));
                     let evidence_ids = if unit.criteria.is_empty() { Vec::new() } else { self.show(&ticket) };
-                    self.run.done(&ticket, Measured { evidence_ids, ..measured }).unwrap();
+                    self.run.done(&ticket, AttemptMeasurement { evidence_ids, ..measured }).unwrap();
                 }
             }
-            Action::FinalChecks => {
+            NextAction::FinalChecks => {
                 return self.make(&Move::Finals(of));
             }
-            Action::Open(_) | Action::Iterate(_) | Action::End(_) => unreachable!("it follows by itself"),
-            Action::Apart(_) => unreachable!("no plan here is worked on apart"),
-            Action::Over => return false,
+            NextAction::Open(_) | NextAction::Iterate(_) | NextAction::End(_) => unreachable!("it follows by itself"),
+            NextAction::Apart(_) => unreachable!("no plan here is worked on apart"),
+            NextAction::Over => return false,
         }
         true
     }
@@ -277,7 +283,7 @@ impl Walk {
             let of = (of + step * step) % (VERDICTS - 1);
             if !self.follow(of) {
                 self.look();
-                assert_ne!(self.run.state.phase, Phase::Executing);
+                assert_ne!(self.run.state.phase, RunPhase::Executing);
                 return;
             }
             self.look();
@@ -288,7 +294,7 @@ impl Walk {
     /// The ledger, written down and read again, says the same as the state does.
     pub(crate) fn replay(&self) {
         let lines = self.run.events.iter().map(|event| serde_json::to_string(event).unwrap());
-        let events: Vec<Event> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
+        let events: Vec<RunEvent> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
         assert_eq!(events, self.run.events);
         let mut state = RunState::open(&events[0]).unwrap();
         for event in &events[1..] {
@@ -350,7 +356,7 @@ pub(crate) fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
+pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
     let paths = prop_oneof![Just("a"), Just("b"), Just("src"), Just("src/x.rs"), Just("src/*.rs")];
     let failure = prop_oneof![
         Just(OnFailure::Hold),
@@ -361,7 +367,7 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
     ];
     let deps = prop::collection::btree_set(0..number.max(1), 0..3);
     (deps, prop::collection::vec(paths, 0..3), 0..3_usize, failure, 1..4_u32, 0..6_u8).prop_map(
-        move |(deps, paths, checks, on_failure, attempts_max, contract)| Unit {
+        move |(deps, paths, checks, on_failure, attempts_max, contract)| Task {
             deps: deps.into_iter().filter(|dep| *dep < number).map(|dep| dep.to_string()).collect(),
             files: paths.into_iter().map(crate::kit::file).collect(),
             checks: (0..checks).map(|check| TaskCheck::new(&format!("prove {number} {check}"))).collect(),
@@ -374,10 +380,10 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Unit> {
 }
 
 fn any_plan() -> impl Strategy<Value = Plan> {
-    use omo_plan::model::{Isolation, OnUnitFail, Parallel};
+    use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism};
     let units = (1..7_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
-    let fail = prop_oneof![Just(OnUnitFail::Continue), Just(OnUnitFail::Stop), Just(OnUnitFail::Iterate)];
-    let parallel = prop_oneof![Just(Parallel::None), Just(Parallel::Groups), Just(Parallel::Units)];
+    let fail = prop_oneof![Just(OnTaskFail::Continue), Just(OnTaskFail::Stop), Just(OnTaskFail::Iterate)];
+    let parallel = prop_oneof![Just(Parallelism::None), Just(Parallelism::Groups), Just(Parallelism::Units)];
     let batches = (1..4_usize, prop::collection::vec(any::<bool>(), 6), any::<bool>(), any::<bool>());
     let asked = (prop::collection::vec((any::<bool>(), any::<bool>()), 0..4), any::<bool>());
     (units, fail, (parallel, 0..3_u32), batches, asked, 0..3_usize, any::<bool>()).prop_map(
@@ -391,7 +397,7 @@ fn any_plan() -> impl Strategy<Value = Plan> {
             plan = in_batches(plan, &batches, &stops);
             for group in &mut plan.groups {
                 group.stage = if staged { group.stage } else { 0 };
-                group.isolation = if own { Isolation::Worktree } else { Isolation::Shared };
+                group.isolation = if own { GroupIsolation::Worktree } else { GroupIsolation::Shared };
             }
             let policy = &mut plan.policy;
             (policy.on_unit_fail, policy.parallel, policy.max_workers) = (fail, parallel, most);
@@ -431,7 +437,7 @@ proptest! {
             walk.run(step);
             let state = &walk.run.state;
             let ready = match next(state) {
-                Action::Start(ready) => ready.iter().map(|unit| unit.id.as_str()).collect(),
+                NextAction::Start(ready) => ready.iter().map(|unit| unit.id.as_str()).collect(),
                 _ => BTreeSet::new(),
             };
             for unit in &state.plan.units {
@@ -444,8 +450,8 @@ proptest! {
 /// Three units: the second has two checks and needs the first, the third asks for judgment when it fails
 /// twice; a stop behind the first.
 fn small() -> Plan {
-    let second = Unit { checks: vec![TaskCheck::new("a"), TaskCheck::new("b")], ..needs("2", &["1"]) };
-    let third = Unit { on_failure: OnFailure::Escalate, attempts_max: 2, ..unit("3") };
+    let second = Task { checks: vec![TaskCheck::new("a"), TaskCheck::new("b")], ..needs("2", &["1"]) };
+    let third = Task { on_failure: OnFailure::Escalate, attempts_max: 2, ..unit("3") };
     in_batches(plan(vec![unit("1"), second, third]), &[&["1"], &["2", "3"]], &[0])
 }
 
@@ -485,9 +491,9 @@ fn every_sequence_of_five_verbs_holds_the_rules() {
 /// follows it is what follows without it.
 pub(crate) fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeSet<String>, count: &mut u32) {
     ends.insert(match &from.run.state.phase {
-        Phase::Executing => "executing".to_owned(),
-        Phase::Cancelled { .. } => "cancelled".to_owned(),
-        Phase::Ended { result } => result.word().to_owned(),
+        RunPhase::Executing => "executing".to_owned(),
+        RunPhase::Cancelled { .. } => "cancelled".to_owned(),
+        RunPhase::Ended { result } => result.word().to_owned(),
     });
     *count += 1;
     if depth == 0 {
@@ -505,7 +511,7 @@ pub(crate) fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeS
 #[test]
 fn a_run_at_a_terminal_ends_too() {
     let mut walk = Walk::open(small());
-    walk.run.caller = Caller { actor: Actor::default(), prompted_at: None, group: None };
+    walk.run.caller = VerbCaller { actor: EventActor::default(), prompted_at: None, group: None };
     walk.run(&Move::Start(0));
     walk.run(&Move::Done { ticket: 0, verdict: 0, checks: 0 });
     let said = verbs::answer(&walk.run.state, &walk.run.caller, "q1", CONTINUE, None);

@@ -4,9 +4,9 @@ mod session;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_plan::model::{Dialect, Isolation, OnFailure, Parallel, Plan, Unit, UnitKind};
+use omo_plan::model::{Dialect, GroupIsolation, OnFailure, Parallelism, Plan, Task, TaskKind};
 use omo_plan::paths;
-use omo_plan::run::event::{Actor, Event, EventKind, QuestionKind, RunResult};
+use omo_plan::run::event::{EventActor, EventKind, QuestionKind, RunEvent, RunResult};
 use omo_plan::run::state::WITHDRAWN;
 
 /// What was seen of one unit.
@@ -48,7 +48,7 @@ enum End {
 
 impl Witness {
     /// Takes in one event. `prompted` is when a person last typed something, in milliseconds.
-    pub(crate) fn see(&mut self, event: &Event, prompted: Option<i64>) {
+    pub(crate) fn see(&mut self, event: &RunEvent, prompted: Option<i64>) {
         let plan = self.plan.clone();
         let unit = |id: &str| plan.as_ref().unwrap().unit(id).unwrap().clone();
         match &event.what {
@@ -133,7 +133,7 @@ impl Witness {
         seen.clone()
     }
 
-    fn start(&mut self, unit: &Unit, attempt: u32) {
+    fn start(&mut self, unit: &Task, attempt: u32) {
         let plan = self.plan.clone().unwrap();
         assert!(self.end.is_none(), "begun in a run that is over");
         for dep in &unit.deps {
@@ -164,7 +164,7 @@ impl Witness {
     }
 
     /// Every stop before a unit was answered by a person.
-    fn stops_before(&self, plan: &Plan, unit: &Unit) {
+    fn stops_before(&self, plan: &Plan, unit: &Task) {
         let (place, group) = plan.group_of(&unit.id).unwrap();
         let before =
             plan.groups.iter().enumerate().filter(|(other, known)| (known.stage, *other) < (group.stage, place));
@@ -182,7 +182,7 @@ impl Witness {
         }
     }
 
-    fn answer(&mut self, question: &str, option: &str, actor: &Actor, prompted: Option<i64>) {
+    fn answer(&mut self, question: &str, option: &str, actor: &EventActor, prompted: Option<i64>) {
         let (about, opened, answer) = self.questions.get_mut(question).unwrap();
         assert!(self.end.is_none() && answer.is_none(), "{question} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
@@ -228,7 +228,7 @@ impl Witness {
         let plan = self.plan.as_ref().unwrap();
         assert!(self.end.is_none() && self.units.values().all(|seen| !seen.is_running), "ended under a worker");
         let is_done = |(id, seen): (&String, &Seen)| match plan.unit(id).unwrap().kind {
-            UnitKind::Verify => seen.word == "passed",
+            TaskKind::Verify => seen.word == "passed",
             _ => matches!(seen.word, "passed" | "claimed"),
         };
         let is_whole = self.units.iter().all(is_done)
@@ -247,13 +247,13 @@ impl Seen {
     }
 }
 
-fn are_apart(plan: &Plan, one: &Unit, other: &Unit) -> bool {
+fn are_apart(plan: &Plan, one: &Task, other: &Task) -> bool {
     let (first, second) = (plan.group_of(&one.id).unwrap(), plan.group_of(&other.id).unwrap());
-    let is_own = |isolation| isolation == Isolation::Worktree;
+    let is_own = |isolation| isolation == GroupIsolation::Worktree;
     if first.0 != second.0 && (is_own(first.1.isolation) || is_own(second.1.isolation)) {
         return true;
     }
-    if [one, other].iter().any(|unit| unit.kind == UnitKind::Verify) {
+    if [one, other].iter().any(|unit| unit.kind == TaskKind::Verify) {
         return false;
     }
     if plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) {

@@ -14,12 +14,12 @@ mod steps;
 mod vectors;
 
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::{self, Options};
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 
 /// Reads a text as a plan, of whatever kind.
 fn read(text: &str) -> Plan {
-    dialects::read("plan.md", text.as_bytes(), Options::default())
+    dialects::read("plan.md", text.as_bytes(), BatchOptions::default())
 }
 
 /// The rules that a plan breaks, in the order of the file, each with the unit that it is about.

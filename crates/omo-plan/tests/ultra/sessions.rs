@@ -2,8 +2,8 @@
 
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::report;
-use omo_plan::model::{Isolation, OnUnitFail, Parallel, Plan};
-use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan};
+use omo_plan::ultra_run::strategy::RunStrategy;
 
 use crate::{codes, read, step};
 
@@ -39,17 +39,17 @@ fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
     assert_eq!(codes(&plan), []);
     let groups: Vec<_> = plan.groups.iter().map(|group| (group.id.as_str(), group.stage, group.isolation)).collect();
     let expected = [
-        ("session-1", 1, Isolation::Shared),
-        ("session-2", 0, Isolation::Worktree),
-        ("session-3", 0, Isolation::Worktree),
+        ("session-1", 1, GroupIsolation::Shared),
+        ("session-2", 0, GroupIsolation::Worktree),
+        ("session-3", 0, GroupIsolation::Worktree),
     ];
     assert_eq!(groups, expected);
     assert_eq!(plan.groups[0].deps, ["session-2", "session-3"]);
     let order: Vec<&str> = plan.units.iter().map(|unit| unit.id.as_str()).collect();
     assert_eq!(order, ["1", "2", "3"], "by wave");
     assert!(plan.units.iter().all(|unit| unit.deps.is_empty()), "each is alone in its session");
-    assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnUnitFail::Stop, Parallel::Groups));
-    assert_eq!(Strategy::of(&plan).line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
+    assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnTaskFail::Stop, Parallelism::Groups));
+    assert_eq!(RunStrategy::of(&plan).line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
     assert_eq!(report::summary(&plan), ["Type: plan", "Steps: 3", "Execution Strategy: 3 sessions across 2 waves"]);
 }
 
@@ -80,7 +80,7 @@ fn a_step_waits_for_the_one_before_it_in_its_session() {
     assert_eq!(deps, ["", "1", ""]);
     let whole = read(&format!("## Implementation Plan\n\n{}", three_steps().concat()));
     assert_eq!(whole.units.iter().map(|unit| unit.deps.join(" ")).collect::<Vec<_>>(), ["", "1", "2"]);
-    assert_eq!(whole.policy.parallel, Parallel::None);
+    assert_eq!(whole.policy.parallel, Parallelism::None);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn a_step_of_no_session_is_run_after_all_of_them() {
     let order: Vec<&str> = plan.units.iter().map(|unit| unit.id.as_str()).collect();
     assert_eq!(order, ["1", "3", "2"]);
     assert!(plan.units.iter().all(|unit| plan.group_of(&unit.id).is_some()));
-    assert_eq!(Strategy::of(&plan).line(), "Strategy: single session");
+    assert_eq!(RunStrategy::of(&plan).line(), "Strategy: single session");
 }
 
 #[test]

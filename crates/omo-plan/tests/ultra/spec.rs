@@ -3,8 +3,8 @@
 use omo_core::task_check::TaskCheck;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::report;
-use omo_plan::model::{Dialect, Parallel, Precondition};
-use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::model::{Dialect, Parallelism, Precondition};
+use omo_plan::ultra_run::strategy::RunStrategy;
 
 use crate::{codes, read, step};
 
@@ -41,7 +41,7 @@ fn a_session_spec_has_an_entry_a_fence_and_an_exit() {
     assert_eq!(plan.units[1].deps, ["4"]);
     assert_eq!(commands(&plan.final_checks), ["cargo test", "cargo clippy", "cargo fmt --check"]);
     assert_eq!(plan.final_checks[0].expect.stdout_has.as_deref(), Some("ok"));
-    assert_eq!(plan.policy.parallel, Parallel::None);
+    assert_eq!(plan.policy.parallel, Parallelism::None);
     assert_eq!(
         report::summary(&plan),
         [
@@ -51,7 +51,7 @@ fn a_session_spec_has_an_entry_a_fence_and_an_exit() {
             "Scope fence: 2 touch, 1 never-touch",
         ]
     );
-    assert_eq!(Strategy::of(&plan).line(), "Strategy: single session");
+    assert_eq!(RunStrategy::of(&plan).line(), "Strategy: single session");
 }
 
 #[test]

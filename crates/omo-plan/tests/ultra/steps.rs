@@ -3,12 +3,12 @@
 use omo_core::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::steps::is_test_to_come;
-use omo_plan::model::{OnFailure, Unit};
+use omo_plan::model::{OnFailure, Task};
 
 use crate::{codes, read};
 
 /// The first unit of a plan with a step of these lines.
-fn unit(lines: &str) -> Unit {
+fn unit(lines: &str) -> Task {
     let plan = read(&format!("## Implementation Plan\n\n### Step 1: A\n\n{lines}\n"));
     plan.units.into_iter().next().unwrap()
 }

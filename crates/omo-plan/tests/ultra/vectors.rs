@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use omo_plan::diagnostic::{Code, Diagnostic};
 use omo_plan::dialects::ultraplan::{clauses, commit, report};
-use omo_plan::document::Document;
+use omo_plan::document::MarkdownDocument;
 use omo_plan::labels::labels;
-use omo_plan::model::{FileAction, OnFailure, Plan, Unit};
-use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::model::{FileAction, OnFailure, Plan, Task};
+use omo_plan::ultra_run::strategy::RunStrategy;
 use serde_json::{Value, json};
 
 use crate::read;
@@ -28,8 +28,8 @@ fn vectors() -> Vec<(String, String, Value)> {
 }
 
 /// What a unit's text says behind a label.
-fn said(unit: &Unit, key: &str) -> String {
-    let document = Document::read(&unit.body);
+fn said(unit: &Task, key: &str) -> String {
+    let document = MarkdownDocument::read(&unit.body);
     let found = labels(&document, 0..unit.body.len(), &[key]);
     found
         .iter()
@@ -37,7 +37,7 @@ fn said(unit: &Unit, key: &str) -> String {
         .map_or_else(String::new, |label| document.slice(label.value.clone()).to_owned())
 }
 
-fn step(plan: &Plan, unit: &Unit) -> Value {
+fn step(plan: &Plan, unit: &Task) -> Value {
     let is =
         |code: Code| plan.diagnostics.iter().any(|found| found.code == code && found.unit.as_ref() == Some(&unit.id));
     let files: Vec<Value> = unit
@@ -89,7 +89,7 @@ fn spec(plan: &Plan) -> Value {
     if plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat) {
         return json!({ "error": format!("Error: {}", plan.diagnostics[0].text) });
     }
-    let mut units: Vec<&Unit> = plan.units.iter().collect();
+    let mut units: Vec<&Task> = plan.units.iter().collect();
     units.sort_by_key(|unit| unit.lines);
     let steps: Vec<Value> = units.iter().map(|unit| step(plan, unit)).collect();
     let sessions: Vec<Value> = report::sessions(plan)
@@ -120,7 +120,7 @@ fn spec(plan: &Plan) -> Value {
         "sessions": has_sessions.then_some(sessions),
         "waves": has_sessions.then_some(&waves),
         "session_spec": null,
-        "strategy": Strategy::of(plan).line(),
+        "strategy": RunStrategy::of(plan).line(),
         "master_verification": plan.final_checks.iter()
             .map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }))
             .collect::<Vec<_>>(),

@@ -9,7 +9,7 @@ mod target;
 
 use std::path::PathBuf;
 
-use omo_plan::dialects::{self, Options};
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn session(number: usize, steps: &[u64], wave: u64) -> String {
 
 /// Reads a text as a plan that can be run.
 fn read(text: &str) -> Plan {
-    let plan = dialects::read("plan.md", text.as_bytes(), Options::default());
+    let plan = dialects::read("plan.md", text.as_bytes(), BatchOptions::default());
     assert!(plan.is_sound(), "{:?}", plan.diagnostics);
     plan
 }

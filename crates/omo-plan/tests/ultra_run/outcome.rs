@@ -2,20 +2,22 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{OnFailure, Plan};
-use omo_plan::run::event::{Actor, Event, EventKind};
-use omo_plan::run::state::{RunState, UnitStatus};
-use omo_plan::ultra_run::arguments::{Mode, Part};
-use omo_plan::ultra_run::asked::Asked;
-use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepCounts, StepStatus, outcome};
-use omo_plan::ultra_run::resume::{Left, Resume, resume};
+use omo_plan::run::event::{EventActor, EventKind, RunEvent};
+use omo_plan::run::state::{RunState, TaskStatus};
+use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
+use omo_plan::ultra_run::asked::RunScope;
+use omo_plan::ultra_run::outcome::{
+    FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedCounts, ReportedStatus, outcome,
+};
+use omo_plan::ultra_run::resume::{InterruptedTask, ResumePoint, resume};
 use serde_json::{Value, json};
 
 use crate::{plan, vectors};
 
 /// A run that was asked for a part of a plan, whose steps have all passed.
-fn passed(plan: &Plan, part: Part) -> RunState {
-    let asked = Asked { mode: Mode::Step, part, is_foreground: true, steps_of_whole: Some(plan.units.len()) };
-    let actor = Actor { session: None, process: None };
+fn passed(plan: &Plan, part: PlanSelection) -> RunState {
+    let asked = RunScope { mode: RunMode::Step, part, is_foreground: true, steps_of_whole: Some(plan.units.len()) };
+    let actor = EventActor { session: None, process: None };
     let what = EventKind::RunOpened {
         plan: Box::new(asked.narrowed(plan.clone())),
         approved: String::new(),
@@ -24,8 +26,8 @@ fn passed(plan: &Plan, part: Part) -> RunState {
         asked: Some(asked),
         mode: None,
     };
-    let mut state = RunState::open(&Event { seq: 1, ts: Timestamp::from_millis(1), actor, what }).unwrap();
-    state.units.values_mut().for_each(|unit| unit.status = UnitStatus::Passed);
+    let mut state = RunState::open(&RunEvent { seq: 1, ts: Timestamp::from_millis(1), actor, what }).unwrap();
+    state.units.values_mut().for_each(|unit| unit.status = TaskStatus::Passed);
     state
 }
 
@@ -33,17 +35,17 @@ fn passed(plan: &Plan, part: Part) -> RunState {
 fn of_a_step_that_runs_by_itself_the_others_of_its_plan_were_not_reached() {
     let plan = plan(3, &[(&[1], 1), (&[2, 3], 1)]);
     for (part, outcome, words, not_reached) in [
-        (Part::Step(2), Outcome::Partial, "PARTIAL (1/3 passed)", 2),
-        (Part::Session(2), Outcome::Completed, "COMPLETED", 0),
-        (Part::Whole, Outcome::Completed, "COMPLETED", 0),
+        (PlanSelection::Step(2), PlanOutcome::Partial, "PARTIAL (1/3 passed)", 2),
+        (PlanSelection::Session(2), PlanOutcome::Completed, "COMPLETED", 0),
+        (PlanSelection::Whole, PlanOutcome::Completed, "COMPLETED", 0),
     ] {
-        let reached = Reached::of(&passed(&plan, part), part);
+        let reached = OutcomeSummary::of(&passed(&plan, part), part);
         assert_eq!((reached.outcome, reached.counts.not_reached), (outcome, not_reached), "{part:?}");
         assert_eq!(reached.words(plan.dialect), words);
     }
 }
 
-fn statuses(words: &Value) -> Vec<StepStatus> {
+fn statuses(words: &Value) -> Vec<ReportedStatus> {
     serde_json::from_value(words.clone()).unwrap()
 }
 
@@ -60,14 +62,15 @@ fn every_row_of_results_holds() {
             Some("revert") => Some(OnFailure::Revert),
             _ => None,
         };
-        let closing =
-            row["exit"].as_str().map_or(Closing::None, |_| serde_json::from_value(row["exit"].clone()).unwrap());
-        let counts = StepCounts::of(&steps, total);
+        let closing = row["exit"]
+            .as_str()
+            .map_or(FinalChecksResult::None, |_| serde_json::from_value(row["exit"].clone()).unwrap());
+        let counts = ReportedCounts::of(&steps, total);
         let expected = row["strict"].as_str().or(row["result"].as_str()).unwrap();
         let word = outcome(counts, clause, closing).word();
         assert!(expected.starts_with(word), "{row}: {word}");
         if row["counts"].is_array() {
-            let StepCounts { total, passed, failed, skipped, not_reached, .. } = counts;
+            let ReportedCounts { total, passed, failed, skipped, not_reached, .. } = counts;
             assert_eq!(json!([total, passed, failed, skipped, not_reached]), row["counts"], "{row}");
         }
     }
@@ -75,14 +78,18 @@ fn every_row_of_results_holds() {
 
 #[test]
 fn what_is_not_proved_is_not_complete() {
-    let done = [StepStatus::Passed, StepStatus::Unverified];
-    let counts = StepCounts::of(&done, 2);
+    let done = [ReportedStatus::Passed, ReportedStatus::Unverified];
+    let counts = ReportedCounts::of(&done, 2);
     assert_eq!((counts.unverified, counts.not_reached), (1, 0));
-    assert_eq!(outcome(counts, None, Closing::None).word(), "partial");
-    let passed = StepCounts::of(&[StepStatus::Passed], 1);
-    assert_eq!(outcome(passed, None, Closing::Skipped).word(), "partial", "the checks behind it were not run");
-    assert_eq!(outcome(passed, None, Closing::Pass).word(), "completed");
-    assert_eq!(serde_json::to_value(StepStatus::Unverified).unwrap(), "pending");
+    assert_eq!(outcome(counts, None, FinalChecksResult::None).word(), "partial");
+    let passed = ReportedCounts::of(&[ReportedStatus::Passed], 1);
+    assert_eq!(
+        outcome(passed, None, FinalChecksResult::Skipped).word(),
+        "partial",
+        "the checks behind it were not run"
+    );
+    assert_eq!(outcome(passed, None, FinalChecksResult::Pass).word(), "completed");
+    assert_eq!(serde_json::to_value(ReportedStatus::Unverified).unwrap(), "pending");
 }
 
 #[test]
@@ -95,12 +102,12 @@ fn every_row_of_where_a_run_goes_on_holds() {
         seen += 1;
         let mut known = statuses(&row["steps"]);
         let total = row["plan_now_has"].as_u64().map_or(known.len(), |total| usize::try_from(total).unwrap());
-        known.resize(total, StepStatus::Pending);
+        known.resize(total, ReportedStatus::Pending);
         let is_edited = row["plan_step_2_was_edited"].as_bool() == Some(true);
-        let steps: Vec<Left> = known
+        let steps: Vec<InterruptedTask> = known
             .iter()
             .zip(1..)
-            .map(|(status, number)| Left {
+            .map(|(status, number)| InterruptedTask {
                 id: number.to_string(),
                 status: *status,
                 is_stale: is_edited && number == 2,
@@ -109,17 +116,17 @@ fn every_row_of_where_a_run_goes_on_holds() {
         // Stricter than the table: what the plan lets be left out stays so, and what was edited is done again.
         let expected = match row["start_at"].as_u64() {
             _ if is_edited => Some(2),
-            _ if known.contains(&StepStatus::Skipped) => Some(3),
+            _ if known.contains(&ReportedStatus::Skipped) => Some(3),
             other => other,
         };
         let found = resume(&steps);
         match (&found, expected) {
-            (Resume::From { step, why, .. }, Some(expected)) => {
+            (ResumePoint::From { step, why, .. }, Some(expected)) => {
                 assert_eq!(*step, expected.to_string(), "{row}");
-                let is_its_turn = known[usize::try_from(expected).unwrap() - 1] == StepStatus::Pending;
+                let is_its_turn = known[usize::try_from(expected).unwrap() - 1] == ReportedStatus::Pending;
                 assert_eq!(why.is_none(), is_its_turn && !is_edited, "{row}");
             }
-            (Resume::Nothing, None) => assert_eq!(found.line(), "Nothing is left to do."),
+            (ResumePoint::Nothing, None) => assert_eq!(found.line(), "Nothing is left to do."),
             _ => panic!("{row}: {found:?}"),
         }
         if let Some(text) = row["text"].as_str() {

@@ -1,20 +1,22 @@
 //! What has to hold before sessions are started, and who pays for them.
 
-use omo_plan::dialects::{self, Options};
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
-use omo_plan::ultra_run::billing::{Asked, Billing, BillingFacts, billing};
-use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, Weight, is_clear, preflight};
+use omo_plan::ultra_run::billing::{BillingDecision, BillingFacts, BillingRequest, billing};
+use omo_plan::ultra_run::preflight::{
+    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, is_clear, preflight,
+};
 
 use crate::{plan, session, step, vectors};
 
 /// A repository in which nothing is in the way.
-fn clean() -> Facts {
-    Facts {
+fn clean() -> PreflightFacts {
+    PreflightFacts {
         git: Some("git version 2.47.3".to_owned()),
         leftovers: Vec::new(),
         operation: None,
         has_identity: true,
-        head: Head::Branch,
+        head: PreflightHead::Branch,
         branch_in_way: None,
         dirty: Vec::new(),
         plan_file: Some(".claude/plans/p.md".to_owned()),
@@ -34,7 +36,7 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-fn rules(findings: &[Finding]) -> Vec<(Rule, Weight)> {
+fn rules(findings: &[PreflightFinding]) -> Vec<(PreflightRule, PreflightSeverity)> {
     findings.iter().map(|finding| (finding.rule, finding.weight)).collect()
 }
 
@@ -46,16 +48,16 @@ fn every_row_about_who_pays_holds() {
     for row in rows {
         let variable = |name: &str| row["env"][name].as_str().map(str::to_owned);
         let facts = BillingFacts::of(variable, row["settings"]["apiKeyHelper"].is_string());
-        let asked = Asked {
+        let asked = BillingRequest {
             starts_sessions: row["multi"].as_bool().unwrap(),
             can_ask: row["headless"].as_bool() != Some(true),
             is_accepted: false,
         };
         let word = match billing(&facts, asked) {
-            Billing::Silent => "silent",
-            Billing::Warn { .. } => "warn",
-            Billing::Ask { .. } => "ask",
-            Billing::Stop { .. } => "stop",
+            BillingDecision::Silent => "silent",
+            BillingDecision::Warn { .. } => "warn",
+            BillingDecision::Ask { .. } => "ask",
+            BillingDecision::Stop { .. } => "stop",
         };
         let expected = row["strict"].as_str().or(row["spec"].as_str()).unwrap();
         let expected = expected.strip_prefix("not checked").map_or(expected, |_| "silent");
@@ -66,9 +68,11 @@ fn every_row_about_who_pays_holds() {
 #[test]
 fn a_key_that_was_accepted_is_told_and_one_without_a_value_is_none() {
     let facts = |name: &str, value: &str| BillingFacts::of(|asked| (asked == name).then(|| value.to_owned()), false);
-    let all = Asked { starts_sessions: true, can_ask: false, is_accepted: true };
+    let all = BillingRequest { starts_sessions: true, can_ask: false, is_accepted: true };
     let key = facts("ANTHROPIC_API_KEY", "k");
-    assert!(matches!(billing(&key, all), Billing::Warn { text } if text.starts_with("ANTHROPIC_API_KEY is set")));
+    assert!(
+        matches!(billing(&key, all), BillingDecision::Warn { text } if text.starts_with("ANTHROPIC_API_KEY is set"))
+    );
     assert!(key.line().contains("is SET — parallel sessions will bill API account"));
     assert_eq!(facts("ANTHROPIC_API_KEY", " "), BillingFacts::default());
     assert_eq!(facts("CLAUDE_CODE_USE_VERTEX", "0"), BillingFacts::default());
@@ -81,24 +85,25 @@ fn a_key_that_was_accepted_is_told_and_one_without_a_value_is_none() {
 fn every_row_about_a_clean_tree_holds() {
     let touching = [step(1, "revert").replace("src/1.rs", "a.rs"), step(2, "revert").replace("src/2.rs", "b.txt")];
     let text = format!("# A plan\n\n## Implementation Plan\n\n{}", touching.concat());
-    let plan = dialects::read("p.md", text.as_bytes(), Options::default());
-    let stop = |rule| vec![(rule, Weight::Stop)];
+    let plan = dialects::read("p.md", text.as_bytes(), BatchOptions::default());
+    let stop = |rule| vec![(rule, PreflightSeverity::Stop)];
     let vectors = vectors("ultra-progress_report_preflight.json");
     let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "clean").collect();
     assert_eq!(rows.len(), 6);
     for row in rows {
         let (facts, expected) = match row["status"].as_str().unwrap() {
             "" => (clean(), vec![]),
-            " M a.rs" => (Facts { dirty: names(&["a.rs"]), ..clean() }, stop(Rule::Dirty)),
-            "?? b.txt" => (Facts { dirty: names(&["b.txt"]), ..clean() }, stop(Rule::Dirty)),
+            " M a.rs" => (PreflightFacts { dirty: names(&["a.rs"]), ..clean() }, stop(PreflightRule::Dirty)),
+            "?? b.txt" => (PreflightFacts { dirty: names(&["b.txt"]), ..clean() }, stop(PreflightRule::Dirty)),
             status if status.ends_with("(the plan itself)") => {
-                (Facts { dirty: names(&[".claude/plans/p.md"]), ..clean() }, vec![])
+                (PreflightFacts { dirty: names(&[".claude/plans/p.md"]), ..clean() }, vec![])
             }
-            status if status.ends_with("(own leftovers)") => {
-                (Facts { leftovers: names(&["omo-r1-session-1"]), ..clean() }, vec![(Rule::Leftovers, Weight::Mend)])
-            }
+            status if status.ends_with("(own leftovers)") => (
+                PreflightFacts { leftovers: names(&["omo-r1-session-1"]), ..clean() },
+                vec![(PreflightRule::Leftovers, PreflightSeverity::Mend)],
+            ),
             "UU a.rs (merge in progress)" => {
-                (Facts { operation: Some("merge".to_owned()), ..clean() }, stop(Rule::Operation))
+                (PreflightFacts { operation: Some("merge".to_owned()), ..clean() }, stop(PreflightRule::Operation))
             }
             status => panic!("no such row: {status}"),
         };
@@ -114,16 +119,23 @@ fn every_row_about_a_clean_tree_holds() {
 
 #[test]
 fn what_the_plan_does_not_touch_is_only_named() {
-    let facts = Facts { dirty: names(&["notes.txt", "./src/2.rs"]), ..clean() };
+    let facts = PreflightFacts { dirty: names(&["notes.txt", "./src/2.rs"]), ..clean() };
     let findings = preflight(&two_sessions(), &facts);
-    assert_eq!(rules(&findings), [(Rule::Dirty, Weight::Stop), (Rule::Dirty, Weight::Note)]);
+    assert_eq!(
+        rules(&findings),
+        [(PreflightRule::Dirty, PreflightSeverity::Stop), (PreflightRule::Dirty, PreflightSeverity::Note)]
+    );
     assert_eq!(findings[0].text, "working tree is not clean, and the plan touches ./src/2.rs");
     assert_eq!(findings[1].text, "not committed: notes.txt");
     let mut open = two_sessions();
     open.units[0].files.clear();
     open.groups[0].touch.clear();
-    let findings = preflight(&open, &Facts { dirty: names(&["notes.txt"]), ..clean() });
-    assert_eq!(rules(&findings), [(Rule::Dirty, Weight::Stop)], "a step that names nothing may touch anything");
+    let findings = preflight(&open, &PreflightFacts { dirty: names(&["notes.txt"]), ..clean() });
+    assert_eq!(
+        rules(&findings),
+        [(PreflightRule::Dirty, PreflightSeverity::Stop)],
+        "a step that names nothing may touch anything"
+    );
 }
 
 #[test]
@@ -132,7 +144,7 @@ fn each_rule_finds_what_it_is_for() {
         let sessions = [session(1, &[1], 1), session(2, &[2], 1).replace("src/2.rs", "./src/1.rs, src/2.rs")];
         let parts = [step(1, "revert"), step(2, "revert"), "## Execution Strategy\n\n".to_owned()];
         let text = format!("# P\n\n## Implementation Plan\n\n{}{}", parts.concat(), sessions.concat());
-        dialects::read("p.md", text.as_bytes(), Options::default())
+        dialects::read("p.md", text.as_bytes(), BatchOptions::default())
     };
     let mut guarded = two_sessions();
     guarded.units[0].files[0].path = "./web/.Husky/pre-commit".to_owned();
@@ -142,33 +154,75 @@ fn each_rule_finds_what_it_is_for() {
     for (plan, facts, rule, weight, text) in [
         (
             two(),
-            Facts { has_identity: false, ..clean() },
-            Rule::Identity,
-            Weight::Stop,
+            PreflightFacts { has_identity: false, ..clean() },
+            PreflightRule::Identity,
+            PreflightSeverity::Stop,
             "git does not know who you are",
         ),
-        (two(), Facts { head: Head::Detached, ..clean() }, Rule::Head, Weight::Stop, "no branch is checked out"),
-        (two(), Facts { head: Head::Unborn, ..clean() }, Rule::Head, Weight::Stop, "has no commit"),
-        (two(), Facts { submodules: names(&["lib"]), ..clean() }, Rule::Submodules, Weight::Note, ": lib"),
-        (two(), Facts { submodules: names(&["src"]), ..clean() }, Rule::Submodules, Weight::Stop, ": src"),
-        (two(), Facts { filtered: names(&["secret"]), ..clean() }, Rule::Filters, Weight::Stop, "of those: secret"),
-        (two(), Facts { ignored: names(&["x.env"]), ..clean() }, Rule::Ignored, Weight::Stop, "reaches you: x.env"),
         (
             two(),
-            Facts { branch_in_way: Some("omo".to_owned()), ..clean() },
-            Rule::Branches,
-            Weight::Stop,
+            PreflightFacts { head: PreflightHead::Detached, ..clean() },
+            PreflightRule::Head,
+            PreflightSeverity::Stop,
+            "no branch is checked out",
+        ),
+        (
+            two(),
+            PreflightFacts { head: PreflightHead::Unborn, ..clean() },
+            PreflightRule::Head,
+            PreflightSeverity::Stop,
+            "has no commit",
+        ),
+        (
+            two(),
+            PreflightFacts { submodules: names(&["lib"]), ..clean() },
+            PreflightRule::Submodules,
+            PreflightSeverity::Note,
+            ": lib",
+        ),
+        (
+            two(),
+            PreflightFacts { submodules: names(&["src"]), ..clean() },
+            PreflightRule::Submodules,
+            PreflightSeverity::Stop,
+            ": src",
+        ),
+        (
+            two(),
+            PreflightFacts { filtered: names(&["secret"]), ..clean() },
+            PreflightRule::Filters,
+            PreflightSeverity::Stop,
+            "of those: secret",
+        ),
+        (
+            two(),
+            PreflightFacts { ignored: names(&["x.env"]), ..clean() },
+            PreflightRule::Ignored,
+            PreflightSeverity::Stop,
+            "reaches you: x.env",
+        ),
+        (
+            two(),
+            PreflightFacts { branch_in_way: Some("omo".to_owned()), ..clean() },
+            PreflightRule::Branches,
+            PreflightSeverity::Stop,
             "there is a branch `omo`",
         ),
-        (guarded, clean(), Rule::Protected, Weight::Stop, "step 1 (./web/.Husky/pre-commit)"),
-        (two(), Facts { plan_file: None, ..clean() }, Rule::PlanFile, Weight::Stop, "outside the repository"),
-        (guarded_file, clean(), Rule::Protected, Weight::Stop, "step 1 (web/.npmrc)"),
-        (overlapping, clean(), Rule::Overlap, Weight::Stop, "scope fence overlap detected: "),
+        (guarded, clean(), PreflightRule::Protected, PreflightSeverity::Stop, "step 1 (./web/.Husky/pre-commit)"),
         (
             two(),
-            Facts { checkout_bytes: 400 * 1024 * 1024, ..clean() },
-            Rule::DiskSpace,
-            Weight::Stop,
+            PreflightFacts { plan_file: None, ..clean() },
+            PreflightRule::PlanFile,
+            PreflightSeverity::Stop,
+            "outside the repository",
+        ),
+        (guarded_file, clean(), PreflightRule::Protected, PreflightSeverity::Stop, "step 1 (web/.npmrc)"),
+        (overlapping, clean(), PreflightRule::Overlap, PreflightSeverity::Stop, "scope fence overlap detected: "),
+        (
+            two(),
+            PreflightFacts { checkout_bytes: 400 * 1024 * 1024, ..clean() },
+            PreflightRule::DiskSpace,
+            PreflightSeverity::Stop,
             "1024 MiB are free, and the work trees of 2 sessions need 1456 MiB",
         ),
     ] {
@@ -178,10 +232,10 @@ fn each_rule_finds_what_it_is_for() {
     }
     // Sessions that run one after the other have a work tree each, too, one at a time.
     let one_by_one = plan(3, &[(&[1], 1), (&[2], 2), (&[3], 3)]);
-    let small = Facts { checkout_bytes: 400 * 1024 * 1024, ..clean() };
+    let small = PreflightFacts { checkout_bytes: 400 * 1024 * 1024, ..clean() };
     let findings = preflight(&one_by_one, &small);
     assert_eq!(findings[0].text, "1024 MiB are free, and the work trees of 1 session need 1056 MiB");
-    let unknown = Facts { checkout_bytes: u64::MAX, free_bytes: None, ..clean() };
+    let unknown = PreflightFacts { checkout_bytes: u64::MAX, free_bytes: None, ..clean() };
     assert_eq!(preflight(&two_sessions(), &unknown), []);
 }
 
@@ -201,22 +255,22 @@ fn an_old_git_is_told_by_each_form_of_its_version() {
         ("git version unknown", None),
         ("", None),
     ] {
-        let findings = preflight(&two_sessions(), &Facts { git: Some(said.to_owned()), ..clean() });
+        let findings = preflight(&two_sessions(), &PreflightFacts { git: Some(said.to_owned()), ..clean() });
         let text = old.map(|old| format!("git {old} cannot merge what sessions did; 2.38 or newer is needed"));
         assert_eq!(findings.first().map(|finding| finding.text.clone()), text, "{said}");
         assert_eq!(is_clear(&findings), old.is_none(), "{said}");
     }
-    assert_eq!(preflight(&two_sessions(), &Facts { git: None, ..clean() }), []);
+    assert_eq!(preflight(&two_sessions(), &PreflightFacts { git: None, ..clean() }), []);
 }
 
 #[test]
 fn findings_stand_in_the_order_in_which_they_are_mended() {
-    let facts = Facts {
+    let facts = PreflightFacts {
         git: Some("git version 2.37.9".to_owned()),
         has_identity: true,
         leftovers: names(&["a"]),
         operation: Some("rebase".to_owned()),
-        head: Head::Detached,
+        head: PreflightHead::Detached,
         branch_in_way: Some("omo".to_owned()),
         dirty: names(&["src/1.rs"]),
         plan_file: None,
@@ -226,19 +280,19 @@ fn findings_stand_in_the_order_in_which_they_are_mended() {
         checkout_bytes: u64::MAX,
         free_bytes: Some(0),
     };
-    let found: Vec<Rule> = preflight(&two_sessions(), &facts).iter().map(|finding| finding.rule).collect();
+    let found: Vec<PreflightRule> = preflight(&two_sessions(), &facts).iter().map(|finding| finding.rule).collect();
     let expected = [
-        Rule::Git,
-        Rule::Leftovers,
-        Rule::Operation,
-        Rule::Head,
-        Rule::Branches,
-        Rule::Dirty,
-        Rule::Submodules,
-        Rule::Filters,
-        Rule::Ignored,
-        Rule::PlanFile,
-        Rule::DiskSpace,
+        PreflightRule::Git,
+        PreflightRule::Leftovers,
+        PreflightRule::Operation,
+        PreflightRule::Head,
+        PreflightRule::Branches,
+        PreflightRule::Dirty,
+        PreflightRule::Submodules,
+        PreflightRule::Filters,
+        PreflightRule::Ignored,
+        PreflightRule::PlanFile,
+        PreflightRule::DiskSpace,
     ];
     assert_eq!(found, expected);
 }

@@ -1,8 +1,8 @@
 //! How a plan is worked on, and which of its steps.
 
-use omo_plan::model::{Group, Unit};
-use omo_plan::ultra_run::arguments::{Part, RunRequest};
-use omo_plan::ultra_run::strategy::{Strategy, groups, units};
+use omo_plan::model::{Task, TaskGroup};
+use omo_plan::ultra_run::arguments::{PlanSelection, RunRequest};
+use omo_plan::ultra_run::strategy::{RunStrategy, groups, units};
 
 use crate::plan;
 
@@ -15,7 +15,8 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
     let single = "Strategy: single session";
     let whole = RunRequest::default();
     let (dry, fg) = (RunRequest { is_dry_run: true, ..whole }, RunRequest { is_foreground: true, ..whole });
-    let (step, session) = (RunRequest { part: Part::Step(1), ..whole }, RunRequest { part: Part::Session(1), ..whole });
+    let (step, session) =
+        (RunRequest { part: PlanSelection::Step(1), ..whole }, RunRequest { part: PlanSelection::Session(1), ..whole });
     for (sessions, request, expected) in [
         (none, whole, single),
         (one, whole, single),
@@ -29,7 +30,7 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
         (parallel, step, single),
         (parallel, session, single),
     ] {
-        let strategy = Strategy::asked_for(&plan(4, sessions), &request);
+        let strategy = RunStrategy::asked_for(&plan(4, sessions), &request);
         assert_eq!(strategy.line(), expected, "{request:?} {sessions:?}");
         assert_eq!(strategy.starts_sessions(), expected != single, "{request:?} {sessions:?}");
         assert_eq!(strategy.is_parallel(), expected.contains("(2 parallel"), "{request:?} {sessions:?}");
@@ -40,14 +41,14 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
 fn a_part_has_its_steps_and_its_sessions() {
     let plan = plan(5, &[(&[1, 3], 1), (&[2], 1)]);
     for (part, wanted_groups, wanted_units) in [
-        (Part::Whole, vec!["session-1", "session-2", "rest"], vec!["1", "3", "2", "4", "5"]),
-        (Part::Session(1), vec!["session-1"], vec!["1", "3"]),
-        (Part::Step(3), vec!["session-1"], vec!["3"]),
-        (Part::Step(5), vec!["rest"], vec!["5"]),
-        (Part::Session(9), vec![], vec![]),
+        (PlanSelection::Whole, vec!["session-1", "session-2", "rest"], vec!["1", "3", "2", "4", "5"]),
+        (PlanSelection::Session(1), vec!["session-1"], vec!["1", "3"]),
+        (PlanSelection::Step(3), vec!["session-1"], vec!["3"]),
+        (PlanSelection::Step(5), vec!["rest"], vec!["5"]),
+        (PlanSelection::Session(9), vec![], vec![]),
     ] {
-        let groups: Vec<&str> = groups(&plan, part).into_iter().map(|Group { id, .. }| id.as_str()).collect();
-        let units: Vec<&str> = units(&plan, part).into_iter().map(|Unit { id, .. }| id.as_str()).collect();
+        let groups: Vec<&str> = groups(&plan, part).into_iter().map(|TaskGroup { id, .. }| id.as_str()).collect();
+        let units: Vec<&str> = units(&plan, part).into_iter().map(|Task { id, .. }| id.as_str()).collect();
         assert_eq!((groups, units), (wanted_groups, wanted_units), "{part:?}");
     }
 }

@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::text::sanitize;
-use omo_exec::check::Log;
-use omo_exec::claude::child::{Order, Permissions};
-use omo_exec::claude::settings::{self, Settings};
+use omo_exec::check::CheckLog;
+use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
+use omo_exec::claude::settings::{self, WorkerSettings};
 use omo_exec::claude::supplies;
 use omo_exec::integrate::{holds, tip_of};
 use omo_exec::set_up::set_up;
-use omo_exec::supervisor::left::Mark;
-use omo_exec::supervisor::minder::Spec;
-use omo_exec::worktree::{self, GroupName, WorktreeError};
-use omo_plan::fence::{self, Rules};
-use omo_plan::model::Group;
-use omo_plan::run::apart::{Apart, BUDGET_SPENT, Grant, GroupStatus, Terms, outcome};
-use omo_plan::run::event::{EventKind, Process};
-use omo_plan::run::state::{Phase, RunState, UnitStatus};
+use omo_exec::supervisor::left::ProcessIdentity;
+use omo_exec::supervisor::minder::MinderSpec;
+use omo_exec::worktree::{self, WorkerName, WorktreeError};
+use omo_plan::fence::{self, FenceRules};
+use omo_plan::model::TaskGroup;
+use omo_plan::run::apart::{BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupStatus, ParallelState, outcome};
+use omo_plan::run::event::{EventKind, RecordedProcess};
+use omo_plan::run::state::{RunPhase, RunState, TaskStatus};
 use omo_plan::run::verbs;
 
-use super::{AT_ONCE, DriveError, Driver, Means, beside};
+use super::{AT_ONCE, DriveError, LaunchConfig, ParallelDriver, beside};
 use crate::ultra::prompt;
 
 /// So many files that could not be copied are named.
@@ -38,16 +38,22 @@ struct Supplies {
     port: Option<u16>,
 }
 
-impl Driver<'_> {
+impl ParallelDriver<'_> {
     /// Begins with these sessions, as far as nothing keeps them from it.
-    pub(super) fn begin(&mut self, state: &RunState, apart: &Apart, groups: &[&Group]) -> Result<(), DriveError> {
+    pub(super) fn begin(
+        &mut self,
+        state: &RunState,
+        apart: &ParallelState,
+        groups: &[&TaskGroup],
+    ) -> Result<(), DriveError> {
         if verbs::waits_for_a_limit(state, (self.engine.now)()).is_some() {
             return Ok(());
         }
         let Some(means) = self.means.clone() else { return Ok(()) };
-        let waiting: Vec<&Group> = groups.iter().filter(|group| !self.at_work.contains(&group.id)).copied().collect();
+        let waiting: Vec<&TaskGroup> =
+            groups.iter().filter(|group| !self.at_work.contains(&group.id)).copied().collect();
         let grant = apart.grant(self.granted.values().sum(), waiting.len());
-        if grant == Grant::Later {
+        if grant == BudgetGrant::Later {
             return Ok(());
         }
         for pair in waiting.chunks(AT_ONCE) {
@@ -58,10 +64,14 @@ impl Driver<'_> {
     }
 
     /// The work trees of some sessions, those that could be made.
-    fn ready<'g>(&mut self, apart: &Apart, groups: &[&'g Group]) -> Result<Vec<(&'g Group, PathBuf)>, DriveError> {
+    fn ready<'g>(
+        &mut self,
+        apart: &ParallelState,
+        groups: &[&'g TaskGroup],
+    ) -> Result<Vec<(&'g TaskGroup, PathBuf)>, DriveError> {
         let this = &*self;
         let made = beside(groups, |group| this.prepared(apart, group));
-        let with_path = |(group, path): (&&'g Group, Result<Option<PathBuf>, DriveError>)| {
+        let with_path = |(group, path): (&&'g TaskGroup, Result<Option<PathBuf>, DriveError>)| {
             path.map(|path| path.map(|path| (*group, path))).transpose()
         };
         groups.iter().zip(made).filter_map(with_path).collect()
@@ -70,19 +80,19 @@ impl Driver<'_> {
     /// Starts the clients of sessions whose work trees are ready.
     fn start(
         &mut self,
-        apart: &Apart,
-        means: &Means,
-        grant: Grant,
-        ready: Vec<(&Group, PathBuf)>,
+        apart: &ParallelState,
+        means: &LaunchConfig,
+        grant: BudgetGrant,
+        ready: Vec<(&TaskGroup, PathBuf)>,
     ) -> Result<(), DriveError> {
         for (group, worktree) in ready {
             if self.end_if_done(group)? {
                 continue;
             }
             let micros = match grant {
-                Grant::Unbounded => None,
-                Grant::Micros(micros) => Some(micros),
-                Grant::Later | Grant::Nothing => {
+                BudgetGrant::Unbounded => None,
+                BudgetGrant::Micros(micros) => Some(micros),
+                BudgetGrant::Later | BudgetGrant::Nothing => {
                     return self.stuck::<()>(group, BUDGET_SPENT).map(drop);
                 }
             };
@@ -102,7 +112,7 @@ impl Driver<'_> {
     }
 
     /// The work tree of a session, ready to be worked in. `None` where it could not be made; a person is asked then.
-    fn prepared(&self, apart: &Apart, group: &Group) -> Result<Option<PathBuf>, DriveError> {
+    fn prepared(&self, apart: &ParallelState, group: &TaskGroup) -> Result<Option<PathBuf>, DriveError> {
         let name = self.name(&group.id)?;
         let known = apart.groups.get(&group.id).filter(|known| known.worktree.is_some());
         let base = known.map_or_else(|| apart.base_of(&group.id), |known| known.base.as_str()).to_owned();
@@ -134,7 +144,7 @@ impl Driver<'_> {
     }
 
     /// Writes down where a session gets its work tree before that is made: what a kill leaves behind is found by this.
-    fn note_prepared(&self, name: &GroupName, base: &str) -> Result<(), DriveError> {
+    fn note_prepared(&self, name: &WorkerName, base: &str) -> Result<(), DriveError> {
         let prepared = EventKind::GroupPrepared {
             group: name.group().to_owned(),
             worktree: name.path(&self.repository).display().to_string(),
@@ -147,10 +157,10 @@ impl Driver<'_> {
     /// Removes what an earlier try of a session has left, so that the session can begin from this commit.
     fn put_away(
         &self,
-        apart: &Apart,
-        name: &GroupName,
+        apart: &ParallelState,
+        name: &WorkerName,
         base: &str,
-    ) -> Result<Result<Apart, WorktreeError>, DriveError> {
+    ) -> Result<Result<ParallelState, WorktreeError>, DriveError> {
         let files = self.engine.run.folder().join("kept").join(name.group());
         let removal = match worktree::prepare(&self.repository, name, Some(&apart.tip), &files) {
             Ok(removal) => removal,
@@ -164,7 +174,7 @@ impl Driver<'_> {
     }
 
     /// Whether the branch of a session has the commit that it should begin from.
-    fn goes_on_from(&self, name: &GroupName, base: &str) -> Result<bool, DriveError> {
+    fn goes_on_from(&self, name: &WorkerName, base: &str) -> Result<bool, DriveError> {
         let Some(tip) = tip_of(&self.repository, name)? else { return Ok(false) };
         Ok(tip == base || holds(&self.repository, &tip, &[base.to_owned()])?)
     }
@@ -184,8 +194,8 @@ impl Driver<'_> {
         self.engine.run.remove_log(&name)?;
         let (file, path) = self.engine.run.log_file(&log)?;
         let run = self.engine.run;
-        let wanted = || run.state().is_ok_and(|state| state.phase == Phase::Executing && !state.is_stopped);
-        match set_up(command, folder, self.engine.environment, Log { path, file }, wanted) {
+        let wanted = || run.state().is_ok_and(|state| state.phase == RunPhase::Executing && !state.is_stopped);
+        match set_up(command, folder, self.engine.environment, CheckLog { path, file }, wanted) {
             Ok(()) => {
                 self.engine.run.log_file(&name)?;
                 Ok(None)
@@ -195,14 +205,14 @@ impl Driver<'_> {
     }
 
     /// A person has to see to a session.
-    pub(super) fn stuck<T>(&self, group: &Group, why: &str) -> Result<Option<T>, DriveError> {
+    pub(super) fn stuck<T>(&self, group: &TaskGroup, why: &str) -> Result<Option<T>, DriveError> {
         let what = EventKind::GroupStuck { group: group.id.clone(), why: sanitize(why, 500) };
         self.note(|_| vec![what])?;
         Ok(None)
     }
 
     /// Writes down that a session has ended, where every unit of it has. `true` where it has, or cannot go on.
-    pub(super) fn end_if_done(&self, group: &Group) -> Result<bool, DriveError> {
+    pub(super) fn end_if_done(&self, group: &TaskGroup) -> Result<bool, DriveError> {
         let state = self.engine.run.state()?;
         let Some(status) = outcome(&state, group) else { return Ok(false) };
         let known = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id));
@@ -223,12 +233,12 @@ impl Driver<'_> {
     /// What the client of a session is started with. `None` where it may not be.
     fn spec(
         &mut self,
-        terms: &Terms,
-        group: &Group,
+        terms: &ClientPolicy,
+        group: &TaskGroup,
         worktree: &Path,
-        means: &Means,
+        means: &LaunchConfig,
         micros: Option<u64>,
-    ) -> Result<Option<Spec>, DriveError> {
+    ) -> Result<Option<MinderSpec>, DriveError> {
         let resume = self.to_resume.remove(&group.id);
         let text = if resume.is_some() {
             prompt::go_on(self.engine.run.id(), &group.id)
@@ -241,14 +251,14 @@ impl Driver<'_> {
         let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
         let supplies = self.supplies(group, means)?;
         let permissions = if terms.skips_permissions {
-            Permissions::All
+            WorkerPermissions::All
         } else {
             match settings::allowed(&terms.allow) {
-                Ok(rules) => Permissions::Listed(rules),
+                Ok(rules) => WorkerPermissions::Listed(rules),
                 Err(error) => return self.stuck(group, &error.to_string()),
             }
         };
-        let order = Order {
+        let order = WorkerSpec {
             run: self.engine.run.id().to_owned(),
             group: group.id.clone(),
             worktree: worktree.to_owned(),
@@ -262,7 +272,7 @@ impl Driver<'_> {
             model: terms.model.clone(),
             resume,
         };
-        Ok(Some(Spec {
+        Ok(Some(MinderSpec {
             program: means.client.clone(),
             arguments: order.arguments(),
             folder: worktree.to_owned(),
@@ -275,12 +285,12 @@ impl Driver<'_> {
     }
 
     /// What a session gets for itself: its fence, a folder and a port.
-    fn supplies(&self, group: &Group, means: &Means) -> Result<Supplies, DriveError> {
+    fn supplies(&self, group: &TaskGroup, means: &LaunchConfig) -> Result<Supplies, DriveError> {
         let temp = supplies::temp_folder(&means.temp, self.engine.run.id(), &group.id);
-        let temp = temp.map_err(crate::RunsError::from)?;
+        let temp = temp.map_err(crate::RunStoreError::from)?;
         let text = |path: &Path| path.display().to_string();
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let rules = Rules {
+        let rules = FenceRules {
             version: fence::VERSION,
             main: text(&real(self.engine.root)),
             writable: vec![text(&real(&temp))],
@@ -289,7 +299,7 @@ impl Driver<'_> {
         };
         let rules = serde_json::to_vec(&rules).unwrap_or_default();
         let rules = self.write(&format!("{}-fence.json", group.id), &rules)?;
-        let file = Settings { program: &means.own_program, rules: &rules }.text();
+        let file = WorkerSettings { program: &means.own_program, rules: &rules }.text();
         let no_text = || std::io::Error::other("its path is no text");
         let file = file.ok_or_else(|| DriveError::File { path: rules.clone(), source: no_text() })?;
         let settings = self.write(&format!("{}-settings.json", group.id), file.as_bytes())?;
@@ -305,15 +315,15 @@ impl Driver<'_> {
     }
 
     /// A client runs.
-    pub(super) fn note_started(&self, group: &str, mark: &Mark) -> Result<(), DriveError> {
-        let process = Process { pid: mark.pid, mark: mark.start.clone() };
+    pub(super) fn note_started(&self, group: &str, mark: &ProcessIdentity) -> Result<(), DriveError> {
+        let process = RecordedProcess { pid: mark.pid, mark: mark.start.clone() };
         let started = EventKind::ChildStarted { group: group.to_owned(), process };
         self.note(|_| vec![started]).map(drop)
     }
 }
 
 /// How long a client may work on one session.
-pub(super) fn time_limit_millis(terms: &Terms) -> u64 {
+pub(super) fn time_limit_millis(terms: &ClientPolicy) -> u64 {
     let seconds = if terms.time_limit_seconds == 0 { USUAL_SECONDS } else { terms.time_limit_seconds };
     u64::from(seconds) * 1_000
 }
@@ -325,9 +335,9 @@ fn dollars(micros: u64) -> f64 {
 }
 
 /// Which unit of a session has failed, and why.
-fn why_failed(state: &RunState, group: &Group) -> String {
+fn why_failed(state: &RunState, group: &TaskGroup) -> String {
     let failed = |id: &&String| {
-        state.units.get(*id).is_some_and(|unit| matches!(unit.status, UnitStatus::Failed | UnitStatus::Unverified))
+        state.units.get(*id).is_some_and(|unit| matches!(unit.status, TaskStatus::Failed | TaskStatus::Unverified))
     };
     let id = group.units.iter().find(failed);
     let end = id.and_then(|id| state.units.get(id)?.end.as_ref());

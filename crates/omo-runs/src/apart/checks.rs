@@ -2,15 +2,15 @@
 //! in a work tree of their own that holds no work of a session or of the user.
 
 use omo_exec::worktree;
-use omo_plan::run::apart::Apart;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::apart::ParallelState;
+use omo_plan::run::state::{RunPhase, RunState};
 
-use super::{DriveError, Driver, WHOLE};
+use super::{DriveError, ParallelDriver, WHOLE};
 use crate::Run;
-use crate::engine::{EngineError, Watcher};
+use crate::engine::{CommandWatcher, EngineError};
 
-impl Driver<'_> {
-    pub(super) fn check_the_whole(&self, state: &RunState, apart: &Apart) -> Result<(), DriveError> {
+impl ParallelDriver<'_> {
+    pub(super) fn check_the_whole(&self, state: &RunState, apart: &ParallelState) -> Result<(), DriveError> {
         // What its user has committed meanwhile may be what fixes it.
         if let Some(at) = self.ahead(apart)? {
             return self.catch_up(state, apart, &at);
@@ -55,12 +55,12 @@ impl<'r> AsLongAsWanted<'r> {
     }
 }
 
-impl Watcher for AsLongAsWanted<'_> {
+impl CommandWatcher for AsLongAsWanted<'_> {
     fn goes_on(&mut self) -> bool {
         self.asked = self.asked.wrapping_add(1);
         if !self.asked.is_multiple_of(ASK_EVERY) {
             return true;
         }
-        self.run.state().is_ok_and(|state| state.phase == Phase::Executing && !state.is_stopped)
+        self.run.state().is_ok_and(|state| state.phase == RunPhase::Executing && !state.is_stopped)
     }
 }

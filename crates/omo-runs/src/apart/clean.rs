@@ -3,21 +3,21 @@
 
 use omo_core::text::sanitize;
 use omo_exec::claude::supplies;
-use omo_exec::repository::Repository;
+use omo_exec::repository::GitRepository;
 use omo_exec::supervisor::left;
-use omo_exec::worktree::{self, GroupName, WorktreeError};
-use omo_plan::run::apart::{Apart, GroupStatus};
+use omo_exec::worktree::{self, WorkerName, WorktreeError};
+use omo_plan::run::apart::{GroupStatus, ParallelState};
 use omo_plan::run::event::EventKind;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
 
 use super::on_remote::Silence;
-use super::{AT_ONCE, DriveError, Driver, WHOLE, beside, group_of, on_remote};
+use super::{AT_ONCE, DriveError, ParallelDriver, WHOLE, beside, group_of, on_remote};
 use crate::engine::Engine;
 
-impl Driver<'_> {
+impl ParallelDriver<'_> {
     /// Removes the work trees and branches of these sessions.
-    pub(super) fn clean(&self, state: &RunState, apart: &Apart, ids: &[&str]) -> Result<(), DriveError> {
+    pub(super) fn clean(&self, state: &RunState, apart: &ParallelState, ids: &[&str]) -> Result<(), DriveError> {
         let silence = Silence::new();
         for some in ids.chunks(AT_ONCE) {
             let remove = |id: &&str| remove(self.engine, &self.repository, &self.name(id)?, state, apart, &silence);
@@ -30,10 +30,10 @@ impl Driver<'_> {
 /// Removes the work tree and the branch of a session: what will be removed is written down first.
 fn remove(
     engine: &Engine,
-    repository: &Repository,
-    name: &GroupName,
+    repository: &GitRepository,
+    name: &WorkerName,
     state: &RunState,
-    apart: &Apart,
+    apart: &ParallelState,
     silence: &Silence,
 ) -> Result<(), DriveError> {
     let removed = name.group();
@@ -77,7 +77,7 @@ fn remove(
 
 /// What was found of a dead supervisor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reaped {
+pub struct ReapReport {
     /// Clients that were still at work, and were ended.
     pub ended: Vec<String>,
     /// Work trees and branches that were removed.
@@ -91,16 +91,16 @@ pub struct Reaped {
 /// # Errors
 ///
 /// The ledger or the repository cannot be used.
-pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
-    let mut reaped = Reaped::default();
+pub fn reap(engine: &Engine) -> Result<ReapReport, DriveError> {
+    let mut reaped = ReapReport::default();
     let state = engine.run.state()?;
     let Some(apart) = &state.apart else { return Ok(reaped) };
-    let Some(repository) = Repository::find(engine.root) else { return Ok(reaped) };
+    let Some(repository) = GitRepository::find(engine.root) else { return Ok(reaped) };
     let silence = Silence::new();
     for (id, known) in &apart.groups {
         let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
-        left::end(&left::Mark { pid: process.pid, start: process.mark.clone() });
-        let left_there = match GroupName::new(engine.run.id(), id) {
+        left::end(&left::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
+        let left_there = match WorkerName::new(engine.run.id(), id) {
             Ok(name) => on_remote::put_away(engine.run, &repository, &apart.terms, &name, &apart.tip, &silence)?,
             Err(_) => None,
         };
@@ -124,8 +124,8 @@ pub fn reap(engine: &Engine) -> Result<Reaped, DriveError> {
     let Some(apart) = &state.apart else { return Ok(reaped) };
     for name in worktree::leftovers(&repository, engine.run.id())? {
         let known = apart.groups.get(name.group());
-        let is_needed = state.phase == Phase::Executing && known.is_some_and(|known| known.worktree.is_some());
-        if is_needed || name.group() == WHOLE && state.phase == Phase::Executing {
+        let is_needed = state.phase == RunPhase::Executing && known.is_some_and(|known| known.worktree.is_some());
+        if is_needed || name.group() == WHOLE && state.phase == RunPhase::Executing {
             continue;
         }
         if name.group() == WHOLE {
@@ -145,10 +145,10 @@ impl Engine<'_> {
     /// # Errors
     ///
     /// As [`reap`].
-    pub fn reap_if_alone(&self) -> Result<Reaped, DriveError> {
+    pub fn reap_if_alone(&self) -> Result<ReapReport, DriveError> {
         match self.run.try_supervise()? {
             Some(_lock) => reap(self),
-            None => Ok(Reaped::default()),
+            None => Ok(ReapReport::default()),
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use omo_core::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
 use omo_core::text::sanitize;
-use omo_plan::model::Group;
+use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::outcome;
 use omo_plan::run::event::EventKind;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
 
-use super::{DriveError, Driver, group_of};
+use super::{DriveError, ParallelDriver, group_of};
 
-impl Driver<'_> {
+impl ParallelDriver<'_> {
     pub(super) fn ended(&mut self, id: &str, process: &ProcessEnd, said: &SessionOutput) -> Result<(), DriveError> {
         let end = classify_end(process, said, (self.engine.now)());
         let state = self.engine.run.state()?;
@@ -19,7 +19,7 @@ impl Driver<'_> {
             return self.launch_ended(&group, process);
         }
         let facts = LedgerFacts { tasks_left: steps_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
-        let follow = if state.phase == Phase::Executing && !state.is_stopped {
+        let follow = if state.phase == RunPhase::Executing && !state.is_stopped {
             follow_up(&end, said, facts)
         } else {
             FollowUp::Hold("the run was stopped")
@@ -37,7 +37,7 @@ impl Driver<'_> {
         let detail = detail(&end);
         self.note(|state| {
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
-            if state.phase == Phase::Executing {
+            if state.phase == RunPhase::Executing {
                 events.extend(verbs::client_ended(state, &group, &follow, files, &detail));
             }
             events
@@ -46,7 +46,7 @@ impl Driver<'_> {
     }
 
     /// The files that the unit that is under way in a session has changed.
-    fn changed_by(&self, state: &RunState, group: &Group) -> Vec<String> {
+    fn changed_by(&self, state: &RunState, group: &TaskGroup) -> Vec<String> {
         let tree = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id)?.worktree.clone());
         let (Some(tree), Some((id, running))) = (tree, verbs::running_in(state, group)) else { return Vec::new() };
         let engine = self.engine.in_tree(std::path::Path::new(&tree));
@@ -55,7 +55,7 @@ impl Driver<'_> {
 }
 
 /// The units of a session that the ledger does not call settled; none where the session as a whole is.
-fn steps_left(state: &RunState, group: &Group) -> u32 {
+fn steps_left(state: &RunState, group: &TaskGroup) -> u32 {
     if outcome(state, group).is_some() {
         return 0;
     }

@@ -7,7 +7,7 @@ use omo_exec::remote::RemoteError;
 use omo_exec::repository::GitFailed;
 use omo_exec::worktree::WorktreeError;
 
-use crate::RunsError;
+use crate::RunStoreError;
 use crate::engine::EngineError;
 
 /// Why a run cannot be driven. Everything that was done stands in the ledger.
@@ -18,7 +18,7 @@ pub enum DriveError {
     Engine(#[from] EngineError),
     /// The ledger.
     #[error(transparent)]
-    Runs(#[from] RunsError),
+    Runs(#[from] RunStoreError),
     /// A work tree of omo.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),

@@ -6,21 +6,21 @@ use std::collections::BTreeSet;
 use omo_core::text::sanitize;
 use omo_exec::integrate::{holds, tip_of};
 use omo_exec::remote::{changed, messages};
-use omo_plan::model::Group;
+use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::GroupState;
-use omo_plan::run::state::{RunState, UnitState};
+use omo_plan::run::state::{RunState, TaskState};
 
 use super::pushed::{commit_of, is_done, last_good};
-use super::{DriveError, Driver};
+use super::{DriveError, ParallelDriver};
 use crate::ultra;
 
-impl Driver<'_> {
+impl ParallelDriver<'_> {
     /// The commit that the steps of a session come to; why there is none, where a person has to see to it. What its
     /// client committed after the last of its steps is not in it, and is kept with its branch.
     pub(super) fn judged_tip(
         &self,
         state: &RunState,
-        group: &Group,
+        group: &TaskGroup,
         known: &GroupState,
     ) -> Result<Result<String, String>, DriveError> {
         let name = self.name(&group.id)?;
@@ -65,7 +65,7 @@ impl Driver<'_> {
     fn committed_with_steps(
         &self,
         state: &RunState,
-        group: &Group,
+        group: &TaskGroup,
         base: &str,
         good: &str,
     ) -> Result<BTreeSet<String>, DriveError> {
@@ -83,12 +83,12 @@ impl Driver<'_> {
 }
 
 /// The steps of a session that have passed.
-fn passed<'s>(state: &'s RunState, group: &'s Group) -> impl Iterator<Item = &'s UnitState> {
+fn passed<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
     let units = group.units.iter().filter_map(|id| state.units.get(id));
     units.filter(|unit| is_done(unit.status))
 }
 
 /// The files that the steps of a session had changed when they passed.
-fn judged_files(state: &RunState, group: &Group) -> BTreeSet<String> {
+fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
     passed(state, group).filter_map(|unit| unit.end.as_ref()).flat_map(|end| end.files.iter().cloned()).collect()
 }

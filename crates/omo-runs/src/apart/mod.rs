@@ -20,19 +20,19 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use omo_exec::repository::Repository;
-use omo_exec::supervisor::{Event, Supervisor};
-use omo_exec::worktree::GroupName;
-use omo_plan::model::Group;
-use omo_plan::run::apart::{Apart, Step};
+use omo_exec::repository::GitRepository;
+use omo_exec::supervisor::{Supervisor, SupervisorEvent};
+use omo_exec::worktree::WorkerName;
+use omo_plan::model::TaskGroup;
+use omo_plan::run::apart::{ParallelAction, ParallelState};
 use omo_plan::run::event::EventKind;
-use omo_plan::run::schedule::{self, Action};
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::schedule::{self, NextAction};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
 
-pub use clean::{Reaped, reap};
+pub use clean::{ReapReport, reap};
 pub use error::DriveError;
-pub use view::{Look, look};
+pub use view::{WorkerRow, look};
 
 use crate::engine::Engine;
 
@@ -47,7 +47,7 @@ pub(crate) const INTEGRATED: &str = "integrated";
 
 /// What the clients are started with that no plan says.
 #[derive(Clone, Debug)]
-pub struct Means {
+pub struct LaunchConfig {
     /// The client.
     pub client: PathBuf,
     /// This very program, which the clients call.
@@ -60,11 +60,11 @@ pub struct Means {
 
 /// Drives a run.
 #[derive(Debug)]
-pub struct Driver<'a> {
+pub struct ParallelDriver<'a> {
     engine: &'a Engine<'a>,
-    repository: Repository,
+    repository: GitRepository,
     /// What starts clients; `None` where only what they did is brought together.
-    means: Option<Means>,
+    means: Option<LaunchConfig>,
     supervisor: Supervisor,
     /// The sessions whose clients were started and have not ended.
     at_work: BTreeSet<String>,
@@ -80,7 +80,7 @@ pub struct Driver<'a> {
 
 /// Why a run is not driven any further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stopped {
+pub enum DriveEnd {
     /// It is over.
     Over,
     /// A person has to answer.
@@ -91,15 +91,15 @@ pub enum Stopped {
     Together,
 }
 
-impl<'a> Driver<'a> {
+impl<'a> ParallelDriver<'a> {
     /// One that drives this run. Without `means` no client is started.
     ///
     /// # Errors
     ///
     /// The run lies in no repository.
-    pub fn new(engine: &'a Engine<'a>, means: Option<Means>) -> Result<Self, DriveError> {
+    pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
         let repository =
-            Repository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
+            GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
         Ok(Self {
             engine,
             repository,
@@ -119,42 +119,42 @@ impl<'a> Driver<'a> {
     ///
     /// The ledger cannot be used, or something that cannot be put to a person has gone wrong. Clients that are at work
     /// are ended when this is dropped.
-    pub fn drive(&mut self) -> Result<Stopped, DriveError> {
+    pub fn drive(&mut self) -> Result<DriveEnd, DriveError> {
         reap(self.engine)?;
         loop {
             let state = self.engine.settle(self.engine.run.state()?)?;
             let Some(apart) = &state.apart else {
-                return Ok(if state.phase == Phase::Executing { Stopped::Together } else { Stopped::Over });
+                return Ok(if state.phase == RunPhase::Executing { DriveEnd::Together } else { DriveEnd::Over });
             };
-            if state.is_stopped || state.phase != Phase::Executing {
+            if state.is_stopped || state.phase != RunPhase::Executing {
                 self.supervisor.end_all();
             }
             match schedule::next(&state) {
-                Action::Over => {
+                NextAction::Over => {
                     if self.wait_for_clients(&state)? {
                         continue;
                     }
                     self.clean(&state, apart, &all_with_trees(&state, apart))?;
                     reap(self.engine)?;
-                    return Ok(Stopped::Over);
+                    return Ok(DriveEnd::Over);
                 }
-                Action::Ask(_) if self.at_work.is_empty() => return Ok(Stopped::Asks),
-                Action::Apart(Step::Start(groups)) => {
+                NextAction::Ask(_) if self.at_work.is_empty() => return Ok(DriveEnd::Asks),
+                NextAction::Apart(ParallelAction::Start(groups)) => {
                     if self.means.is_none() {
-                        return Ok(Stopped::NeedsClients);
+                        return Ok(DriveEnd::NeedsClients);
                     }
                     self.begin(&state, apart, &groups)?;
                     self.wait_for_clients(&state)?;
                 }
-                Action::Apart(Step::Merge(group)) => self.merge(&state, apart, group)?,
-                Action::Apart(Step::Land) => self.land(&state, apart)?,
-                Action::Apart(Step::Clean(ids)) => self.clean(&state, apart, &ids)?,
-                Action::FinalChecks => self.check_the_whole(&state, apart)?,
+                NextAction::Apart(ParallelAction::Merge(group)) => self.merge(&state, apart, group)?,
+                NextAction::Apart(ParallelAction::Land) => self.land(&state, apart)?,
+                NextAction::Apart(ParallelAction::Clean(ids)) => self.clean(&state, apart, &ids)?,
+                NextAction::FinalChecks => self.check_the_whole(&state, apart)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
                         // This would wait for a client that another process has started, and whether it lives cannot be
                         // told: `reap` has ended those of which it can.
-                        return Ok(Stopped::Asks);
+                        return Ok(DriveEnd::Asks);
                     }
                 }
             }
@@ -165,7 +165,7 @@ impl<'a> Driver<'a> {
     fn wait_for_clients(&mut self, state: &RunState) -> Result<bool, DriveError> {
         if self.at_work.is_empty() {
             let is_limited = verbs::waits_for_a_limit(state, (self.engine.now)()).is_some();
-            if is_limited && state.phase == Phase::Executing && !state.is_stopped {
+            if is_limited && state.phase == RunPhase::Executing && !state.is_stopped {
                 std::thread::sleep(LOOK_EVERY);
                 return Ok(true);
             }
@@ -180,8 +180,8 @@ impl<'a> Driver<'a> {
         let mut event = self.supervisor.next(at_most);
         while let Some(happened) = event {
             match happened {
-                Event::Started { group, mark } => self.note_started(&group, &mark)?,
-                Event::Ended { group, process, said } => {
+                SupervisorEvent::Started { group, mark } => self.note_started(&group, &mark)?,
+                SupervisorEvent::Ended { group, process, said } => {
                     self.at_work.remove(&group);
                     self.granted.remove(&group);
                     self.ended(&group, &process, &said)?;
@@ -198,14 +198,14 @@ impl<'a> Driver<'a> {
         Ok(state)
     }
 
-    fn name(&self, group: &str) -> Result<GroupName, DriveError> {
-        Ok(GroupName::new(self.engine.run.id(), group)?)
+    fn name(&self, group: &str) -> Result<WorkerName, DriveError> {
+        Ok(WorkerName::new(self.engine.run.id(), group)?)
     }
 }
 
 /// The sessions whose work trees are still there.
-fn all_with_trees<'a>(state: &'a RunState, apart: &Apart) -> Vec<&'a str> {
-    let has_tree = |group: &&Group| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+fn all_with_trees<'a>(state: &'a RunState, apart: &ParallelState) -> Vec<&'a str> {
+    let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
     state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
 }
 
@@ -223,6 +223,6 @@ fn beside<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R
 }
 
 /// A session of the plan.
-fn group_of<'s>(state: &'s RunState, id: &str) -> Option<&'s Group> {
+fn group_of<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {
     state.plan.groups.iter().find(|group| group.id == id)
 }

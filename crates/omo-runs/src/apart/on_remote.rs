@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 
 use omo_exec::integrate::{holds, release};
 use omo_exec::remote::{Remote, RemoteError};
-use omo_exec::repository::Repository;
-use omo_exec::worktree::GroupName;
-use omo_plan::run::apart::Terms;
+use omo_exec::repository::GitRepository;
+use omo_exec::worktree::WorkerName;
+use omo_plan::run::apart::ClientPolicy;
 
 use super::DriveError;
 use super::pushed::launch_of;
@@ -22,7 +22,7 @@ const TRIES: usize = 3;
 #[derive(Default)]
 pub(super) struct Collected {
     /// The commit that was pushed, and what keeps it, for each launch.
-    pub(super) tips: Vec<(u32, String, GroupName)>,
+    pub(super) tips: Vec<(u32, String, WorkerName)>,
     /// What is still there, and why.
     pub(super) left: Vec<String>,
     /// Why not all of it could be fetched. What could not is nowhere else: no text says how to delete it.
@@ -37,9 +37,9 @@ pub(super) type Silence = OnceLock<String>;
 /// What could not be deleted is told.
 pub(super) fn put_away(
     run: &Run,
-    repository: &Repository,
-    terms: &Terms,
-    name: &GroupName,
+    repository: &GitRepository,
+    terms: &ClientPolicy,
+    name: &WorkerName,
     integrated: &str,
     silence: &Silence,
 ) -> Result<Option<String>, DriveError> {
@@ -67,15 +67,15 @@ pub(super) fn put_away(
 /// Fetches each branch of a session that the remote has, under a reference that keeps it, and deletes it there.
 pub(super) fn collect(
     run: &Run,
-    repository: &Repository,
-    terms: &Terms,
-    name: &GroupName,
+    repository: &GitRepository,
+    terms: &ClientPolicy,
+    name: &WorkerName,
 ) -> Result<Collected, RemoteError> {
     let remote = Remote::find(repository, terms.remote())?;
     let mut collected = Collected::default();
     for (branch, _) in remote.branches(&name.branch())? {
         let Some(launch) = launch_of(&name.branch(), &branch) else { continue };
-        let Ok(keeper) = GroupName::new(run.id(), &format!("{}-pushed-{launch}", name.group())) else { continue };
+        let Ok(keeper) = WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.group())) else { continue };
         match take(&remote, &branch, &keeper.keep_reference()) {
             Ok((tip, None)) => collected.tips.push((launch, tip, keeper)),
             Ok((tip, Some(error))) => {
@@ -105,7 +105,7 @@ fn take(remote: &Remote, branch: &str, reference: &str) -> Result<(String, Optio
     Ok((tip, None))
 }
 
-fn left(branch: &str, terms: &Terms, error: &RemoteError) -> String {
+fn left(branch: &str, terms: &ClientPolicy, error: &RemoteError) -> String {
     let remote = terms.remote();
     format!("the branch {branch} is still on {remote} ({error}); `git push {remote} --delete {branch}` removes it")
 }

@@ -3,8 +3,8 @@
 
 use omo_core::client_end::{FollowUp, ProcessEnd};
 use omo_core::text::sanitize;
-use omo_plan::model::Group;
-use omo_plan::run::state::{RunState, UnitStatus};
+use omo_plan::model::TaskGroup;
+use omo_plan::run::state::{RunState, TaskStatus};
 
 use crate::ultra::elsewhere::{RUN_TRAILER, UNIT_TRAILER};
 
@@ -23,7 +23,7 @@ pub(super) fn launch_of(branch: &str, name: &str) -> Option<u32> {
 }
 
 /// The commit that the steps of a session that have passed come to: of the last of them, or the one it began from.
-pub(super) fn last_good<'s>(state: &'s RunState, group: &Group, base: &'s str) -> &'s str {
+pub(super) fn last_good<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
     let commit = |id: &String| {
         let known = state.units.get(id).filter(|known| is_done(known.status))?;
         known.end.as_ref()?.commit.as_deref()
@@ -32,8 +32,8 @@ pub(super) fn last_good<'s>(state: &'s RunState, group: &Group, base: &'s str) -
 }
 
 /// Whether the work on a step is done as far as its worker goes.
-pub(super) fn is_done(status: UnitStatus) -> bool {
-    matches!(status, UnitStatus::Passed | UnitStatus::Claimed)
+pub(super) fn is_done(status: TaskStatus) -> bool {
+    matches!(status, TaskStatus::Passed | TaskStatus::Claimed)
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.

@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 
 use omo_core::client_end::{FollowUp, ProcessEnd};
 use omo_core::text::sanitize;
-use omo_exec::claude::child::{Order, Permissions};
+use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
 use omo_exec::claude::supplies;
 use omo_exec::integrate::{holds, release, tip_of};
 use omo_exec::remote::{self, Remote};
-use omo_exec::supervisor::minder::Spec;
-use omo_exec::worktree::{GroupName, put_at};
-use omo_plan::launcher::{Launcher, Placeholder};
-use omo_plan::model::Group;
-use omo_plan::run::apart::{self, Terms};
+use omo_exec::supervisor::minder::MinderSpec;
+use omo_exec::worktree::{WorkerName, put_at};
+use omo_plan::launcher::{LauncherPlaceholder, LauncherTemplate};
+use omo_plan::model::TaskGroup;
+use omo_plan::run::apart::{self, ClientPolicy};
 use omo_plan::run::event::EventKind;
-use omo_plan::run::state::{Phase, UnitStatus};
+use omo_plan::run::state::{RunPhase, TaskStatus};
 use omo_plan::run::verbs;
 use omo_store::search_path::SearchPath;
 
 use super::checks::AsLongAsWanted;
 use super::on_remote::{Collected, collect, launch_name, launches};
 use super::pushed::{after, branch_of, commit_of, last_good, words};
-use super::{DriveError, Driver, Means};
-use crate::engine::{Committed, Engine, EngineError};
+use super::{DriveError, LaunchConfig, ParallelDriver};
+use crate::engine::{Engine, EngineError, WorkerCommit};
 use crate::ultra::elsewhere;
 
 /// What became of what a session has pushed.
@@ -37,9 +37,14 @@ enum Judgement {
     Refused(String),
 }
 
-impl Driver<'_> {
+impl ParallelDriver<'_> {
     /// What a session is started with somewhere else. `None` where it cannot be; a person is asked then.
-    pub(super) fn launch(&self, group: &Group, worktree: &Path, means: &Means) -> Result<Option<Spec>, DriveError> {
+    pub(super) fn launch(
+        &self,
+        group: &TaskGroup,
+        worktree: &Path,
+        means: &LaunchConfig,
+    ) -> Result<Option<MinderSpec>, DriveError> {
         let state = self.engine.run.state()?;
         let Some(apart) = &state.apart else { return Ok(None) };
         let Some(known) = apart.groups.get(&group.id) else { return Ok(None) };
@@ -73,17 +78,17 @@ impl Driver<'_> {
 
     fn launch_spec(
         &self,
-        group: &Group,
-        terms: &Terms,
+        group: &TaskGroup,
+        terms: &ClientPolicy,
         worktree: &Path,
-        means: &Means,
+        means: &LaunchConfig,
         (program, arguments, prompt): (PathBuf, Vec<String>, PathBuf),
-    ) -> Result<Spec, DriveError> {
+    ) -> Result<MinderSpec, DriveError> {
         let temp =
-            supplies::temp_folder(&means.temp, self.engine.run.id(), &group.id).map_err(crate::RunsError::from)?;
+            supplies::temp_folder(&means.temp, self.engine.run.id(), &group.id).map_err(crate::RunStoreError::from)?;
         let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
         let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
-        let order = Order {
+        let order = WorkerSpec {
             run: self.engine.run.id().to_owned(),
             group: group.id.clone(),
             worktree: worktree.to_owned(),
@@ -93,11 +98,11 @@ impl Driver<'_> {
             settings: None,
             max_turns: 0,
             max_budget_usd: None,
-            permissions: Permissions::Listed(Vec::new()),
+            permissions: WorkerPermissions::Listed(Vec::new()),
             model: None,
             resume: None,
         };
-        Ok(Spec {
+        Ok(MinderSpec {
             program,
             arguments: arguments.into_iter().map(Into::into).collect(),
             folder: worktree.to_owned(),
@@ -110,10 +115,10 @@ impl Driver<'_> {
     }
 
     /// The command that started a session somewhere else has ended.
-    pub(super) fn launch_ended(&self, group: &Group, process: &ProcessEnd) -> Result<(), DriveError> {
+    pub(super) fn launch_ended(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
         let state = self.engine.run.state()?;
         let Some(terms) = state.apart.as_ref().map(|apart| apart.terms.clone()) else { return Ok(()) };
-        let goes_on = state.phase == Phase::Executing && !state.is_stopped;
+        let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
         let (number, name) = (launches(self.engine.run, &group.id), self.name(&group.id)?);
         let collected = collect(self.engine.run, &self.repository, &terms, &name);
         let mut how = words(process);
@@ -146,7 +151,7 @@ impl Driver<'_> {
             let is_running = state.apart.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
             let ended = EventKind::ChildEnded { group: id.clone(), how: how.clone(), cost_micros: None };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
-            if state.phase == Phase::Executing {
+            if state.phase == RunPhase::Executing {
                 events.extend(verbs::client_ended(state, group, &follow, Vec::new(), &how));
                 events.extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), why: sanitize(&why, 500) }));
             }
@@ -156,7 +161,12 @@ impl Driver<'_> {
     }
 
     /// Judges each step in its order, up to the first that does not pass.
-    fn judge_pushed(&self, group: &Group, name: &GroupName, pushed: Option<&str>) -> Result<Judgement, DriveError> {
+    fn judge_pushed(
+        &self,
+        group: &TaskGroup,
+        name: &WorkerName,
+        pushed: Option<&str>,
+    ) -> Result<Judgement, DriveError> {
         let tree = name.path(&self.repository);
         let state = self.engine.run.state()?;
         let base = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id)).map(|known| known.base.clone());
@@ -205,7 +215,7 @@ impl Driver<'_> {
     fn judge_step(
         &self,
         engine: &Engine,
-        name: &GroupName,
+        name: &WorkerName,
         unit: &str,
         before: &str,
         commit: &str,
@@ -214,13 +224,13 @@ impl Driver<'_> {
         let started = engine.start(unit, &mut watcher)?;
         put_at(&self.repository, name, commit)?;
         let files = remote::changed(&self.repository, before, commit)?;
-        let committed = Committed { commit: commit.to_owned(), files };
+        let committed = WorkerCommit { commit: commit.to_owned(), files };
         let judged = engine.done_elsewhere(&started.ticket, &committed, &mut watcher)?;
-        Ok(judged.state.units.get(unit).is_some_and(|known| known.status == UnitStatus::Passed))
+        Ok(judged.state.units.get(unit).is_some_and(|known| known.status == TaskStatus::Passed))
     }
 
     /// Begins with a step that nothing was pushed of, so that its end can be written down. Why that cannot be done.
-    fn begin_missing(&self, group: &Group, unit: &str, follow: &FollowUp) -> Result<Option<String>, DriveError> {
+    fn begin_missing(&self, group: &TaskGroup, unit: &str, follow: &FollowUp) -> Result<Option<String>, DriveError> {
         if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_)) {
             return Ok(None);
         }
@@ -234,7 +244,7 @@ impl Driver<'_> {
     }
 
     /// Gives up what keeps a commit that the branch of its session has; gives the names of the others.
-    fn release_held(&self, name: &GroupName, tips: Vec<(u32, String, GroupName)>) -> Result<Vec<String>, DriveError> {
+    fn release_held(&self, name: &WorkerName, tips: Vec<(u32, String, WorkerName)>) -> Result<Vec<String>, DriveError> {
         let own = tip_of(&self.repository, name)?;
         let mut kept = Vec::new();
         for (_, tip, keeper) in tips {
@@ -263,14 +273,14 @@ impl Values<'_> {
     /// The program and its arguments. One that is named by a path lies where the project does.
     fn command(&self, template: &str, root: &Path) -> Result<(PathBuf, Vec<String>), String> {
         let value_of = |placeholder| match placeholder {
-            Placeholder::PromptFile => self.prompt.as_str(),
-            Placeholder::Branch => self.branch,
-            Placeholder::Base => self.base,
-            Placeholder::Worktree => self.worktree.as_str(),
-            Placeholder::Run => self.run,
-            Placeholder::Group => self.group,
+            LauncherPlaceholder::PromptFile => self.prompt.as_str(),
+            LauncherPlaceholder::Branch => self.branch,
+            LauncherPlaceholder::Base => self.base,
+            LauncherPlaceholder::Worktree => self.worktree.as_str(),
+            LauncherPlaceholder::Run => self.run,
+            LauncherPlaceholder::Group => self.group,
         };
-        let words = Launcher::parse(template).and_then(|launcher| launcher.fill(value_of));
+        let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(value_of));
         let mut words = words.map_err(|error| error.to_string())?.into_iter();
         let program = words.next().unwrap_or_default();
         let found = if program.contains(['/', '\\']) {

@@ -3,13 +3,13 @@
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
-use omo_plan::model::Group;
-use omo_plan::run::apart::{Apart, GroupState, GroupStatus, outcome};
-use omo_plan::run::state::{RunState, UnitStatus};
+use omo_plan::model::TaskGroup;
+use omo_plan::run::apart::{GroupState, GroupStatus, ParallelState, outcome};
+use omo_plan::run::state::{RunState, TaskStatus};
 
 /// How one session looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct WorkerRow {
     /// What it is called.
     pub name: String,
     /// Where it stands, in a word or two.
@@ -27,12 +27,12 @@ pub struct Look {
 }
 
 /// How each session of a run looks, in the order of the plan; none where they are not worked on apart.
-pub fn look(state: &RunState, now: Timestamp) -> Vec<Look> {
+pub fn look(state: &RunState, now: Timestamp) -> Vec<WorkerRow> {
     let Some(apart) = &state.apart else { return Vec::new() };
     state.plan.groups.iter().map(|group| of_group(state, apart, group, now)).collect()
 }
 
-fn of_group(state: &RunState, apart: &Apart, group: &Group, now: Timestamp) -> Look {
+fn of_group(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerRow {
     let known = apart.groups.get(&group.id);
     let units = || group.units.iter().filter_map(|id| state.units.get(id).map(|unit| (id, unit)));
     let at = units().find(|(_, unit)| unit.running.is_some());
@@ -46,7 +46,7 @@ fn of_group(state: &RunState, apart: &Apart, group: &Group, now: Timestamp) -> L
     let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
     let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| format_age(Some(running.since), now));
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
-    Look {
+    WorkerRow {
         name: group.id.strip_prefix(SESSION_PREFIX).map_or_else(|| group.id.clone(), |number| format!("S{number}")),
         status: status(state, apart, group, known, now),
         step,
@@ -61,10 +61,16 @@ fn of_group(state: &RunState, apart: &Apart, group: &Group, now: Timestamp) -> L
     }
 }
 
-fn status(state: &RunState, apart: &Apart, group: &Group, known: Option<&GroupState>, now: Timestamp) -> String {
+fn status(
+    state: &RunState,
+    apart: &ParallelState,
+    group: &TaskGroup,
+    known: Option<&GroupState>,
+    now: Timestamp,
+) -> String {
     let is_limited = apart.limited_until.filter(|until| *until > now);
     let has_failed =
-        || group.units.iter().any(|id| state.units.get(id).is_some_and(|unit| unit.status == UnitStatus::Failed));
+        || group.units.iter().any(|id| state.units.get(id).is_some_and(|unit| unit.status == TaskStatus::Failed));
     match known {
         None => "waits".to_owned(),
         Some(known) if known.stuck.is_some() => "needs you".to_owned(),

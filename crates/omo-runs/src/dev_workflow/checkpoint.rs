@@ -6,7 +6,7 @@ use omo_plan::run::state::RunState;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::{Completed, completed, status};
+use super::{EndedTask, completed, status};
 
 /// The checkpoint, in the shape and the order of seed 004.
 #[derive(Debug, Serialize)]
@@ -17,7 +17,7 @@ struct Checkpoint<'a> {
     k: u32,
     hard_stops: Vec<usize>,
     #[serde(serialize_with = "by_id")]
-    completed: Vec<Completed>,
+    completed: Vec<EndedTask>,
     status: &'static str,
 }
 
@@ -28,7 +28,7 @@ struct Entry<'a> {
     evidence: &'a str,
 }
 
-fn by_id<S: Serializer>(completed: &[Completed], serializer: S) -> Result<S::Ok, S::Error> {
+fn by_id<S: Serializer>(completed: &[EndedTask], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(completed.len()))?;
     for task in completed {
         let (status, files_written, evidence) = (task.status.word(), &*task.files_written, &*task.evidence);
@@ -57,7 +57,7 @@ pub fn render(state: &RunState) -> String {
 
 /// What is read of a checkpoint that something else left.
 #[derive(Debug, Deserialize)]
-pub struct Found {
+pub struct ForeignCheckpoint {
     /// Whose it is.
     #[serde(default)]
     pub plan_file: String,
@@ -69,7 +69,7 @@ pub struct Found {
     pub batch_size: NonZeroU32,
 }
 
-impl Found {
+impl ForeignCheckpoint {
     /// Reads what of it opens a run.
     ///
     /// # Errors

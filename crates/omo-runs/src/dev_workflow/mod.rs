@@ -4,7 +4,7 @@
 pub mod checkpoint;
 pub mod report;
 
-use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
+use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 /// The checkpoint's path from the project's top.
 pub const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
@@ -13,13 +13,13 @@ pub const REPORT: &str = "docs/06-plans/execution-report.md";
 
 /// How a task ended, in the words of seed 004.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completed {
+pub struct EndedTask {
     /// The task.
     pub id: String,
     /// Its title.
     pub title: String,
     /// How it ended.
-    pub status: Status,
+    pub status: EndedStatus,
     /// The files that it changed.
     pub files_written: Vec<String>,
     /// What shows it.
@@ -28,7 +28,7 @@ pub struct Completed {
 
 /// The three ends of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub enum EndedStatus {
     /// Its checks were green, or another program said that it was done before omo knew of it.
     Done,
     /// They were not, or there was none.
@@ -37,7 +37,7 @@ pub enum Status {
     Blocked,
 }
 
-impl Status {
+impl EndedStatus {
     /// The word in the checkpoint.
     pub fn word(self) -> &'static str {
         match self {
@@ -58,38 +58,42 @@ impl Status {
 }
 
 /// The tasks that have ended, in the order of the plan.
-pub fn completed(state: &RunState) -> Vec<Completed> {
+pub fn completed(state: &RunState) -> Vec<EndedTask> {
     let ended = state.standings().into_iter().filter_map(|(unit, standing)| {
         let known = state.units.get(&unit.id);
         let (status, evidence) = end(&standing, known)?;
         let files_written = known.and_then(|known| known.end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
-        Some(Completed { id: unit.id.clone(), title: unit.title.clone(), status, files_written, evidence })
+        Some(EndedTask { id: unit.id.clone(), title: unit.title.clone(), status, files_written, evidence })
     });
     ended.collect()
 }
 
-fn end(standing: &Standing, known: Option<&UnitState>) -> Option<(Status, String)> {
+fn end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatus, String)> {
     let evidence = || known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
     match standing {
-        Standing::Is(UnitStatus::Passed) => Some((Status::Done, evidence())),
-        Standing::Is(UnitStatus::Claimed) => Some((Status::Done, format!("not checked by omo: {}", evidence()))),
-        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => Some((Status::Failed, evidence())),
-        Standing::Is(UnitStatus::Skipped) => {
-            let why = known.and_then(|known| known.why.clone()).unwrap_or_default();
-            Some((Status::Blocked, format!("skipped: {why}")))
+        TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence())),
+        TaskStanding::Is(TaskStatus::Claimed) => {
+            Some((EndedStatus::Done, format!("not checked by omo: {}", evidence())))
         }
-        Standing::Blocked { by } => Some((Status::Blocked, format!("skipped: dependency {by} failed or blocked"))),
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held | UnitStatus::Running) => None,
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => Some((EndedStatus::Failed, evidence())),
+        TaskStanding::Is(TaskStatus::Skipped) => {
+            let why = known.and_then(|known| known.why.clone()).unwrap_or_default();
+            Some((EndedStatus::Blocked, format!("skipped: {why}")))
+        }
+        TaskStanding::Blocked { by } => {
+            Some((EndedStatus::Blocked, format!("skipped: dependency {by} failed or blocked")))
+        }
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running) => None,
     }
 }
 
 /// The status of the run in the words of seed 004.
 pub fn status(state: &RunState, running: &'static str) -> &'static str {
     use omo_plan::run::event::RunResult;
-    use omo_plan::run::state::Phase;
+    use omo_plan::run::state::RunPhase;
     match &state.phase {
-        Phase::Ended { result: RunResult::Complete } => "complete",
-        Phase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed } => "completed_with_failures",
-        Phase::Executing | Phase::Cancelled { .. } => running,
+        RunPhase::Ended { result: RunResult::Complete } => "complete",
+        RunPhase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed } => "completed_with_failures",
+        RunPhase::Executing | RunPhase::Cancelled { .. } => running,
     }
 }

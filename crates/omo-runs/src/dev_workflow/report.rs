@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
-use omo_plan::run::state::{Counts, RunState};
+use omo_plan::run::state::{RunState, TaskCounts};
 
-use super::{Completed, completed, status};
+use super::{EndedTask, completed, status};
 
 const HEADING: &str = "## Execution Report";
 
@@ -54,14 +54,14 @@ fn plan_line(path: &str) -> String {
     format!("**Plan:** {}", one_line(path))
 }
 
-fn tally(counts: Counts) -> String {
-    let Counts { total, passed, claimed, failed, blocked, pending } = counts;
+fn tally(counts: TaskCounts) -> String {
+    let TaskCounts { total, passed, claimed, failed, blocked, pending } = counts;
     let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
     let completed = passed + claimed;
     format!("{total} total, {completed} completed{unchecked}, {blocked} blocked, {failed} failed, {pending} pending")
 }
 
-fn row(task: &Completed) -> String {
+fn row(task: &EndedTask) -> String {
     let (title, evidence) = (one_line(&task.title), one_line(&task.evidence));
     format!("- Task {}: {title} {} — {evidence}", task.id, task.status.mark())
 }

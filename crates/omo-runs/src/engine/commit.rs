@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use omo_core::text::sanitize;
-use omo_exec::commit::{CommitEnd, Order, commit};
-use omo_plan::model::Unit;
+use omo_exec::commit::{CommitEnd, CommitRequest, commit};
+use omo_plan::model::Task;
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::CommitOutcome;
 
-use super::work::Worked;
-use super::{Engine, EngineError, Watcher};
+use super::work::WorkResult;
+use super::{CommandWatcher, Engine, EngineError};
 use crate::ultra;
 
 /// How long git and the hooks of its user may take.
@@ -20,9 +20,9 @@ impl Engine<'_> {
     pub(super) fn committed(
         &self,
         state: &RunState,
-        unit: &Unit,
-        worked: &Worked,
-        watcher: &mut impl Watcher,
+        unit: &Task,
+        worked: &WorkResult,
+        watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
         let Some(message) = message(state, unit) else { return Ok(None) };
         if !worked.is_known {
@@ -33,7 +33,8 @@ impl Engine<'_> {
         let paths: Vec<&str> = own.map(String::as_str).collect();
         let trailers = [("Omo-Run", self.run.id()), ("Omo-Unit", unit.id.as_str())];
         let (root, state_home) = (self.tree, self.state_home);
-        let order = Order { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
+        let order =
+            CommitRequest { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
         let _alone = if state.mode.shares_tree() { Some(self.run.lock_commit(LIMIT)?) } else { None };
         let mut is_cut = false;
         let end = commit(&order, self.environment, || {
@@ -54,7 +55,7 @@ impl Engine<'_> {
 
 /// What a step is committed with: as its plan says, or, where its work lies in a work tree that goes, with a
 /// message of ours.
-pub(crate) fn message(state: &RunState, unit: &Unit) -> Option<String> {
+pub(crate) fn message(state: &RunState, unit: &Task) -> Option<String> {
     let ours = || {
         let (title, word) = (sanitize(&unit.title, 120), state.plan.dialect.unit_word());
         format!("omo: {word} {} of {}: {title}", unit.id, ultra::file_name(&state.plan.source.path))

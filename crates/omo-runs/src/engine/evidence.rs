@@ -2,16 +2,16 @@
 
 use omo_core::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;
-use omo_exec::check::{self, Log};
+use omo_exec::check::{self, CheckLog};
 use omo_plan::digest::sha256;
-use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{EventKind, Evidence, Verdict};
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::run::event::{EventKind, Evidence, PlanVerdict};
 use omo_plan::run::state::{FINAL, RunState};
-use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
+use omo_plan::run::verbs::{self, VerbCaller, VerbRefusal, VerbRefusalKind};
 
 use super::start::written;
 use super::work::being_checked;
-use super::{Engine, EngineError, Watcher};
+use super::{CommandWatcher, Engine, EngineError};
 use crate::{letters, task_session};
 
 /// So many letters tell the outputs of one attempt apart.
@@ -19,7 +19,7 @@ const LETTERS: usize = 8;
 
 /// Something was run to show something.
 #[derive(Debug)]
-pub struct Shown {
+pub struct RecordedEvidence {
     /// What came of it, with the id that it is known by from now on.
     pub evidence: Evidence,
     /// The run as it is now.
@@ -28,7 +28,7 @@ pub struct Shown {
 
 /// What became of a verdict.
 #[derive(Debug)]
-pub enum Verdicted {
+pub enum VerdictOutcome {
     /// It counts.
     Given(Box<RunState>),
     /// It does not, and the verifier may go on: this is why.
@@ -44,10 +44,15 @@ pub enum Verdicted {
 
 impl Engine<'_> {
     /// Runs a command for the worker that has this ticket, and keeps what it printed.
-    pub fn show(&self, ticket: &str, command: &str, watcher: &mut impl Watcher) -> Result<Shown, EngineError> {
+    pub fn show(
+        &self,
+        ticket: &str,
+        command: &str,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<RecordedEvidence, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, _, state) = self.at_work(&digest)?;
-        if !task_session::is_one(&state) && unit.kind != UnitKind::Verify {
+        if !task_session::is_one(&state) && unit.kind != TaskKind::Verify {
             return Err(nothing_is_judged(&unit));
         }
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
@@ -61,7 +66,7 @@ impl Engine<'_> {
         // The worker may run two at the same time: each has a file of its own.
         let name = format!("{}-{attempt}-evidence-{}.log", unit.id, letters::random(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
-        let log = Some(Log { path: path.clone(), file });
+        let log = Some(CheckLog { path: path.clone(), file });
         let outcome = check::run(&command, self.tree, self.environment, log, || watcher.goes_on());
         let outcome = outcome.ok_or(EngineError::Cut)?;
         let tree = changes::snapshot(self.tree, self.state_home, self.run.id());
@@ -80,7 +85,7 @@ impl Engine<'_> {
             let known = if let EventKind::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
             Ok((vec![what], known))
         })?;
-        Ok(Shown { evidence, state })
+        Ok(RecordedEvidence { evidence, state })
     }
 
     /// The verifier judges the whole. That all is done counts only after the checks of the whole were run once more,
@@ -88,19 +93,19 @@ impl Engine<'_> {
     pub fn judge_all(
         &self,
         ticket: &str,
-        verdict: &Verdict,
-        watcher: &mut impl Watcher,
-    ) -> Result<Verdicted, EngineError> {
+        verdict: &PlanVerdict,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<VerdictOutcome, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, _, state) = self.at_work(&digest)?;
         is_verifier(&unit)?;
         if !verdict.passed {
             let ((), state) = self.transact(|state| Ok((verbs::verdict(state, &digest, verdict.clone())?, ())))?;
-            return Ok(Verdicted::Given(Box::new(state)));
+            return Ok(VerdictOutcome::Given(Box::new(state)));
         }
         self.approved(&state)?;
         let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
-        let refused = |why, outcomes, state| Ok(Verdicted::Refused { why, outcomes, state: Box::new(state) });
+        let refused = |why, outcomes, state| Ok(VerdictOutcome::Refused { why, outcomes, state: Box::new(state) });
         // What can be told without running anything is told first.
         if let Some(why) = verbs::refuses(&state, &digest, verdict) {
             return refused(why, Vec::new(), state);
@@ -121,31 +126,31 @@ impl Engine<'_> {
             return refused(why, outcomes, state);
         }
         let ((), state) = self.transact(|state| Ok((verbs::verdict(state, &digest, verdict.clone())?, ())))?;
-        Ok(Verdicted::Given(Box::new(state)))
+        Ok(VerdictOutcome::Given(Box::new(state)))
     }
 
     /// Adds a task that the plan did not have.
-    pub fn add(&self, unit: Unit) -> Result<RunState, EngineError> {
-        let caller: &Caller = &self.caller;
+    pub fn add(&self, unit: Task) -> Result<RunState, EngineError> {
+        let caller: &VerbCaller = &self.caller;
         self.decide(|state| Ok(vec![verbs::add_unit(state, caller, unit)?]))
     }
 }
 
 /// The tasks of a plan are proved by their checks alone.
-fn nothing_is_judged(unit: &Unit) -> EngineError {
-    EngineError::Refused(Refusal {
-        kind: RefusalKind::Precondition,
+fn nothing_is_judged(unit: &Task) -> EngineError {
+    EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Precondition,
         message: format!("{} is a task of a plan, which no evidence proves: nothing was run", unit.id),
         hint: "end the task with `omo agent done`, which runs its checks".to_owned(),
     })
 }
 
-fn is_verifier(unit: &Unit) -> Result<(), EngineError> {
-    if unit.kind == UnitKind::Verify {
+fn is_verifier(unit: &Task) -> Result<(), EngineError> {
+    if unit.kind == TaskKind::Verify {
         return Ok(());
     }
-    Err(EngineError::Refused(Refusal {
-        kind: RefusalKind::Precondition,
+    Err(EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Precondition,
         message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
         hint: "end the task with `omo agent done`".to_owned(),
     }))

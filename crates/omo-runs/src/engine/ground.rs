@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_exec::changes;
-use omo_exec::restore::{self, Kept, Place, RestoreError, RestoreScope, Restored};
-use omo_plan::model::Unit;
+use omo_exec::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_plan::model::Task;
 use omo_plan::run::event::EventKind;
-use omo_plan::run::state::{Ground, RunState, UnitState};
-use omo_plan::run::verbs::{Refusal, RefusalKind};
+use omo_plan::run::state::{RunState, TaskState, WorktreeBaseline};
+use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
 use omo_store::git_worktree::GitWorktree;
 
 use super::start::written;
@@ -32,7 +32,7 @@ pub(super) fn own_files(state: &RunState) -> Vec<String> {
 
 impl Engine<'_> {
     /// The work tree as it is before the first of the attempts at a unit that count.
-    pub(super) fn ground(&self, state: &RunState, unit: &Unit) -> Result<Ground, EngineError> {
+    pub(super) fn ground(&self, state: &RunState, unit: &Task) -> Result<WorktreeBaseline, EngineError> {
         if let Some(known) = state.units.get(&unit.id).and_then(|known| known.ground.clone()) {
             return Ok(known);
         }
@@ -42,7 +42,7 @@ impl Engine<'_> {
             && !state.mode.shares_tree()
             && (GitWorktree::find(self.tree).is_some() || unit.on_failure.takes_back());
         let kept = if is_kept { Some(self.kept(state)?) } else { None };
-        Ok(Ground { tree, kept })
+        Ok(WorktreeBaseline { tree, kept })
     }
 
     /// Keeps the work tree as it is.
@@ -54,12 +54,12 @@ impl Engine<'_> {
     fn in_place<T>(
         &self,
         state: &RunState,
-        act: impl FnOnce(&Place<'_>) -> Result<T, RestoreError>,
+        act: impl FnOnce(&SnapshotContext<'_>) -> Result<T, RestoreError>,
     ) -> Result<T, EngineError> {
         let own = own_files(state);
         let own: Vec<&str> = own.iter().map(String::as_str).collect();
         let (root, state_home, run_id) = (self.tree, self.state_home, self.run.id());
-        Ok(act(&Place { root, state_home, run_id, own: &own })?)
+        Ok(act(&SnapshotContext { root, state_home, run_id, own: &own })?)
     }
 
     /// Refuses where a unit is worked on in another work tree than this one: what is changed and checked here
@@ -70,7 +70,7 @@ impl Engine<'_> {
         }
         let message = format!("{} {unit} is worked on in the work tree of its session", state.plan.dialect.unit_word());
         let hint = "only the client that omo has started there works on it; `omo agent next` says how far it is";
-        Err(EngineError::Refused(Refusal { kind: RefusalKind::Precondition, message, hint: hint.to_owned() }))
+        Err(EngineError::Refused(VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint: hint.to_owned() }))
     }
 
     /// Whether a unit is worked on in this work tree.
@@ -87,7 +87,7 @@ impl Engine<'_> {
     }
 
     fn put_back_within(&self, state: RunState, patience: Duration) -> Result<RunState, EngineError> {
-        let is_due = |(id, unit): &(&String, &UnitState)| unit.is_to_restore && self.is_tree_of(&state, id);
+        let is_due = |(id, unit): &(&String, &TaskState)| unit.is_to_restore && self.is_tree_of(&state, id);
         let due: Vec<String> = state.units.iter().filter(is_due).map(|(id, _)| id.clone()).collect();
         let mut state = state;
         for id in due {
@@ -143,8 +143,8 @@ impl Engine<'_> {
 }
 
 /// What is not as it was before, each with why.
-fn left(restored: Restored) -> Vec<String> {
-    let Restored { others, uncovered, failed, head_moved, .. } = restored;
+fn left(restored: RestoreResult) -> Vec<String> {
+    let RestoreResult { others, uncovered, failed, head_moved, .. } = restored;
     let others = others.into_iter().map(|path| format!("{path}: it was changed again since"));
     let ignored = "git ignores it, or it belongs to a repository within the work tree";
     let uncovered = uncovered.into_iter().map(|path| format!("{path}: {ignored}"));
@@ -153,13 +153,13 @@ fn left(restored: Restored) -> Vec<String> {
     others.chain(uncovered).chain(failed).chain(commit).collect()
 }
 
-fn read(kept: &str) -> Option<Kept> {
+fn read(kept: &str) -> Option<SnapshotId> {
     serde_json::from_str(kept).ok()
 }
 
 fn being_put_back(id: &str) -> EngineError {
-    EngineError::Refused(Refusal {
-        kind: RefusalKind::Contention,
+    EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Contention,
         message: format!("what step {id} has left is being taken back by another process"),
         hint: "run it again in a moment".to_owned(),
     })

@@ -12,35 +12,35 @@ use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
-use omo_exec::environment::Environment;
+use omo_exec::environment::CheckEnvironment;
 use omo_exec::exclude;
-use omo_exec::integrate::{self, Head};
-use omo_exec::repository::Repository;
+use omo_exec::integrate::{self, CheckoutHead};
+use omo_exec::repository::GitRepository;
 use omo_exec::restore::RestoreError;
-use omo_plan::run::apart::{self, Apart, Terms};
-use omo_plan::run::event::{Actor, Event, EventKind, Process};
+use omo_plan::run::apart::{self, ClientPolicy, ParallelState};
+use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
 use omo_plan::run::state::RunState;
-use omo_plan::run::verbs::{self, Caller, Refusal, RefusalKind};
+use omo_plan::run::verbs::{self, VerbCaller, VerbRefusal, VerbRefusalKind};
 use omo_store::git_worktree::GitWorktree;
 
-use crate::projection::{self, Drift, Projection, ProjectionError};
-use crate::{Run, RunsError, TransactError, task_session, ultra};
+use crate::projection::{self, FileDrift, Projection, ProjectionError};
+use crate::{Run, RunStoreError, TransactError, task_session, ultra};
 
 pub(crate) use commit::message;
-pub use evidence::{Shown, Verdicted};
-pub use plan_file::{Edit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
-pub use start::{Opening, Started, brief, planned_commands};
-pub use work::{Committed, Judged, Put, Worked};
+pub use evidence::{RecordedEvidence, VerdictOutcome};
+pub use plan_file::{PlanEdit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
+pub use start::{RunOpening, StartedTask, brief, planned_commands};
+pub use work::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
 
 /// Why a verb did nothing, or not all of it.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// It is not to be done.
     #[error("{}", .0.message)]
-    Refused(Refusal),
+    Refused(VerbRefusal),
     /// The ledger could not be used.
     #[error(transparent)]
-    Runs(#[from] RunsError),
+    Runs(#[from] RunStoreError),
     /// The files that are made from the ledger could not be written. What the verb did stands in the
     /// ledger.
     #[error(transparent)]
@@ -77,9 +77,9 @@ pub struct Engine<'a> {
     /// The user's own state folder.
     pub state_home: &'a Path,
     /// Who asks.
-    pub caller: Caller,
+    pub caller: VerbCaller,
     /// What every check gets.
-    pub environment: &'a Environment,
+    pub environment: &'a CheckEnvironment,
     /// Reads the clock.
     pub now: fn() -> Timestamp,
     /// The folder that the plugin keeps over its updates, where it is known.
@@ -89,7 +89,7 @@ pub struct Engine<'a> {
 }
 
 /// What the user sees while a verb takes its time.
-pub trait Watcher {
+pub trait CommandWatcher {
     /// A check begins.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
     /// Time goes by. `false` ends everything.
@@ -100,12 +100,12 @@ pub trait Watcher {
 
 /// For those who show nothing.
 #[derive(Debug)]
-pub struct Unwatched;
+pub struct SilentWatcher;
 
-impl Watcher for Unwatched {}
+impl CommandWatcher for SilentWatcher {}
 
 /// Whether a process that was written down still lives.
-pub fn is_alive(process: &Process) -> Option<bool> {
+pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
     let lives = alive::is_alive(process.pid)?;
     let same = process.mark.as_ref().is_none_or(|mark| alive::start_mark(process.pid).as_ref() == Some(mark));
     Some(lives && same)
@@ -124,7 +124,7 @@ impl Engine<'_> {
     /// decided, and what follows by itself, all of it or nothing.
     pub fn transact<T>(
         &self,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
         self.play(|state| verbs::take(state, &self.caller, &is_alive), decide)
     }
@@ -143,7 +143,7 @@ impl Engine<'_> {
     /// Takes the run from its holder, and does something to it.
     pub fn take_over<T>(
         &self,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
         self.play(|state| Ok(verbs::take_over(state, &self.caller)), decide)
     }
@@ -151,8 +151,8 @@ impl Engine<'_> {
     /// One transaction: what comes before, what is decided on that, and what follows by itself.
     fn play<T>(
         &self,
-        before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, Refusal>,
-        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), Refusal>,
+        before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
         let (now, actor) = ((self.now)(), &self.caller.actor);
         let mut is_over = false;
@@ -177,13 +177,13 @@ impl Engine<'_> {
     }
 
     /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
-    fn set_apart_anew(&self, apart: &Apart) -> Result<EventKind, Refusal> {
+    fn set_apart_anew(&self, apart: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let refusal = |message: &str, hint: &str| {
             let (message, hint) = (message.to_owned(), hint.to_owned());
-            Refusal { kind: RefusalKind::Precondition, message, hint }
+            VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint }
         };
         let is_in = |base: &str, landed: &str| {
-            let repository = Repository::find(self.root)?;
+            let repository = GitRepository::find(self.root)?;
             integrate::holds(&repository, base, &[landed.to_owned()]).ok()
         };
         let set_apart = set_apart(self.root, apart.terms.clone()).ok_or_else(|| {
@@ -213,7 +213,7 @@ impl Engine<'_> {
         projection::memory(runs, folder)
     }
 
-    fn write_files(&self, state: &RunState) -> Result<Vec<Drift>, ProjectionError> {
+    fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let memory = self.memory(state);
         if task_session::is_one(state) {
             return task_session::files::write(state, self.run.id(), &memory);
@@ -258,8 +258,8 @@ impl Engine<'_> {
     /// Refuses where the plan's file says something else than the run knows, and names what.
     pub fn unedited(&self, state: &RunState) -> Result<(), EngineError> {
         let Some(edit) = plan_file::edited(self.root, state)? else { return Ok(()) };
-        Err(EngineError::Refused(Refusal {
-            kind: RefusalKind::Precondition,
+        Err(EngineError::Refused(VerbRefusal {
+            kind: VerbRefusalKind::Precondition,
             message: format!("{} was edited since the run knows it: {edit}", state.plan.source.path),
             hint: "`omo run resume` takes the edit in; what passed and says something else now is done again"
                 .to_owned(),
@@ -271,12 +271,12 @@ impl Engine<'_> {
 struct Play<'a> {
     state: RunState,
     events: Vec<EventKind>,
-    actor: &'a Actor,
+    actor: &'a EventActor,
     now: Timestamp,
 }
 
 impl<'a> Play<'a> {
-    fn new(state: RunState, actor: &'a Actor, now: Timestamp) -> Self {
+    fn new(state: RunState, actor: &'a EventActor, now: Timestamp) -> Self {
         Self { state, events: Vec::new(), actor, now }
     }
 
@@ -287,7 +287,7 @@ impl<'a> Play<'a> {
     }
 
     fn one(&mut self, what: EventKind) {
-        let event = Event { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), what };
+        let event = RunEvent { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), what };
         // What cannot be is refused by the ledger, which applies every event again.
         let _ = self.state.apply(&event);
         self.events.push(event.what);
@@ -302,19 +302,19 @@ impl<'a> Play<'a> {
 }
 
 /// Has sessions be worked on apart, from where the user's branch is; `None` where no branch with commits is checked out.
-pub fn set_apart(root: &Path, terms: Terms) -> Option<EventKind> {
-    let facts = integrate::facts(&Repository::find(root)?).ok()?;
-    let Head::Branch { reference, commit } = facts.head else { return None };
-    Some(EventKind::SetApart { base: commit, terms: Terms { branch: reference, ..terms } })
+pub fn set_apart(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
+    let facts = integrate::facts(&GitRepository::find(root)?).ok()?;
+    let CheckoutHead::Branch { reference, commit } = facts.head else { return None };
+    Some(EventKind::SetApart { base: commit, terms: ClientPolicy { branch: reference, ..terms } })
 }
 
 /// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.
-pub fn beginning(opened: EventKind, known: Vec<EventKind>, actor: &Actor, now: Timestamp) -> Vec<EventKind> {
+pub fn beginning(opened: EventKind, known: Vec<EventKind>, actor: &EventActor, now: Timestamp) -> Vec<EventKind> {
     let failed = match &opened {
         EventKind::RunOpened { plan, .. } => verbs::opened(plan),
         _ => Vec::new(),
     };
-    let event = Event { seq: 1, ts: now, actor: actor.clone(), what: opened };
+    let event = RunEvent { seq: 1, ts: now, actor: actor.clone(), what: opened };
     let Ok(state) = RunState::open(&event) else { return Vec::new() };
     let mut play = Play::new(state, actor, now);
     play.all(known);

@@ -5,10 +5,10 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use omo_plan::dialects::{self, Options, PlanChange};
+use omo_plan::dialects::{self, BatchOptions, PlanChange};
 use omo_plan::digest::sha256;
-use omo_plan::model::{Decision, MAX_BYTES, Plan, Precondition};
-use omo_plan::run::state::{Differences, RunState};
+use omo_plan::model::{MAX_BYTES, Plan, PlanDecision, Precondition};
+use omo_plan::run::state::{PlanDifferences, RunState};
 use omo_store::project_file::{ProjectFile, ProjectFileError};
 
 use crate::task_session;
@@ -68,7 +68,7 @@ impl PlanFile {
     }
 
     /// The plan that it holds.
-    pub fn plan(&self, options: Options) -> Plan {
+    pub fn plan(&self, options: BatchOptions) -> Plan {
         dialects::read(&self.path, &self.bytes, options)
     }
 }
@@ -96,14 +96,14 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
 
 /// What became of a plan's file.
 #[derive(Debug)]
-pub enum Edit {
+pub enum PlanEdit {
     /// Units say something else, are new, or are gone.
-    Units(Differences),
+    Units(PlanDifferences),
     /// Something beside the units, which are called so.
     Around(&'static str),
 }
 
-impl fmt::Display for Edit {
+impl fmt::Display for PlanEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let differences = match self {
             Self::Units(differences) => differences,
@@ -123,7 +123,7 @@ impl fmt::Display for Edit {
 /// What is different in a plan's file from what a run knows of it; `None` where nothing is. A file that
 /// is gone says nothing: the run has the whole plan. The files of a task session are made from its run, and
 /// what something else writes into them is no plan.
-pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileError> {
+pub fn edited(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
     if task_session::is_one(state) {
         return Ok(None);
     }
@@ -135,31 +135,35 @@ pub fn edited(root: &Path, state: &RunState) -> Result<Option<Edit>, PlanFileErr
     if sha256(&bytes) == state.plan_sha256 {
         return Ok(None);
     }
-    let plan = dialects::read(&state.plan.source.path, &bytes, Options::from(&state.plan.policy));
+    let plan = dialects::read(&state.plan.source.path, &bytes, BatchOptions::from(&state.plan.policy));
     let differences = state.differences(&state.as_in_run(plan));
-    let around = Edit::Around(state.plan.dialect.unit_word());
-    Ok(Some(if differences == Differences::default() { around } else { Edit::Units(differences) }))
+    let around = PlanEdit::Around(state.plan.dialect.unit_word());
+    Ok(Some(if differences == PlanDifferences::default() { around } else { PlanEdit::Units(differences) }))
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is
 /// written where the file is gone or is no text.
 ///
 /// The file is read anew: an answer before this one has moved the places of all that stand behind it.
-pub fn choose(root: &Path, state: &RunState, choices: &[(Decision, String)]) -> Result<Option<String>, PlanFileError> {
+pub fn choose(
+    root: &Path,
+    state: &RunState,
+    choices: &[(PlanDecision, String)],
+) -> Result<Option<String>, PlanFileError> {
     let path = &state.plan.source.path;
     let Some(file) = ProjectFile::at(root, path) else { return Ok(None) };
     let before = match bytes(file.path()) {
         Err(PlanFileError::Missing(_)) => return Ok(None),
         read => read?,
     };
-    let now = dialects::read(path, &before, Options::from(&state.plan.policy));
+    let now = dialects::read(path, &before, BatchOptions::from(&state.plan.policy));
     let Ok(mut text) = String::from_utf8(before) else { return Ok(None) };
     let label = |id: &str| choices.iter().find(|(decision, _)| decision.id == id).map(|(_, label)| label);
     let known = now.preconditions.iter().filter_map(|precondition| match precondition {
         Precondition::Decision(decision) => Some((decision, label(&decision.id)?)),
         _ => None,
     });
-    let mut known: Vec<(&Decision, &String)> = known.collect();
+    let mut known: Vec<(&PlanDecision, &String)> = known.collect();
     // From the end on: what stands before keeps its place.
     known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.chosen_goes_to.as_ref().map(|range| range.start)));
     for (decision, label) in known {

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 
 use omo_core::plan_run::PlannedCommand;
 use omo_core::task_check::{ExpectedExit, TaskCheck};
-use omo_exec::changes::TreeId;
+use omo_exec::changes::TreeSnapshot;
 use omo_exec::check;
 use omo_plan::dialects::ultraplan::steps::is_test_to_come;
-use omo_plan::model::{FileAction, Plan, Unit, UnitKind};
+use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::run::event::EventKind;
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{FINAL, Ground, RunState, Standing, UnitStatus};
-use omo_plan::run::verbs::{self, Refusal, RefusalKind, Start};
-use omo_plan::ultra_run::asked::Asked;
+use omo_plan::run::state::{FINAL, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
+use omo_plan::run::verbs::{self, AttemptStart, VerbRefusal, VerbRefusalKind};
+use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::own::quoted;
 use omo_store::pending_approval;
 
-use super::{Engine, EngineError, Watcher};
+use super::{CommandWatcher, Engine, EngineError};
 use crate::{task_session, ticket, ultra};
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to
@@ -30,9 +30,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A worker has begun.
 #[derive(Debug)]
-pub struct Started {
+pub struct StartedTask {
     /// On which unit.
-    pub unit: Unit,
+    pub unit: Task,
     /// Which attempt it is.
     pub attempt: u32,
     /// What it shows when it is done.
@@ -43,7 +43,7 @@ pub struct Started {
 
 /// What a run begins with.
 #[derive(Debug)]
-pub struct Opening {
+pub struct RunOpening {
     /// The plan.
     pub plan: Plan,
     /// The digest of exactly its commands, which its user approved.
@@ -53,13 +53,13 @@ pub struct Opening {
     /// The commit that is checked out.
     pub base: Option<String>,
     /// How much of an ultraplan was asked for, and in which way.
-    pub asked: Option<Asked>,
+    pub asked: Option<RunScope>,
     /// How its tasks are handed out.
     pub mode: ExecutionMode,
 }
 
-impl From<Opening> for EventKind {
-    fn from(Opening { plan, approved, root, base, asked, mode }: Opening) -> Self {
+impl From<RunOpening> for EventKind {
+    fn from(RunOpening { plan, approved, root, base, asked, mode }: RunOpening) -> Self {
         Self::RunOpened { plan: Box::new(plan), approved, root, base, asked, mode: Some(mode) }
     }
 }
@@ -85,15 +85,15 @@ impl Engine<'_> {
         if commands.is_empty() || (is_same && pending_approval::is_approved(Some(self.state_home), &state.approved)) {
             return Ok(());
         }
-        Err(EngineError::Refused(Refusal {
-            kind: RefusalKind::Human,
+        Err(EngineError::Refused(VerbRefusal {
+            kind: VerbRefusalKind::Human,
             message: "the commands of this plan are not, or no longer, approved: nothing of them runs".to_owned(),
             hint: format!("`{}` shows them and how they are approved", opened_with(state)),
         }))
     }
 
     /// Begins with a unit: remembers the work tree, and gives what the worker has to know.
-    pub fn start(&self, id: &str, watcher: &mut impl Watcher) -> Result<Started, EngineError> {
+    pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
         let state = self.once_noted(self.run.state()?)?;
         // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
         if self.caller.group.is_none() {
@@ -105,9 +105,9 @@ impl Engine<'_> {
         self.in_its_tree(&state, id)?;
         let mut state = self.put_back(state)?;
         let vacuous = known_as_green(&state, &unit);
-        let Ground { tree, kept } = self.ground(&state, &unit)?;
+        let WorktreeBaseline { tree, kept } = self.ground(&state, &unit)?;
         let vacuous = vacuous.map_or_else(|| self.green_already(&state, &unit, watcher), Ok)?;
-        let is_verification = unit.kind == UnitKind::Verify;
+        let is_verification = unit.kind == TaskKind::Verify;
         let searched = is_verification.then(|| self.searched_since_the_first(&state, tree.as_deref())).flatten();
         if let Some(EventKind::LinesSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
@@ -118,11 +118,11 @@ impl Engine<'_> {
         // What the attempt before came to is known until the next one has begun.
         let brief = brief(&state, &unit);
         let made = ticket()?;
-        let start = Start { ticket: made.digest, tree, guarded: guarded(&state, &unit), vacuous, kept };
+        let start = AttemptStart { ticket: made.digest, tree, guarded: guarded(&state, &unit), vacuous, kept };
         let begun = |state: &RunState| Ok(std::iter::once(verbs::start(state, id, start)?).chain(searched).collect());
         let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
         let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
-        Ok(Started { brief, unit, attempt, ticket: made.text })
+        Ok(StartedTask { brief, unit, attempt, ticket: made.text })
     }
 
     /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
@@ -141,10 +141,10 @@ impl Engine<'_> {
     fn green_already(
         &self,
         state: &RunState,
-        unit: &Unit,
-        watcher: &mut impl Watcher,
+        unit: &Task,
+        watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<usize>, EngineError> {
-        if unit.kind == UnitKind::Tests {
+        if unit.kind == TaskKind::Tests {
             // Tests that are not written yet are expected to fail, before and afterwards.
             return Ok(Vec::new());
         }
@@ -168,7 +168,7 @@ impl Engine<'_> {
 }
 
 /// The checks of a step that were green before its first attempt: what is green now may be by its own work.
-fn known_as_green(state: &RunState, unit: &Unit) -> Option<Vec<usize>> {
+fn known_as_green(state: &RunState, unit: &Task) -> Option<Vec<usize>> {
     let known = state.units.get(&unit.id).filter(|known| ultra::is_one(state) && known.ground.is_some())?;
     Some(known.vacuous.clone())
 }
@@ -182,25 +182,25 @@ fn opened_with(state: &RunState) -> String {
 }
 
 /// A work tree as the ledger holds it.
-pub(super) fn written(tree: &TreeId) -> Option<String> {
+pub(super) fn written(tree: &TreeSnapshot) -> Option<String> {
     serde_json::to_string(tree).ok()
 }
 
 /// A work tree that the ledger holds.
-pub(super) fn read(tree: &str) -> Option<TreeId> {
+pub(super) fn read(tree: &str) -> Option<TreeSnapshot> {
     serde_json::from_str(tree).ok()
 }
 
 /// The test files that the implementation of a pair must leave as they are.
-fn guarded(state: &RunState, unit: &Unit) -> Vec<(String, String)> {
-    let tests = unit.pair.as_ref().filter(|_| unit.kind != UnitKind::Tests).and_then(|pair| state.units.get(pair));
-    let passed = tests.filter(|tests| tests.status == UnitStatus::Passed);
+fn guarded(state: &RunState, unit: &Task) -> Vec<(String, String)> {
+    let tests = unit.pair.as_ref().filter(|_| unit.kind != TaskKind::Tests).and_then(|pair| state.units.get(pair));
+    let passed = tests.filter(|tests| tests.status == TaskStatus::Passed);
     passed.and_then(|tests| tests.end.as_ref()).map(|end| end.tests.clone()).unwrap_or_default()
 }
 
 /// What a worker has to know about its unit, in Markdown.
-pub fn brief(state: &RunState, unit: &Unit) -> String {
-    if task_session::is_one(state) || unit.kind == UnitKind::Verify {
+pub fn brief(state: &RunState, unit: &Task) -> String {
+    if task_session::is_one(state) || unit.kind == TaskKind::Verify {
         return task_session::report::brief(state, unit);
     }
     if ultra::is_one(state) {
@@ -224,7 +224,7 @@ pub fn brief(state: &RunState, unit: &Unit) -> String {
     text
 }
 
-fn files(text: &mut String, unit: &Unit) {
+fn files(text: &mut String, unit: &Task) {
     if unit.files.is_empty() {
         let _ = writeln!(text, "- The plan names no files.");
         return;
@@ -239,7 +239,7 @@ fn files(text: &mut String, unit: &Unit) {
     let _ = writeln!(text, "- Files: {}. Any other file that changes is reported.", names.join(", "));
 }
 
-fn checks(text: &mut String, unit: &Unit) {
+fn checks(text: &mut String, unit: &Task) {
     if unit.checks.is_empty() && unit.red_check.is_none() {
         let _ = writeln!(text, "- The plan names no check: this can end as unverified at best.");
     }
@@ -255,7 +255,7 @@ fn checks(text: &mut String, unit: &Unit) {
 }
 
 /// What happened before: what those have left that it depends on, and how the last attempt ended.
-fn before(text: &mut String, state: &RunState, unit: &Unit) {
+fn before(text: &mut String, state: &RunState, unit: &Task) {
     let end = |id: &str| state.units.get(id).and_then(|known| known.end.as_ref());
     for id in &unit.deps {
         if let Some(note) = end(id).and_then(|end| end.note.as_ref()) {
@@ -266,7 +266,7 @@ fn before(text: &mut String, state: &RunState, unit: &Unit) {
     if known.is_some_and(|known| known.is_stale) {
         let _ = writeln!(text, "- It was done before the plan was edited; what is there may be of the old text.");
     } else if let Some(end) =
-        end(&unit.id).filter(|_| state.standing(&unit.id) != Some(Standing::Is(UnitStatus::Passed)))
+        end(&unit.id).filter(|_| state.standing(&unit.id) != Some(TaskStanding::Is(TaskStatus::Passed)))
     {
         let _ = writeln!(text, "- The last attempt: {}", end.evidence);
         if let Some(other) = &unit.alternative {

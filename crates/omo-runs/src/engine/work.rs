@@ -2,25 +2,25 @@
 
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;
-use omo_exec::check::{self, Log};
+use omo_exec::check::{self, CheckLog};
 use omo_plan::digest::sha256;
-use omo_plan::model::{FileAction, Unit, UnitKind};
+use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
-use omo_plan::run::event::{EventKind, Unfinished};
-use omo_plan::run::state::{FINAL, RunState, Running};
-use omo_plan::run::verbs::{self, CommitOutcome, Measured, Refusal, RefusalKind};
+use omo_plan::run::event::{EventKind, UnfinishedLine};
+use omo_plan::run::state::{FINAL, RunState, RunningAttempt};
+use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome, VerbRefusal, VerbRefusalKind};
 use omo_plan::task_session::unfinished;
 
 use super::ground::own_files;
 use super::start::{read, written};
-use super::{Engine, EngineError, Watcher};
+use super::{CommandWatcher, Engine, EngineError};
 use crate::{task_session, ultra};
 
 /// An attempt was judged.
 #[derive(Debug)]
-pub struct Judged {
+pub struct JudgedAttempt {
     /// Which unit.
-    pub unit: Unit,
+    pub unit: Task,
     /// The checks that ran, with what came of them.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     /// What was written down about it.
@@ -33,7 +33,7 @@ pub struct Judged {
 
 /// What a worker says beside that it is done.
 #[derive(Clone, Debug, Default)]
-pub struct Put {
+pub struct CompletionReport {
     /// What those who come after it should know.
     pub note: Option<String>,
     /// The ids of the evidence that it puts forward for what no check can show.
@@ -42,14 +42,14 @@ pub struct Put {
 
 /// The commit that holds what a worker changed somewhere else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Committed {
+pub struct WorkerCommit {
     /// Its name.
     pub commit: String,
     /// The files that differ from the commit that the worker began with.
     pub files: Vec<String>,
 }
 
-impl Committed {
+impl WorkerCommit {
     /// What came of it. A commit is taken as a whole or not at all.
     fn outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
         match out_of_scope {
@@ -63,7 +63,7 @@ impl Committed {
 
 /// What a worker changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Worked {
+pub struct WorkResult {
     /// The files that differ from the work tree at its start.
     pub files: Vec<String>,
     /// Those of them that the unit does not name.
@@ -80,7 +80,12 @@ pub struct Worked {
 
 impl Engine<'_> {
     /// Judges the attempt that a ticket was given for.
-    pub fn done(&self, ticket: &str, put: Put, watcher: &mut impl Watcher) -> Result<Judged, EngineError> {
+    pub fn done(
+        &self,
+        ticket: &str,
+        put: CompletionReport,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
         self.judge(ticket, put, None, watcher)
     }
 
@@ -89,19 +94,19 @@ impl Engine<'_> {
     pub fn done_elsewhere(
         &self,
         ticket: &str,
-        committed: &Committed,
-        watcher: &mut impl Watcher,
-    ) -> Result<Judged, EngineError> {
-        self.judge(ticket, Put::default(), Some(committed), watcher)
+        committed: &WorkerCommit,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
+        self.judge(ticket, CompletionReport::default(), Some(committed), watcher)
     }
 
     fn judge(
         &self,
         ticket: &str,
-        put: Put,
-        elsewhere: Option<&Committed>,
-        watcher: &mut impl Watcher,
-    ) -> Result<Judged, EngineError> {
+        put: CompletionReport,
+        elsewhere: Option<&WorkerCommit>,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, running, state) = self.at_work(&digest)?;
         self.approved(&state)?;
@@ -115,10 +120,10 @@ impl Engine<'_> {
         }
         let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
         let outcomes = self.check_all(&unit, Some(attempt), watcher)?;
-        let tests = if unit.kind == UnitKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
+        let tests = if unit.kind == TaskKind::Tests { self.test_files(&unit, &worked) } else { Vec::new() };
         let unfinished = self.searched(&state, running.tree.as_deref(), worked.tree.as_deref());
-        let Put { note, evidence_ids } = put;
-        let mut measured = Measured {
+        let CompletionReport { note, evidence_ids } = put;
+        let mut measured = AttemptMeasurement {
             outcomes: outcomes.clone(),
             files: worked.files.clone(),
             out_of_scope: worked.out_of_scope.clone(),
@@ -143,7 +148,7 @@ impl Engine<'_> {
     }
 
     /// A worker says itself that it cannot be done.
-    pub fn give_up(&self, ticket: &str, why: &str) -> Result<Judged, EngineError> {
+    pub fn give_up(&self, ticket: &str, why: &str) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256(ticket.as_bytes());
         let (unit, running, state) = self.at_work(&digest)?;
         let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| being_checked(&unit.id))?;
@@ -157,7 +162,7 @@ impl Engine<'_> {
     fn end(
         &self,
         state: &RunState,
-        judge: impl Fn(&RunState) -> Result<Vec<EventKind>, Refusal>,
+        judge: impl Fn(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
     ) -> Result<(Vec<EventKind>, RunState), EngineError> {
         let takes_back = judge(state).is_ok_and(|events| verbs::takes_back(state, &events));
         let left = if takes_back { Some(self.kept(state)?) } else { None };
@@ -171,11 +176,11 @@ impl Engine<'_> {
     /// ledger by then: what cannot be taken back now is before anything else is begun.
     fn judged(
         &self,
-        unit: Unit,
+        unit: Task,
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
         mut events: Vec<EventKind>,
         mut state: RunState,
-    ) -> Judged {
+    ) -> JudgedAttempt {
         let mut not_put_back = None;
         if state.units.get(&unit.id).is_some_and(|known| known.is_to_restore) {
             match self.put_one_back(&unit.id) {
@@ -186,11 +191,11 @@ impl Engine<'_> {
                 Err(error) => not_put_back = Some(error.to_string()),
             }
         }
-        Judged { unit, outcomes, events, not_put_back, state }
+        JudgedAttempt { unit, outcomes, events, not_put_back, state }
     }
 
     /// The unit that a ticket was given for, and the attempt.
-    pub(super) fn at_work(&self, digest: &str) -> Result<(Unit, Running, RunState), EngineError> {
+    pub(super) fn at_work(&self, digest: &str) -> Result<(Task, RunningAttempt, RunState), EngineError> {
         let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::of_ticket(state, digest)?.clone())))?;
         let running = state.units.get(&unit.id).and_then(|known| known.running.clone());
         let running = running.ok_or_else(|| being_checked(&unit.id))?;
@@ -201,9 +206,9 @@ impl Engine<'_> {
     /// Runs the checks of a unit, up to the first that is not green. `attempt` keeps what they print.
     pub fn check_all(
         &self,
-        unit: &Unit,
+        unit: &Task,
         attempt: Option<u32>,
-        watcher: &mut impl Watcher,
+        watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
         let checks: Vec<&TaskCheck> = unit.proof().collect();
         self.run_checks(&unit.id, &checks, attempt, watcher)
@@ -214,7 +219,7 @@ impl Engine<'_> {
         name: &str,
         checks: &[&TaskCheck],
         attempt: Option<u32>,
-        watcher: &mut impl Watcher,
+        watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
         let mut outcomes = Vec::new();
         for (place, known) in checks.iter().enumerate() {
@@ -222,7 +227,7 @@ impl Engine<'_> {
             // Without a log the check runs all the same.
             let log =
                 attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
-            let log = log.map(|(file, path)| Log { path, file });
+            let log = log.map(|(file, path)| CheckLog { path, file });
             let outcome = check::run(known, self.tree, self.environment, log, || watcher.goes_on());
             let outcome = outcome.ok_or(EngineError::Cut)?;
             let is_green = outcome.is_green();
@@ -235,7 +240,7 @@ impl Engine<'_> {
     }
 
     /// Runs the checks of the whole plan.
-    pub fn final_checks(&self, watcher: &mut impl Watcher) -> Result<RunState, EngineError> {
+    pub fn final_checks(&self, watcher: &mut impl CommandWatcher) -> Result<RunState, EngineError> {
         let state = self.run.state()?;
         self.approved(&state)?;
         let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
@@ -246,12 +251,12 @@ impl Engine<'_> {
     }
 
     /// The files that a worker has changed since it began.
-    pub fn changed_files(&self, state: &RunState, unit: &Unit, running: &Running) -> Vec<String> {
+    pub fn changed_files(&self, state: &RunState, unit: &Task, running: &RunningAttempt) -> Vec<String> {
         self.worked(state, unit, running).files
     }
 
     /// What a worker changed since it began, or, of a step, all its workers so far.
-    fn worked(&self, state: &RunState, unit: &Unit, running: &Running) -> Worked {
+    fn worked(&self, state: &RunState, unit: &Task, running: &RunningAttempt) -> WorkResult {
         let now = changes::snapshot(self.tree, self.state_home, self.run.id());
         let before = running.tree.as_deref().and_then(read);
         let own = own_files(state);
@@ -266,7 +271,7 @@ impl Engine<'_> {
         let tampered = running.guarded.iter().filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
         let missing = unit.files.iter().filter(|file| makes(file.action) && !self.tree.join(&file.path).exists());
-        Worked {
+        WorkResult {
             out_of_scope: out_of_scope(state, unit, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
             missing: missing.map(|file| file.path.clone()).collect(),
@@ -296,7 +301,7 @@ impl Engine<'_> {
 
     /// The lines that are new in a work tree and that say that something is not finished: in a task session the
     /// verifier looks at them. `None` where they were not searched for.
-    fn searched(&self, state: &RunState, before: Option<&str>, now: Option<&str>) -> Option<Vec<Unfinished>> {
+    fn searched(&self, state: &RunState, before: Option<&str>, now: Option<&str>) -> Option<Vec<UnfinishedLine>> {
         let (before, now) = before
             .and_then(read)
             .zip(now.and_then(read))
@@ -306,7 +311,7 @@ impl Engine<'_> {
     }
 
     /// The test files of a unit with their digests: those that it names and those that it changed.
-    fn test_files(&self, unit: &Unit, worked: &Worked) -> Vec<(String, String)> {
+    fn test_files(&self, unit: &Task, worked: &WorkResult) -> Vec<(String, String)> {
         let named = unit.files.iter().filter_map(|file| paths::normal(&file.path));
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
         paths.sort();
@@ -318,14 +323,14 @@ impl Engine<'_> {
     /// Events that only a person asks for, and that need nothing but the ledger.
     pub fn decide(
         &self,
-        decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, Refusal>,
+        decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
     ) -> Result<RunState, EngineError> {
         self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
     }
 }
 
 /// Those of the files that a unit does not name.
-fn out_of_scope(state: &RunState, unit: &Unit, files: &[String]) -> Vec<String> {
+fn out_of_scope(state: &RunState, unit: &Task, files: &[String]) -> Vec<String> {
     let scope = scope(state, unit);
     let is_named = |file: &&String| scope.iter().any(|named| paths::covers(named, file));
     files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
@@ -333,7 +338,7 @@ fn out_of_scope(state: &RunState, unit: &Unit, files: &[String]) -> Vec<String> 
 
 /// What a unit may change: what it names, or, where it names nothing, what its session lists. Nothing stands for
 /// anything.
-fn scope<'a>(state: &'a RunState, unit: &'a Unit) -> Vec<&'a str> {
+fn scope<'a>(state: &'a RunState, unit: &'a Task) -> Vec<&'a str> {
     let named: Vec<&str> = unit.files.iter().map(|file| file.path.as_str()).collect();
     let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty());
     let listed = group.map(|(_, group)| group.touch.iter().map(String::as_str).collect());
@@ -341,8 +346,8 @@ fn scope<'a>(state: &'a RunState, unit: &'a Unit) -> Vec<&'a str> {
 }
 
 pub(super) fn being_checked(id: &str) -> EngineError {
-    EngineError::Refused(Refusal {
-        kind: RefusalKind::Contention,
+    EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Contention,
         message: format!("{id} is being checked by another process"),
         hint: "`omo agent next --wait 540` waits for it".to_owned(),
     })

@@ -7,11 +7,11 @@ use omo_core::text::sanitize;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 
-use crate::RunsError;
+use crate::RunStoreError;
 
 /// Why a task session could not be used.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
+pub enum TaskListError {
     /// There is no such session.
     #[error("there is no session {session}: {} is not there", .file.display())]
     NotFound {
@@ -54,5 +54,5 @@ pub enum SessionError {
     Lock(#[from] LockError),
     /// The run that the session has could not be looked at.
     #[error(transparent)]
-    Run(#[from] RunsError),
+    Run(#[from] RunStoreError),
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use omo_core::session_id::SessionId;
 use omo_plan::task_session::rules::{in_order, task_id};
-use omo_plan::task_session::{ContextFile, SessionFile, TaskFile};
+use omo_plan::task_session::{ContextFile, TaskFile, TaskListFile};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{EXPLORATION, PARTS, PATIENCE, SessionError};
-use crate::run::Guard;
+use super::{EXPLORATION, PARTS, PATIENCE, TaskListError};
+use crate::run::ExclusiveGuard;
 
 /// The file of the session itself.
 pub const SESSION: &str = "session.json";
@@ -31,7 +31,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The folder of a session.
 #[derive(Debug)]
-pub struct SessionFolder {
+pub struct TaskListFolder {
     client_home: PathBuf,
     id: SessionId,
     folder: GuardedFolder,
@@ -39,16 +39,16 @@ pub struct SessionFolder {
 
 /// The tasks of a session.
 #[derive(Debug, Default)]
-pub struct Tasks {
+pub struct LoadedTasks {
     /// Those that can be read, by their number, and the one that verifies them last.
     pub tasks: Vec<TaskFile>,
     /// Why the others cannot be.
-    pub unreadable: Vec<SessionError>,
+    pub unreadable: Vec<TaskListError>,
     /// What all of them are called.
     pub ids: Vec<String>,
 }
 
-impl SessionFolder {
+impl TaskListFolder {
     pub(super) fn new(client_home: PathBuf, id: SessionId, folder: GuardedFolder) -> Self {
         Self { client_home, id, folder }
     }
@@ -74,13 +74,13 @@ impl SessionFolder {
     }
 
     /// What is in the session's own file, as it is.
-    pub fn session_bytes(&self) -> Result<Vec<u8>, SessionError> {
+    pub fn session_bytes(&self) -> Result<Vec<u8>, TaskListError> {
         self.folder.read(SESSION, MAX_BYTES)?.ok_or_else(|| self.missing())
     }
 
     /// The session.
-    pub fn session(&self) -> Result<SessionFile, SessionError> {
-        let mut session: SessionFile = read(&self.folder, SESSION)?.ok_or_else(|| self.missing())?;
+    pub fn session(&self) -> Result<TaskListFile, TaskListError> {
+        let mut session: TaskListFile = read(&self.folder, SESSION)?.ok_or_else(|| self.missing())?;
         if session.session_id.is_empty() {
             session.session_id = self.id.to_string();
         }
@@ -88,7 +88,7 @@ impl SessionFolder {
     }
 
     /// What its explorers found; `None` where none has said anything.
-    pub fn context(&self) -> Result<Option<ContextFile>, SessionError> {
+    pub fn context(&self) -> Result<Option<ContextFile>, TaskListError> {
         read(&self.folder, CONTEXT)
     }
 
@@ -98,9 +98,9 @@ impl SessionFolder {
     }
 
     /// Its tasks; `None` where nothing was ever made for them.
-    pub fn tasks(&self) -> Result<Option<Tasks>, SessionError> {
+    pub fn tasks(&self) -> Result<Option<LoadedTasks>, TaskListError> {
         let Some(folder) = self.inner(TASKS)? else { return Ok(None) };
-        let mut found = Tasks::default();
+        let mut found = LoadedTasks::default();
         for name in folder.file_names("")? {
             let Some(stem) = name.strip_suffix(JSON) else { continue };
             let Some(id) = task_id(stem).filter(|id| id == stem) else {
@@ -118,8 +118,8 @@ impl SessionFolder {
     }
 
     /// One task.
-    pub fn task(&self, id: &str) -> Result<TaskFile, SessionError> {
-        let missing = || SessionError::NoTask {
+    pub fn task(&self, id: &str) -> Result<TaskFile, TaskListError> {
+        let missing = || TaskListError::NoTask {
             session: self.id.clone(),
             task: id.to_owned(),
             file: self.path().join(TASKS).join(format!("{id}{JSON}")),
@@ -130,7 +130,7 @@ impl SessionFolder {
     }
 
     /// So many pieces of evidence other programs have written down beside the tasks: lines that are objects.
-    pub fn logged_evidence(&self) -> Result<usize, SessionError> {
+    pub fn logged_evidence(&self) -> Result<usize, TaskListError> {
         let Some(folder) = self.inner(EVIDENCE)? else { return Ok(0) };
         let bytes = folder.read(EVIDENCE_LOG, MAX_BYTES)?.unwrap_or_default();
         let is_object =
@@ -139,49 +139,49 @@ impl SessionFolder {
     }
 
     /// Keeps other processes from changing anything of the session until the answer is dropped.
-    pub fn lock(self) -> Result<Locked, SessionError> {
-        let guard = Guard::new(StateLock::take_named(&self.folder, LOCK, PATIENCE)?);
-        Ok(Locked { session: self, _guard: guard })
+    pub fn lock(self) -> Result<LockedTaskList, TaskListError> {
+        let guard = ExclusiveGuard::new(StateLock::take_named(&self.folder, LOCK, PATIENCE)?);
+        Ok(LockedTaskList { session: self, _guard: guard })
     }
 
-    fn inner(&self, name: &str) -> Result<Option<GuardedFolder>, SessionError> {
+    fn inner(&self, name: &str) -> Result<Option<GuardedFolder>, TaskListError> {
         let [ultrawork, sessions] = PARTS;
         Ok(GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, self.id.as_str(), name])?)
     }
 
-    fn missing(&self) -> SessionError {
-        SessionError::NotFound { session: self.id.clone(), file: self.path().join(SESSION) }
+    fn missing(&self) -> TaskListError {
+        TaskListError::NotFound { session: self.id.clone(), file: self.path().join(SESSION) }
     }
 }
 
 /// A session that no other process changes.
 #[derive(Debug)]
-pub struct Locked {
-    session: SessionFolder,
-    _guard: Guard,
+pub struct LockedTaskList {
+    session: TaskListFolder,
+    _guard: ExclusiveGuard,
 }
 
-impl Deref for Locked {
-    type Target = SessionFolder;
+impl Deref for LockedTaskList {
+    type Target = TaskListFolder;
 
-    fn deref(&self) -> &SessionFolder {
+    fn deref(&self) -> &TaskListFolder {
         &self.session
     }
 }
 
-impl Locked {
+impl LockedTaskList {
     /// Writes the session's own file.
-    pub fn write_session(&self, session: &SessionFile) -> Result<(), SessionError> {
+    pub fn write_session(&self, session: &TaskListFile) -> Result<(), TaskListError> {
         write(&self.session.folder, SESSION, session)
     }
 
     /// Writes what its explorers found.
-    pub fn write_context(&self, context: &ContextFile) -> Result<(), SessionError> {
+    pub fn write_context(&self, context: &ContextFile) -> Result<(), TaskListError> {
         write(&self.session.folder, CONTEXT, context)
     }
 
     /// Writes a task.
-    pub fn write_task(&self, task: &TaskFile) -> Result<(), SessionError> {
+    pub fn write_task(&self, task: &TaskFile) -> Result<(), TaskListError> {
         let name = format!("{}{JSON}", task.id);
         match task_id(&task.id).filter(|id| *id == task.id) {
             Some(_) => write(&self.make(TASKS)?, &name, task),
@@ -190,19 +190,19 @@ impl Locked {
     }
 
     /// Writes its design, and says where.
-    pub fn write_design(&self, text: &str) -> Result<PathBuf, SessionError> {
+    pub fn write_design(&self, text: &str) -> Result<PathBuf, TaskListError> {
         self.session.folder.replace(DESIGN, text.as_bytes())?;
         Ok(self.session.path().join(DESIGN))
     }
 
     /// Takes a task away that was just written, and that cannot be.
-    pub fn remove_task(&self, id: &str) -> Result<(), SessionError> {
+    pub fn remove_task(&self, id: &str) -> Result<(), TaskListError> {
         let name = task_id(id).filter(|known| known == id).map(|id| format!("{id}{JSON}"));
-        name.map_or(Ok(()), |name| self.make(TASKS)?.remove(&name).map_err(SessionError::from))
+        name.map_or(Ok(()), |name| self.make(TASKS)?.remove(&name).map_err(TaskListError::from))
     }
 
     /// Writes a summary of the tasks beside them, and says where.
-    pub fn write_summary(&self, text: &str) -> Result<PathBuf, SessionError> {
+    pub fn write_summary(&self, text: &str) -> Result<PathBuf, TaskListError> {
         let tasks = self.make(TASKS)?;
         tasks.replace(SUMMARY, text.as_bytes())?;
         Ok(tasks.path().join(SUMMARY))
@@ -210,7 +210,7 @@ impl Locked {
 
     /// Puts what an earlier session of this id has left beside what a new one makes, under names that end
     /// with a number. The session's own file stays as well, until the new one takes its place.
-    pub fn put_aside(&self) -> Result<(), SessionError> {
+    pub fn put_aside(&self) -> Result<(), TaskListError> {
         let folder = &self.session.folder;
         let names = folder.file_names("")?;
         let kept = [SESSION, CONTEXT, DESIGN, TASKS, EXPLORATION, EVIDENCE];
@@ -228,14 +228,14 @@ impl Locked {
         Ok(())
     }
 
-    fn make(&self, name: &str) -> Result<GuardedFolder, SessionError> {
+    fn make(&self, name: &str) -> Result<GuardedFolder, TaskListError> {
         let [ultrawork, sessions] = PARTS;
         let parts = [ultrawork, sessions, self.session.id.as_str(), name];
         Ok(GuardedFolder::create_below(&self.session.client_home, &parts)?)
     }
 }
 
-fn read_task(folder: &GuardedFolder, id: &str) -> Result<Option<TaskFile>, SessionError> {
+fn read_task(folder: &GuardedFolder, id: &str) -> Result<Option<TaskFile>, TaskListError> {
     let name = format!("{id}{JSON}");
     let task: Option<TaskFile> = read(folder, &name)?;
     match task {
@@ -247,17 +247,17 @@ fn read_task(folder: &GuardedFolder, id: &str) -> Result<Option<TaskFile>, Sessi
     }
 }
 
-fn read<T: DeserializeOwned>(folder: &GuardedFolder, name: &str) -> Result<Option<T>, SessionError> {
+fn read<T: DeserializeOwned>(folder: &GuardedFolder, name: &str) -> Result<Option<T>, TaskListError> {
     let Some(bytes) = folder.read(name, MAX_BYTES)? else { return Ok(None) };
     let parsed = serde_json::from_slice(&bytes);
-    parsed.map(Some).map_err(|source| SessionError::Json { path: folder.path().join(name), source })
+    parsed.map(Some).map_err(|source| TaskListError::Json { path: folder.path().join(name), source })
 }
 
-fn write(folder: &GuardedFolder, name: &str, value: &impl Serialize) -> Result<(), SessionError> {
-    let failed = |source| SessionError::Json { path: folder.path().join(name), source };
+fn write(folder: &GuardedFolder, name: &str, value: &impl Serialize) -> Result<(), TaskListError> {
+    let failed = |source| TaskListError::Json { path: folder.path().join(name), source };
     Ok(folder.replace(name, &serde_json::to_vec_pretty(value).map_err(failed)?)?)
 }
 
-fn bad(folder: &GuardedFolder, name: &str, what: &'static str) -> SessionError {
-    SessionError::Bad { path: folder.path().join(name), what }
+fn bad(folder: &GuardedFolder, name: &str, what: &'static str) -> TaskListError {
+    TaskListError::Bad { path: folder.path().join(name), what }
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 use omo_core::session_id::SessionId;
 use omo_store::folder::{FolderError, GuardedFolder};
 
-pub use error::SessionError;
-pub use folder::{LOCK, Locked, SESSION, SessionFolder, TASKS, Tasks};
+pub use error::TaskListError;
+pub use folder::{LOCK, LoadedTasks, LockedTaskList, SESSION, TASKS, TaskListFolder};
 pub use period::{MEMBER, RunRef, is_open, open_run};
 
 /// The folders from the client's own on.
@@ -30,11 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// All sessions of a user.
 #[derive(Clone, Debug)]
-pub struct Sessions {
+pub struct TaskListStore {
     client_home: PathBuf,
 }
 
-impl Sessions {
+impl TaskListStore {
     /// Those below the folder of the client's own files.
     pub fn below(client_home: &Path) -> Self {
         Self { client_home: client_home.to_owned() }
@@ -47,7 +47,7 @@ impl Sessions {
     }
 
     /// What the folders are called that hold a session, sorted.
-    pub fn ids(&self) -> Result<Vec<SessionId>, SessionError> {
+    pub fn ids(&self) -> Result<Vec<SessionId>, TaskListError> {
         let Some(base) = self.base()? else { return Ok(Vec::new()) };
         let ids = base.file_names("")?.into_iter().filter_map(|name| SessionId::parse(&name).ok());
         // What is a link, or holds no session, is none of ours.
@@ -55,17 +55,17 @@ impl Sessions {
     }
 
     /// A session that is there.
-    pub fn open(&self, id: &SessionId) -> Result<SessionFolder, SessionError> {
-        let missing = || SessionError::NotFound { session: id.clone(), file: self.path(id).join(SESSION) };
+    pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
+        let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION) };
         let [ultrawork, sessions] = PARTS;
         let folder =
             GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?.ok_or_else(missing)?;
-        let found = SessionFolder::new(self.client_home.clone(), id.clone(), folder);
+        let found = TaskListFolder::new(self.client_home.clone(), id.clone(), folder);
         if found.is_session() { Ok(found) } else { Err(missing()) }
     }
 
     /// The folder of a session, made where there is none.
-    pub fn create(&self, id: &SessionId) -> Result<SessionFolder, SessionError> {
+    pub fn create(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
         let made = std::fs::create_dir_all(&self.client_home);
         made.map_err(|source| FolderError::Io { action: "create", path: self.client_home.clone(), source })?;
         let [ultrawork, sessions] = PARTS;
@@ -74,11 +74,11 @@ impl Sessions {
         for inner in [TASKS, EXPLORATION] {
             GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str(), inner])?;
         }
-        Ok(SessionFolder::new(self.client_home.clone(), id.clone(), folder))
+        Ok(TaskListFolder::new(self.client_home.clone(), id.clone(), folder))
     }
 
     /// Removes a session with all that is in its folder. Links in it go, and what they point at stays.
-    pub fn remove(&self, session: &Locked) -> Result<(), SessionError> {
+    pub fn remove(&self, session: &LockedTaskList) -> Result<(), TaskListError> {
         let Some(base) = self.base()? else { return Ok(()) };
         let id = session.id();
         // Under another name first: a process that waits for its lock finds no session, and no half of one.
@@ -88,7 +88,7 @@ impl Sessions {
         Ok(base.remove_folder(&going)?)
     }
 
-    fn base(&self) -> Result<Option<GuardedFolder>, SessionError> {
+    fn base(&self) -> Result<Option<GuardedFolder>, TaskListError> {
         Ok(GuardedFolder::open_below(&self.client_home, &PARTS)?)
     }
 }

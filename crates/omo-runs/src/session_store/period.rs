@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_plan::run::state::Phase;
-use omo_plan::task_session::SessionFile;
+use omo_plan::run::state::RunPhase;
+use omo_plan::task_session::TaskListFile;
 use serde::{Deserialize, Serialize};
 
-use crate::{Runs, RunsError};
+use crate::{RunStore, RunStoreError};
 
 /// The member of a session's file that names its run.
 pub const MEMBER: &str = "omo_run";
@@ -21,21 +21,21 @@ pub struct RunRef {
 }
 
 /// The run that was opened for a session, whatever has become of it; `None` where none was.
-pub fn open_run(session: &SessionFile) -> Option<RunRef> {
+pub fn open_run(session: &TaskListFile) -> Option<RunRef> {
     RunRef::deserialize(session.extra.get(MEMBER)?).ok()
 }
 
 /// Whether a run has not come to its end: until then what happens to the session is written down there.
-pub fn is_open(run: &RunRef, state_home: Option<&Path>) -> Result<bool, RunsError> {
-    let found = match Runs::find(&run.root, state_home) {
+pub fn is_open(run: &RunRef, state_home: Option<&Path>) -> Result<bool, RunStoreError> {
+    let found = match RunStore::find(&run.root, state_home) {
         // The work tree is gone, and no session can go on with the run in there.
-        Err(RunsError::NoRepository(_)) | Ok(None) => return Ok(false),
+        Err(RunStoreError::NoRepository(_)) | Ok(None) => return Ok(false),
         Err(error) => return Err(error),
         Ok(Some(runs)) => runs.get(&run.id),
     };
     match found {
-        Err(RunsError::NotFound(_) | RunsError::Id(_)) => Ok(false),
+        Err(RunStoreError::NotFound(_) | RunStoreError::Id(_)) => Ok(false),
         Err(error) => Err(error),
-        Ok(run) => Ok(run.state()?.phase == Phase::Executing),
+        Ok(run) => Ok(run.state()?.phase == RunPhase::Executing),
     }
 }

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::render;
-use crate::projection::{Drift, ProjectionError, Remembered};
+use crate::projection::{FileDrift, ProjectionError, ProjectionMemory};
 use crate::run::PATIENCE;
 use crate::session_store::{LOCK, SESSION, TASKS};
 
@@ -23,8 +23,8 @@ const MOST_EDITS: usize = 99;
 
 /// Makes the files of a session say what its run does. Those of a session whose folder was removed stay
 /// away: the ledger has everything.
-pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<Drift>, ProjectionError> {
-    let mut remembered = Remembered::read(memory)?;
+pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<FileDrift>, ProjectionError> {
+    let mut remembered = ProjectionMemory::read(memory)?;
     if remembered.is_of(run, state.seq) {
         return Ok(Vec::new());
     }
@@ -77,8 +77,8 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
         &self,
         is_first: bool,
         memory: &Path,
-        remembered: &mut Remembered,
-    ) -> Result<Option<Drift>, ProjectionError> {
+        remembered: &mut ProjectionMemory,
+    ) -> Result<Option<FileDrift>, ProjectionError> {
         let bytes = self.folder.read(self.name, MAX_BYTES)?;
         let before: Option<T> = bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
         let digest = |file: &T| sha256(&serde_json::to_vec(&(self.set)(file)).unwrap_or_default());
@@ -102,7 +102,7 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
     }
 
     /// Keeps what something else wrote, under a name of its own beside the file.
-    fn keep(&self, edited: &[u8]) -> Result<Drift, ProjectionError> {
+    fn keep(&self, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
         let folder = self.folder.path().display().to_string();
         for number in 1..=MOST_EDITS {
             let name = format!("{}.edited-{number}", self.name);
@@ -111,8 +111,8 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
                 Some(_) => {}
                 None => self.folder.replace(&name, edited)?,
             }
-            return Ok(Drift { file: self.shown.clone(), kept: Some(format!("{folder}/{name}")) });
+            return Ok(FileDrift { file: self.shown.clone(), kept: Some(format!("{folder}/{name}")) });
         }
-        Ok(Drift { file: self.shown.clone(), kept: None })
+        Ok(FileDrift { file: self.shown.clone(), kept: None })
     }
 }

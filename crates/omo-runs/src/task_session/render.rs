@@ -2,11 +2,13 @@
 //! that no rule of a run sets is kept.
 
 use omo_core::task_check::TaskCheckOutcome;
-use omo_plan::model::{Unit, UnitKind};
+use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::event::RunResult;
-use omo_plan::run::schedule::{self, Action};
-use omo_plan::run::state::{Phase, RunState, Standing, UnitState, UnitStatus};
-use omo_plan::task_session::{Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus, VERIFY};
+use omo_plan::run::schedule::{self, NextAction};
+use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use omo_plan::task_session::{
+    TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings, VERIFY,
+};
 use serde_json::{Map, Value, json};
 
 use super::session_id;
@@ -18,30 +20,30 @@ const OF_RUN: &str = "run";
 const VERSION: &str = "7.0";
 
 /// Where the session stands.
-pub fn phase(state: &RunState) -> SessionPhase {
+pub fn phase(state: &RunState) -> TaskListPhase {
     match &state.phase {
-        Phase::Cancelled { .. } => SessionPhase::Cancelled,
-        Phase::Ended { result: RunResult::Complete } => SessionPhase::Complete,
-        Phase::Ended { .. } => SessionPhase::Failed,
-        Phase::Executing if is_verifying(state) => SessionPhase::Verification,
-        Phase::Executing => SessionPhase::Execution,
+        RunPhase::Cancelled { .. } => TaskListPhase::Cancelled,
+        RunPhase::Ended { result: RunResult::Complete } => TaskListPhase::Complete,
+        RunPhase::Ended { .. } => TaskListPhase::Failed,
+        RunPhase::Executing if is_verifying(state) => TaskListPhase::Verification,
+        RunPhase::Executing => TaskListPhase::Execution,
     }
 }
 
 /// Whether a verifier is at work, or can begin.
 fn is_verifying(state: &RunState) -> bool {
-    let running = state.standing(VERIFY) == Some(Standing::Is(UnitStatus::Running));
+    let running = state.standing(VERIFY) == Some(TaskStanding::Is(TaskStatus::Running));
     running
-        || matches!(schedule::next(state), Action::Start(ready) if ready.iter().any(|unit| unit.kind == UnitKind::Verify))
+        || matches!(schedule::next(state), NextAction::Start(ready) if ready.iter().any(|unit| unit.kind == TaskKind::Verify))
 }
 
 /// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
-pub fn session(before: Option<SessionFile>, state: &RunState, run: &str) -> SessionFile {
+pub fn session(before: Option<TaskListFile>, state: &RunState, run: &str) -> TaskListFile {
     let mut file = before.unwrap_or_else(|| empty(state));
     let phase = phase(state);
-    if phase == SessionPhase::Cancelled && file.phase != phase {
+    if phase == TaskListPhase::Cancelled && file.phase != phase {
         file.cancelled_at = Some(state.updated_at.to_string());
-    } else if phase != SessionPhase::Cancelled {
+    } else if phase != TaskListPhase::Cancelled {
         file.cancelled_at = None;
     }
     file.phase = phase;
@@ -49,15 +51,15 @@ pub fn session(before: Option<SessionFile>, state: &RunState, run: &str) -> Sess
     file.options.max_iterations = state.plan.policy.max_iterations;
     file.options.max_workers = state.plan.policy.max_workers;
     file.options.extra.insert("skip_verify".to_owned(), json!(state.plan.policy.skips_verification));
-    file.verifier_passed = state.standing(VERIFY) == Some(Standing::Is(UnitStatus::Passed));
+    file.verifier_passed = state.standing(VERIFY) == Some(TaskStanding::Is(TaskStatus::Passed));
     let own = RunRef { id: run.to_owned(), root: state.root.clone().into() };
     file.extra.insert(MEMBER.to_owned(), json!(own));
     file.updated_at = state.updated_at.to_string();
     file
 }
 
-fn empty(state: &RunState) -> SessionFile {
-    SessionFile {
+fn empty(state: &RunState) -> TaskListFile {
+    TaskListFile {
         version: VERSION.to_owned(),
         session_id: session_id(state).to_owned(),
         working_dir: state.root.clone(),
@@ -67,11 +69,11 @@ fn empty(state: &RunState) -> SessionFile {
         planning_tier: String::new(),
         started_at: state.opened_at.to_string(),
         updated_at: String::new(),
-        phase: SessionPhase::Execution,
+        phase: TaskListPhase::Execution,
         exploration_stage: "complete".to_owned(),
         iteration: 1,
-        plan: PlanPart::default(),
-        options: Options::default(),
+        plan: TaskListDesign::default(),
+        options: TaskListSettings::default(),
         worktree: Value::Null,
         verifier_passed: false,
         documenter_completed: false,
@@ -81,20 +83,20 @@ fn empty(state: &RunState) -> SessionFile {
 }
 
 /// What of `session.json` a run sets, to be compared: when it was written is no part of that.
-pub fn set_of_session(file: &SessionFile) -> Value {
+pub fn set_of_session(file: &TaskListFile) -> Value {
     let options = [file.options.max_iterations, file.options.max_workers];
     json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(MEMBER)])
 }
 
 /// `tasks/<id>.json` of a task, from what it says; `before` is `None` where the file is not there or cannot be read.
-pub fn task(before: Option<TaskFile>, unit: &Unit, state: &RunState, run: &str) -> TaskFile {
+pub fn task(before: Option<TaskFile>, unit: &Task, state: &RunState, run: &str) -> TaskFile {
     let known = state.units.get(&unit.id);
     let mut file = before.unwrap_or_else(|| made(unit, state));
-    let standing = state.standing(&unit.id).unwrap_or(Standing::Is(UnitStatus::Pending));
+    let standing = state.standing(&unit.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
     file.id.clone_from(&unit.id);
     file.status = status(&standing);
     file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
-    if unit.kind != UnitKind::Verify {
+    if unit.kind != TaskKind::Verify {
         file.set_needs(&unit.deps);
     }
     let others = file.evidence.iter().filter(|one| one.get(OF_RUN).and_then(Value::as_str) != Some(run));
@@ -106,13 +108,13 @@ pub fn task(before: Option<TaskFile>, unit: &Unit, state: &RunState, run: &str) 
     file
 }
 
-fn made(unit: &Unit, state: &RunState) -> TaskFile {
+fn made(unit: &Task, state: &RunState) -> TaskFile {
     TaskFile {
         id: unit.id.clone(),
         subject: unit.title.clone(),
         description: unit.body.clone(),
         complexity: unit.complexity,
-        status: TaskStatus::Open,
+        status: TaskFileStatus::Open,
         blocked_by: unit.deps.clone(),
         blocked_by_too: unit.deps.clone(),
         criteria: unit.checks.iter().map(|check| format!("`{}`", check.command)).chain(unit.criteria.clone()).collect(),
@@ -131,18 +133,18 @@ pub fn set_of_task(file: &TaskFile) -> Value {
 }
 
 /// The word of the files for where a task stands.
-pub fn status(standing: &Standing) -> TaskStatus {
+pub fn status(standing: &TaskStanding) -> TaskFileStatus {
     match standing {
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) => TaskStatus::Open,
-        Standing::Is(UnitStatus::Running) => TaskStatus::InProgress,
-        Standing::Is(UnitStatus::Passed | UnitStatus::Claimed) => TaskStatus::Resolved,
-        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => TaskStatus::Failed,
-        Standing::Is(UnitStatus::Skipped) | Standing::Blocked { .. } => TaskStatus::Blocked,
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,
+        TaskStanding::Is(TaskStatus::Running) => TaskFileStatus::InProgress,
+        TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed) => TaskFileStatus::Resolved,
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => TaskFileStatus::Failed,
+        TaskStanding::Is(TaskStatus::Skipped) | TaskStanding::Blocked { .. } => TaskFileStatus::Blocked,
     }
 }
 
 /// What shows a task: the checks of its last attempt, and what was put forward for it.
-fn evidence(known: &UnitState, state: &RunState, run: &str) -> Vec<Value> {
+fn evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
     let checks = known.checks.iter().map(|(command, outcome)| piece(None, command, outcome, run));
     let named = known.evidence_ids.iter().filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
     let shown = named.map(|one| piece(Some(&one.id), &one.command, &one.outcome, run));

@@ -13,7 +13,7 @@ pub(crate) mod table;
 mod verifier;
 mod words;
 
-use omo_plan::model::Unit;
+use omo_plan::model::Task;
 use omo_plan::run::state::RunState;
 
 pub use end::{finished, finished_block};
@@ -28,6 +28,6 @@ pub const SCREEN_BYTES: usize = 1_900;
 pub const BRIEF_BYTES: usize = 8_192;
 
 /// What a worker of a task, or the verifier of them all, has to know, in Markdown.
-pub fn brief(state: &RunState, unit: &Unit) -> String {
+pub fn brief(state: &RunState, unit: &Task) -> String {
     if is_verification(unit) { verifier::brief(state, unit) } else { brief::brief(state, unit) }
 }

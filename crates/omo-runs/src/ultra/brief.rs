@@ -5,8 +5,8 @@ use std::fmt::Write;
 use omo_core::messages::checks::inline_code;
 use omo_core::messages::command_text::paste_form;
 use omo_core::text::sanitize;
-use omo_plan::model::{FileAction, Group, OnFailure, Unit};
-use omo_plan::run::state::{RunState, UnitState, UnitStatus};
+use omo_plan::model::{FileAction, OnFailure, Task, TaskGroup};
+use omo_plan::run::state::{RunState, TaskState, TaskStatus};
 
 use super::lines::heading;
 
@@ -14,7 +14,7 @@ use super::lines::heading;
 pub const OUTPUT_LINES: usize = 10;
 
 /// The brief of a step, in Markdown.
-pub fn brief(state: &RunState, unit: &Unit) -> String {
+pub fn brief(state: &RunState, unit: &Task) -> String {
     let known = state.units.get(&unit.id);
     let mut text = format!("{}\n\n", heading(&state.plan, unit));
     let _ = writeln!(text, "Plan: {}, attempt {}.", state.plan.source.path, attempt(known, unit));
@@ -35,14 +35,14 @@ pub fn brief(state: &RunState, unit: &Unit) -> String {
 }
 
 /// `2 of 3`, of the attempts that count.
-fn attempt(known: Option<&UnitState>, unit: &Unit) -> String {
+fn attempt(known: Option<&TaskState>, unit: &Task) -> String {
     let begun = known.map_or(0, |known| known.attempts.saturating_sub(known.attempts_before));
-    let is_running = known.is_some_and(|known| known.status == UnitStatus::Running);
+    let is_running = known.is_some_and(|known| known.status == TaskStatus::Running);
     let number = if is_running { begun } else { begun.saturating_add(1) };
     format!("{number} of {}", unit.attempts_max.max(number))
 }
 
-pub(super) fn files(text: &mut String, unit: &Unit) {
+pub(super) fn files(text: &mut String, unit: &Task) {
     let verb = |action| match action {
         FileAction::Create => " (new)",
         FileAction::Delete => " (deleted)",
@@ -58,7 +58,7 @@ pub(super) fn files(text: &mut String, unit: &Unit) {
     text.push_str("  Any other file that changes is reported, and is in no commit.\n");
 }
 
-pub(super) fn fence(text: &mut String, group: &Group) {
+pub(super) fn fence(text: &mut String, group: &TaskGroup) {
     let list = |patterns: &[String]| {
         let names: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", inline_code(pattern, 200))).collect();
         names.join(", ")
@@ -71,7 +71,7 @@ pub(super) fn fence(text: &mut String, group: &Group) {
     }
 }
 
-pub(super) fn test_first(text: &mut String, unit: &Unit, known: Option<&UnitState>) {
+pub(super) fn test_first(text: &mut String, unit: &Task, known: Option<&TaskState>) {
     let Some(check) = &unit.red_check else { return };
     let is_green = known.is_some_and(|known| known.vacuous.contains(&0));
     let said = if is_green {
@@ -82,7 +82,7 @@ pub(super) fn test_first(text: &mut String, unit: &Unit, known: Option<&UnitStat
     let _ = writeln!(text, "- Test first: {}: {said}.", paste_form(&check.command, 1_000));
 }
 
-pub(super) fn verify(text: &mut String, unit: &Unit, known: Option<&UnitState>) {
+pub(super) fn verify(text: &mut String, unit: &Task, known: Option<&TaskState>) {
     if unit.checks.is_empty() {
         text.push_str("- The plan names no Verify: this can end as unverified at best.\n");
     }
@@ -97,7 +97,7 @@ pub(super) fn verify(text: &mut String, unit: &Unit, known: Option<&UnitState>) 
     }
 }
 
-fn on_failure(unit: &Unit) -> String {
+fn on_failure(unit: &Task) -> String {
     let most = unit.attempts_max;
     let what = match unit.on_failure {
         OnFailure::Revert => format!("up to {most} attempts; then its changes are taken back, and the run stops"),
@@ -113,7 +113,7 @@ fn on_failure(unit: &Unit) -> String {
     format!("- On failure: {}: {what}.\n", super::clause(unit.on_failure))
 }
 
-fn checkpoint(state: &RunState, unit: &Unit) -> String {
+fn checkpoint(state: &RunState, unit: &Task) -> String {
     match &unit.commit {
         Some(commit) => {
             let first = commit.message.lines().next().unwrap_or_default();
@@ -125,7 +125,7 @@ fn checkpoint(state: &RunState, unit: &Unit) -> String {
 }
 
 /// What those have left that came before, and how the last attempt ended.
-pub(super) fn before(text: &mut String, state: &RunState, unit: &Unit, known: Option<&UnitState>) {
+pub(super) fn before(text: &mut String, state: &RunState, unit: &Task, known: Option<&TaskState>) {
     let notes = state.plan.units.iter().take_while(|other| other.id != unit.id).filter_map(|other| {
         let note = state.units.get(&other.id)?.end.as_ref()?.note.as_ref()?;
         Some((&other.id, note))
@@ -155,7 +155,7 @@ pub(super) fn before(text: &mut String, state: &RunState, unit: &Unit, known: Op
 }
 
 /// The beginning of what the red check of the last attempt has printed.
-fn output(known: &UnitState) -> Vec<String> {
+fn output(known: &TaskState) -> Vec<String> {
     let red = known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green());
     let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
     lines.into_iter().flatten().take(OUTPUT_LINES).map(|line| sanitize(line, 300)).collect()

@@ -8,27 +8,27 @@ use omo_core::messages::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
-use omo_plan::model::{FileAction, Group, Plan, Precondition, Unit};
+use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};
 use omo_plan::ultra_run::billing::BillingFacts;
-use omo_plan::ultra_run::preflight::{Finding, Weight};
+use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity};
 use omo_plan::ultra_run::strategy;
 
-use super::{Asked, COMMAND, clause, file_name};
+use super::{COMMAND, RunScope, clause, file_name};
 use crate::task_session::report::table::{cell, code_cell, table};
 
 /// What is known beside the plan.
 #[derive(Clone, Debug, Default)]
-pub struct Facts {
+pub struct DryRunFacts {
     /// Those of the files that the plan names that are there, as the plan writes them.
     pub existing: BTreeSet<String>,
     /// What was found where sessions would be started; nothing where none would be.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<PreflightFinding>,
     /// Who would pay for them.
     pub billing: BillingFacts,
 }
 
 /// The report of a dry run.
-pub fn dry_run(plan: &Plan, asked: Asked, facts: &Facts) -> String {
+pub fn dry_run(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
     let units = strategy::units(plan, asked.part);
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
     let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), units.len());
@@ -53,27 +53,27 @@ pub fn dry_run(plan: &Plan, asked: Asked, facts: &Facts) -> String {
 }
 
 /// Whether a plan can be run as it is: the verdict of the report.
-pub fn is_ready(plan: &Plan, asked: Asked, facts: &Facts) -> bool {
+pub fn is_ready(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> bool {
     issues(plan, &strategy::units(plan, asked.part), facts) == 0
 }
 
 /// How much the user should look at before the plan is run.
-fn issues(plan: &Plan, units: &[&Unit], facts: &Facts) -> usize {
+fn issues(plan: &Plan, units: &[&Task], facts: &DryRunFacts) -> usize {
     let of_part = |found: &&Diagnostic| found.unit.as_ref().is_none_or(|id| units.iter().any(|unit| unit.id == *id));
     let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();
     let missing = units.iter().flat_map(|unit| &unit.files).filter(|file| is_missing(file.action, &file.path, facts));
     let missing: BTreeSet<&str> = missing.map(|file| file.path.as_str()).collect();
-    let stops = facts.findings.iter().filter(|finding| finding.weight == Weight::Stop).count();
+    let stops = facts.findings.iter().filter(|finding| finding.weight == PreflightSeverity::Stop).count();
     wrong + missing.len() + stops
 }
 
-fn is_missing(action: FileAction, path: &str, facts: &Facts) -> bool {
+fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
     matches!(action, FileAction::Modify | FileAction::Delete) && !facts.existing.contains(path)
 }
 
-fn steps(plan: &Plan, units: &[&Unit]) -> String {
+fn steps(plan: &Plan, units: &[&Task]) -> String {
     let none = || "—".to_owned();
-    let row = |unit: &&Unit| {
+    let row = |unit: &&Task| {
         let found = plan.diagnostics.iter().filter(|found| found.unit.as_ref() == Some(&unit.id));
         let found: Vec<String> = found.map(|found| found.text.clone()).collect();
         let checks: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
@@ -90,7 +90,7 @@ fn steps(plan: &Plan, units: &[&Unit]) -> String {
     table(["Step", "Description", "Verify", "On failure", "Checkpoint", "Issues"], &rows)
 }
 
-fn files(units: &[&Unit], facts: &Facts) -> String {
+fn files(units: &[&Task], facts: &DryRunFacts) -> String {
     let mut told = BTreeSet::new();
     let mut text = "### File References\n\n".to_owned();
     for file in units.iter().flat_map(|unit| &unit.files).filter(|file| told.insert(file.path.as_str())) {
@@ -129,15 +129,15 @@ fn conditions(plan: &Plan) -> String {
 }
 
 /// The sessions that would be started.
-fn preview(plan: &Plan, asked: Asked, facts: &Facts) -> String {
-    let groups: Vec<&Group> = sessions(plan).collect();
+fn preview(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
+    let groups: Vec<&TaskGroup> = sessions(plan).collect();
     if groups.is_empty() {
         return String::new();
     }
     let number = |id: &str| id.strip_prefix(SESSION_PREFIX).unwrap_or(id).to_owned();
     let meant = strategy::groups(plan, asked.part);
     let shown = groups.iter().filter(|group| meant.iter().any(|known| known.id == group.id));
-    let row = |group: &&Group| {
+    let row = |group: &&TaskGroup| {
         let deps: Vec<String> = group.deps.iter().map(|id| format!("S{}", number(id))).collect();
         [
             (group.stage + 1).to_string(),
@@ -158,7 +158,7 @@ fn preview(plan: &Plan, asked: Asked, facts: &Facts) -> String {
     )
 }
 
-fn findings(facts: &Facts) -> String {
+fn findings(facts: &DryRunFacts) -> String {
     let lines: String =
         facts.findings.iter().map(|found| format!("- {}: {}\n", found.text, found.hint)).collect::<Vec<_>>().concat();
     if lines.is_empty() { lines } else { format!("### Pre-flight\n\n{lines}\n") }

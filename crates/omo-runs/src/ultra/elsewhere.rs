@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use omo_core::messages::checks::inline_code;
-use omo_plan::model::{Group, Unit};
+use omo_plan::model::{Task, TaskGroup};
 use omo_plan::run::state::RunState;
 
 use super::brief;
@@ -18,9 +18,9 @@ pub const RUN_TRAILER: &str = "Omo-Run";
 pub const UNIT_TRAILER: &str = "Omo-Unit";
 
 /// The prompt for what is left of a group of a run, on a branch.
-pub fn prompt(state: &RunState, run: &str, group: &Group, branch: &str) -> String {
-    let left = |unit: &&Unit| state.units.get(&unit.id).is_none_or(|known| !known.status.is_ended());
-    let units: Vec<&Unit> = group.units.iter().filter_map(|id| state.plan.unit(id)).filter(left).collect();
+pub fn prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {
+    let left = |unit: &&Task| state.units.get(&unit.id).is_none_or(|known| !known.status.is_ended());
+    let units: Vec<&Task> = group.units.iter().filter_map(|id| state.plan.unit(id)).filter(left).collect();
     let names: Vec<&str> = units.iter().map(|unit| unit.id.as_str()).collect();
     let (steps, title) = (listed(&names), inline_code(&group.title, 120));
     let mut text = format!(
@@ -51,7 +51,7 @@ before it, say why, and end your turn.
     text
 }
 
-fn step(text: &mut String, state: &RunState, run: &str, group: &Group, unit: &Unit) {
+fn step(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, unit: &Task) {
     let known = state.units.get(&unit.id);
     let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", heading(&state.plan, unit), unit.body.trim_end());
     brief::files(text, unit);

@@ -2,13 +2,13 @@
 //! it was before.
 
 use omo_core::text::sanitize;
-use omo_plan::run::state::{RunState, UnitState};
-use omo_plan::ultra_run::outcome::Reached;
+use omo_plan::run::state::{RunState, TaskState};
+use omo_plan::ultra_run::outcome::OutcomeSummary;
 
 /// The section of the findings; empty where there is nothing to tell.
-pub(super) fn section(state: &RunState, reached: &Reached) -> String {
+pub(super) fn section(state: &RunState, reached: &OutcomeSummary) -> String {
     let known = |id: &String| state.units.get(id).map(|known| (id.clone(), known));
-    let units: Vec<(String, &UnitState)> = reached.steps.iter().filter_map(|(id, _)| known(id)).collect();
+    let units: Vec<(String, &TaskState)> = reached.steps.iter().filter_map(|(id, _)| known(id)).collect();
     let of_steps = units.iter().flat_map(|(id, known)| {
         let told = of_step(known).into_iter();
         told.map(move |line| format!("- Step {id}: {line}\n"))
@@ -21,7 +21,7 @@ pub(super) fn section(state: &RunState, reached: &Reached) -> String {
     if lines.is_empty() { String::new() } else { format!("### Findings\n\n{}\n", lines.concat()) }
 }
 
-fn of_step(known: &UnitState) -> Vec<String> {
+fn of_step(known: &TaskState) -> Vec<String> {
     let mut lines = Vec::new();
     let outside = known.end.as_ref().map(|end| end.out_of_scope.join(", ")).filter(|files| !files.is_empty());
     if let Some(files) = outside {

@@ -4,14 +4,14 @@ use omo_core::messages::checks::inline_code;
 use omo_core::messages::command_text::typed_form;
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::sanitize;
-use omo_plan::model::{OnFailure, Plan, Unit};
+use omo_plan::model::{OnFailure, Plan, Task};
 use omo_plan::run::event::EventKind;
 
 use super::brief::OUTPUT_LINES;
 use super::short;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
-pub fn heading(plan: &Plan, unit: &Unit) -> String {
+pub fn heading(plan: &Plan, unit: &Task) -> String {
     format!("--- Step {}/{}: {} ---", unit.id, plan.units.len(), sanitize(&unit.title, 120))
 }
 

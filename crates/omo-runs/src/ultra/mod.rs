@@ -16,8 +16,8 @@ pub mod summary;
 
 use omo_plan::model::{Dialect, OnFailure};
 use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::arguments::{Mode, Part};
-pub use omo_plan::ultra_run::asked::Asked;
+use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
+pub use omo_plan::ultra_run::asked::RunScope;
 
 /// What the user types to run a plan.
 pub const COMMAND: &str = "/omo:execute-local";
@@ -28,8 +28,13 @@ pub fn is_one(state: &RunState) -> bool {
 }
 
 /// How much of a plan a run was asked for: all of it, where nothing else was said.
-pub fn asked(state: &RunState) -> Asked {
-    state.asked.unwrap_or(Asked { mode: Mode::Execute, part: Part::Whole, is_foreground: false, steps_of_whole: None })
+pub fn asked(state: &RunState) -> RunScope {
+    state.asked.unwrap_or(RunScope {
+        mode: RunMode::Execute,
+        part: PlanSelection::Whole,
+        is_foreground: false,
+        steps_of_whole: None,
+    })
 }
 
 /// Where the progress file of a run is, from the project's top.

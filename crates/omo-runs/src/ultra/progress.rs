@@ -3,13 +3,13 @@
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::Precondition;
-use omo_plan::run::state::{Phase, RunState, UnitState};
-use omo_plan::ultra_run::arguments::Part;
-use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepStatus};
+use omo_plan::run::state::{RunPhase, RunState, TaskState};
+use omo_plan::ultra_run::arguments::PlanSelection;
+use omo_plan::ultra_run::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{Asked, file_name};
+use super::{RunScope, file_name};
 
 /// The longest error that is written, in characters.
 const ERROR_CHARS: usize = 1_000;
@@ -20,20 +20,20 @@ pub(super) const PREFIX: &str = ".ultraexecute-progress-";
 pub const HIDDEN: &str = "*.ultraexecute-progress-*";
 
 /// The file of a plan, beside it; a session that runs by itself has one of its own.
-pub fn path(plan: &str, part: Part) -> String {
+pub fn path(plan: &str, part: PlanSelection) -> String {
     let name = file_name(plan);
     let folder = plan.strip_suffix(name).unwrap_or_default();
     let slug = name.rsplit_once('.').map_or(name, |(slug, _)| if slug.is_empty() { name } else { slug });
     let session = match part {
-        Part::Session(number) => format!("-session-{number}"),
-        Part::Whole | Part::Step(_) => String::new(),
+        PlanSelection::Session(number) => format!("-session-{number}"),
+        PlanSelection::Whole | PlanSelection::Step(_) => String::new(),
     };
     format!("{folder}{PREFIX}{slug}{session}.json")
 }
 
 /// What stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct ProgressFile {
     /// The version of its shape.
     pub schema_version: &'static str,
     /// The path of the plan.
@@ -54,7 +54,7 @@ pub struct Progress {
     pub status: &'static str,
     /// Each step by its number, in the order in which they are done.
     #[serde(serialize_with = "as_map")]
-    pub steps: Vec<(String, Step)>,
+    pub steps: Vec<(String, ProgressStep)>,
     /// The entry condition was found to hold.
     pub entry_condition_checked: bool,
     /// The exit condition was.
@@ -65,9 +65,9 @@ pub struct Progress {
 
 /// One step in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct ProgressStep {
     /// Where it stands.
-    pub status: StepStatus,
+    pub status: ReportedStatus,
     /// How often it was begun.
     pub attempts: u32,
     /// What was wrong with its last attempt, or why it was left out.
@@ -78,7 +78,7 @@ pub struct Step {
     pub commit: Option<String>,
 }
 
-fn as_map<S: Serializer>(steps: &[(String, Step)], serializer: S) -> Result<S::Ok, S::Error> {
+fn as_map<S: Serializer>(steps: &[(String, ProgressStep)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(steps.len()))?;
     for (id, step) in steps {
         map.serialize_entry(id, step)?;
@@ -87,44 +87,48 @@ fn as_map<S: Serializer>(steps: &[(String, Step)], serializer: S) -> Result<S::O
 }
 
 /// Where a run stands.
-pub fn progress(state: &RunState, asked: Asked) -> Progress {
-    let reached = Reached::of(state, asked.part);
-    let is_over = state.phase != Phase::Executing;
+pub fn progress(state: &RunState, asked: RunScope) -> ProgressFile {
+    let reached = OutcomeSummary::of(state, asked.part);
+    let is_over = state.phase != RunPhase::Executing;
     let has_begun = state.units.values().any(|unit| unit.attempts > 0);
     let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
     let is_one_session = state.plan.dialect.rules().is_one_session();
-    let is_waiting = reached.outcome == Outcome::Stopped && state.open_question().is_some();
+    let is_waiting = reached.outcome == PlanOutcome::Stopped && state.open_question().is_some();
     let status = match (&state.phase, reached.outcome) {
-        (Phase::Executing, _) if !is_waiting => "in-progress",
-        (Phase::Ended { .. }, Outcome::Completed) => "completed",
-        (Phase::Ended { .. }, Outcome::Failed) => "failed",
-        (Phase::Executing | Phase::Cancelled { .. } | Phase::Ended { .. }, _) => "stopped",
+        (RunPhase::Executing, _) if !is_waiting => "in-progress",
+        (RunPhase::Ended { .. }, PlanOutcome::Completed) => "completed",
+        (RunPhase::Ended { .. }, PlanOutcome::Failed) => "failed",
+        (RunPhase::Executing | RunPhase::Cancelled { .. } | RunPhase::Ended { .. }, _) => "stopped",
     };
-    let step = |(id, status): &(String, StepStatus)| (id.clone(), step(state.units.get(id), *status));
-    Progress {
+    let step = |(id, status): &(String, ReportedStatus)| (id.clone(), step(state.units.get(id), *status));
+    ProgressFile {
         schema_version: "1",
         plan: state.plan.source.path.clone(),
         plan_type: state.plan.dialect.rules().file_type(),
         started_at: state.opened_at,
         updated_at: state.updated_at,
         mode: asked.mode.word(),
-        total_steps: if matches!(asked.part, Part::Step(_)) { reached.steps.len() } else { reached.counts.total },
+        total_steps: if matches!(asked.part, PlanSelection::Step(_)) {
+            reached.steps.len()
+        } else {
+            reached.counts.total
+        },
         current_step: current(state, &reached),
         status,
         steps: reached.steps.iter().map(step).collect(),
         // No step is begun before it was.
         entry_condition_checked: is_one_session && has_entry && has_begun,
-        exit_condition_checked: is_one_session && reached.closing == Closing::Pass,
+        exit_condition_checked: is_one_session && reached.closing == FinalChecksResult::Pass,
         summary: (is_over || is_waiting).then(|| reached.words(state.plan.dialect)),
     }
 }
 
-fn step(known: Option<&UnitState>, status: StepStatus) -> Step {
-    let passed = status == StepStatus::Passed;
+fn step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressStep {
+    let passed = status == ReportedStatus::Passed;
     let end = known.and_then(|known| known.end.as_ref());
     let why = known.and_then(|known| known.why.as_ref());
-    let error = why.or(end.map(|end| &end.evidence)).filter(|_| !passed && status != StepStatus::Running);
-    Step {
+    let error = why.or(end.map(|end| &end.evidence)).filter(|_| !passed && status != ReportedStatus::Running);
+    ProgressStep {
         status,
         attempts: known.map_or(0, |known| known.attempts),
         error: error.map(|error| sanitize(error, ERROR_CHARS)),
@@ -134,8 +138,8 @@ fn step(known: Option<&UnitState>, status: StepStatus) -> Step {
 }
 
 /// The number of the step that is worked on, or that something last happened to; 0 where none was begun.
-fn current(state: &RunState, reached: &Reached) -> u64 {
-    let running = reached.steps.iter().find(|(_, status)| *status == StepStatus::Running).map(|(id, _)| id);
+fn current(state: &RunState, reached: &OutcomeSummary) -> u64 {
+    let running = reached.steps.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
     let begun = reached.steps.iter().filter_map(|(id, _)| {
         let known = state.units.get(id).filter(|known| known.attempts > 0)?;
         Some((known.at, id))

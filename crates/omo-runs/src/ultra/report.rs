@@ -3,13 +3,13 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
-use omo_plan::model::Unit;
+use omo_plan::model::Task;
 use omo_plan::run::apart::{GroupState, GroupStatus};
 use omo_plan::run::report as model;
 use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached, StepStatus};
+use omo_plan::ultra_run::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 
-use super::{Asked, COMMAND, clause, findings, sessions, short, summary};
+use super::{COMMAND, RunScope, clause, findings, sessions, short, summary};
 use crate::task_session::report::table::{cell, table};
 
 /// The longest title of a step in a cell, in characters.
@@ -18,8 +18,8 @@ const TITLE_CHARS: usize = 80;
 const ERROR_LINES: usize = 20;
 
 /// The report of a run.
-pub fn report(state: &RunState, asked: Asked) -> String {
-    let reached = Reached::of(state, asked.part);
+pub fn report(state: &RunState, asked: RunScope) -> String {
+    let reached = OutcomeSummary::of(state, asked.part);
     let dialect = state.plan.dialect;
     let path = sanitize(&state.plan.source.path, 300);
     let head = [
@@ -38,7 +38,7 @@ pub fn report(state: &RunState, asked: Asked) -> String {
     text += &unproved(state, &reached);
     text += &findings::section(state, &reached);
     text += &remains(state, &reached);
-    if reached.outcome != Outcome::Completed {
+    if reached.outcome != PlanOutcome::Completed {
         let _ = write!(text, "To resume: {COMMAND} --resume {path}\n\n");
     }
     // No line of JSON begins with what stands in it: nothing there can close the fence.
@@ -46,11 +46,11 @@ pub fn report(state: &RunState, asked: Asked) -> String {
     text
 }
 
-fn results(state: &RunState, reached: &Reached) -> String {
-    let row = |(id, status): &(String, StepStatus)| {
+fn results(state: &RunState, reached: &OutcomeSummary) -> String {
+    let row = |(id, status): &(String, ReportedStatus)| {
         let known = state.units.get(id);
         let commit = known.and_then(|known| known.end.as_ref()).and_then(|end| end.commit.as_deref());
-        let commit = commit.filter(|_| *status == StepStatus::Passed);
+        let commit = commit.filter(|_| *status == ReportedStatus::Passed);
         [
             id.clone(),
             cell(state.plan.unit(id).map_or("", |unit| &unit.title), TITLE_CHARS),
@@ -63,18 +63,18 @@ fn results(state: &RunState, reached: &Reached) -> String {
     table(["Step", "Description", "Result", "Attempts", "Commit"], &rows)
 }
 
-fn word(status: StepStatus) -> &'static str {
+fn word(status: ReportedStatus) -> &'static str {
     match status {
-        StepStatus::Passed => "PASS",
-        StepStatus::Failed => "FAIL",
-        StepStatus::Skipped => "SKIPPED",
-        StepStatus::Unverified => "UNVERIFIED",
-        StepStatus::Running => "RUNNING",
-        StepStatus::Pending => "—",
+        ReportedStatus::Passed => "PASS",
+        ReportedStatus::Failed => "FAIL",
+        ReportedStatus::Skipped => "SKIPPED",
+        ReportedStatus::Unverified => "UNVERIFIED",
+        ReportedStatus::Running => "RUNNING",
+        ReportedStatus::Pending => "—",
     }
 }
 
-fn counts(reached: &Reached) -> String {
+fn counts(reached: &OutcomeSummary) -> String {
     let counts = reached.counts;
     let mut text = format!("### Summary\n\n- Passed: {}/{}\n", counts.passed, counts.total);
     let _ = write!(text, "- Skipped: {}\n- Failed: {}\n", counts.skipped, counts.failed);
@@ -86,12 +86,12 @@ fn counts(reached: &Reached) -> String {
 }
 
 /// What the checks behind all steps came to.
-fn closing(state: &RunState, reached: &Reached) -> String {
+fn closing(state: &RunState, reached: &OutcomeSummary) -> String {
     let name = state.plan.dialect.rules().final_checks_title();
     match (reached.closing, reached.outcome) {
-        (Closing::None, Outcome::Completed) => "All steps completed.\n\n".to_owned(),
-        (Closing::Pass, Outcome::Completed) => format!("All steps completed. {name}: PASS.\n\n"),
-        (Closing::Fail, _) => {
+        (FinalChecksResult::None, PlanOutcome::Completed) => "All steps completed.\n\n".to_owned(),
+        (FinalChecksResult::Pass, PlanOutcome::Completed) => format!("All steps completed. {name}: PASS.\n\n"),
+        (FinalChecksResult::Fail, _) => {
             let mut text = format!("{name}: FAIL.\n\n");
             let red = state.final_checks.iter().filter(|(_, outcome)| !outcome.is_green());
             for (place, outcome) in red {
@@ -105,7 +105,7 @@ fn closing(state: &RunState, reached: &Reached) -> String {
     }
 }
 
-fn failure(state: &RunState, reached: &Reached) -> String {
+fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
     let Some(unit) = reached.failed_at.as_ref().and_then(|id| state.plan.unit(id)) else { return String::new() };
     let known = state.units.get(&unit.id);
     let evidence = known.and_then(|known| known.end.as_ref()).map(|end| sanitize(&end.evidence, 500));
@@ -123,12 +123,12 @@ fn failure(state: &RunState, reached: &Reached) -> String {
     text
 }
 
-fn titled(unit: &Unit) -> String {
+fn titled(unit: &Task) -> String {
     format!("Step {}: {}", unit.id, sanitize(&unit.title, 200))
 }
 
 /// What the report says is done and that nothing has proved.
-fn unproved(state: &RunState, reached: &Reached) -> String {
+fn unproved(state: &RunState, reached: &OutcomeSummary) -> String {
     let of_part =
         |unit: &Option<String>| unit.as_ref().is_some_and(|id| reached.steps.iter().any(|(known, _)| known == id));
     let all = model::report("", state).not_verified;
@@ -148,8 +148,10 @@ fn is_merged(group: &GroupState) -> bool {
     group.status == GroupStatus::Merged
 }
 
-fn remains(state: &RunState, reached: &Reached) -> String {
-    let is_left = |status: StepStatus| matches!(status, StepStatus::Pending | StepStatus::Running | StepStatus::Failed);
+fn remains(state: &RunState, reached: &OutcomeSummary) -> String {
+    let is_left = |status: ReportedStatus| {
+        matches!(status, ReportedStatus::Pending | ReportedStatus::Running | ReportedStatus::Failed)
+    };
     let left = reached.steps.iter().filter(|(_, status)| is_left(*status));
     let units = left.filter_map(|(id, _)| state.plan.unit(id));
     let lines: Vec<String> = units.zip(1..).map(|(unit, place)| format!("{place}. {}\n", titled(unit))).collect();

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use omo_core::messages::checks::inline_code;
 use omo_core::text::sanitize;
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
-use omo_plan::model::Group;
-use omo_plan::run::apart::{Apart, GroupState, GroupStatus};
+use omo_plan::model::TaskGroup;
+use omo_plan::run::apart::{GroupState, GroupStatus, ParallelState};
 use omo_plan::run::state::RunState;
 
 use super::short;
@@ -36,7 +36,7 @@ pub(super) fn section(state: &RunState) -> String {
     text + "\n"
 }
 
-fn row(group: &Group, known: Option<&GroupState>) -> [String; 6] {
+fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);
     let titled = if title.is_empty() { name(group) } else { format!("{}: {title}", name(group)) };
@@ -63,7 +63,7 @@ fn word(status: GroupStatus) -> &'static str {
 }
 
 /// Where the user's branch is.
-fn branch(apart: &Apart) -> String {
+fn branch(apart: &ParallelState) -> String {
     let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
     let name =
         if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
@@ -121,7 +121,7 @@ fn run_of(branch: &str) -> Option<&str> {
     branch.strip_prefix("omo/")?.split('/').next()
 }
 
-fn name(group: &Group) -> String {
+fn name(group: &TaskGroup) -> String {
     format!("Session {}", sanitize(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
 }
 

@@ -2,20 +2,20 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::outcome::{Closing, Outcome, Reached};
+use omo_plan::ultra_run::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome};
 use serde::Serialize;
 
-use super::{Asked, file_name, progress};
+use super::{RunScope, file_name, progress};
 
 /// What the block says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Summary {
+pub struct RunSummary {
     /// The path of the plan.
     pub plan: String,
     /// `plan` or `session-spec`.
     pub plan_type: &'static str,
     /// What the run came to.
-    pub result: Outcome,
+    pub result: PlanOutcome,
     /// All steps.
     pub steps_total: usize,
     /// Those that were proved.
@@ -32,7 +32,7 @@ pub struct Summary {
     /// The first step that has failed.
     pub failed_at_step: Option<u64>,
     /// What the exit condition came to.
-    pub exit_condition: Closing,
+    pub exit_condition: FinalChecksResult,
     /// Where the progress file is.
     pub progress_file: String,
 }
@@ -44,14 +44,14 @@ fn is_none(count: &usize) -> bool {
 
 #[derive(Serialize)]
 struct Block {
-    ultraexecute_summary: Summary,
+    ultraexecute_summary: RunSummary,
 }
 
 /// What a run came to, for a machine.
-pub fn summary(state: &RunState, asked: Asked) -> Summary {
-    let reached = Reached::of(state, asked.part);
+pub fn summary(state: &RunState, asked: RunScope) -> RunSummary {
+    let reached = OutcomeSummary::of(state, asked.part);
     let counts = reached.counts;
-    Summary {
+    RunSummary {
         plan: state.plan.source.path.clone(),
         plan_type: state.plan.dialect.rules().file_type(),
         result: reached.outcome,
@@ -68,7 +68,7 @@ pub fn summary(state: &RunState, asked: Asked) -> Summary {
 }
 
 /// The block as JSON, whose one key is what it is found by.
-pub fn block(state: &RunState, asked: Asked) -> String {
+pub fn block(state: &RunState, asked: RunScope) -> String {
     serde_json::to_string_pretty(&Block { ultraexecute_summary: summary(state, asked) }).unwrap_or_default()
 }
 
@@ -81,7 +81,7 @@ struct Stats<'a> {
     plan: &'a str,
     plan_type: &'a str,
     mode: &'a str,
-    result: Outcome,
+    result: PlanOutcome,
     steps_total: usize,
     steps_passed: usize,
     steps_failed: usize,
@@ -90,7 +90,7 @@ struct Stats<'a> {
 }
 
 /// The line of a run in [`STATS_FILE`], with its end.
-pub fn stats_line(state: &RunState, asked: Asked, now: Timestamp) -> String {
+pub fn stats_line(state: &RunState, asked: RunScope, now: Timestamp) -> String {
     let summary = summary(state, asked);
     let line = Stats {
         ts: now,

@@ -71,7 +71,7 @@ fn without_the_key_nothing_is_believed_and_no_new_key_is_made() {
     let scene = Stage::new();
     scene.run();
     fs::remove_file(scene.home().join("omo/key")).unwrap();
-    let error = omo_runs::Runs::find(&scene.project(), Some(&scene.home())).unwrap_err();
+    let error = omo_runs::RunStore::find(&scene.project(), Some(&scene.home())).unwrap_err();
     assert!(error.to_string().contains("key that is not there any more"), "{error}");
     assert!(!scene.home().join("omo/key").exists());
 }

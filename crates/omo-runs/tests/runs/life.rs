@@ -3,9 +3,9 @@
 use std::fs;
 
 use omo_plan::run::event::{EventKind, RunResult};
-use omo_plan::run::state::Phase;
-use omo_plan::run::verbs::{Refusal, RefusalKind};
-use omo_runs::{Runs, RunsError, TransactError};
+use omo_plan::run::state::RunPhase;
+use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
+use omo_runs::{RunStore, RunStoreError, TransactError};
 use omo_testkit::plans;
 
 use crate::stage::{Stage, actor, add, added, ledger};
@@ -17,7 +17,7 @@ fn what_was_written_is_read_again() {
     add(&run, &["a", "b"]).unwrap();
     let state = add(&run, &["c"]).unwrap();
     assert_eq!(added(&state), ["a", "b", "c"]);
-    let again = Runs::find(&scene.project(), Some(&scene.home())).unwrap().unwrap().get(run.id()).unwrap();
+    let again = RunStore::find(&scene.project(), Some(&scene.home())).unwrap().unwrap().get(run.id()).unwrap();
     assert_eq!(again.state().unwrap(), state);
     let events = again.events().unwrap();
     assert_eq!(events.iter().map(|event| event.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
@@ -45,13 +45,13 @@ fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
     let scene = Stage::new();
     let run = scene.run_with(1);
     let before = fs::read(ledger(&run)).unwrap();
-    let refusal = Refusal { kind: RefusalKind::Human, message: "no".to_owned(), hint: String::new() };
+    let refusal = VerbRefusal { kind: VerbRefusalKind::Human, message: "no".to_owned(), hint: String::new() };
     let refused = run.transact(&actor(), plans::time(2), |_| Err::<(Vec<EventKind>, ()), _>(refusal.clone()));
     assert!(matches!(refused, Err(TransactError::Refused(same)) if same == refusal));
     let of_nobody = EventKind::UnitSkipped { unit: "9".to_owned(), why: String::new() };
     let both = vec![plans::event("x"), of_nobody];
     let bad = run.transact(&actor(), plans::time(2), |_| Ok((both, ())));
-    assert!(matches!(bad, Err(TransactError::Runs(RunsError::Ledger { .. }))));
+    assert!(matches!(bad, Err(TransactError::Runs(RunStoreError::Ledger { .. }))));
     let ((), state) = run.transact(&actor(), plans::time(2), |_| Ok((Vec::new(), ()))).unwrap();
     assert_eq!(added(&state), ["0"]);
     assert_eq!(fs::read(ledger(&run)).unwrap(), before);
@@ -83,9 +83,9 @@ fn an_id_is_checked_before_it_is_a_path() {
     let runs = scene.runs();
     fs::create_dir_all(scene.project().join("secret")).unwrap();
     for id in ["..", "../../../secret", "/etc", "", ".new-x", "a/b"] {
-        assert!(matches!(runs.get(id), Err(RunsError::Id(_))), "{id}");
+        assert!(matches!(runs.get(id), Err(RunStoreError::Id(_))), "{id}");
     }
-    assert!(matches!(runs.get("20260101-000000-abcd"), Err(RunsError::NotFound(_))));
+    assert!(matches!(runs.get("20260101-000000-abcd"), Err(RunStoreError::NotFound(_))));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
     let end = |run: &omo_runs::Run, seconds| {
         let ended = EventKind::RunEnded { result: RunResult::Complete };
         let ((), state) = run.transact(&actor(), plans::time(seconds), |_| Ok((vec![ended], ()))).unwrap();
-        assert!(matches!(state.phase, Phase::Ended { .. }));
+        assert!(matches!(state.phase, RunPhase::Ended { .. }));
     };
     let (old, new, open, broken) = (scene.run(), scene.run(), scene.run(), scene.run());
     end(&old, 10);
@@ -115,11 +115,11 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
     {
         assert!(kept.exists(), "{}", kept.display());
     }
-    assert!(matches!(add(&old, &["x"]), Err(TransactError::Runs(RunsError::NotFound(_)))));
+    assert!(matches!(add(&old, &["x"]), Err(TransactError::Runs(RunStoreError::NotFound(_)))));
     // A removal that did not come to its end is done again, and nobody adds to what is left.
     fs::write(open.folder().join("going"), "").unwrap();
-    assert!(matches!(add(&open, &["x"]), Err(TransactError::Runs(RunsError::NotFound(_)))));
-    assert!(matches!(runs.get(open.id()), Err(RunsError::NotFound(_))));
+    assert!(matches!(add(&open, &["x"]), Err(TransactError::Runs(RunStoreError::NotFound(_)))));
+    assert!(matches!(runs.get(open.id()), Err(RunStoreError::NotFound(_))));
     assert_eq!(runs.list().unwrap().len(), 2);
     assert_eq!(runs.gc(plans::time(100)).unwrap(), [open.id()]);
 }
@@ -159,7 +159,7 @@ fn a_log_has_a_name_and_lies_in_the_run() {
     let (_, path) = run.log_file(&format!("{}-1-2.log", "x".repeat(64))).unwrap();
     assert!(path.is_file() && path.starts_with(run.folder()));
     for name in ["", "..", "../x", "a/b", "-x", ".x", "a\0", &"x".repeat(129)] {
-        assert!(matches!(run.log_file(name), Err(RunsError::LogName(_))), "{name}");
+        assert!(matches!(run.log_file(name), Err(RunStoreError::LogName(_))), "{name}");
     }
 }
 

@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use omo_runs::{Runs, RunsError};
+use omo_runs::{RunStore, RunStoreError};
 use omo_testkit::plans;
 
 use crate::stage::{Stage, actor};
 
-fn begin(runs: &Runs) -> PathBuf {
+fn begin(runs: &RunStore) -> PathBuf {
     let opened = plans::opened(plans::plan(&[("1", &[])]));
     runs.begin(&actor(), plans::time(0), opened, Vec::new()).unwrap().0.folder().to_owned()
 }
 
 fn listed(root: &Path, scene: &Stage) -> usize {
-    Runs::find(root, Some(&scene.home())).unwrap().map_or(0, |runs| runs.list().unwrap().len())
+    RunStore::find(root, Some(&scene.home())).unwrap().map_or(0, |runs| runs.list().unwrap().len())
 }
 
 /// As a repository that cannot be written to leaves it.
@@ -41,7 +41,7 @@ fn runs_lie_where_every_work_tree_of_the_repository_sees_them() {
     fs::create_dir_all(linked.join("deep")).unwrap();
     fs::write(linked.join(".git"), format!("gitdir: {}\n", its_git.display())).unwrap();
     assert_eq!(listed(&linked.join("deep"), &scene), 1);
-    begin(&Runs::create(&linked, Some(&scene.home())).unwrap());
+    begin(&RunStore::create(&linked, Some(&scene.home())).unwrap());
     assert_eq!(listed(&scene.project(), &scene), 2);
 }
 
@@ -50,10 +50,10 @@ fn without_a_repository_there_is_no_run_and_nothing_is_made() {
     let scene = Stage::new();
     let bare = scene.temp.path().join("bare");
     fs::create_dir(&bare).unwrap();
-    assert!(Runs::find(&bare, Some(&scene.home())).unwrap().is_none());
-    assert!(matches!(Runs::create(&bare, Some(&scene.home())), Err(RunsError::NoRepository(_))));
-    assert!(matches!(Runs::create(&scene.project(), None), Err(RunsError::Key(_))));
-    assert!(Runs::find(&scene.project(), Some(&scene.home())).unwrap().is_none());
+    assert!(RunStore::find(&bare, Some(&scene.home())).unwrap().is_none());
+    assert!(matches!(RunStore::create(&bare, Some(&scene.home())), Err(RunStoreError::NoRepository(_))));
+    assert!(matches!(RunStore::create(&scene.project(), None), Err(RunStoreError::Key(_))));
+    assert!(RunStore::find(&scene.project(), Some(&scene.home())).unwrap().is_none());
     assert!(fs::read_dir(scene.home()).unwrap().next().is_none() && !scene.git().join("omo").exists());
 }
 
@@ -64,10 +64,10 @@ fn a_place_that_was_chosen_and_cannot_be_used_is_an_error_and_no_second_one_is_m
     fs::remove_dir_all(scene.git().join("omo")).unwrap();
     fs::write(scene.git().join("omo"), "").unwrap();
     for error in [
-        Runs::create(&scene.project(), Some(&scene.home())).unwrap_err(),
-        Runs::find(&scene.project(), Some(&scene.home())).unwrap_err(),
+        RunStore::create(&scene.project(), Some(&scene.home())).unwrap_err(),
+        RunStore::find(&scene.project(), Some(&scene.home())).unwrap_err(),
     ] {
-        assert!(matches!(error, RunsError::Place { .. }), "{error}");
+        assert!(matches!(error, RunStoreError::Place { .. }), "{error}");
     }
     let project = record(&scene, "repository");
     assert!(!project.join("runs").exists());
@@ -93,6 +93,6 @@ fn a_note_that_is_none_is_an_error_that_says_what_to_do() {
     let scene = Stage::new();
     scene.runs();
     let note = record(&scene, "on the moon").join("place.json");
-    let error = Runs::create(&scene.project(), Some(&scene.home())).unwrap_err().to_string();
+    let error = RunStore::create(&scene.project(), Some(&scene.home())).unwrap_err().to_string();
     assert!(error.contains(&note.display().to_string()) && error.contains("remove it"), "{error}");
 }

@@ -5,14 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_runs::dev_workflow::{CHECKPOINT, REPORT};
-use omo_runs::projection::{Drift, Projection, ProjectionError, memory};
+use omo_runs::projection::{FileDrift, Projection, ProjectionError, memory};
 use omo_runs::{Run, TransactError};
 
 use crate::stage::{Stage, add};
 
-fn write(stage: &Stage, run: &Run, now: &RunState) -> Result<Vec<Drift>, ProjectionError> {
+fn write(stage: &Stage, run: &Run, now: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
     let memory = memory(&stage.runs().path(), &stage.project());
     Projection::new(&stage.project(), &memory, run.id()).write(now)
 }
@@ -26,8 +26,8 @@ fn file(stage: &Stage, path: &str) -> PathBuf {
     stage.project().join(path)
 }
 
-fn kept(path: &str, number: u32) -> Drift {
-    Drift { file: path.to_owned(), kept: Some(format!("{path}.edited-{number}")) }
+fn kept(path: &str, number: u32) -> FileDrift {
+    FileDrift { file: path.to_owned(), kept: Some(format!("{path}.edited-{number}")) }
 }
 
 /// The run after one more event, in batches of another size, so that the files say something else.
@@ -115,7 +115,7 @@ fn the_section_of_another_plan_stays_and_the_checkpoint_goes_with_the_end() {
     fs::write(file(&stage, REPORT), mine).unwrap();
     write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
     let mut ended = later(&run, "b").unwrap();
-    ended.phase = Phase::Ended { result: RunResult::Complete };
+    ended.phase = RunPhase::Ended { result: RunResult::Complete };
     assert_eq!(write(&stage, &run, &ended).unwrap(), []);
     let report = fs::read(file(&stage, REPORT)).unwrap();
     assert!(report.starts_with(mine) && String::from_utf8_lossy(&report).contains("**Status:** complete"));

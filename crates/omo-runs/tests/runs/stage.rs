@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use omo_plan::run::event::{Actor, EventKind};
+use omo_plan::run::event::{EventActor, EventKind};
 use omo_plan::run::state::RunState;
-use omo_runs::{Run, Runs, RunsError, TransactError};
+use omo_runs::{Run, RunStore, RunStoreError, TransactError};
 use omo_testkit::plans;
 use tempfile::TempDir;
 
@@ -35,8 +35,8 @@ impl Stage {
         self.temp.path().join("state")
     }
 
-    pub(crate) fn runs(&self) -> Runs {
-        Runs::create(&self.project(), Some(&self.home())).unwrap()
+    pub(crate) fn runs(&self) -> RunStore {
+        RunStore::create(&self.project(), Some(&self.home())).unwrap()
     }
 
     /// A run of two units, with one event.
@@ -55,8 +55,8 @@ impl Stage {
     }
 }
 
-pub(crate) fn actor() -> Actor {
-    Actor { session: Some("a-session".to_owned()), process: None }
+pub(crate) fn actor() -> EventActor {
+    EventActor { session: Some("a-session".to_owned()), process: None }
 }
 
 /// Adds events to a run, all of them in one write.
@@ -82,7 +82,7 @@ pub(crate) fn wrong(run: &Run) -> String {
     let refused = add(run, &["more"]).unwrap_err();
     assert!(matches!(&refused, TransactError::Runs(same) if same.to_string() == error.to_string()), "{refused}");
     assert_eq!(text(run), before, "something was written all the same");
-    assert!(!matches!(error, RunsError::NotFound(_)), "{error}");
+    assert!(!matches!(error, RunStoreError::NotFound(_)), "{error}");
     error.to_string()
 }
 

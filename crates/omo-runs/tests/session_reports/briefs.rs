@@ -1,7 +1,7 @@
 //! What a worker reads, and what the verifier does.
 
-use omo_plan::run::event::Unfinished;
-use omo_plan::run::state::{RunState, UnitStatus};
+use omo_plan::run::event::UnfinishedLine;
+use omo_plan::run::state::{RunState, TaskStatus};
 use omo_runs::task_session::report::{BRIEF_BYTES, brief};
 
 use crate::kit::{begin, claim, fail, judge, known, pass, small, unit};
@@ -89,7 +89,7 @@ fn another_attempt_begins_with_what_came_of_the_last_one() {
     let mut state = before_the_second();
     fail(&mut state, "2");
     let again = known(&mut state, "2");
-    (again.status, again.why) = (UnitStatus::Pending, Some("`npm test -- 2` exit 1".to_owned()));
+    (again.status, again.why) = (TaskStatus::Pending, Some("`npm test -- 2` exit 1".to_owned()));
     again.checks[0].1.last_lines = (1..=20).map(|line| format!("line {line}")).collect();
     again.vacuous = vec![0];
     let text = read(&state, "2");
@@ -124,10 +124,10 @@ fn a_verifier_reads_how_each_task_ended_and_what_was_put_forward() {
     let command = unit(&mut state, "2").checks[0].command.clone();
     known(&mut state, "2").checks = vec![(command, crate::kit::outcome(0))];
     pass(&mut state, "3");
-    let line = Unfinished { file: "src/login.tsx".to_owned(), line: 12, word: "TODO".to_owned() };
+    let line = UnfinishedLine { file: "src/login.tsx".to_owned(), line: 12, word: "TODO".to_owned() };
     known(&mut state, "3").end.as_mut().unwrap().unfinished = Some(vec![line]);
     judge(&mut state, &[], &[("2", "logout answers 500")], "try it by hand");
-    known(&mut state, "verify").status = UnitStatus::Pending;
+    known(&mut state, "verify").status = TaskStatus::Pending;
     let expected = "\
 SESSION: 37b6a60f
 TASK: verify

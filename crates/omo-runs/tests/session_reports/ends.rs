@@ -1,7 +1,7 @@
 //! What is shown at the end of a run.
 
-use omo_plan::run::event::{RunResult, Unfinished};
-use omo_plan::run::state::{Phase, RunState, UnitStatus};
+use omo_plan::run::event::{RunResult, UnfinishedLine};
+use omo_plan::run::state::{RunPhase, RunState, TaskStatus};
 use omo_plan::task_session::MAX_UNFINISHED;
 use omo_runs::task_session::report::{finished, finished_block};
 
@@ -133,7 +133,7 @@ fn refuted() -> RunState {
     state.iteration = 5;
     for (id, why) in [("1", "a column is missing"), ("3", "no page for an unknown user")] {
         let known = known(&mut state, id);
-        (known.status, known.why) = (UnitStatus::Failed, Some(format!("the verifier says: {why}")));
+        (known.status, known.why) = (TaskStatus::Failed, Some(format!("the verifier says: {why}")));
     }
     let reopen = [("1", "a column is missing"), ("3", "no page for an unknown user")];
     judge(&mut state, &[], &reopen, "logout was not tried");
@@ -208,7 +208,7 @@ fn what_else_stands_against_it_is_named() {
     assert!(text.contains("   - `/home/ana/.claude/ultrawork/sessions/37b6a60f/tasks`\n2."), "{text}");
 
     let mut state = done();
-    known(&mut state, "verify").status = UnitStatus::Failed;
+    known(&mut state, "verify").status = TaskStatus::Failed;
     known(&mut state, "verify").end = Some(end("its worker was lost 3 times"));
     let text = finished_block(&ended(state, RunResult::Failed));
     assert!(text.contains("- The verifier: its worker was lost 3 times\n"), "{text}");
@@ -222,7 +222,7 @@ fn a_cancelled_run_is_one_line() {
         ("", "Execution cancelled. Session ID: 37b6a60f\n"),
     ] {
         let mut state = done();
-        state.phase = Phase::Cancelled { why: why.to_owned() };
+        state.phase = RunPhase::Cancelled { why: why.to_owned() };
         assert_eq!(finished(&state), expected);
         assert_eq!(finished_block(&state), expected);
     }
@@ -238,7 +238,7 @@ fn a_run_that_goes_on_is_shown_as_it_is() {
 fn what_is_claimed_is_never_shown_as_checked() {
     let mut worked_on = complete();
     // After a verdict that all is done, a task was done again and has failed.
-    known(&mut worked_on, "verify").status = UnitStatus::Pending;
+    known(&mut worked_on, "verify").status = TaskStatus::Pending;
     fail(&mut worked_on, "3");
     unit(&mut worked_on, "3").criteria = vec!["It is claimed by nobody".to_owned()];
     let cases = [
@@ -322,7 +322,7 @@ fn what_a_reader_has_to_know_is_said() {
 #[test]
 fn lines_that_look_unfinished_are_named_once_each() {
     let mut state = complete();
-    let found = Unfinished { file: "src/api.ts".to_owned(), line: 12, word: "TODO".to_owned() };
+    let found = UnfinishedLine { file: "src/api.ts".to_owned(), line: 12, word: "TODO".to_owned() };
     for id in ["1", "2"] {
         known(&mut state, id).end.as_mut().unwrap().unfinished = Some(vec![found.clone()]);
     }
@@ -334,7 +334,7 @@ fn lines_that_look_unfinished_are_named_once_each() {
         );
         assert!(!text.contains("No blocked patterns"), "{text}");
     }
-    let many = (1..=MAX_UNFINISHED).map(|line| Unfinished { line, ..found.clone() });
+    let many = (1..=MAX_UNFINISHED).map(|line| UnfinishedLine { line, ..found.clone() });
     known(&mut state, "3").end.as_mut().unwrap().unfinished = Some(many.collect());
     let text = finished_block(&state);
     assert!(text.contains("- At least 100 added lines look unfinished\n"), "{text}");

@@ -1,8 +1,8 @@
 //! Sessions of any size, and texts that want to be something else than text.
 
 use omo_core::task_check::TaskCheck;
-use omo_plan::run::event::{RunResult, Unfinished};
-use omo_plan::run::state::{Phase, RunState, UnitStatus};
+use omo_plan::run::event::{RunResult, UnfinishedLine};
+use omo_plan::run::state::{RunPhase, RunState, TaskStatus};
 use omo_runs::task_session::report::{
     BRIEF_BYTES, SCREEN_BYTES, brief, finished, finished_block, progress, retry_lines, start_screen,
 };
@@ -48,7 +48,7 @@ fn all_say(text: &str) -> RunState {
         (known.why, known.at) = (said.clone(), Some(time(9)));
         let mut end = end(text);
         (end.note, end.out_of_scope, end.files) = (said, vec![text.to_owned()], vec![text.to_owned()]);
-        end.unfinished = Some(vec![Unfinished { file: text.to_owned(), line: 1, word: "TODO".to_owned() }]);
+        end.unfinished = Some(vec![UnfinishedLine { file: text.to_owned(), line: 1, word: "TODO".to_owned() }]);
         known.end = Some(end);
         for (_, outcome) in &mut known.checks {
             (outcome.last_lines, outcome.detail) = (vec![text.to_owned(); 30], text.to_owned());
@@ -69,8 +69,8 @@ fn screens(text: &str) -> Vec<String> {
     failed.final_checks.insert(0, outcome(1));
     judge(&mut failed, &[], &[("2", text)], text);
     let mut again = state.clone();
-    known(&mut again, "3").status = UnitStatus::Pending;
-    let cancelled = RunState { phase: Phase::Cancelled { why: text.to_owned() }, ..state };
+    known(&mut again, "3").status = TaskStatus::Pending;
+    let cancelled = RunState { phase: RunPhase::Cancelled { why: text.to_owned() }, ..state };
     let after = [retry_lines(&again), finished(&failed), finished_block(&failed), finished_block(&cancelled)];
     before.into_iter().chain(after).collect()
 }
@@ -138,7 +138,7 @@ fn long(count: usize, text: &str) -> RunState {
         }
         let end = known(&mut state, id).end.as_mut().unwrap();
         end.note = Some(text.to_owned());
-        end.unfinished = Some(vec![Unfinished { file: format!("{id} {text}"), line: 1, word: "TODO".to_owned() }]);
+        end.unfinished = Some(vec![UnfinishedLine { file: format!("{id} {text}"), line: 1, word: "TODO".to_owned() }]);
     }
     state
 }
@@ -164,7 +164,7 @@ fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
         }
         for (place, unit) in state.units.values_mut().enumerate() {
             (unit.status, unit.why, unit.at) =
-                (UnitStatus::Pending, Some(text.to_owned()), Some(time(u64::from(place > 0))));
+                (TaskStatus::Pending, Some(text.to_owned()), Some(time(u64::from(place > 0))));
         }
         assert!(retry_lines(&state).len() <= SCREEN_BYTES);
     }
@@ -173,7 +173,7 @@ fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
 #[test]
 fn what_is_longer_than_a_screen_without_any_row_is_cut_at_a_line() {
     let mut state = long(1, "short");
-    known(&mut state, "1").status = UnitStatus::Passed;
+    known(&mut state, "1").status = TaskStatus::Passed;
     state.plan.goal = "😀".repeat(1_000);
     state.plan.source.path = format!("/{}", "😀".repeat(1_000));
     judge(&mut state, &[], &[("1", "😀")], "");
@@ -201,9 +201,9 @@ fn what_is_left_out_is_counted() {
     // What has failed is shown before what waits, and what waits before what is done.
     for place in 0..990 {
         let id = (place + 1).to_string();
-        known(&mut failed, &id).status = UnitStatus::Passed;
+        known(&mut failed, &id).status = TaskStatus::Passed;
     }
-    failed.phase = Phase::Executing;
+    failed.phase = RunPhase::Executing;
     let table = Outline::of(&progress(&failed));
     let ids: Vec<&str> = table.table(&["Task", "Status", "Model"]).iter().map(|row| row[0].as_str()).collect();
     for id in ["991", "992", "995", "996", "999", "1000", "verify"] {
@@ -240,7 +240,7 @@ fn what_is_ordinary_fits_the_lines_of_a_terminal() {
     judge(&mut complete, &["e1", "e2"], &[], title);
     let mut again = state.clone();
     for unit in again.units.values_mut() {
-        (unit.status, unit.why) = (UnitStatus::Pending, Some(format!("the verifier says: {title}")));
+        (unit.status, unit.why) = (TaskStatus::Pending, Some(format!("the verifier says: {title}")));
     }
     let blocks = [
         start_screen(&state),

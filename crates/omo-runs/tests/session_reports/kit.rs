@@ -1,9 +1,11 @@
 //! Runs of task sessions as plain data.
 
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
-use omo_plan::model::{Complexity, Dialect, FileAction, FileUse, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
-use omo_plan::run::event::{Actor, Event, Evidence, RunResult, UnitEnd, Verdict};
-use omo_plan::run::state::{Phase, RunState, Running, UnitState, UnitStatus};
+use omo_plan::model::{
+    Dialect, FileAction, FileUse, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind,
+};
+use omo_plan::run::event::{AttemptEnd, EventActor, Evidence, PlanVerdict, RunEvent, RunResult};
+use omo_plan::run::state::{RunPhase, RunState, RunningAttempt, TaskState, TaskStatus};
 use omo_testkit::plans::{opened, plan, time};
 
 /// The folder of the session.
@@ -20,11 +22,11 @@ pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     }
     let all = plan.units.iter().map(|unit| unit.id.clone()).collect();
     let like = plan.units.first().unwrap().clone();
-    plan.units.push(Unit {
+    plan.units.push(Task {
         id: "verify".to_owned(),
         title: "Verification".to_owned(),
-        kind: UnitKind::Verify,
-        complexity: Complexity::Complex,
+        kind: TaskKind::Verify,
+        complexity: TaskComplexity::Complex,
         deps: all,
         checks: Vec::new(),
         ..like
@@ -34,29 +36,29 @@ pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     "Add login".clone_into(&mut plan.goal);
     plan.final_checks = plan.units.iter().flat_map(|unit| unit.checks.clone()).collect();
     plan.policy =
-        Policy { on_unit_fail: OnUnitFail::Iterate, parallel: Parallel::Units, max_iterations: 5, ..plan.policy };
+        RunPolicy { on_unit_fail: OnTaskFail::Iterate, parallel: Parallelism::Units, max_iterations: 5, ..plan.policy };
     opened_as(plan)
 }
 
 /// A run of a plan.
 pub(crate) fn opened_as(plan: Plan) -> RunState {
-    RunState::open(&Event { seq: 1, ts: time(0), actor: Actor::default(), what: opened(plan) }).unwrap()
+    RunState::open(&RunEvent { seq: 1, ts: time(0), actor: EventActor::default(), what: opened(plan) }).unwrap()
 }
 
 /// The session of the seed's own examples: a schema, and what needs it.
 pub(crate) fn small() -> RunState {
     let mut state = run(&[("1", "Setup schema", &[]), ("2", "Build API", &["1"]), ("3", "Add pages", &["2"])]);
-    unit(&mut state, "2").complexity = Complexity::Complex;
+    unit(&mut state, "2").complexity = TaskComplexity::Complex;
     state
 }
 
 /// A task of the plan, to be changed.
-pub(crate) fn unit<'a>(state: &'a mut RunState, id: &str) -> &'a mut Unit {
+pub(crate) fn unit<'a>(state: &'a mut RunState, id: &str) -> &'a mut Task {
     state.plan.units.iter_mut().find(|unit| unit.id == id).unwrap()
 }
 
 /// Where a task stands, to be changed.
-pub(crate) fn known<'a>(state: &'a mut RunState, id: &str) -> &'a mut UnitState {
+pub(crate) fn known<'a>(state: &'a mut RunState, id: &str) -> &'a mut TaskState {
     state.units.get_mut(id).unwrap()
 }
 
@@ -77,8 +79,8 @@ pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
 }
 
 /// How an attempt ended whose changes were looked through.
-pub(crate) fn end(evidence: &str) -> UnitEnd {
-    UnitEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..UnitEnd::default() }
+pub(crate) fn end(evidence: &str) -> AttemptEnd {
+    AttemptEnd { attempt: 1, evidence: evidence.to_owned(), unfinished: Some(Vec::new()), ..AttemptEnd::default() }
 }
 
 /// A task is proved by its commands, which are run once more at the end.
@@ -89,7 +91,7 @@ pub(crate) fn pass(state: &mut RunState, id: &str) {
         state.final_checks.insert(place, outcome(0));
     }
     let known = known(state, id);
-    known.status = UnitStatus::Passed;
+    known.status = TaskStatus::Passed;
     known.attempts += 1;
     known.checks = checks.into_iter().map(|command| (command, outcome(0))).collect();
     known.end = Some(end("exit 0"));
@@ -99,7 +101,7 @@ pub(crate) fn pass(state: &mut RunState, id: &str) {
 pub(crate) fn fail(state: &mut RunState, id: &str) {
     let command = unit(state, id).checks.first().unwrap().command.clone();
     let known = known(state, id);
-    known.status = UnitStatus::Failed;
+    known.status = TaskStatus::Failed;
     known.attempts += 1;
     known.end = Some(end(&format!("`{command}` exit 1")));
     known.checks = vec![(command, outcome(1))];
@@ -109,7 +111,7 @@ pub(crate) fn fail(state: &mut RunState, id: &str) {
 pub(crate) fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
     let ids: Vec<String> = commands.iter().map(|command| evidence(state, id, command)).collect();
     let known = known(state, id);
-    known.status = UnitStatus::Claimed;
+    known.status = TaskStatus::Claimed;
     known.attempts += 1;
     known.end = Some(end("as claimed"));
     known.evidence_ids = ids;
@@ -132,21 +134,21 @@ pub(crate) fn evidence(state: &mut RunState, unit: &str, command: &str) -> Strin
 
 /// The verifier says that all is done, by this evidence, or what is to be done again.
 pub(crate) fn judge(state: &mut RunState, shown_by: &[&str], reopen: &[(&str, &str)], note: &str) {
-    let verdict = Verdict {
+    let verdict = PlanVerdict {
         passed: reopen.is_empty(),
         evidence_ids: shown_by.iter().map(|id| (*id).to_owned()).collect(),
         reopen: reopen.iter().map(|(id, why)| ((*id).to_owned(), (*why).to_owned())).collect(),
         note: note.to_owned(),
     };
     let known = known(state, "verify");
-    known.status = if verdict.passed { UnitStatus::Passed } else { UnitStatus::Failed };
+    known.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
     known.end = Some(end(&verdict.in_words()));
     state.verdicts.push(verdict);
 }
 
 /// The run is over.
 pub(crate) fn ended(state: RunState, result: RunResult) -> RunState {
-    RunState { phase: Phase::Ended { result }, ..state }
+    RunState { phase: RunPhase::Ended { result }, ..state }
 }
 
 /// A file that a task names.
@@ -157,10 +159,11 @@ pub(crate) fn file(path: &str) -> FileUse {
 /// A worker begins.
 pub(crate) fn begin(state: &mut RunState, id: &str) {
     let known = known(state, id);
-    known.status = UnitStatus::Running;
+    known.status = TaskStatus::Running;
     known.attempts += 1;
     let ticket = "0".repeat(64);
-    known.running = Some(Running { by: Actor::default(), ticket, since: time(1), tree: None, guarded: Vec::new() });
+    known.running =
+        Some(RunningAttempt { by: EventActor::default(), ticket, since: time(1), tree: None, guarded: Vec::new() });
 }
 
 /// A screen as it is typed in a test: what is at the end of a line is not seen there.

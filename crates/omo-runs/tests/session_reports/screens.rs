@@ -1,7 +1,7 @@
 //! The screens before the end: the start, the progress, and another iteration.
 
-use omo_plan::run::state::UnitStatus;
-use omo_plan::task_session::SessionPhase;
+use omo_plan::run::state::TaskStatus;
+use omo_plan::task_session::TaskListPhase;
 use omo_runs::task_session::render::phase;
 use omo_runs::task_session::report::{iteration_line, progress, retry_lines, start_screen};
 use omo_testkit::plans::time;
@@ -83,13 +83,13 @@ Active workers: 1
 #[test]
 fn the_phase_is_that_of_the_seed() {
     let mut state = small();
-    assert_eq!(phase(&state), SessionPhase::Execution);
+    assert_eq!(phase(&state), TaskListPhase::Execution);
     for id in ["1", "2", "3"] {
         pass(&mut state, id);
     }
-    assert_eq!(phase(&state), SessionPhase::Verification);
+    assert_eq!(phase(&state), TaskListPhase::Verification);
     begin(&mut state, "verify");
-    assert_eq!(phase(&state), SessionPhase::Verification);
+    assert_eq!(phase(&state), TaskListPhase::Verification);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn what_is_done_again_is_told_with_its_attempt_and_why() {
     let again = [("2", 2, "`npm test` exit 1"), ("3", 0, "the verifier says: a page is missing")];
     for (id, attempts, why) in again {
         let known = known(&mut state, id);
-        (known.status, known.attempts) = (UnitStatus::Pending, attempts);
+        (known.status, known.attempts) = (TaskStatus::Pending, attempts);
         (known.why, known.at) = (Some(why.to_owned()), Some(time(9)));
     }
     let expected = "\

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use omo_plan::run::apart::Terms;
-use omo_plan::run::event::{Actor, EventKind, Process};
-use omo_runs::engine::{EngineError, Put, Unwatched};
+use omo_plan::run::apart::ClientPolicy;
+use omo_plan::run::event::{EventActor, EventKind, RecordedProcess};
+use omo_runs::engine::{CompletionReport, EngineError, SilentWatcher};
 use omo_store::env;
 
 use crate::Named;
@@ -36,14 +36,14 @@ fn four() -> Stage {
     let steps = [usual(1, "revert"), plain(2), plain(3), plain(4)];
     let stage = Stage::new(&text(&steps, &format!("## Execution Strategy\n\n{sessions}")));
     let base = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    tell(&stage, EventKind::SetApart { base: base.clone(), terms: Terms::default() });
+    tell(&stage, EventKind::SetApart { base: base.clone(), terms: ClientPolicy::default() });
     for group in stage.state().plan.groups.clone() {
         let tree = tree(&stage, &group.id);
         let branch = format!("omo/run/{}", group.id);
         stage.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
         let (worktree, base) = (tree.display().to_string(), base.clone());
         tell(&stage, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
-        tell(&stage, EventKind::ChildStarted { group: group.id, process: Process { pid: 1, mark: None } });
+        tell(&stage, EventKind::ChildStarted { group: group.id, process: RecordedProcess { pid: 1, mark: None } });
     }
     stage
 }
@@ -53,7 +53,7 @@ fn tree(stage: &Stage, group: &str) -> PathBuf {
 }
 
 fn tell(stage: &Stage, what: EventKind) {
-    stage.run.transact(&Actor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
+    stage.run.transact(&EventActor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
 }
 
 fn groups(stage: &Stage) -> Vec<(String, String)> {
@@ -71,10 +71,10 @@ fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
             scope.spawn(move || {
                 let engine = |written: &str| {
                     stage.engine_in(&tree, Some(group), |engine| {
-                        let started = engine.start(unit, &mut Unwatched).unwrap();
+                        let started = engine.start(unit, &mut SilentWatcher).unwrap();
                         fs::write(tree.join(format!("src/{unit}.rs")), written).unwrap();
                         fs::write(tree.join("scratch.txt"), unit).unwrap();
-                        engine.done(&started.ticket, Put::default(), &mut Unwatched).unwrap();
+                        engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
                     });
                 };
                 let is_green = unit == "1" || unit == "3";
@@ -108,8 +108,10 @@ fn a_step_of_a_session_is_worked_on_in_its_work_tree_alone() {
     let is_refused = |tree: &Path, ticket: Option<&str>| {
         stage.engine_in(tree, Some(&group), |engine| {
             let error = match ticket {
-                Some(ticket) => engine.done(ticket, Put::default(), &mut Unwatched).map(drop).unwrap_err(),
-                None => engine.start(&unit, &mut Unwatched).map(drop).unwrap_err(),
+                Some(ticket) => {
+                    engine.done(ticket, CompletionReport::default(), &mut SilentWatcher).map(drop).unwrap_err()
+                }
+                None => engine.start(&unit, &mut SilentWatcher).map(drop).unwrap_err(),
             };
             assert!(matches!(&error, EngineError::Refused(_)), "{error}");
             assert!(error.to_string().contains("is worked on in the work tree of its session"), "{error}");
@@ -117,7 +119,7 @@ fn a_step_of_a_session_is_worked_on_in_its_work_tree_alone() {
     };
     is_refused(&stage.root(), None);
     is_refused(&other, None);
-    let started = stage.engine_in(&own, Some(&group), |engine| engine.start(&unit, &mut Unwatched)).unwrap();
+    let started = stage.engine_in(&own, Some(&group), |engine| engine.start(&unit, &mut SilentWatcher)).unwrap();
     // In the user's own work tree the check would say that all is well.
     stage.write("src/1.rs", "0\ndone\n");
     is_refused(&stage.root(), Some(&started.ticket));
@@ -129,9 +131,9 @@ fn a_new_work_tree_begins_without_what_the_last_one_held() {
     let (group, unit) = groups(&stage).remove(0);
     let own = tree(&stage, &group);
     stage.engine_in(&own, Some(&group), |engine| {
-        let started = engine.start(&unit, &mut Unwatched).unwrap();
+        let started = engine.start(&unit, &mut SilentWatcher).unwrap();
         fs::write(own.join("src/1.rs"), "1\nhalf\n").unwrap();
-        engine.done(&started.ticket, Put::default(), &mut Unwatched).unwrap();
+        engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
     });
     assert!(stage.state().units[&unit].ground.is_some());
     tell(&stage, EventKind::ChildEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use omo_plan::ultra_run::arguments::{Mode, Part};
-use omo_runs::ultra::Asked;
+use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
+use omo_runs::ultra::RunScope;
 use serde_json::Value;
 
 use crate::Named;
@@ -57,7 +57,12 @@ fn the_progress_file_follows_each_event_and_shows_in_no_status() {
 fn a_session_that_runs_by_itself_has_a_file_of_its_own() {
     let session = "## Execution Strategy\n\n### Session 1: One\n\n- **Steps:** 1\n- **Wave:** 1\n\n\
                    ### Session 2: Two\n\n- **Steps:** 2\n- **Wave:** 1\n\n";
-    let asked = Asked { mode: Mode::Session, part: Part::Session(2), is_foreground: false, steps_of_whole: None };
+    let asked = RunScope {
+        mode: RunMode::Session,
+        part: PlanSelection::Session(2),
+        is_foreground: false,
+        steps_of_whole: None,
+    };
     let stage = Stage::with(&text(&[usual(1, "revert"), usual(2, "skip")], session), |plan| plan, Some(asked));
     stage.attempt("2", GREEN);
     let said = progress(&stage, "plans/.ultraexecute-progress-demo-session-2.json");

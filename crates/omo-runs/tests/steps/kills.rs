@@ -1,11 +1,11 @@
 //! A process that is ended between two steps of a verb: whoever comes next finds it out, and nobody's work is lost.
 
-use omo_exec::commit::{CommitEnd, Order, commit};
+use omo_exec::commit::{CommitEnd, CommitRequest, commit};
 use omo_plan::digest::sha256;
-use omo_plan::model::UnitKind;
-use omo_plan::run::event::{Actor, EventKind};
-use omo_plan::run::verbs::{self, Measured};
-use omo_runs::engine::{EngineError, Unwatched};
+use omo_plan::model::TaskKind;
+use omo_plan::run::event::{EventActor, EventKind};
+use omo_plan::run::verbs::{self, AttemptMeasurement};
+use omo_runs::engine::{EngineError, SilentWatcher};
 use omo_store::env;
 use std::time::Duration;
 
@@ -34,8 +34,14 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
     stage.write("src/1.rs", GREEN);
     let (root, home) = (stage.root(), stage.home());
     let (trailers, limit) = ([("Omo-Run", stage.run.id()), ("Omo-Unit", "1")], Duration::from_secs(60));
-    let order =
-        Order { root: &root, state_home: &home, paths: &["src/1.rs"], message: "part 1", trailers: &trailers, limit };
+    let order = CommitRequest {
+        root: &root,
+        state_home: &home,
+        paths: &["src/1.rs"],
+        message: "part 1",
+        trailers: &trailers,
+        limit,
+    };
     let made = commit(&order, stage.environment(), || true);
     let sha = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
     assert_eq!(made, CommitEnd::Made { sha: sha.clone() });
@@ -54,23 +60,23 @@ fn failed_and_left(second: &str) -> Stage {
     stage.write("left.txt", "left");
     let digest = sha256(started.ticket.as_bytes());
     let unit = stage.state().plan.unit("1").unwrap().clone();
-    assert_eq!(unit.kind, UnitKind::Impl);
-    let outcomes = stage.engine(|engine| engine.check_all(&unit, None, &mut Unwatched)).unwrap();
+    assert_eq!(unit.kind, TaskKind::Impl);
+    let outcomes = stage.engine(|engine| engine.check_all(&unit, None, &mut SilentWatcher)).unwrap();
     let left = kept(&stage);
-    let measured = Measured { outcomes, ..Measured::default() };
+    let measured = AttemptMeasurement { outcomes, ..AttemptMeasurement::default() };
     let judge = |state: &_| {
         let events = verbs::judged(state, &digest, measured)?;
         assert!(verbs::takes_back(state, &events));
         Ok((verbs::keeping(events, Some(&left)), ()))
     };
-    stage.run.transact(&Actor::default(), env::now(), judge).unwrap();
+    stage.run.transact(&EventActor::default(), env::now(), judge).unwrap();
     assert!(stage.state().units["1"].is_to_restore);
     stage
 }
 
 fn kept(stage: &Stage) -> String {
     let (root, home) = (stage.root(), stage.home());
-    let place = omo_exec::restore::Place { root: &root, state_home: &home, run_id: stage.run.id(), own: &[] };
+    let place = omo_exec::restore::SnapshotContext { root: &root, state_home: &home, run_id: stage.run.id(), own: &[] };
     serde_json::to_string(&omo_exec::restore::keep(&place).unwrap()).unwrap()
 }
 

@@ -6,17 +6,19 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use omo_core::session::ChangedBy;
-use omo_exec::environment::Environment;
-use omo_plan::dialects::{self, Options};
+use omo_exec::environment::CheckEnvironment;
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
-use omo_plan::run::event::{Actor, EventKind};
+use omo_plan::run::event::{EventActor, EventKind};
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::schedule::{self, NextAction};
 use omo_plan::run::state::RunState;
-use omo_plan::run::verbs::Caller;
-use omo_runs::engine::{Engine, EngineError, Judged, Opening, Put, Started, Unwatched, planned_commands};
-use omo_runs::ultra::Asked;
-use omo_runs::{Run, Runs};
+use omo_plan::run::verbs::VerbCaller;
+use omo_runs::engine::{
+    CompletionReport, Engine, EngineError, JudgedAttempt, RunOpening, SilentWatcher, StartedTask, planned_commands,
+};
+use omo_runs::ultra::RunScope;
+use omo_runs::{Run, RunStore};
 use omo_store::trust::GivenApproval;
 use omo_store::{env, pending_approval};
 use tempfile::TempDir;
@@ -53,13 +55,13 @@ pub(crate) fn text(steps: &[String], more: &str) -> String {
 
 /// What a plan says.
 pub(crate) fn read(text: &str) -> Plan {
-    dialects::read(PLAN, text.as_bytes(), Options::default())
+    dialects::read(PLAN, text.as_bytes(), BatchOptions::default())
 }
 
 /// A repository, the state of its user, and a run in it.
 pub(crate) struct Stage {
     temp: TempDir,
-    environment: Environment,
+    environment: CheckEnvironment,
     pub run: Run,
 }
 
@@ -70,7 +72,7 @@ impl Stage {
     }
 
     /// A run of a plan of this text, of which something is changed, and of which this was asked for.
-    pub(crate) fn with(text: &str, change: impl FnOnce(Plan) -> Plan, asked: Option<Asked>) -> Self {
+    pub(crate) fn with(text: &str, change: impl FnOnce(Plan) -> Plan, asked: Option<RunScope>) -> Self {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap().join("project");
         let home = temp.path().join("state");
@@ -95,7 +97,7 @@ impl Stage {
             let given = GivenApproval { by: ChangedBy::Typed, at: env::now() };
             pending_approval::approve(Some(&home), &root, &one, given).unwrap();
         }
-        let opening = Opening {
+        let opening = RunOpening {
             plan,
             approved,
             root: root.display().to_string(),
@@ -103,11 +105,11 @@ impl Stage {
             asked,
             mode: ExecutionMode::StepByStep,
         };
-        let runs = Runs::create(&root, Some(&home)).unwrap();
-        let run = runs.begin(&Actor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;
+        let runs = RunStore::create(&root, Some(&home)).unwrap();
+        let run = runs.begin(&EventActor::default(), env::now(), EventKind::from(opening), Vec::new()).unwrap().0;
         let variables = env::variables().into_iter().filter(|(name, _)| name == "PATH");
         let variables = variables.chain([("HOME".into(), temp.path().into())]).collect();
-        Self { environment: Environment::of_gates(variables, &root), temp, run }
+        Self { environment: CheckEnvironment::of_gates(variables, &root), temp, run }
     }
 
     /// The top of the project.
@@ -126,7 +128,7 @@ impl Stage {
     }
 
     /// What every check gets.
-    pub(crate) fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &CheckEnvironment {
         &self.environment
     }
 
@@ -138,7 +140,7 @@ impl Stage {
     /// Does something in a work tree, as the client of a session or as whoever holds the run.
     pub(crate) fn engine_in<T>(&self, tree: &Path, group: Option<&str>, act: impl FnOnce(&Engine<'_>) -> T) -> T {
         let (root, home) = (self.root(), self.home());
-        let caller = Caller { group: group.map(str::to_owned), ..Caller::default() };
+        let caller = VerbCaller { group: group.map(str::to_owned), ..VerbCaller::default() };
         act(&Engine {
             run: &self.run,
             root: &root,
@@ -158,17 +160,17 @@ impl Stage {
     }
 
     /// Begins with a step.
-    pub(crate) fn start(&self, id: &str) -> Result<Started, EngineError> {
-        self.engine(|engine| engine.start(id, &mut Unwatched))
+    pub(crate) fn start(&self, id: &str) -> Result<StartedTask, EngineError> {
+        self.engine(|engine| engine.start(id, &mut SilentWatcher))
     }
 
     /// Says that a step is done.
-    pub(crate) fn done(&self, ticket: &str) -> Judged {
-        self.engine(|engine| engine.done(ticket, Put::default(), &mut Unwatched)).unwrap()
+    pub(crate) fn done(&self, ticket: &str) -> JudgedAttempt {
+        self.engine(|engine| engine.done(ticket, CompletionReport::default(), &mut SilentWatcher)).unwrap()
     }
 
     /// One attempt at a step that writes its file.
-    pub(crate) fn attempt(&self, id: &str, written: &str) -> Judged {
+    pub(crate) fn attempt(&self, id: &str, written: &str) -> JudgedAttempt {
         let started = self.start(id).unwrap();
         self.write(&format!("src/{id}.rs"), written);
         self.done(&started.ticket)
@@ -217,12 +219,14 @@ impl Stage {
     /// What comes next, in a few words.
     pub(crate) fn next(&self) -> String {
         match schedule::next(&self.state()) {
-            Action::Start(units) => format!("start {}", units.iter().map(|unit| unit.id.as_str()).collect::<String>()),
-            Action::Ask(question) => {
+            NextAction::Start(units) => {
+                format!("start {}", units.iter().map(|unit| unit.id.as_str()).collect::<String>())
+            }
+            NextAction::Ask(question) => {
                 let about = serde_json::to_value(&question.question.about).unwrap();
                 format!("ask {}", about["about"].as_str().unwrap())
             }
-            Action::Over => "over".to_owned(),
+            NextAction::Over => "over".to_owned(),
             other => format!("{other:?}"),
         }
     }

@@ -1,8 +1,8 @@
 //! The report of sessions that were worked on apart.
 
 use omo_plan::model::Plan;
-use omo_plan::run::apart::Terms;
-use omo_plan::run::event::{EventKind, Process, RunResult};
+use omo_plan::run::apart::ClientPolicy;
+use omo_plan::run::event::{EventKind, RecordedProcess, RunResult};
 use omo_plan::run::state::RunState;
 use omo_runs::ultra::report::report;
 
@@ -22,7 +22,7 @@ fn three(more: &str) -> Plan {
 
 fn apart(plan: Plan) -> RunState {
     let mut state = open(plan);
-    let terms = Terms { branch: "refs/heads/main".to_owned(), ..Terms::default() };
+    let terms = ClientPolicy { branch: "refs/heads/main".to_owned(), ..ClientPolicy::default() };
     happens(&mut state, EventKind::SetApart { base: BASE.to_owned(), terms });
     state
 }
@@ -35,7 +35,7 @@ fn begun(state: &mut RunState, number: u32) {
     let (group, base) = (id(number), state.apart.as_ref().unwrap().tip.clone());
     let (worktree, branch) = (format!("/w/{number}"), format!("omo/r-1/{group}"));
     happens(state, EventKind::GroupPrepared { group: group.clone(), worktree, branch, base });
-    happens(state, EventKind::ChildStarted { group, process: Process { pid: 7, mark: None } });
+    happens(state, EventKind::ChildStarted { group, process: RecordedProcess { pid: 7, mark: None } });
 }
 
 fn ended(state: &mut RunState, number: u32, failed: Option<&str>) {
@@ -136,7 +136,7 @@ fn of_a_run_that_went_on_after_it_landed_both_are_told() {
     over(&mut state, RunResult::Complete);
     happens(&mut state, EventKind::Resumed);
     happens(&mut state, EventKind::UnitReopened { unit: "3".to_owned(), why: "asked for by its user".to_owned() });
-    let terms = Terms { branch: "refs/heads/main".to_owned(), ..Terms::default() };
+    let terms = ClientPolicy { branch: "refs/heads/main".to_owned(), ..ClientPolicy::default() };
     happens(&mut state, EventKind::SetApart { base: TIP.to_owned(), terms });
     let text = report(&state, ALL);
     let line = "- Your branch `main` moved from 1111111 to 2222222 before; nothing of what followed is in it";

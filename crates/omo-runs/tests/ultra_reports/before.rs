@@ -2,20 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use omo_plan::ultra_run::arguments::{Mode, Part};
+use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
 use omo_plan::ultra_run::billing::BillingFacts;
-use omo_plan::ultra_run::preflight::{Finding, Rule, Weight};
+use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightRule, PreflightSeverity};
 use omo_runs::engine::brief;
-use omo_runs::ultra::Asked;
-use omo_runs::ultra::dry_run::{Facts, dry_run};
+use omo_runs::ultra::RunScope;
+use omo_runs::ultra::dry_run::{DryRunFacts, dry_run};
 
 use crate::kit::{begins, fails, open, plan, spec, step};
 
-const DRY: Asked = Asked { mode: Mode::DryRun, part: Part::Whole, is_foreground: false, steps_of_whole: None };
+const DRY: RunScope =
+    RunScope { mode: RunMode::DryRun, part: PlanSelection::Whole, is_foreground: false, steps_of_whole: None };
 
-fn existing(paths: &[&str]) -> Facts {
+fn existing(paths: &[&str]) -> DryRunFacts {
     let existing: BTreeSet<String> = paths.iter().map(|path| (*path).to_owned()).collect();
-    Facts { existing, ..Facts::default() }
+    DryRunFacts { existing, ..DryRunFacts::default() }
 }
 
 fn sessions() -> String {
@@ -73,7 +74,8 @@ Billing: ANTHROPIC_API_KEY is NOT SET — sessions will use subscription
 READY
 ";
     assert_eq!(dry_run(&plan, DRY, &existing(&["src/1.rs", "src/3.rs"])), expected);
-    let one = Asked { mode: Mode::DryRun, part: Part::Session(2), is_foreground: false, steps_of_whole: None };
+    let one =
+        RunScope { mode: RunMode::DryRun, part: PlanSelection::Session(2), is_foreground: false, steps_of_whole: None };
     let told = dry_run(&plan, one, &existing(&[]));
     assert!(told.contains("**Steps:** 1\n") && !told.contains("Part 1"), "{told}");
 }
@@ -82,10 +84,14 @@ READY
 fn everything_that_needs_attention_is_counted() {
     let bare = "### Step 2: Two | 2\n\n- **Files:** `src/2.rs`\n- **Changes:** Do it.\n\n".to_owned();
     let plan = plan(&[step(1, "One", "revert"), bare, sessions().replace("Wave:** 2", "Wave:** 1")]);
-    let finding =
-        |weight, text: &str| Finding { rule: Rule::Dirty, weight, text: text.to_owned(), hint: "do that".to_owned() };
-    let facts = Facts {
-        findings: vec![finding(Weight::Stop, "stops it"), finding(Weight::Note, "is only told")],
+    let finding = |weight, text: &str| PreflightFinding {
+        rule: PreflightRule::Dirty,
+        weight,
+        text: text.to_owned(),
+        hint: "do that".to_owned(),
+    };
+    let facts = DryRunFacts {
+        findings: vec![finding(PreflightSeverity::Stop, "stops it"), finding(PreflightSeverity::Note, "is only told")],
         billing: BillingFacts { has_api_key: true, ..BillingFacts::default() },
         ..existing(&["src/1.rs"])
     };
@@ -99,14 +105,22 @@ fn everything_that_needs_attention_is_counted() {
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    let counted = |facts: &Facts| {
+    let counted = |facts: &DryRunFacts| {
         let told = dry_run(&plan, DRY, facts);
         let words = told.split("NEEDS ATTENTION — ").nth(1).unwrap();
         words.split(' ').next().unwrap().parse::<usize>().unwrap()
     };
     let all = counted(&facts);
-    assert_eq!(counted(&Facts { findings: Vec::new(), ..facts.clone() }), all - 1, "what is only told is no issue");
-    assert_eq!(counted(&Facts { existing: BTreeSet::new(), ..facts }), all + 1, "a file that is not there is one");
+    assert_eq!(
+        counted(&DryRunFacts { findings: Vec::new(), ..facts.clone() }),
+        all - 1,
+        "what is only told is no issue"
+    );
+    assert_eq!(
+        counted(&DryRunFacts { existing: BTreeSet::new(), ..facts }),
+        all + 1,
+        "a file that is not there is one"
+    );
 }
 
 #[test]

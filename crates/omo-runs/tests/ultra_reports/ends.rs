@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use omo_core::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
-use omo_plan::run::event::{EventKind, RunResult, UnitEnd};
-use omo_plan::run::state::{FINAL, Ground, RunState};
+use omo_plan::run::event::{AttemptEnd, EventKind, RunResult};
+use omo_plan::run::state::{FINAL, RunState, WorktreeBaseline};
 use omo_plan::run::verbs;
-use omo_plan::ultra_run::arguments::{Mode, Part};
+use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
 use omo_runs::ultra::progress::{path, progress};
 use omo_runs::ultra::report::report;
 use omo_runs::ultra::summary::{block, stats_line};
-use omo_runs::ultra::{Asked, lines};
+use omo_runs::ultra::{RunScope, lines};
 use serde_json::{Value, json};
 
 use crate::kit::{ALL, at, begins, end, fails, happens, is_left_out, open, over, passes, plan, red, spec, step};
@@ -19,7 +19,7 @@ fn three() -> RunState {
     open(plan(&[step(1, "One", "revert"), step(2, "Two | half", "revert"), step(3, "Three", "skip")]))
 }
 
-fn written(state: &RunState, asked: Asked) -> Value {
+fn written(state: &RunState, asked: RunScope) -> Value {
     serde_json::to_value(progress(state, asked)).unwrap()
 }
 
@@ -44,11 +44,11 @@ fn the_file_begins_as_it_was_written_down() {
 #[test]
 fn the_file_is_named_after_the_plan() {
     for (plan, part, expected) in [
-        ("demo.md", Part::Whole, ".ultraexecute-progress-demo.json"),
-        (".claude/plans/demo.md", Part::Step(2), ".claude/plans/.ultraexecute-progress-demo.json"),
-        ("a/my plan.v2.md", Part::Session(3), "a/.ultraexecute-progress-my plan.v2-session-3.json"),
-        ("plan", Part::Whole, ".ultraexecute-progress-plan.json"),
-        ("a/.md", Part::Whole, "a/.ultraexecute-progress-.md.json"),
+        ("demo.md", PlanSelection::Whole, ".ultraexecute-progress-demo.json"),
+        (".claude/plans/demo.md", PlanSelection::Step(2), ".claude/plans/.ultraexecute-progress-demo.json"),
+        ("a/my plan.v2.md", PlanSelection::Session(3), "a/.ultraexecute-progress-my plan.v2-session-3.json"),
+        ("plan", PlanSelection::Whole, ".ultraexecute-progress-plan.json"),
+        ("a/.md", PlanSelection::Whole, "a/.ultraexecute-progress-.md.json"),
     ] {
         assert_eq!(path(plan, part), expected, "{plan}");
     }
@@ -180,7 +180,7 @@ fn what_is_left_out_or_not_proved_makes_a_run_partial() {
     let mut state = three();
     passes(&mut state, "1", "a");
     begins(&mut state, "2");
-    let unproved = UnitEnd { ..end(&state, "2", "no Verify: nothing could prove it") };
+    let unproved = AttemptEnd { ..end(&state, "2", "no Verify: nothing could prove it") };
     happens(&mut state, EventKind::UnitUnverified { unit: "2".to_owned(), end: unproved });
     is_left_out(&mut state, "3");
     over(&mut state, RunResult::CompletedWithFailures);
@@ -227,12 +227,18 @@ fn a_part_is_told_about_by_itself() {
     ]));
     passes(&mut state, "1", "a");
     passes(&mut state, "2", "b");
-    let one = Asked { mode: Mode::Session, part: Part::Session(1), is_foreground: false, steps_of_whole: None };
+    let one = RunScope {
+        mode: RunMode::Session,
+        part: PlanSelection::Session(1),
+        is_foreground: false,
+        steps_of_whole: None,
+    };
     let told = report(&state, one);
     assert!(told.contains("**Mode:** session 1  \n**Result:** COMPLETED"), "{told}");
     assert!(told.contains("All steps completed.") && !told.contains("Three") && !told.contains("To resume"), "{told}");
     assert!(told.contains(".ultraexecute-progress-demo-session-1.json"), "{told}");
-    let one = Asked { mode: Mode::Step, part: Part::Step(1), is_foreground: false, steps_of_whole: None };
+    let one =
+        RunScope { mode: RunMode::Step, part: PlanSelection::Step(1), is_foreground: false, steps_of_whole: None };
     let told = report(&state, one);
     assert!(told.contains("**Mode:** step 1  \n**Result:** PARTIAL (1/3 passed)"), "{told}");
     assert_eq!(written(&state, one)["total_steps"], 1);
@@ -281,7 +287,7 @@ fn what_was_found_beside_the_results_is_told() {
     state.units.get_mut("1").unwrap().end.as_mut().unwrap().out_of_scope = vec!["a`|".to_owned(), "b".to_owned()];
     let (ground, kept) = (Some("{}".to_owned()), Some("{}".to_owned()));
     begins(&mut state, "2");
-    state.units.get_mut("2").unwrap().ground = Some(Ground { tree: ground, kept });
+    state.units.get_mut("2").unwrap().ground = Some(WorktreeBaseline { tree: ground, kept });
     let end = end(&state, "2", "red");
     happens(&mut state, EventKind::UnitFailed { unit: "2".to_owned(), is_final: true, end });
     let told = report(&state, ALL);
@@ -305,11 +311,11 @@ fn what_was_found_beside_the_results_is_told() {
 fn each_event_has_its_line() {
     let plan = three().plan;
     let unit = || "2".to_owned();
-    let end = |attempt, evidence: &str, commit: Option<&str>| UnitEnd {
+    let end = |attempt, evidence: &str, commit: Option<&str>| AttemptEnd {
         attempt,
         evidence: evidence.to_owned(),
         commit: commit.map(str::to_owned),
-        ..UnitEnd::default()
+        ..AttemptEnd::default()
     };
     let failed = |id: &str, is_final, end| EventKind::UnitFailed { unit: id.to_owned(), is_final, end };
     for (what, expected) in [

@@ -2,20 +2,20 @@
 
 use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
-use omo_plan::dialects::{self, Options};
+use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
-use omo_plan::run::event::{Actor, Event, EventKind, RunResult, UnitEnd};
+use omo_plan::run::event::{AttemptEnd, EventActor, EventKind, RunEvent, RunResult};
 use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::arguments::{Mode, Part};
-use omo_runs::ultra::Asked;
+use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
+use omo_runs::ultra::RunScope;
 use omo_testkit::plans::{opened, time};
 
 /// Where the plan is.
 pub(crate) const PATH: &str = ".claude/plans/demo.md";
 
 /// A run of the whole.
-pub(crate) const ALL: Asked =
-    Asked { mode: Mode::Execute, part: Part::Whole, is_foreground: false, steps_of_whole: None };
+pub(crate) const ALL: RunScope =
+    RunScope { mode: RunMode::Execute, part: PlanSelection::Whole, is_foreground: false, steps_of_whole: None };
 
 /// A step that says this about its failure.
 pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
@@ -29,7 +29,7 @@ pub(crate) fn step(number: u64, title: &str, on_failure: &str) -> String {
 /// A plan with these parts behind its heading.
 pub(crate) fn plan(parts: &[String]) -> Plan {
     let text = format!("# Demo\n\n## Implementation Plan\n\n{}", parts.concat());
-    dialects::read(PATH, text.as_bytes(), Options::default())
+    dialects::read(PATH, text.as_bytes(), BatchOptions::default())
 }
 
 /// A session spec of these steps.
@@ -39,12 +39,12 @@ pub(crate) fn spec(parts: &[String]) -> Plan {
          - Touch: src/\n- Never touch: docs/\n\n## Implementation Plan\n\n{}## Exit Condition\n\n- [ ] `make all`\n",
         parts.concat()
     );
-    dialects::read("s1.md", text.as_bytes(), Options::default())
+    dialects::read("s1.md", text.as_bytes(), BatchOptions::default())
 }
 
 /// A run that has just begun.
 pub(crate) fn open(plan: Plan) -> RunState {
-    RunState::open(&Event { seq: 1, ts: time(0), actor: Actor::default(), what: opened(plan) }).unwrap()
+    RunState::open(&RunEvent { seq: 1, ts: time(0), actor: EventActor::default(), what: opened(plan) }).unwrap()
 }
 
 /// When the last thing happened that is so many events behind the first.
@@ -54,7 +54,7 @@ pub(crate) fn at(events: u64) -> Timestamp {
 
 /// Something happens, a second after what happened last.
 pub(crate) fn happens(state: &mut RunState, what: EventKind) {
-    let event = Event { seq: state.seq + 1, ts: time(state.seq), actor: Actor::default(), what };
+    let event = RunEvent { seq: state.seq + 1, ts: time(state.seq), actor: EventActor::default(), what };
     state.apply(&event).unwrap();
 }
 
@@ -77,15 +77,15 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
 }
 
 /// How its last attempt ended.
-pub(crate) fn end(state: &RunState, id: &str, evidence: &str) -> UnitEnd {
-    UnitEnd { attempt: state.units[id].attempts, evidence: evidence.to_owned(), ..UnitEnd::default() }
+pub(crate) fn end(state: &RunState, id: &str, evidence: &str) -> AttemptEnd {
+    AttemptEnd { attempt: state.units[id].attempts, evidence: evidence.to_owned(), ..AttemptEnd::default() }
 }
 
 /// A step is done and proved, and its work is in this commit.
 pub(crate) fn passes(state: &mut RunState, id: &str, commit: &str) {
     begins(state, id);
     ran(state, id, TaskCheckOutcome { verdict: TaskCheckVerdict::Green, ..red(&[]) });
-    let end = UnitEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
+    let end = AttemptEnd { commit: Some(commit.to_owned()), ..end(state, id, "`make check` exit 0") };
     happens(state, EventKind::UnitPassed { unit: id.to_owned(), end });
 }
 

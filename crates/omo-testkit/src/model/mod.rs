@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-pub use request::{Kind, Recorded};
-pub use script::Script;
-pub use turn::Turn;
+pub use request::{RecordedRequest, RequestKind};
+pub use script::ModelScript;
+pub use turn::ModelTurn;
 
 /// A running scripted model. It ends when it is dropped.
 pub struct MockModel {
@@ -35,14 +35,14 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    script: Script,
-    requests: Vec<Recorded>,
+    script: ModelScript,
+    requests: Vec<RecordedRequest>,
     closed: bool,
 }
 
 impl MockModel {
     /// Starts a model on a free port of 127.0.0.1.
-    pub fn start(script: Script) -> Result<Self> {
+    pub fn start(script: ModelScript) -> Result<Self> {
         let server = tiny_http::Server::http("127.0.0.1:0")
             .map_err(|error| anyhow::anyhow!("start the scripted model: {error}"))?;
         let server = Arc::new(server);
@@ -63,17 +63,17 @@ impl MockModel {
     }
 
     /// Adds a turn of the main thread while the session runs.
-    pub fn push(&self, turn: Turn) {
+    pub fn push(&self, turn: ModelTurn) {
         self.shared.lock().script.push(turn);
     }
 
     /// Every request so far.
-    pub fn requests(&self) -> Vec<Recorded> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.lock().requests.clone()
     }
 
     /// The requests of one kind so far.
-    pub fn requests_of(&self, kind: Kind) -> Vec<Recorded> {
+    pub fn requests_of(&self, kind: RequestKind) -> Vec<RecordedRequest> {
         let mut requests = self.requests();
         requests.retain(|request| request.kind == kind);
         requests
@@ -82,21 +82,21 @@ impl MockModel {
     /// How many requests of the main thread and of subagents the script did not foresee. A test
     /// whose script was long enough sees 0.
     pub fn unscripted(&self) -> usize {
-        let foreseeable = |request: &&Recorded| matches!(request.kind, Kind::Main | Kind::Agent);
+        let foreseeable = |request: &&RecordedRequest| matches!(request.kind, RequestKind::Main | RequestKind::Agent);
         let state = self.shared.lock();
         let requests = state.requests.iter().filter(foreseeable);
         requests.filter(|request| !request.scripted).count()
     }
 
     /// Waits until at least `count` requests of `kind` have come.
-    pub fn wait_for_requests(&self, kind: Kind, count: usize, limit: Duration) -> Result<()> {
+    pub fn wait_for_requests(&self, kind: RequestKind, count: usize, limit: Duration) -> Result<()> {
         self.wait_for(&format!("{count} requests of kind {kind:?}"), limit, |all| {
             all.iter().filter(|request| request.kind == kind).count() >= count
         })
     }
 
     /// Waits until `holds` says yes to the requests so far.
-    pub fn wait_for(&self, what: &str, limit: Duration, holds: impl Fn(&[Recorded]) -> bool) -> Result<()> {
+    pub fn wait_for(&self, what: &str, limit: Duration, holds: impl Fn(&[RecordedRequest]) -> bool) -> Result<()> {
         let state = self.shared.lock();
         let (state, waited) = self
             .shared
@@ -145,7 +145,7 @@ impl Shared {
     }
 
     /// Keeps a request and takes the answer for it.
-    fn record(&self, mut request: Recorded) -> Turn {
+    fn record(&self, mut request: RecordedRequest) -> ModelTurn {
         let mut state = self.lock();
         let picked = state.script.pick(&request);
         request.scripted = picked.scripted;

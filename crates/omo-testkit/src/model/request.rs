@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What a request was for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RequestKind {
     /// The session's own conversation.
     Main,
     /// A subagent's conversation.
@@ -28,9 +28,9 @@ const SUMMARY_WORDS: [&str; 3] = [
 
 /// One request that reached the scripted model.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct RecordedRequest {
     /// What it was for.
-    pub kind: Kind,
+    pub kind: RequestKind,
     /// The subagent's id, as the client's header names it.
     pub agent: Option<String>,
     /// The path, without the query.
@@ -41,13 +41,13 @@ pub struct Recorded {
     pub scripted: bool,
 }
 
-impl Recorded {
+impl RecordedRequest {
     pub(super) fn new(path: &str, agent: Option<String>, body: Value) -> Self {
-        let mut request = Self { kind: Kind::Other, agent, path: path.to_owned(), body, scripted: false };
+        let mut request = Self { kind: RequestKind::Other, agent, path: path.to_owned(), body, scripted: false };
         request.kind = match path {
             "/v1/messages" => classify(&request),
-            "/v1/messages/count_tokens" => Kind::Count,
-            _ => Kind::Other,
+            "/v1/messages/count_tokens" => RequestKind::Count,
+            _ => RequestKind::Other,
         };
         request
     }
@@ -134,20 +134,20 @@ impl Recorded {
     }
 }
 
-fn classify(request: &Recorded) -> Kind {
+fn classify(request: &RecordedRequest) -> RequestKind {
     let last = request.messages().last().map(text_of).unwrap_or_default();
     let system = request.system_text();
     let tools = request.tool_names();
     if SUMMARY_WORDS.iter().any(|words| last.contains(words)) {
-        Kind::Compact
+        RequestKind::Compact
     } else if request.agent.is_some() {
-        Kind::Agent
+        RequestKind::Agent
     } else if tools.is_empty() {
-        Kind::Side
+        RequestKind::Side
     } else if system.contains("cc_is_subagent=true") || system.contains("You are an agent for Claude Code") {
-        Kind::Agent
+        RequestKind::Agent
     } else {
-        Kind::Main
+        RequestKind::Main
     }
 }
 
@@ -182,8 +182,8 @@ mod tests {
 
     use super::*;
 
-    fn main_request() -> Recorded {
-        Recorded::new(
+    fn main_request() -> RecordedRequest {
+        RecordedRequest::new(
             "/v1/messages",
             None,
             json!({
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn reads_texts() {
         let request = main_request();
-        assert_eq!(request.kind, Kind::Main);
+        assert_eq!(request.kind, RequestKind::Main);
         assert_eq!(request.count_of("needle"), 3);
         assert_eq!(request.last_user_text(), "out");
         assert_eq!(request.system_messages_text(), "hook says needle");
@@ -213,13 +213,14 @@ mod tests {
 
     #[test]
     fn tells_requests_apart() {
-        let kind = |path: &str, agent: Option<&str>, body| Recorded::new(path, agent.map(str::to_owned), body).kind;
+        let kind =
+            |path: &str, agent: Option<&str>, body| RecordedRequest::new(path, agent.map(str::to_owned), body).kind;
         let plain = json!({"messages": [{"role": "user", "content": "x"}]});
-        assert_eq!(kind("/v1/messages", None, plain.clone()), Kind::Side);
-        assert_eq!(kind("/v1/messages", Some("a1"), plain.clone()), Kind::Agent);
-        assert_eq!(kind("/v1/messages/count_tokens", None, plain), Kind::Count);
+        assert_eq!(kind("/v1/messages", None, plain.clone()), RequestKind::Side);
+        assert_eq!(kind("/v1/messages", Some("a1"), plain.clone()), RequestKind::Agent);
+        assert_eq!(kind("/v1/messages/count_tokens", None, plain), RequestKind::Count);
         let summary = json!({"tools": [{"name": "Bash"}], "messages": [{"role": "user", "content": SUMMARY_WORDS[0]}]});
-        assert_eq!(kind("/v1/messages", None, summary), Kind::Compact);
-        assert_eq!(kind("/else", None, Value::Null), Kind::Other);
+        assert_eq!(kind("/v1/messages", None, summary), RequestKind::Compact);
+        assert_eq!(kind("/else", None, Value::Null), RequestKind::Other);
     }
 }

@@ -2,27 +2,27 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::request::{Kind, Recorded};
-use super::turn::Turn;
+use super::request::{RecordedRequest, RequestKind};
+use super::turn::ModelTurn;
 
 /// The answers of a scripted model.
 ///
 /// The main thread of the session takes its turns in order; a subagent takes those of the first
 /// entry whose words stand in its system prompt or first message. A rule goes before both.
 #[derive(Debug, Clone)]
-pub struct Script {
-    main: VecDeque<Turn>,
+pub struct ModelScript {
+    main: VecDeque<ModelTurn>,
     agents: Vec<AgentTurns>,
     rules: Vec<Rule>,
-    default: Turn,
-    compact: Turn,
-    side: Turn,
+    default: ModelTurn,
+    compact: ModelTurn,
+    side: ModelTurn,
 }
 
 #[derive(Debug, Clone)]
 struct AgentTurns {
     needle: String,
-    turns: Vec<Turn>,
+    turns: Vec<ModelTurn>,
     used: HashMap<String, usize>,
 }
 
@@ -30,38 +30,38 @@ struct AgentTurns {
 #[derive(Debug, Clone)]
 struct Rule {
     needle: String,
-    turn: Turn,
+    turn: ModelTurn,
     uses_left: usize,
 }
 
 /// An answer and whether the script foresaw the request.
 pub(super) struct Picked {
-    pub(super) turn: Turn,
+    pub(super) turn: ModelTurn,
     pub(super) scripted: bool,
 }
 
-impl Default for Script {
+impl Default for ModelScript {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Script {
+impl ModelScript {
     /// A script without turns: every request gets the default answer.
     pub fn new() -> Self {
         Self {
             main: VecDeque::new(),
             agents: Vec::new(),
             rules: Vec::new(),
-            default: Turn::text("Unscripted answer."),
-            compact: Turn::text("<analysis>brief</analysis>\n<summary>\nScripted summary.\n</summary>"),
-            side: Turn::text("{\"title\": \"Scripted title\"}"),
+            default: ModelTurn::text("Unscripted answer."),
+            compact: ModelTurn::text("<analysis>brief</analysis>\n<summary>\nScripted summary.\n</summary>"),
+            side: ModelTurn::text("{\"title\": \"Scripted title\"}"),
         }
     }
 
     /// The next turn of the main thread.
     #[must_use]
-    pub fn turn(mut self, turn: Turn) -> Self {
+    pub fn turn(mut self, turn: ModelTurn) -> Self {
         self.main.push_back(turn);
         self
     }
@@ -69,7 +69,7 @@ impl Script {
     /// The next turn says `text`.
     #[must_use]
     pub fn say(self, text: impl Into<String>) -> Self {
-        self.turn(Turn::text(text))
+        self.turn(ModelTurn::text(text))
     }
 
     /// The next `count` turns say `text`.
@@ -81,18 +81,18 @@ impl Script {
     /// The next turn runs a shell command.
     #[must_use]
     pub fn bash(self, command: &str) -> Self {
-        self.turn(Turn::bash(command))
+        self.turn(ModelTurn::bash(command))
     }
 
     /// The next turn is an error of the API.
     #[must_use]
     pub fn error(self, status: u16, kind: &str, message: &str) -> Self {
-        self.turn(Turn::error(status, kind, message))
+        self.turn(ModelTurn::error(status, kind, message))
     }
 
     /// The turns of each subagent with `needle` in its system prompt or first message.
     #[must_use]
-    pub fn agent(mut self, needle: &str, turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn agent(mut self, needle: &str, turns: impl IntoIterator<Item = ModelTurn>) -> Self {
         self.agents.push(AgentTurns {
             needle: needle.to_owned(),
             turns: turns.into_iter().collect(),
@@ -103,65 +103,65 @@ impl Script {
 
     /// Answers the first main request with `needle` in its last user message, out of order.
     #[must_use]
-    pub fn when(self, needle: &str, turn: Turn) -> Self {
+    pub fn when(self, needle: &str, turn: ModelTurn) -> Self {
         self.rule(needle, turn, 1)
     }
 
     /// Answers every main request with `needle` in its last user message.
     #[must_use]
-    pub fn whenever(self, needle: &str, turn: Turn) -> Self {
+    pub fn whenever(self, needle: &str, turn: ModelTurn) -> Self {
         self.rule(needle, turn, usize::MAX)
     }
 
     /// The answer when the turns are used up; such requests count as unscripted.
     #[must_use]
-    pub fn default(mut self, turn: Turn) -> Self {
+    pub fn default(mut self, turn: ModelTurn) -> Self {
         self.default = turn;
         self
     }
 
     /// The answer to a request for a summary of the conversation.
     #[must_use]
-    pub fn compact(mut self, turn: Turn) -> Self {
+    pub fn compact(mut self, turn: ModelTurn) -> Self {
         self.compact = turn;
         self
     }
 
     /// The answer to small requests of the client itself, such as the one for a title.
     #[must_use]
-    pub fn side(mut self, turn: Turn) -> Self {
+    pub fn side(mut self, turn: ModelTurn) -> Self {
         self.side = turn;
         self
     }
 
-    pub(super) fn push(&mut self, turn: Turn) {
+    pub(super) fn push(&mut self, turn: ModelTurn) {
         self.main.push_back(turn);
     }
 
-    pub(super) fn pick(&mut self, request: &Recorded) -> Picked {
+    pub(super) fn pick(&mut self, request: &RecordedRequest) -> Picked {
         let foreseen = match request.kind {
-            Kind::Compact => Some(self.compact.clone()),
-            Kind::Side => Some(self.side.clone()),
-            Kind::Agent => self.agent_turn(request),
-            Kind::Main => self.ruled(request).or_else(|| self.main.pop_front()),
-            Kind::Count | Kind::Other => None,
+            RequestKind::Compact => Some(self.compact.clone()),
+            RequestKind::Side => Some(self.side.clone()),
+            RequestKind::Agent => self.agent_turn(request),
+            RequestKind::Main => self.ruled(request).or_else(|| self.main.pop_front()),
+            RequestKind::Count | RequestKind::Other => None,
         };
         Picked { scripted: foreseen.is_some(), turn: foreseen.unwrap_or_else(|| self.default.clone()) }
     }
 
-    fn rule(mut self, needle: &str, turn: Turn, uses_left: usize) -> Self {
+    fn rule(mut self, needle: &str, turn: ModelTurn, uses_left: usize) -> Self {
         self.rules.push(Rule { needle: needle.to_owned(), turn, uses_left });
         self
     }
 
-    fn ruled(&mut self, request: &Recorded) -> Option<Turn> {
+    fn ruled(&mut self, request: &RecordedRequest) -> Option<ModelTurn> {
         let text = request.last_user_text();
         let rule = self.rules.iter_mut().find(|rule| rule.uses_left > 0 && text.contains(&rule.needle))?;
         rule.uses_left -= 1;
         Some(rule.turn.clone())
     }
 
-    fn agent_turn(&mut self, request: &Recorded) -> Option<Turn> {
+    fn agent_turn(&mut self, request: &RecordedRequest) -> Option<ModelTurn> {
         let (system, first) = (request.system_text(), request.first_text());
         let entry =
             self.agents.iter_mut().find(|entry| system.contains(&entry.needle) || first.contains(&entry.needle))?;

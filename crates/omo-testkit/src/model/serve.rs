@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tiny_http::{Header, Method, Request, Response, Server};
 
-use super::request::Recorded;
-use super::turn::{Body, Turn};
+use super::request::RecordedRequest;
+use super::turn::{Body, ModelTurn};
 use super::{Shared, wire};
 use crate::ids;
 
@@ -52,7 +52,7 @@ fn answer(mut http: Request, shared: &Shared) -> io::Result<()> {
     let mut text = Vec::new();
     http.as_reader().read_to_end(&mut text)?;
     let body = serde_json::from_slice(&text).unwrap_or_default();
-    let request = Recorded::new(&path, agent, body);
+    let request = RecordedRequest::new(&path, agent, body);
     let turn = shared.record(request.clone());
     match path.as_str() {
         "/v1/messages" if is_post => deliver(http, shared, &request, &turn, 0),
@@ -61,7 +61,13 @@ fn answer(mut http: Request, shared: &Shared) -> io::Result<()> {
     }
 }
 
-fn deliver(http: Request, shared: &Shared, request: &Recorded, turn: &Turn, computed: usize) -> io::Result<()> {
+fn deliver(
+    http: Request,
+    shared: &Shared,
+    request: &RecordedRequest,
+    turn: &ModelTurn,
+    computed: usize,
+) -> io::Result<()> {
     if !turn.delay.is_zero() && !shared.pause(turn.delay) {
         return Ok(());
     }
@@ -88,7 +94,7 @@ fn deliver(http: Request, shared: &Shared, request: &Recorded, turn: &Turn, comp
 }
 
 /// Writes the events by hand, each as one HTTP chunk, so that waits fall between them.
-fn stream(http: Request, shared: &Shared, turn: &Turn, message: &Value) -> io::Result<()> {
+fn stream(http: Request, shared: &Shared, turn: &ModelTurn, message: &Value) -> io::Result<()> {
     let mut out = http.into_writer();
     write!(
         out,

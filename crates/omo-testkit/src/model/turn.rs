@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::request::Recorded;
+use super::request::RecordedRequest;
 
 /// One answer of the model.
 #[derive(Debug, Clone)]
-pub struct Turn {
+pub struct ModelTurn {
     pub(super) body: Body,
     pub(super) delay: Duration,
     pub(super) chunks: usize,
@@ -25,7 +25,7 @@ pub(super) enum Body {
     Message(Vec<Block>),
     Failure { status: u16, kind: String, message: String, headers: Vec<(&'static str, String)> },
     Hang,
-    Computed(Arc<dyn Fn(&Recorded) -> Turn + Send + Sync>),
+    Computed(Arc<dyn Fn(&RecordedRequest) -> ModelTurn + Send + Sync>),
 }
 
 impl fmt::Debug for Body {
@@ -47,7 +47,7 @@ pub(super) enum Block {
     Tool { name: String, input: Value },
 }
 
-impl Turn {
+impl ModelTurn {
     /// The model says `text`.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(Body::Message(vec![Block::Text(text.into())]))
@@ -114,7 +114,7 @@ impl Turn {
     }
 
     /// The answer depends on the request, for example to repeat a token that a hook gave.
-    pub fn computed(answer: impl Fn(&Recorded) -> Self + Send + Sync + 'static) -> Self {
+    pub fn computed(answer: impl Fn(&RecordedRequest) -> Self + Send + Sync + 'static) -> Self {
         Self::new(Body::Computed(Arc::new(answer)))
     }
 
@@ -180,7 +180,7 @@ impl Turn {
     }
 }
 
-impl From<&str> for Turn {
+impl From<&str> for ModelTurn {
     fn from(text: &str) -> Self {
         Self::text(text)
     }

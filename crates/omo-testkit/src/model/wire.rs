@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::turn::{Block, Turn};
+use super::turn::{Block, ModelTurn};
 use crate::ids;
 
 /// One event of a stream and the wait behind it.
@@ -15,7 +15,7 @@ pub(super) struct Event {
 }
 
 /// The message that `blocks` make.
-pub(super) fn message(turn: &Turn, blocks: &[Block], model: &str) -> Value {
+pub(super) fn message(turn: &ModelTurn, blocks: &[Block], model: &str) -> Value {
     let content: Vec<_> = blocks.iter().map(content_block).collect();
     let calls_tool = blocks.iter().any(|block| matches!(block, Block::Tool { .. }));
     let default_reason = if calls_tool { "tool_use" } else { "end_turn" };
@@ -33,7 +33,7 @@ pub(super) fn message(turn: &Turn, blocks: &[Block], model: &str) -> Value {
 }
 
 /// The same message as a stream of events.
-pub(super) fn events(message: &Value, turn: &Turn) -> Vec<Event> {
+pub(super) fn events(message: &Value, turn: &ModelTurn) -> Vec<Event> {
     let mut opening = message.clone();
     if let Some(opening) = opening.as_object_mut() {
         opening.insert("content".into(), json!([]));
@@ -74,7 +74,7 @@ fn event(name: &'static str, mut data: Value) -> Event {
     Event { name, data, pause: Duration::ZERO }
 }
 
-fn usage(turn: &Turn) -> Value {
+fn usage(turn: &ModelTurn) -> Value {
     let mut usage = Map::from_iter([
         ("input_tokens".into(), 100.into()),
         ("output_tokens".into(), 20.into()),
@@ -101,7 +101,7 @@ fn content_block(block: &Block) -> Value {
 }
 
 /// The empty form of a block and the deltas that fill it.
-fn opened(block: &Value, turn: &Turn) -> (Value, Vec<(Value, Duration)>) {
+fn opened(block: &Value, turn: &ModelTurn) -> (Value, Vec<(Value, Duration)>) {
     let field = |name: &str| block.get(name).cloned().unwrap_or_default();
     let mut empty = block.clone();
     let mut clear = |name: &str, value: Value| {
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn streams_text_and_tool() {
-        let turn = Turn::text("hello").tool("Bash", json!({"command": "ls"}));
+        let turn = ModelTurn::text("hello").tool("Bash", json!({"command": "ls"}));
         let blocks =
             [Block::Text("hello".into()), Block::Tool { name: "Bash".into(), input: json!({"command": "ls"}) }];
         let message = message(&turn, &blocks, "m");

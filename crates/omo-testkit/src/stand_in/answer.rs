@@ -26,7 +26,7 @@ pub struct HookRun {
 
 /// A hook's standard output, read as the client reads it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum HookAnswer {
     /// No output, or output of a hook that ended with an error or too late.
     Nothing,
     /// Text that is no JSON object.
@@ -50,18 +50,18 @@ impl From<Finished> for HookRun {
 impl HookRun {
     /// The answer. Output that begins like an object and is none is an error: the client would
     /// drop it or show it to the model.
-    pub fn answer(&self) -> Result<Answer> {
+    pub fn answer(&self) -> Result<HookAnswer> {
         let text = self.stdout.trim();
         if text.is_empty() || self.timed_out {
-            return Ok(Answer::Nothing);
+            return Ok(HookAnswer::Nothing);
         }
         match serde_json::from_str::<Value>(text) {
-            Ok(value) if value.is_object() => Ok(Answer::Json(value)),
+            Ok(value) if value.is_object() => Ok(HookAnswer::Json(value)),
             Err(error) if text.starts_with('{') => {
                 anyhow::bail!("the hook's answer does not parse: {error}: {text}")
             }
-            _ if !self.status.success() => Ok(Answer::Nothing),
-            _ => Ok(Answer::PlainText(text.to_owned())),
+            _ if !self.status.success() => Ok(HookAnswer::Nothing),
+            _ => Ok(HookAnswer::PlainText(text.to_owned())),
         }
     }
 
@@ -71,7 +71,7 @@ impl HookRun {
     }
 }
 
-impl Answer {
+impl HookAnswer {
     /// Whether the hook blocks the prompt or the stop.
     pub fn blocks(&self) -> bool {
         self.text("/decision") == Some("block")

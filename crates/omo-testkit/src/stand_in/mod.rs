@@ -16,9 +16,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-pub use answer::{Answer, HookRun};
+pub use answer::{HookAnswer, HookRun};
 pub use events::{StopInput, SubagentStopInput, background_agent, background_shell, session_cron};
-pub use transcript::{Transcript, notification};
+pub use transcript::{StagedTranscript, notification};
 
 use crate::json::Object;
 use crate::lab::Lab;
@@ -41,7 +41,7 @@ pub struct StandIn {
     project: PathBuf,
     data: PathBuf,
     session: String,
-    transcript: Transcript,
+    transcript: StagedTranscript,
     hooks: Hooks,
     environment: BTreeMap<String, String>,
     prompt_id: String,
@@ -65,7 +65,7 @@ impl StandIn {
             project: lab.project().to_owned(),
             data,
             session: session.to_owned(),
-            transcript: Transcript::new(lab.home(), lab.project(), session),
+            transcript: StagedTranscript::new(lab.home(), lab.project(), session),
             hooks: Hooks::read(plugin)?,
             environment: lab.environment().clone(),
             prompt_id: crate::ids::uuid(),
@@ -110,7 +110,7 @@ impl StandIn {
     }
 
     /// The transcript, to stage what the model and the person did.
-    pub fn transcript(&mut self) -> &mut Transcript {
+    pub fn transcript(&mut self) -> &mut StagedTranscript {
         &mut self.transcript
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use omo_testkit::{Client, Lab, MockModel, Script, Terminal, Turn};
+use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn, Terminal};
 use serde_json::json;
 
 /// The terminal's size, in columns and rows: all of the run fits, so that nothing scrolls away.
@@ -30,7 +30,7 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     if !Terminal::available() {
         bail!("tmux is not installed, and it types for the person in the picture");
     }
-    let model = MockModel::start(Script::new())?;
+    let model = MockModel::start(ModelScript::new())?;
     let lab = Lab::builder().model(&model).plugin(plugin).env("COLORTERM", "truecolor").build()?;
     lab.write("test.sh", CHECK)?;
     for turn in turns(lab.project()) {
@@ -48,15 +48,15 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
 }
 
 /// What the model does and says.
-fn turns(project: &Path) -> [Turn; 4] {
+fn turns(project: &Path) -> [ModelTurn; 4] {
     let done = "<promise>DONE</promise>";
     let writes =
-        |content: &str| Turn::call("Write", json!({"file_path": project.join("greet.sh"), "content": content}));
+        |content: &str| ModelTurn::call("Write", json!({"file_path": project.join("greet.sh"), "content": content}));
     [
         writes(WRONG),
-        Turn::text(format!("greet.sh is written, and I am sure that it works.\n\n{done}")),
+        ModelTurn::text(format!("greet.sh is written, and I am sure that it works.\n\n{done}")),
         writes(RIGHT),
-        Turn::text(format!("It has to greet the name that it is given. Now it does.\n\n{done}")),
+        ModelTurn::text(format!("It has to greet the name that it is given. Now it does.\n\n{done}")),
     ]
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
-use omo_exec::claude::{Claude, ClaudeError, Plugin, may_run};
+use omo_exec::claude::{ClaudeClient, ClaudeError, InstalledPlugin, may_run};
 use omo_store::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
@@ -29,14 +29,14 @@ pub(in super::super) fn search(folder: Option<&Path>, home: Option<&Path>) -> Se
 }
 
 /// The client on `PATH`, to be started in a folder.
-pub(super) fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<Claude, ClaudeError> {
+pub(super) fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<ClaudeClient, ClaudeError> {
     let search = search(folder, home);
     let folder = folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
-    Ok(Claude::find(&search, &folder)?.with_limit(LIMIT))
+    Ok(ClaudeClient::find(&search, &folder)?.with_limit(LIMIT))
 }
 
 /// Which client there is, and the plugins that it lists for a project.
-pub(super) fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<Plugin>, String>) {
+pub(super) fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<InstalledPlugin>, String>) {
     let claude = match claude(root, home) {
         Ok(claude) => claude,
         Err(error) => return (Client::Missing, Err(format!("not looked at: {error}"))),
@@ -52,7 +52,7 @@ pub(super) fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Resul
 }
 
 /// The enabled plugins that run hooks of omo.
-pub(super) fn carriers(plugins: &[Plugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
+pub(super) fn carriers(plugins: &[InstalledPlugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
     let enabled = plugins.iter().filter(|plugin| plugin.enabled);
     let mut carriers: Vec<Carrier> = enabled.filter_map(|plugin| carrier(plugin, plugin_home)).collect();
     // The one that is omo itself first.
@@ -60,7 +60,7 @@ pub(super) fn carriers(plugins: &[Plugin], plugin_home: Option<&Path>) -> Vec<Ca
     carriers
 }
 
-fn carrier(plugin: &Plugin, plugin_home: Option<&Path>) -> Option<Carrier> {
+fn carrier(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<Carrier> {
     let folder = plugin.read_from_folder.clone().or_else(|| plugin.install_path.clone())?;
     let manifest = files::json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     let hooks = hooks(&folder, &manifest);

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use omo_core::client_version::ClientVersion;
-use omo_exec::claude::Plugin;
-use omo_exec::tracked::Tracked;
+use omo_exec::claude::InstalledPlugin;
+use omo_exec::tracked::FolderStatus;
 use serde_json::{Value, json};
 
 use super::super::facts::*;
 use super::super::finding::{Finding, Level};
 use super::judge;
 
-fn plugin(id: &str, enabled: bool) -> Plugin {
-    Plugin {
+fn plugin(id: &str, enabled: bool) -> InstalledPlugin {
+    InstalledPlugin {
         id: id.to_owned(),
         version: Some("1.0.0".to_owned()),
         scope: Some("user".to_owned()),
@@ -89,7 +89,7 @@ fn sound() -> Facts {
         traces: Vec::new(),
         goals: Ok(Vec::new()),
         state: State::Open(StateFolder::default()),
-        git: Git { is_there: true, in_work_tree: true, tracked: Some(Tracked { files: 0, ignores: true }) },
+        git: Git { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
         own: Own::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
         repository: Repository::Approved(2),
@@ -344,14 +344,14 @@ const CASES: &[Case] = &[
     (|f| state(f).corrupt = vec!["runtime.local.json.corrupt-1".into()], "state", Warning, "1 copy of a state", "rm "),
     (|f| f.git.is_there = false, "git", Warning, "no git on PATH", "install git"),
     (
-        |f| f.git.tracked = Some(Tracked { files: 2, ignores: true }),
+        |f| f.git.tracked = Some(FolderStatus { files: 2, ignores: true }),
         "git",
         Bad,
         "git tracks 2 files",
         "git rm -r --cached .sisyphus/cc-omo",
     ),
     (
-        |f| f.git.tracked = Some(Tracked { files: 0, ignores: false }),
+        |f| f.git.tracked = Some(FolderStatus { files: 0, ignores: false }),
         "git",
         Warning,
         "does not ignore",

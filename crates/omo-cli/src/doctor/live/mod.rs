@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use omo_exec::claude::{Claude, Headless};
+use omo_exec::claude::{ClaudeClient, HeadlessRequest};
 
 use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, commands_of};
 use super::gather::Surroundings;
@@ -42,7 +42,8 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     let sandbox = Sandbox::build(facts, surroundings)?;
     let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
     let place = program.parent().map(Path::to_owned);
-    let claude = Claude::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
+    let claude =
+        ClaudeClient::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
     let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
@@ -60,9 +61,9 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     Ok(Live::Seen(seen))
 }
 
-fn session(claude: &Claude, sandbox: &Sandbox, script: Script, wanted: &mut Wanted) -> Result<String, String> {
+fn session(claude: &ClaudeClient, sandbox: &Sandbox, script: Script, wanted: &mut Wanted) -> Result<String, String> {
     let model = Model::start(script)?;
-    let headless = Headless {
+    let headless = HeadlessRequest {
         folder: &sandbox.project,
         variables: sandbox.variables(&model.url()),
         arguments: sandbox.arguments(),

@@ -1,13 +1,13 @@
 //! What a block looks like, and that none is long.
 
-use omo_plan::dialects::{self, Options};
-use omo_plan::run::event::{Actor, Event, EventKind};
+use omo_plan::dialects::{self, BatchOptions};
+use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::verbs;
 
 use super::*;
 
 fn state(plan: &str, batch_size: u32) -> RunState {
-    let plan = dialects::read("docs/plan.md", plan.as_bytes(), Options::of(3, batch_size));
+    let plan = dialects::read("docs/plan.md", plan.as_bytes(), BatchOptions::of(3, batch_size));
     assert!(plan.is_sound(), "{:?}", plan.diagnostics);
     let what = EventKind::RunOpened {
         plan: Box::new(plan),
@@ -17,20 +17,20 @@ fn state(plan: &str, batch_size: u32) -> RunState {
         asked: None,
         mode: None,
     };
-    let (ts, actor) = (Timestamp::from_millis(0), Actor::default());
-    RunState::open(&Event { seq: 1, ts, actor, what }).unwrap()
+    let (ts, actor) = (Timestamp::from_millis(0), EventActor::default());
+    RunState::open(&RunEvent { seq: 1, ts, actor, what }).unwrap()
 }
 
 /// Every task of the plan is done, one after the other, up to the first stop or the end.
 fn played(mut state: RunState) -> RunState {
     loop {
         let ids: Vec<String> = match omo_plan::run::schedule::next(&state) {
-            omo_plan::run::schedule::Action::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
+            omo_plan::run::schedule::NextAction::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
             _ => Vec::new(),
         };
         let Some(id) = ids.first() else { break };
         let evidence = "its worker was lost".to_owned();
-        let end = omo_plan::run::event::UnitEnd { attempt: 1, evidence, ..Default::default() };
+        let end = omo_plan::run::event::AttemptEnd { attempt: 1, evidence, ..Default::default() };
         add(&mut state, EventKind::UnitFailed { unit: id.clone(), is_final: true, end });
     }
     while let Some(what) = verbs::advance(&state) {
@@ -40,8 +40,8 @@ fn played(mut state: RunState) -> RunState {
 }
 
 fn add(state: &mut RunState, what: EventKind) {
-    let (seq, ts, actor) = (state.seq + 1, Timestamp::from_millis(1), Actor::default());
-    state.apply(&Event { seq, ts, actor, what }).unwrap();
+    let (seq, ts, actor) = (state.seq + 1, Timestamp::from_millis(1), EventActor::default());
+    state.apply(&RunEvent { seq, ts, actor, what }).unwrap();
 }
 
 fn plan(tasks: usize, title: &str) -> String {

@@ -1,14 +1,14 @@
 //! A task that comes later: of a session whose run is open it is added to that as well.
 
-use omo_plan::model::Unit;
+use omo_plan::model::Task;
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs;
 use omo_plan::task_session::{self, TaskFile};
 use omo_runs::session_store::RunRef;
-use omo_runs::{Run, Runs, RunsError};
+use omo_runs::{Run, RunStore, RunStoreError};
 use omo_store::env::ProcessEnv;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::context::CommandContext;
 
 /// A task that a run is to have too.
@@ -16,15 +16,15 @@ pub(crate) struct AddedTask<'a> {
     context: CommandContext<'a>,
     run: Run,
     before: RunState,
-    unit: Unit,
+    unit: Task,
 }
 
 impl<'a> AddedTask<'a> {
     /// Finds out whether it can be. Nothing is written.
-    pub(crate) fn to(env: &'a ProcessEnv, run: &RunRef, task: &TaskFile) -> Result<Self, Failure> {
+    pub(crate) fn to(env: &'a ProcessEnv, run: &RunRef, task: &TaskFile) -> Result<Self, CommandError> {
         let context = CommandContext::find(env)?;
-        let runs = Runs::find(&run.root, Some(&context.state_home))?;
-        let run = runs.ok_or_else(|| RunsError::NotFound(run.id.clone()))?.get(&run.id)?;
+        let runs = RunStore::find(&run.root, Some(&context.state_home))?;
+        let run = runs.ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?.get(&run.id)?;
         let before = run.state()?;
         let unit = task_session::unit(task);
         verbs::add_unit(&before, &context.caller()?, unit.clone())?;
@@ -32,7 +32,7 @@ impl<'a> AddedTask<'a> {
     }
 
     /// Adds it.
-    pub(crate) fn add(self) -> Result<(), Failure> {
+    pub(crate) fn add(self) -> Result<(), CommandError> {
         let Self { context, run, before, unit } = self;
         let state = context.engine(&run, &before)?.add(unit)?;
         context.tell(&run, &before.holder, &state);

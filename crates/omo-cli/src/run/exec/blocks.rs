@@ -4,10 +4,10 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
-use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::event::{Event, EventKind};
-use omo_plan::run::state::{Phase, RunState};
-use omo_plan::task_session::{self as sessions, TaskFile, TaskStatus};
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::run::event::{EventKind, RunEvent};
+use omo_plan::run::state::{RunPhase, RunState};
+use omo_plan::task_session::{self as sessions, TaskFile, TaskFileStatus};
 use omo_runs::task_session::{is_one, report, session_id};
 
 use super::super::blocks::{MAX_BYTES, PATIENTLY};
@@ -69,7 +69,7 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// Whether nothing was begun since the tasks are gone over this time.
-pub(crate) fn is_beginning(events: &[Event]) -> bool {
+pub(crate) fn is_beginning(events: &[RunEvent]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.what {
         EventKind::UnitStarted { .. } => Some(false),
         EventKind::RunOpened { .. } | EventKind::IterationStarted { .. } | EventKind::Resumed => Some(true),
@@ -79,8 +79,8 @@ pub(crate) fn is_beginning(events: &[Event]) -> bool {
 }
 
 /// What the user is shown before a wave.
-fn before_a_wave(units: &[&Unit], state: &RunState, is_beginning: bool) -> String {
-    if units.iter().any(|unit| unit.kind == UnitKind::Verify) {
+fn before_a_wave(units: &[&Task], state: &RunState, is_beginning: bool) -> String {
+    if units.iter().any(|unit| unit.kind == TaskKind::Verify) {
         return "## Running Verification...".to_owned();
     }
     match (is_beginning, state.iteration) {
@@ -91,7 +91,7 @@ fn before_a_wave(units: &[&Unit], state: &RunState, is_beginning: bool) -> Strin
 }
 
 /// Tasks for subagents, all of them to be started at the same time; with how many of them there was room for.
-pub(crate) fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: bool) -> (String, usize) {
+pub(crate) fn spawn(run: &str, units: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
     let agents = agents(run, units, state);
     let count = agents.len();
     let (calls, they) = if count == 1 {
@@ -108,7 +108,7 @@ pub(crate) fn spawn(run: &str, units: &[&Unit], state: &RunState, is_beginning: 
 }
 
 /// The lines for each agent: no more of them than a block has room for, and one at least.
-fn agents(run: &str, units: &[&Unit], state: &RunState) -> Vec<String> {
+fn agents(run: &str, units: &[&Task], state: &RunState) -> Vec<String> {
     let room = MAX_BYTES - LEAST_SHOWN - 400;
     let mut agents: Vec<String> = Vec::new();
     let mut taken = 0;
@@ -123,7 +123,7 @@ fn agents(run: &str, units: &[&Unit], state: &RunState) -> Vec<String> {
     agents
 }
 
-fn agent(run: &str, unit: &Unit, state: &RunState) -> String {
+fn agent(run: &str, unit: &Task, state: &RunState) -> String {
     let id = &unit.id;
     let attempt = state.units.get(id).map_or(0, |known| known.attempts) + 1;
     let prompt = prompt(run, unit, state);
@@ -135,24 +135,24 @@ fn agent(run: &str, unit: &Unit, state: &RunState) -> String {
 }
 
 /// Which agent works on a task: one that has something to judge in it shows that with evidence.
-pub(crate) fn agent_type(unit: &Unit, state: &RunState) -> &'static str {
+pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
     match unit.kind {
-        UnitKind::Verify => "omo:verifier",
-        UnitKind::Impl | UnitKind::Tests | UnitKind::Doc if is_one(state) => "omo:worker",
-        UnitKind::Impl | UnitKind::Tests | UnitKind::Doc => "omo:executor",
+        TaskKind::Verify => "omo:verifier",
+        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if is_one(state) => "omo:worker",
+        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => "omo:executor",
     }
 }
 
 /// What an agent is told: the rest it gets from omo.
-pub(crate) fn prompt(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(crate) fn prompt(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let begin = format!("Begin with: omo agent start {id} --run {run}");
     if is_one(state) {
         return format!("SESSION_ID: {} TASK_ID: {id} {begin}", session_id(state));
     }
     match unit.kind {
-        UnitKind::Verify => format!("TASK_ID: {id} Verify the plan run {run}. {begin}"),
-        UnitKind::Impl | UnitKind::Tests | UnitKind::Doc => {
+        TaskKind::Verify => format!("TASK_ID: {id} Verify the plan run {run}. {begin}"),
+        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => {
             format!("Execute {word} {id} of the plan run {run}. {begin}")
         }
     }
@@ -161,8 +161,8 @@ pub(crate) fn prompt(run: &str, unit: &Unit, state: &RunState) -> String {
 /// The run came to its end.
 pub(crate) fn done(state: &RunState) -> String {
     let shown = match &state.phase {
-        Phase::Executing => report::progress(state),
-        Phase::Ended { .. } | Phase::Cancelled { .. } => report::finished_block(state),
+        RunPhase::Executing => report::progress(state),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => report::finished_block(state),
     };
     ended(&shown)
 }
@@ -174,7 +174,7 @@ pub(crate) fn ended(shown: &str) -> String {
 
 /// A session is over, and no run of it is known.
 pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: bool) -> String {
-    let resolved = tasks.iter().filter(|task| task.status == TaskStatus::Resolved).count();
+    let resolved = tasks.iter().filter(|task| task.status == TaskFileStatus::Resolved).count();
     let mut text = String::new();
     let (word, result) = if is_complete { ("Complete", "✓ PASS") } else { ("Failed", "✗ FAIL") };
     let _ = write!(
@@ -190,9 +190,9 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 }
 
 /// The commands with which the worker that has the ticket ends a task of such a run.
-pub(crate) fn how_to_end(unit: &Unit, run: &str, ticket: &str) -> String {
+pub(crate) fn how_to_end(unit: &Task, run: &str, ticket: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
-    if unit.kind == UnitKind::Verify {
+    if unit.kind == TaskKind::Verify {
         return format!(
             "Show with commands of your own that the whole is done:\n  run: omo agent evidence run {with} -- COMMAND\n\
              Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {PATIENTLY}\n\

@@ -7,18 +7,18 @@ mod session;
 use std::path::Path;
 
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::{Plan, UnitKind};
+use omo_plan::model::{Plan, TaskKind};
 use omo_plan::run::event::{QuestionKind, RunResult};
 use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::run::state::{CONTINUE, Phase, RunState};
+use omo_plan::run::state::{CONTINUE, RunPhase, RunState};
 use omo_plan::run::verbs;
-use omo_plan::task_session::{self, SessionPhase};
-use omo_plan::ultra_run::arguments::Part;
-use omo_plan::ultra_run::asked::Asked as AskedScope;
+use omo_plan::task_session::{self, TaskListPhase};
+use omo_plan::ultra_run::arguments::PlanSelection;
+use omo_plan::ultra_run::asked::RunScope as AskedScope;
 use omo_runs::engine::planned_commands;
 use omo_runs::session_store::open_run;
 use omo_runs::task_session::report;
-use omo_runs::{Run, Runs};
+use omo_runs::{Run, RunStore};
 use omo_store::git_worktree::GitWorktree;
 
 use super::context::{CommandContext, another};
@@ -27,76 +27,80 @@ use super::local::alone_in_repository;
 use super::open::{Asked, approve, no_repository, say};
 use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 use super::start::{begin as begin_run, otherwise, prepare};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::project::named_or_own;
 pub(crate) use added::AddedTask;
 use session::Session;
 
 /// Opens the run of a task session, goes on with the one that it has, or says how it ended.
-pub(super) fn execute(context: &CommandContext, wanted: &ExecuteRequest, session: Option<&str>) -> Result<(), Failure> {
-    if wanted.scope.is_dry_run || wanted.scope.is_resume || wanted.scope.part != Part::Whole {
+pub(super) fn execute(
+    context: &CommandContext,
+    wanted: &ExecuteRequest,
+    session: Option<&str>,
+) -> Result<(), CommandError> {
+    if wanted.scope.is_dry_run || wanted.scope.is_resume || wanted.scope.part != PlanSelection::Whole {
         let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
-        return Err(Failure::user("a task list is executed as a whole", hint));
+        return Err(CommandError::user("a task list is executed as a whole", hint));
     }
     let id = named_or_own(session, context.env)?.ok_or_else(|| {
-        Failure::user("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
+        CommandError::user("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
     })?;
     let session = Session::read(&id)?;
     is_of_this_work_tree(context, &session)?;
     let own = context.runs.as_ref().map(|runs| own_run(context, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
-        (_, Some((run, state))) if state.phase == Phase::Executing => {
+        (_, Some((run, state))) if state.phase == RunPhase::Executing => {
             if wanted.mode.is_some_and(|mode| mode != state.mode) {
                 return Err(otherwise(run.id(), &state));
             }
             go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref())
         }
-        (SessionPhase::PlanningComplete | SessionPhase::Execution | SessionPhase::Verification, _) => {
+        (TaskListPhase::PlanningComplete | TaskListPhase::Execution | TaskListPhase::Verification, _) => {
             begin(context, &session, wanted)
         }
-        (SessionPhase::Failed, Some((run, state))) if wanted.again => {
+        (TaskListPhase::Failed, Some((run, state))) if wanted.again => {
             go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref())
         }
-        (SessionPhase::Failed, None) if wanted.again => begin(context, &session, wanted),
-        (SessionPhase::Complete | SessionPhase::Failed, Some((run, state))) => {
+        (TaskListPhase::Failed, None) if wanted.again => begin(context, &session, wanted),
+        (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.listen(&run, &state);
             over(&report::finished(&state), &blocks::done(&state), super::blocks::is_complete(&state), wanted)
         }
-        (phase @ (SessionPhase::Complete | SessionPhase::Failed), None) => {
-            let is_well = phase == SessionPhase::Complete;
+        (phase @ (TaskListPhase::Complete | TaskListPhase::Failed), None) => {
+            let is_well = phase == TaskListPhase::Complete;
             let text = blocks::ended_without_a_run(session.id.as_str(), &session.tasks, is_well);
             over(&text, &blocks::ended(&text), is_well, wanted)
         }
-        (SessionPhase::Cancelled, _) => {
+        (TaskListPhase::Cancelled, _) => {
             let line = format!("The task session {} was cancelled; nothing of it is done.", session.id);
             say(&if wanted.is_typed { blocks::line(&line) } else { line })
         }
-        (phase @ (SessionPhase::Planning | SessionPhase::Documentation | SessionPhase::Unknown), _) => {
+        (phase @ (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown), _) => {
             Err(not_ready(session.id.as_str(), phase))
         }
     }
 }
 
-fn not_ready(id: &str, phase: SessionPhase) -> Failure {
+fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
     let message = format!("the task session {id} cannot be executed: its phase is {}", phase.word());
     let hint = match phase {
-        SessionPhase::Documentation => "its tasks are done; what is left is written by whoever began that",
+        TaskListPhase::Documentation => "its tasks are done; what is left is written by whoever began that",
         _ => {
             "finish its plan first: /omo:ulw-plan in Claude Code, or `omo agent tasks update --phase PLANNING_COMPLETE`"
         }
     };
-    Failure::precondition(message, hint)
+    CommandError::precondition(message, hint)
 }
 
 /// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
 /// the client shows them as it is, without a model.
-fn over(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Result<(), Failure> {
+fn over(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Result<(), CommandError> {
     say(if wanted.is_typed && !is_well { shown } else { block })?;
-    if is_well { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
+    if is_well { Ok(()) } else { Err(CommandError::said(ExitKind::NotGreen)) }
 }
 
 /// A session works in one folder, and its workers change that.
-fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), Failure> {
+fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), CommandError> {
     let folder = &session.file.working_dir;
     let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -105,11 +109,15 @@ fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(
     }
     let shown = omo_core::text::sanitize(folder, 300);
     let message = format!("the task session {} works in {shown}, and not in {}", session.id, context.root.display());
-    Err(Failure::precondition(message, "run this in that folder"))
+    Err(CommandError::precondition(message, "run this in that folder"))
 }
 
 /// The run of a session: the one that is open, or else the one that its file names.
-fn own_run(context: &CommandContext, runs: &Runs, session: &Session) -> Result<Option<(Run, RunState)>, Failure> {
+fn own_run(
+    context: &CommandContext,
+    runs: &RunStore,
+    session: &Session,
+) -> Result<Option<(Run, RunState)>, CommandError> {
     // One that was just opened may not have come to be named.
     if let Some((run, state)) = context.executing(runs)?.filter(|(_, state)| session.is_of(state)) {
         return Ok(Some((run, state)));
@@ -121,7 +129,7 @@ fn own_run(context: &CommandContext, runs: &Runs, session: &Session) -> Result<O
 }
 
 /// Opens a run of the session. What its files say was done counts as claimed.
-fn begin(context: &CommandContext, session: &Session, wanted: &ExecuteRequest) -> Result<(), Failure> {
+fn begin(context: &CommandContext, session: &Session, wanted: &ExecuteRequest) -> Result<(), CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let mode = wanted.mode.unwrap_or(ExecutionMode::Waves);
     let plan = plan(session, wanted, mode)?;
@@ -134,20 +142,20 @@ fn begin(context: &CommandContext, session: &Session, wanted: &ExecuteRequest) -
         ExecutionMode::Batches | ExecutionMode::Waves => None,
     };
     let prepared = prepare(context, wanted, plan, mode, scope, &asked(session.id.as_str(), Some(wanted)))?;
-    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.alone(&runs, None)?;
     if mode == ExecutionMode::Parallel {
         alone_in_repository(&runs, None)?;
     }
     if Session::read(&session.id)? != *session {
         let message = format!("the task session {} was changed meanwhile", session.id);
-        return Err(Failure::conflict(message, "run it again"));
+        return Err(CommandError::conflict(message, "run it again"));
     }
     begin_run(context, &runs, prepared, work_tree.head(), task_session::imported(&session.tasks))
 }
 
 /// The plan of a session, with the options that were given now.
-fn plan(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Result<Plan, Failure> {
+fn plan(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Result<Plan, CommandError> {
     let mut file = session.file.clone();
     if let Some(most) = wanted.waves.max_iterations {
         file.options.max_iterations = most;
@@ -158,15 +166,15 @@ fn plan(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Resu
     let skips = wanted.waves.skip_verify || session.skips_verification();
     let folder = session.folder.display().to_string();
     let plan = task_session::plan(&file, &session.tasks, &folder, skips);
-    if plan.units.iter().all(|unit| unit.kind == UnitKind::Verify) {
+    if plan.units.iter().all(|unit| unit.kind == TaskKind::Verify) {
         let message = format!("the task session {} has no tasks", session.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
-        return Err(Failure::precondition(message, hint));
+        return Err(CommandError::precondition(message, hint));
     }
     if plan.is_sound() { Ok(arranged(plan, mode, &wanted.mode_options())) } else { Err(unsound(session, &plan)) }
 }
 
-fn unsound(session: &Session, plan: &Plan) -> Failure {
+fn unsound(session: &Session, plan: &Plan) -> CommandError {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let line = |found: &omo_plan::diagnostic::Diagnostic| {
         let file = found.unit.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
@@ -175,7 +183,7 @@ fn unsound(session: &Session, plan: &Plan) -> Failure {
     };
     let lines: Vec<String> = errors.map(line).collect();
     let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));
-    Failure::plan(message, format!("mend the files in {}; nothing was run", session.folder.display()))
+    CommandError::plan(message, format!("mend the files in {}; nothing was run", session.folder.display()))
 }
 
 /// How a person is asked about the commands of a session.
@@ -195,7 +203,7 @@ fn go_on(
     before: &RunState,
     wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     if !context.is_terminal() {
         verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
@@ -225,7 +233,7 @@ fn changed(
     state: &RunState,
     wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
-) -> Result<Option<(Plan, String)>, Failure> {
+) -> Result<Option<(Plan, String)>, CommandError> {
     let id = omo_runs::task_session::session_id(state);
     let mut plan = state.plan.clone();
     let waves = wanted.map(|wanted| wanted.waves.clone()).unwrap_or_default();
@@ -238,7 +246,7 @@ fn changed(
     if waves.skip_verify && !plan.policy.skips_verification {
         let message = format!("the run of the session {id} has its verification already");
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
-        return Err(Failure::precondition(message, hint));
+        return Err(CommandError::precondition(message, hint));
     }
     let approved = approve(context, &plan, digest, &asked(id, wanted))?;
     let commands = planned_commands(&plan);
@@ -252,8 +260,8 @@ pub(super) fn resume(
     run: &Run,
     state: &RunState,
     digest: Option<&str>,
-) -> Result<(), Failure> {
-    if state.phase == (Phase::Ended { result: RunResult::Complete }) {
+) -> Result<(), CommandError> {
+    if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
         context.listen(run, state);
         return say(&blocks::done(state));
     }

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use omo_core::session_id::SessionId;
 use omo_plan::run::state::RunState;
-use omo_plan::task_session::{SessionFile, TaskFile};
+use omo_plan::task_session::{TaskFile, TaskListFile};
 use omo_runs::task_session::is_one;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::session::sessions;
 
 /// A task session.
@@ -19,7 +19,7 @@ pub(super) struct Session {
     /// Its folder.
     pub folder: PathBuf,
     /// What it says of itself.
-    pub file: SessionFile,
+    pub file: TaskListFile,
     /// Its tasks.
     pub tasks: Vec<TaskFile>,
 }
@@ -27,7 +27,7 @@ pub(super) struct Session {
 impl Session {
     /// Reads it, and makes nothing, not even the file of its lock: the session may turn out not to be executed. A task
     /// that cannot be read is an error, and not left out.
-    pub(super) fn read(id: &SessionId) -> Result<Self, Failure> {
+    pub(super) fn read(id: &SessionId) -> Result<Self, CommandError> {
         let folder = sessions()?.open(id)?;
         let file = folder.session()?;
         let found = folder.tasks()?.unwrap_or_default();

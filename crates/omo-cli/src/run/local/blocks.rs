@@ -5,15 +5,15 @@ use std::fmt::Write;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::dialects::ultraplan::report::{sessions, summary};
-use omo_plan::model::{Plan, Unit};
-use omo_plan::run::apart::{Apart, Terms};
+use omo_plan::model::{Plan, Task};
+use omo_plan::run::apart::{ClientPolicy, ParallelState};
 use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{Phase, RunState};
-use omo_plan::ultra_run::asked::Asked;
-use omo_plan::ultra_run::outcome::Reached;
+use omo_plan::run::state::{RunPhase, RunState};
+use omo_plan::ultra_run::asked::RunScope;
+use omo_plan::ultra_run::outcome::OutcomeSummary;
 use omo_plan::ultra_run::own::quoted;
-use omo_plan::ultra_run::preflight::{Finding, Weight};
-use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity};
+use omo_plan::ultra_run::strategy::RunStrategy;
 use omo_runs::task_session;
 use omo_runs::ultra::{COMMAND, short};
 
@@ -24,13 +24,13 @@ use super::super::start::arguments::{ExecuteRequest, PlanSource};
 const SHOWN: usize = 8;
 
 /// `Mode: execute`, `File: plan.md` and what the plan is.
-pub(crate) fn head(request: &ExecuteRequest, plan: &Plan, strategy: Strategy) -> String {
+pub(crate) fn head(request: &ExecuteRequest, plan: &Plan, strategy: RunStrategy) -> String {
     let path = match &request.source {
         PlanSource::File(path) => path,
         PlanSource::TaskList(_) | PlanSource::OpenRun => &plan.source.path,
     };
     let mut lines =
-        vec![format!("Mode: {}", Asked::from(&request.scope).words()), format!("File: {}", sanitize(path, 200))];
+        vec![format!("Mode: {}", RunScope::from(&request.scope).words()), format!("File: {}", sanitize(path, 200))];
     lines.extend(summary(plan).iter().map(|line| sanitize(line, 300)));
     lines.push(strategy.line());
     lines.join("\n") + "\n"
@@ -54,8 +54,8 @@ pub(crate) fn notes(plan: &Plan) -> String {
 }
 
 /// What was found in the repository and holds nothing up.
-pub(crate) fn found(findings: &[Finding]) -> String {
-    let told = findings.iter().filter(|finding| finding.weight != Weight::Stop);
+pub(crate) fn found(findings: &[PreflightFinding]) -> String {
+    let told = findings.iter().filter(|finding| finding.weight != PreflightSeverity::Stop);
     let mut text = String::new();
     for finding in told {
         let _ = writeln!(text, "note: {}; {}", sanitize(&finding.text, 400), finding.hint);
@@ -64,7 +64,7 @@ pub(crate) fn found(findings: &[Finding]) -> String {
 }
 
 /// What holds for sessions that are started somewhere else: the command there starts the client.
-pub(crate) fn launched(terms: &Terms) -> String {
+pub(crate) fn launched(terms: &ClientPolicy) -> String {
     let mut text = format!(
         "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",
@@ -115,7 +115,7 @@ pub(crate) fn dry_run(report: &str) -> String {
 }
 
 /// One step for this session itself.
-pub(crate) fn work(run: &str, unit: &Unit, state: &RunState) -> String {
+pub(crate) fn work(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let title = sanitize(&unit.title, 80).replace('"', "'");
     let tally = super::super::blocks::tally_of(state);
@@ -136,17 +136,17 @@ pub(crate) fn result(state: &RunState) -> Option<String> {
     // What of a task list is judged with the whole is no step that has not passed.
     let asked = state.asked.filter(|_| !task_session::is_one(state))?;
     match state.phase {
-        Phase::Executing => return None,
-        Phase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
-        Phase::Ended { .. } => {}
+        RunPhase::Executing => return None,
+        RunPhase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
+        RunPhase::Ended { .. } => {}
     }
-    Some(Reached::of(state, asked.part).words(state.plan.dialect))
+    Some(OutcomeSummary::of(state, asked.part).words(state.plan.dialect))
 }
 
 /// What is said last of a run that is over.
 pub(crate) fn end(state: &RunState) -> String {
     let path = &state.plan.source.path;
-    let is_well = state.phase == Phase::Ended { result: RunResult::Complete };
+    let is_well = state.phase == RunPhase::Ended { result: RunResult::Complete };
     let goes_on = if task_session::is_one(state) {
         format!("/omo:ulw-exec --session {} --again", task_session::session_id(state))
     } else {
@@ -157,7 +157,7 @@ pub(crate) fn end(state: &RunState) -> String {
 }
 
 /// Where the user's branch is, in one line.
-fn branch(apart: &Apart) -> String {
+fn branch(apart: &ParallelState) -> String {
     let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
     match (&apart.landed, &apart.landed_before) {

@@ -8,14 +8,14 @@ use omo_core::plan_run::PlannedCommand;
 use omo_core::text::sanitize;
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
-use omo_runs::engine::{Watcher, planned_commands};
+use omo_runs::engine::{CommandWatcher, planned_commands};
 use omo_store::pending_approval::{self, PendingApproval};
 use omo_store::repository_config::RepositoryConfig;
 
 use super::super::context::CommandContext;
 use super::super::open::{Asked, approve_all};
 use super::super::watch::Shown;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// What stands for the setup command among those of a plan.
 const SETUP: &str = "setup";
@@ -25,10 +25,10 @@ const SETUP: &str = "setup";
 /// # Errors
 ///
 /// The file that says so says something wrong as well.
-pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, Failure> {
+pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError> {
     let Some(repository) = RepositoryConfig::read(root) else { return Ok(None) };
     match repository.problems.first() {
-        Some(problem) => Err(Failure::config(problem)),
+        Some(problem) => Err(CommandError::config(problem)),
         None => Ok(repository.setup),
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn approve(
     setup: Option<&str>,
     digest: Option<&str>,
     asked: &Asked,
-) -> Result<String, Failure> {
+) -> Result<String, CommandError> {
     let commands = planned_commands(plan);
     let Some(setup) = setup else { return approve_all(context, &commands, digest, asked) };
     let whole = approve_all(context, &with_setup(&commands, setup), digest, asked)?;
@@ -66,7 +66,7 @@ fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
 }
 
 /// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
-pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, Failure> {
+pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
     let mut said = String::new();
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else { continue };
@@ -76,7 +76,7 @@ pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<S
             let outcome = check::run(known, &context.root, &context.environment, None, || shown.goes_on());
             drop(shown);
             let outcome =
-                outcome.ok_or_else(|| Failure::conflict("it was ended before it was done", "run it again"))?;
+                outcome.ok_or_else(|| CommandError::conflict("it was ended before it was done", "run it again"))?;
             if !outcome.is_green() {
                 let message = format!(
                     "Entry condition FAILED: {}\nReason: {} {}",
@@ -84,7 +84,7 @@ pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<S
                     paste_form(&known.command, 1_000),
                     sanitize(outcome.describe(), 300)
                 );
-                return Err(Failure::precondition(message, "Complete the prerequisite first, then re-run."));
+                return Err(CommandError::precondition(message, "Complete the prerequisite first, then re-run."));
             }
         }
         if !checks.is_empty() {

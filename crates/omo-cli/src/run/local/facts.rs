@@ -6,57 +6,61 @@ use std::path::Path;
 use omo_exec::commit::has_identity;
 use omo_exec::integrate::{self, checkout_bytes, ignored};
 use omo_exec::remote::{Remote, RemoteError};
-use omo_exec::repository::{GitFailed, Repository};
-use omo_exec::worktree::{GroupName, branch_in_way, leftovers};
+use omo_exec::repository::{GitFailed, GitRepository};
+use omo_exec::worktree::{WorkerName, branch_in_way, leftovers};
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::paths;
-use omo_plan::run::apart::Terms;
+use omo_plan::run::apart::ClientPolicy;
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::Phase;
+use omo_plan::run::state::RunPhase;
 use omo_plan::ultra_run::billing::BillingFacts;
-use omo_plan::ultra_run::preflight::{Facts, Finding, Head, Rule, preflight};
+use omo_plan::ultra_run::preflight::{PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, preflight};
 use omo_store::env;
 use omo_store::git_worktree::GitWorktree;
 
 use crate::doctor;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::context::CommandContext;
 use crate::run::open::no_repository;
 
 /// What was found in the repository of a plan. Where no client is started, only what matters to workers in the user's own
 /// work tree, and nothing where they commit nothing and the session does not work itself.
-pub(crate) fn findings(context: &CommandContext, plan: &Plan, mode: ExecutionMode) -> Result<Vec<Finding>, Failure> {
+pub(crate) fn findings(
+    context: &CommandContext,
+    plan: &Plan,
+    mode: ExecutionMode,
+) -> Result<Vec<PreflightFinding>, CommandError> {
     let commits = plan.units.iter().any(|unit| unit.commit.is_some());
     let is_looked_at = match mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => true,
         ExecutionMode::Batches | ExecutionMode::Waves => commits,
     };
-    let Some(repository) = Repository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
+    let Some(repository) = GitRepository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
     let facts = facts(context, plan, &repository)?;
     let mut found = preflight(plan, &facts);
     let is_parallel = mode == ExecutionMode::Parallel;
     found.retain(|finding| match finding.rule {
-        Rule::Operation => true,
-        Rule::Identity => commits || is_parallel,
+        PreflightRule::Operation => true,
+        PreflightRule::Identity => commits || is_parallel,
         // The tasks of a list are in the ledger, wherever its files lie.
-        Rule::PlanFile => is_parallel && plan.dialect != Dialect::TasksJson,
+        PreflightRule::PlanFile => is_parallel && plan.dialect != Dialect::TasksJson,
         _ => is_parallel,
     });
     Ok(found)
 }
 
-fn facts(context: &CommandContext, plan: &Plan, repository: &Repository) -> Result<Facts, Failure> {
+fn facts(context: &CommandContext, plan: &Plan, repository: &GitRepository) -> Result<PreflightFacts, CommandError> {
     let seen = integrate::facts(repository).map_err(|error| failed(&error))?;
     let (head, has_commit) = match seen.head {
-        integrate::Head::Branch { .. } => (Head::Branch, true),
-        integrate::Head::Detached { .. } => (Head::Detached, true),
-        integrate::Head::Unborn { .. } => (Head::Unborn, false),
+        integrate::CheckoutHead::Branch { .. } => (PreflightHead::Branch, true),
+        integrate::CheckoutHead::Detached { .. } => (PreflightHead::Detached, true),
+        integrate::CheckoutHead::Unborn { .. } => (PreflightHead::Unborn, false),
     };
     let path = &plan.source.path;
     let files: BTreeSet<String> =
         plan.units.iter().flat_map(|unit| &unit.files).filter_map(|file| paths::normal(&file.path)).collect();
     let files: Vec<String> = files.into_iter().collect();
-    Ok(Facts {
+    Ok(PreflightFacts {
         git: seen.git,
         leftovers: left_by_dead_runs(context, repository)?,
         operation: seen.operation.map(|known| known.command().trim_start_matches("git ").to_owned()),
@@ -74,29 +78,29 @@ fn facts(context: &CommandContext, plan: &Plan, repository: &Repository) -> Resu
 }
 
 /// The branches of the sessions of runs that are over.
-fn left_by_dead_runs(context: &CommandContext, repository: &Repository) -> Result<Vec<String>, Failure> {
+fn left_by_dead_runs(context: &CommandContext, repository: &GitRepository) -> Result<Vec<String>, CommandError> {
     let Some(runs) = &context.runs else { return Ok(Vec::new()) };
     let mut names = Vec::new();
     for listed in runs.list()? {
         let is_dead = listed
             .state
             .as_ref()
-            .is_ok_and(|state| state.mode == ExecutionMode::Parallel && state.phase != Phase::Executing);
+            .is_ok_and(|state| state.mode == ExecutionMode::Parallel && state.phase != RunPhase::Executing);
         if is_dead {
             let left = leftovers(repository, &listed.id);
-            let left = left.map_err(|error| Failure::io(error.to_string(), "see what `git status` says there"))?;
-            names.extend(left.iter().map(GroupName::branch));
+            let left = left.map_err(|error| CommandError::io(error.to_string(), "see what `git status` says there"))?;
+            names.extend(left.iter().map(WorkerName::branch));
         }
     }
     Ok(names)
 }
 
-fn failed(error: &GitFailed) -> Failure {
-    Failure::io(error.to_string(), "run that yourself to see why; nothing was changed")
+fn failed(error: &GitFailed) -> CommandError {
+    CommandError::io(error.to_string(), "run that yourself to see why; nothing was changed")
 }
 
 /// Where sessions are started they get the whole repository, each in a work tree of its own.
-pub(crate) fn is_whole_repository(context: &CommandContext) -> Result<(), Failure> {
+pub(crate) fn is_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(&work_tree.top) == real(&context.root) {
@@ -104,15 +108,15 @@ pub(crate) fn is_whole_repository(context: &CommandContext) -> Result<(), Failur
     }
     let message =
         format!("{} is a folder in a repository, and parallel sessions get all of it", context.root.display());
-    Err(Failure::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
+    Err(CommandError::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
 }
 
 /// Where sessions are started somewhere else, the remote repository that they are to work with is there.
-pub(crate) fn has_remote(context: &CommandContext, terms: &Terms) -> Result<(), Failure> {
+pub(crate) fn has_remote(context: &CommandContext, terms: &ClientPolicy) -> Result<(), CommandError> {
     if terms.launcher.is_none() {
         return Ok(());
     }
-    let Some(repository) = Repository::find(&context.root) else { return Ok(()) };
+    let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
     let hint = |error: &RemoteError| match error {
         RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
         RemoteError::Program { .. } => "have it in your own settings instead: `git config --global`",
@@ -122,7 +126,7 @@ pub(crate) fn has_remote(context: &CommandContext, terms: &Terms) -> Result<(), 
     };
     match Remote::find(&repository, terms.remote()) {
         Ok(_) => Ok(()),
-        Err(error) => Err(Failure::precondition(error.to_string(), hint(&error))),
+        Err(error) => Err(CommandError::precondition(error.to_string(), hint(&error))),
     }
 }
 

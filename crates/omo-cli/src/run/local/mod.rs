@@ -9,9 +9,9 @@ mod resume;
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_plan::model::Plan;
 use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::ultra_run::asked::Asked;
-use omo_plan::ultra_run::strategy::Strategy;
-use omo_runs::Runs;
+use omo_plan::ultra_run::asked::RunScope;
+use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_runs::RunStore;
 use omo_runs::ultra::dry_run;
 use omo_store::git_worktree::GitWorktree;
 
@@ -19,7 +19,7 @@ use super::context::CommandContext;
 use super::open::{self, no_repository, say};
 use super::start::arguments::ExecuteRequest;
 use super::start::{begin, prepare};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 pub(super) use resume::{alone_in_repository, is_accepted, resume};
 
 /// Opens the run of a plan, or goes on with the one that it has.
@@ -28,23 +28,23 @@ pub(super) fn execute(
     request: &ExecuteRequest,
     whole: &Plan,
     mode: ExecutionMode,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
-    let known = |runs: &Runs| resume::known(context, runs, whole, request, mode);
+    let known = |runs: &RunStore| resume::known(context, runs, whole, request, mode);
     if let Some((run, state)) = context.runs.as_ref().map(known).transpose()?.flatten() {
         return resume::go_on(context, &run, &state, Some(request), request.digest.as_deref());
     }
     // One that is worked on in one place stays there, whatever an edited plan says about sessions.
-    let asked = Asked {
+    let asked = RunScope {
         is_foreground: mode == ExecutionMode::StepByStep,
         steps_of_whole: Some(whole.units.len()),
-        ..Asked::from(&request.scope)
+        ..RunScope::from(&request.scope)
     };
     let plan = arranged(asked.narrowed(whole.clone()), mode, &request.mode_options());
-    let head = blocks::head(request, whole, Strategy::of_mode(&plan, mode)) + &blocks::notes(&plan);
+    let head = blocks::head(request, whole, RunStrategy::of_mode(&plan, mode)) + &blocks::notes(&plan);
     let about = about(&plan, request.typed(&request.source));
     let prepared = prepare(context, request, plan, mode, Some(asked), &about)?.headed(&head);
-    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
     if let Some((run, state)) = resume::known(context, &runs, whole, request, mode)? {
@@ -71,9 +71,9 @@ pub(super) fn look(
     request: &ExecuteRequest,
     whole: &Plan,
     mode: ExecutionMode,
-) -> Result<(), Failure> {
-    let asked = Asked::from(&request.scope);
-    let facts = dry_run::Facts {
+) -> Result<(), CommandError> {
+    let asked = RunScope::from(&request.scope);
+    let facts = dry_run::DryRunFacts {
         existing: facts::existing(context, whole),
         findings: facts::findings(context, whole, mode)?,
         billing: facts::billing(),
@@ -81,9 +81,9 @@ pub(super) fn look(
     let report = dry_run::dry_run(whole, asked, &facts);
     let arranged = arranged(asked.narrowed(whole.clone()), mode, &request.mode_options());
     let text =
-        format!("{}{}\n{report}", request.choice, blocks::head(request, whole, Strategy::of_mode(&arranged, mode)));
+        format!("{}{}\n{report}", request.choice, blocks::head(request, whole, RunStrategy::of_mode(&arranged, mode)));
     let is_ready = dry_run::is_ready(whole, asked, &facts);
     // What fails behind a command that a person typed the client shows them as it is, without a model.
     say(&if request.is_typed && is_ready { blocks::dry_run(&text) } else { text })?;
-    if is_ready { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) }
+    if is_ready { Ok(()) } else { Err(CommandError::said(ExitKind::NotGreen)) }
 }

@@ -3,24 +3,24 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use omo_plan::dialects::Options;
+use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 use omo_plan::run::apart::accepts_billing;
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{CONTINUE, Phase, RunState};
+use omo_plan::run::state::{CONTINUE, RunPhase, RunState};
 use omo_plan::run::verbs;
-use omo_plan::ultra_run::arguments::Part;
-use omo_plan::ultra_run::asked::Asked;
-use omo_plan::ultra_run::billing::{self, Billing, billing};
+use omo_plan::ultra_run::arguments::PlanSelection;
+use omo_plan::ultra_run::asked::RunScope;
+use omo_plan::ultra_run::billing::{self, BillingDecision, billing};
 use omo_plan::ultra_run::own::quoted;
 use omo_plan::ultra_run::resume;
-use omo_plan::ultra_run::strategy::Strategy;
+use omo_plan::ultra_run::strategy::RunStrategy;
 use omo_plan::ultra_run::target::check_part;
 use omo_runs::apart::view::dollars;
 use omo_runs::engine::{PlanFile, edited, is_alive};
 use omo_runs::ultra::COMMAND;
-use omo_runs::{Run, Runs};
+use omo_runs::{Run, RunStore};
 
 use super::super::blocks as plan_blocks;
 use super::super::context::{CommandContext, another};
@@ -29,17 +29,17 @@ use super::super::open::{say, unsound};
 use super::super::start::arguments::ExecuteRequest;
 use super::super::start::{PAYER, refused};
 use super::{blocks, commands, facts};
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 
 /// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
 /// way.
 pub(super) fn known(
     context: &CommandContext,
-    runs: &Runs,
+    runs: &RunStore,
     plan: &Plan,
     wanted: &ExecuteRequest,
     mode: ExecutionMode,
-) -> Result<Option<(Run, RunState)>, Failure> {
+) -> Result<Option<(Run, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
     let resumes = wanted.scope.is_resume;
     if let Some((run, state)) = context.executing(runs)? {
@@ -60,8 +60,8 @@ pub(super) fn known(
                 continue;
             }
             // A part that is done leaves the run of the whole where that was.
-            let is_part = state.asked.is_some_and(|asked| asked.part != Part::Whole);
-            if is_part && state.phase == (Phase::Ended { result: RunResult::Complete }) {
+            let is_part = state.asked.is_some_and(|asked| asked.part != PlanSelection::Whole);
+            if is_part && state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
                 done_in_part.get_or_insert((listed.id, state));
                 continue;
             }
@@ -90,8 +90,8 @@ fn is_the_same(state: &RunState, wanted: &ExecuteRequest, mode: ExecutionMode) -
     asked.part == scope.part && mode == state.mode
 }
 
-fn otherwise(id: &str, state: &RunState) -> Failure {
-    let asked = state.asked.map(Asked::words).unwrap_or_default();
+fn otherwise(id: &str, state: &RunState) -> CommandError {
+    let asked = state.asked.map(RunScope::words).unwrap_or_default();
     let way = match state.mode {
         ExecutionMode::Parallel => "in parallel sessions",
         ExecutionMode::StepByStep => "in one session",
@@ -99,26 +99,26 @@ fn otherwise(id: &str, state: &RunState) -> Failure {
     };
     let path = &state.plan.source.path;
     let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
-    Failure::busy(
+    CommandError::busy(
         message,
         format!("`{COMMAND} --resume {}` goes on with it; `omo run cancel` ends it first", quoted(path)),
     )
 }
 
 /// What its sessions did lies on their branches, where no step that is done here would find it.
-fn apart_for_good(id: &str, state: &RunState) -> Failure {
+fn apart_for_good(id: &str, state: &RunState) -> CommandError {
     let path = quoted(&state.plan.source.path);
-    Failure::busy(
+    CommandError::busy(
         format!("the run {id} of {} was begun in parallel sessions, and goes on in them alone", state.plan.source.path),
         format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --fg {path}` does all of it anew, here"),
     )
 }
 
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
-pub(crate) fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), Failure> {
+pub(crate) fn alone_in_repository(runs: &RunStore, own: Option<&str>) -> Result<(), CommandError> {
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
-        if state.apart.is_some() && state.phase == Phase::Executing && own != Some(listed.id.as_str()) {
+        if state.apart.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
             let message = format!(
                 "the run {} of {} has parallel sessions in this repository, and one repository has one such run",
                 listed.id,
@@ -128,7 +128,7 @@ pub(crate) fn alone_in_repository(runs: &Runs, own: Option<&str>) -> Result<(), 
                 "let it finish, or end it in {}: `omo run cancel --run {}`; or use --fg",
                 state.root, listed.id
             );
-            return Err(Failure::busy(message, hint));
+            return Err(CommandError::busy(message, hint));
         }
     }
     Ok(())
@@ -140,7 +140,7 @@ pub(crate) fn resume(
     run: &Run,
     state: &RunState,
     digest: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     go_on(context, run, state, None, digest)
 }
 
@@ -151,14 +151,14 @@ pub(super) fn go_on(
     before: &RunState,
     wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     if !context.is_terminal() {
         verbs::take(before, &engine.caller, &is_alive)?;
     }
     let edit = edited(Path::new(&before.root), before)?;
     let replanned = edit.is_some().then(|| read_again(context, before, wanted, digest)).transpose()?;
-    if before.phase == (Phase::Ended { result: RunResult::Complete }) && replanned.is_none() {
+    if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.listen(run, before);
         return say(&plan_blocks::done(before));
     }
@@ -187,7 +187,7 @@ pub(super) fn go_on(
     })?;
     context.tell(run, &before.holder, &state);
     let mut said = wanted
-        .map(|wanted| blocks::head(wanted, &state.plan, Strategy::of_mode(&state.plan, state.mode)))
+        .map(|wanted| blocks::head(wanted, &state.plan, RunStrategy::of_mode(&state.plan, state.mode)))
         .unwrap_or_default();
     if wanted.is_none_or(|wanted| wanted.scope.is_resume) {
         // Of what says something else now it is known only afterwards that it is done again.
@@ -210,7 +210,7 @@ pub(super) fn go_on(
 }
 
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
-fn paid_for(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, Failure> {
+fn paid_for(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, CommandError> {
     let Some(apart) = &state.apart else { return Ok(None) };
     let is_accepted = wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
@@ -222,23 +222,24 @@ fn paid_for(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<
         return Ok(open.filter(|_| is_accepted));
     }
     let was_asked = apart.terms.payer.is_some();
-    let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: is_accepted || was_asked };
+    let asked =
+        billing::BillingRequest { starts_sessions: true, can_ask: false, is_accepted: is_accepted || was_asked };
     match billing(&facts::billing(), asked) {
-        Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
+        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).of_kind(ExitKind::Budget)),
         _ => Ok(None),
     }
 }
 
 /// Refuses to start clients at the cost of an API key that the user has not accepted: the key may have been set since
 /// the run was opened, or only for the session that goes on with it.
-pub(crate) fn is_accepted(state: &RunState) -> Result<(), Failure> {
-    let asked = billing::Asked { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
+pub(crate) fn is_accepted(state: &RunState) -> Result<(), CommandError> {
+    let asked = billing::BillingRequest { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
     match billing(&facts::billing(), asked) {
-        Billing::Stop { text, .. } => {
+        BillingDecision::Stop { text, .. } => {
             let path = quoted(&state.plan.source.path);
             let hint =
                 format!("unset ANTHROPIC_API_KEY; or `{COMMAND} --resume --accept-api-billing {path}` accepts that");
-            Err(Failure::precondition(text, hint).of_kind(Kind::Budget))
+            Err(CommandError::precondition(text, hint).of_kind(ExitKind::Budget))
         }
         _ => Ok(()),
     }
@@ -250,10 +251,10 @@ fn read_again(
     state: &RunState,
     wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
-) -> Result<(Plan, String), Failure> {
+) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
-    let plan = file.plan(Options::from(&state.plan.policy));
+    let plan = file.plan(BatchOptions::from(&state.plan.policy));
     if !plan.is_sound() {
         return Err(unsound(&plan, &file.bytes));
     }

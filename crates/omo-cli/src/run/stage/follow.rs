@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use omo_plan::run::event::Actor;
-use omo_plan::run::schedule::{self, Action};
+use omo_plan::run::event::EventActor;
+use omo_plan::run::schedule::{self, NextAction};
 use omo_plan::run::state::{QuestionState, RunState};
 use omo_runs::engine::Engine;
 
 use super::screen::{self, Screen};
 use super::supervisor;
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::run::blocks;
 use crate::run::context::CommandContext;
 use crate::run::open::say;
@@ -28,38 +28,38 @@ pub(crate) fn is_apart(state: &RunState) -> bool {
 
 /// Whether there is something to do that no person has to decide.
 pub(super) fn can_go_on(state: &RunState) -> bool {
-    matches!(schedule::next(state), Action::Apart(_) | Action::FinalChecks)
+    matches!(schedule::next(state), NextAction::Apart(_) | NextAction::FinalChecks)
 }
 
 /// Has the run go on, and looks on.
 pub(crate) fn follow(
     context: &CommandContext,
     engine: &Engine,
-    holder: &Actor,
+    holder: &EventActor,
     deadline: Option<Instant>,
     mut screen: Screen,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut state = engine.settle(engine.run.state()?)?;
     let (mut started, mut at) = (0, state.seq);
     loop {
         screen.show(engine.run, &state)?;
         match schedule::next(&state) {
-            Action::Over => {
+            NextAction::Over => {
                 screen.close();
                 put_away(engine)?;
                 context.tell(engine.run, holder, &state);
                 let text = blocks::done(&state);
                 say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
-                return if blocks::is_complete(&state) { Ok(()) } else { Err(Failure::said(Kind::NotGreen)) };
+                return if blocks::is_complete(&state) { Ok(()) } else { Err(CommandError::said(ExitKind::NotGreen)) };
             }
-            Action::Ask(question) => {
+            NextAction::Ask(question) => {
                 screen.close();
                 context.tell(engine.run, holder, &state);
                 let text = blocks::ask(question, &state);
                 say(&if screen.is_live() { at_a_terminal(&text, question) } else { text })?;
-                return Err(Failure::said(Kind::Human));
+                return Err(CommandError::said(ExitKind::Human));
             }
-            Action::Apart(_) | Action::FinalChecks => {}
+            NextAction::Apart(_) | NextAction::FinalChecks => {}
             _ => {
                 screen.close();
                 context.tell(engine.run, holder, &state);
@@ -71,7 +71,7 @@ pub(crate) fn follow(
             if started > MAX_STARTS {
                 screen.close();
                 let why = supervisor::complaint(engine.run);
-                return Err(Failure::io(
+                return Err(CommandError::io(
                     format!("the sessions cannot be worked on:\n{why}"),
                     "`omo run cancel` ends the run; nothing of it is lost",
                 ));
@@ -97,12 +97,12 @@ fn at_a_terminal(block: &str, question: &QuestionState) -> String {
 
 /// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal
 /// is written down, and a user who is told that the run is over finds none of them.
-pub(crate) fn put_away(engine: &Engine) -> Result<(), Failure> {
+pub(crate) fn put_away(engine: &Engine) -> Result<(), CommandError> {
     put_away_within(engine, PATIENCE).map(drop)
 }
 
 /// As [`put_away`], waiting so long at most; whether the supervisor has ended.
-pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<bool, Failure> {
+pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<bool, CommandError> {
     let last = Instant::now() + patience;
     while engine.run.is_supervised()? {
         if Instant::now() >= last {
@@ -115,7 +115,7 @@ pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<boo
 }
 
 /// Waits until the ledger has another event, the supervisor is gone, or the time is over.
-fn changed(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, Failure> {
+fn changed(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, CommandError> {
     let look_until = Instant::now() + Duration::from_secs(1);
     let until = deadline.map_or(look_until, |deadline| deadline.min(look_until));
     let mut bytes = None;

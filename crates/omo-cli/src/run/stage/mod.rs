@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use omo_plan::run::state::RunState;
-use omo_runs::apart::{Driver, Stopped};
+use omo_runs::apart::{DriveEnd, ParallelDriver};
 use omo_store::env::ProcessEnv;
 
 use super::arguments::{RunOptions, WatchOptions};
 use super::context::{CommandContext, Ended};
 use super::open::say;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::help;
 
 pub(super) use follow::{PATIENCE, follow, is_apart, put_away_within};
@@ -36,14 +36,14 @@ pub(crate) enum WorkersCommand {
 }
 
 /// `omo agent workers …`.
-pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), Failure> {
+pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
     match action {
         WorkersCommand::Start(options) => start(env, &options),
         WorkersCommand::Merge(options) => merge(env, &options),
     }
 }
 
-fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
+fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
     apart_or_refused(&state)?;
@@ -60,7 +60,7 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
 }
 
 /// Looks on while workers work.
-pub(super) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), Failure> {
+pub(super) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
     apart_or_refused(&state)?;
@@ -70,7 +70,7 @@ pub(super) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), Fail
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
-fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
+fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
     apart_or_refused(&state)?;
@@ -78,29 +78,29 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
     engine.approved(&state)?;
     let Some(alone) = run.try_supervise()? else {
         let message = format!("the sessions of {} are being worked on", run.id());
-        return Err(Failure::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
+        return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
     };
-    let stopped = Driver::new(&engine, None)?.drive()?;
+    let stopped = ParallelDriver::new(&engine, None)?.drive()?;
     // A process that looks on waits until this lock is released.
     drop(alone);
     let state = run.state()?;
     context.tell(&run, &state.holder, &state);
     match stopped {
-        Stopped::NeedsClients => {
+        DriveEnd::NeedsClients => {
             say("Nothing is left to be merged; `omo agent workers start` goes on with the sessions.")
         }
-        Stopped::Over | Stopped::Asks | Stopped::Together => {
+        DriveEnd::Over | DriveEnd::Asks | DriveEnd::Together => {
             follow(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
         }
     }
 }
 
-fn apart_or_refused(state: &RunState) -> Result<(), Failure> {
+fn apart_or_refused(state: &RunState) -> Result<(), CommandError> {
     if is_apart(state) {
         return Ok(());
     }
     let message = "this run has no parallel sessions";
-    Err(Failure::precondition(
+    Err(CommandError::precondition(
         message,
         "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
     ))

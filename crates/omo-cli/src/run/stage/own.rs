@@ -1,23 +1,23 @@
 //! What comes next for a client that omo has started for one session of a run, and that has no user.
 
-use omo_plan::model::Group;
+use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::unit_of;
-use omo_plan::run::state::{Phase, RunState};
+use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
 use omo_store::env::WorkerIdentity;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::blocks::work_inline;
 use crate::run::open::say;
 
 /// Prints it.
-pub(crate) fn next(own: &WorkerIdentity, state: &RunState) -> Result<(), Failure> {
+pub(crate) fn next(own: &WorkerIdentity, state: &RunState) -> Result<(), CommandError> {
     let group = state.plan.groups.iter().find(|group| group.id == own.worker);
     say(&group.map_or_else(|| finished("this run has no such session"), |group| block(own, group, state)))
 }
 
-fn block(own: &WorkerIdentity, group: &Group, state: &RunState) -> String {
-    if state.phase != Phase::Executing || state.is_stopped {
+fn block(own: &WorkerIdentity, group: &TaskGroup, state: &RunState) -> String {
+    if state.phase != RunPhase::Executing || state.is_stopped {
         return finished("the run was ended");
     }
     if let Some((id, _)) = verbs::running_in(state, group) {

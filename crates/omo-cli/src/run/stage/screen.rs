@@ -6,11 +6,11 @@ use std::io::{IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 use omo_plan::run::state::RunState;
 use omo_runs::Run;
-use omo_runs::apart::{Look, look};
+use omo_runs::apart::{WorkerRow, look};
 use omo_runs::ultra::session_lines;
 use omo_store::env;
 
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::blocks::{self, PATIENTLY};
 use crate::table::{self, Cell};
 
@@ -26,7 +26,7 @@ pub(crate) struct Screen {
     /// The last event that was told; 0 before the first look.
     told: u64,
     /// The last look.
-    shown: Vec<Look>,
+    shown: Vec<WorkerRow>,
 }
 
 impl Screen {
@@ -47,11 +47,11 @@ impl Screen {
     }
 
     /// Shows where the run stands.
-    pub(crate) fn show(&mut self, run: &Run, state: &RunState) -> Result<(), Failure> {
+    pub(crate) fn show(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
         if self.is_live { self.draw(state) } else { self.tell(run, state) }
     }
 
-    fn draw(&mut self, state: &RunState) -> Result<(), Failure> {
+    fn draw(&mut self, state: &RunState) -> Result<(), CommandError> {
         let now = look(state, env::now());
         if now == self.shown {
             return Ok(());
@@ -75,7 +75,7 @@ impl Screen {
         Ok(())
     }
 
-    fn tell(&mut self, run: &Run, state: &RunState) -> Result<(), Failure> {
+    fn tell(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
         if state.seq == self.told {
             return Ok(());
         }
@@ -97,8 +97,8 @@ impl Screen {
     }
 }
 
-fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l Look>) -> Result<(), Failure> {
-    let cells = |row: &Look| {
+fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l WorkerRow>) -> Result<(), CommandError> {
+    let cells = |row: &WorkerRow| {
         let style = match row.is_good {
             Some(true) => AnsiColor::Green.on_default(),
             Some(false) => AnsiColor::Red.on_default(),
@@ -118,9 +118,9 @@ fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l Look
 }
 
 /// The rows that so many lines have room for: those that have come to a good end are left out first, then the last.
-fn fitting(rows: &[Look], room: usize) -> Vec<&Look> {
+fn fitting(rows: &[WorkerRow], room: usize) -> Vec<&WorkerRow> {
     let mut surplus = rows.len().saturating_sub(room);
-    let mut fitting: Vec<&Look> = rows.iter().collect();
+    let mut fitting: Vec<&WorkerRow> = rows.iter().collect();
     fitting.retain(|row| {
         let stays = surplus == 0 || row.is_good != Some(true);
         surplus -= usize::from(!stays);

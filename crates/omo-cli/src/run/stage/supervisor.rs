@@ -5,16 +5,16 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use omo_exec::claude::Claude;
+use omo_exec::claude::ClaudeClient;
 use omo_exec::supervisor::detached;
 use omo_plan::run::state::RunState;
 use omo_runs::Run;
-use omo_runs::apart::{Driver, Means};
+use omo_runs::apart::{LaunchConfig, ParallelDriver};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::search_path::SearchPath;
 
 use super::RunOptions;
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::context::{CommandContext, Ended};
 use crate::run::local;
 
@@ -22,7 +22,7 @@ use crate::run::local;
 const LOG: &str = "supervisor.log";
 
 /// Has the run a supervisor: starts one where there is none.
-pub(super) fn ensure(context: &CommandContext, run: &Run) -> Result<(), Failure> {
+pub(super) fn ensure(context: &CommandContext, run: &Run) -> Result<(), CommandError> {
     if run.is_supervised()? {
         return Ok(());
     }
@@ -33,7 +33,7 @@ pub(super) fn ensure(context: &CommandContext, run: &Run) -> Result<(), Failure>
     let (log, path) = run.log_file(LOG)?;
     let arguments: Vec<OsString> = ["agent", "supervise", "--run", run.id()].map(OsString::from).to_vec();
     detached::start(&arguments, &context.root, log).map(drop).map_err(|error| {
-        Failure::io(
+        CommandError::io(
             format!("the supervisor of the run could not be started: {error}"),
             format!("its log is {}", path.display()),
         )
@@ -47,9 +47,9 @@ pub(super) fn complaint(run: &Run) -> String {
     lines.split_at_checked(lines.len().saturating_sub(5)).map(|(_, last)| last.join("\n")).unwrap_or_default()
 }
 
-fn client(folder: &Path) -> Result<Claude, Failure> {
-    Claude::find(&SearchPath::from_process(), folder).map_err(|_| {
-        Failure::precondition(
+fn client(folder: &Path) -> Result<ClaudeClient, CommandError> {
+    ClaudeClient::find(&SearchPath::from_process(), folder).map_err(|_| {
+        CommandError::precondition(
             "no `claude` is on the PATH, and the sessions are worked on by it",
             "install Claude Code, or use --fg",
         )
@@ -57,13 +57,13 @@ fn client(folder: &Path) -> Result<Claude, Failure> {
 }
 
 /// The client that sessions are started with: none is needed here where another command starts them somewhere else.
-fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, Failure> {
+fn client_of(state: &RunState, folder: &Path) -> Result<PathBuf, CommandError> {
     let is_launched = state.apart.as_ref().is_some_and(|apart| apart.terms.launcher.is_some());
     if is_launched { Ok(PathBuf::new()) } else { Ok(client(folder)?.program().to_owned()) }
 }
 
 /// The supervisor's own life.
-pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), Failure> {
+pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     // It does not matter what becomes of the terminal that it was started from.
     detached::settle()?;
     let context = CommandContext::find(env)?;
@@ -74,20 +74,22 @@ pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), Fa
     let Some(_lock) = lock else { return Ok(()) };
     let mut engine = context.engine(&run, &state)?;
     // It belongs to no session, whatever the environment says that it was started in.
-    engine.caller = omo_plan::run::verbs::Caller { group: Some(String::new()), ..Default::default() };
+    engine.caller = omo_plan::run::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
     engine.approved(&state)?;
-    let means = Means {
+    let means = LaunchConfig {
         client: client_of(&state, &context.root)?,
         own_program: std::env::current_exe()?,
         variables: env::variables(),
         temp: std::env::temp_dir(),
     };
-    let driven = Driver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
+    let driven = ParallelDriver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
     let state = run.state()?;
     context.tell(&run, &state.holder, &state);
     let mut log = anstream::stderr().lock();
     match driven {
         Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
-        Err(error) => Err(Failure::io(format!("the run could not be driven: {error}"), "`omo agent next` tries again")),
+        Err(error) => {
+            Err(CommandError::io(format!("the run could not be driven: {error}"), "`omo agent next` tries again"))
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::ultra_run::arguments::Part;
+use omo_plan::ultra_run::arguments::PlanSelection;
 use omo_plan::ultra_run::own::quoted;
 
 use super::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
@@ -30,9 +30,9 @@ impl ExecuteRequest {
             ("--max-workers", self.waves.max_workers),
         ];
         let part = match self.scope.part {
-            Part::Whole => String::new(),
-            Part::Step(number) => format!(" --step {number}"),
-            Part::Session(number) => format!(" --session {number}"),
+            PlanSelection::Whole => String::new(),
+            PlanSelection::Step(number) => format!(" --step {number}"),
+            PlanSelection::Session(number) => format!(" --session {number}"),
         };
         text += &part;
         text += &self.clients.typed();

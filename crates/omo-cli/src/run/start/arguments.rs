@@ -1,11 +1,11 @@
 //! What is typed to start a plan: behind `omo run start`, and behind the slash commands. Both are read by clap.
 
 use clap::{Args, Parser, ValueEnum};
-use omo_plan::launcher::Launcher;
-use omo_plan::run::apart::Terms;
+use omo_plan::launcher::LauncherTemplate;
+use omo_plan::run::apart::ClientPolicy;
 use omo_plan::run::mode::{ExecutionMode, ModeOptions};
-use omo_plan::ultra_run::arguments::{Part, RunRequest};
-use omo_plan::ultra_run::own::{Own, micros};
+use omo_plan::ultra_run::arguments::{PlanSelection, RunRequest};
+use omo_plan::ultra_run::own::{ClientPolicyRequest, micros};
 
 /// The longest model name, rule or template, in characters.
 const MAX_CHARS: usize = 1_000;
@@ -138,9 +138,9 @@ pub(crate) struct ClientOptions {
     pub launcher_remote: Option<String>,
 }
 
-impl From<ClientOptions> for Own {
+impl From<ClientOptions> for ClientPolicyRequest {
     fn from(options: ClientOptions) -> Self {
-        let terms = Terms {
+        let terms = ClientPolicy {
             max_at_once: options.max_sessions.unwrap_or_default(),
             budget_micros: options.max_budget_usd,
             time_limit_seconds: options.time_limit.unwrap_or_default(),
@@ -149,7 +149,7 @@ impl From<ClientOptions> for Own {
             model: options.model,
             launcher: options.launcher,
             launcher_remote: options.launcher_remote,
-            ..Terms::default()
+            ..ClientPolicy::default()
         };
         Self { terms, accepts_billing: options.accept_api_billing }
     }
@@ -298,7 +298,7 @@ pub(crate) struct ExecuteRequest {
     /// How waves go.
     pub waves: WaveOptions,
     /// What clients are started with.
-    pub clients: Own,
+    pub clients: ClientPolicyRequest,
     /// Begin anew what is complete, or has failed.
     pub again: bool,
     /// The digest of the commands that its user has read.
@@ -337,7 +337,7 @@ impl ExecuteRequest {
             scope: RunRequest::default(),
             batches: BatchOptions::default(),
             waves: WaveOptions::default(),
-            clients: Own::default(),
+            clients: ClientPolicyRequest::default(),
             again: false,
             digest: None,
             is_typed: false,
@@ -371,7 +371,7 @@ impl TryFrom<StartOptions> for ExecuteRequest {
         let session = options.session.as_deref().filter(|_| !options.tasks);
         let session = session.map(positive).transpose().map_err(|why| format!("--session {why}"))?;
         let part = part(options.step, session).ok_or("--step and --session exclude each other")?;
-        if options.resume && part != Part::Whole {
+        if options.resume && part != PlanSelection::Whole {
             return Err("--resume and --session exclude each other".to_owned());
         }
         let is_foreground = options.way.fg;
@@ -428,12 +428,12 @@ impl TryFrom<UlwExecLine> for ExecuteRequest {
     }
 }
 
-fn part(step: Option<u64>, session: Option<u64>) -> Option<Part> {
+fn part(step: Option<u64>, session: Option<u64>) -> Option<PlanSelection> {
     match (step, session) {
         (Some(_), Some(_)) => None,
-        (Some(step), None) => Some(Part::Step(step)),
-        (None, Some(session)) => Some(Part::Session(session)),
-        (None, None) => Some(Part::Whole),
+        (Some(step), None) => Some(PlanSelection::Step(step)),
+        (None, Some(session)) => Some(PlanSelection::Session(session)),
+        (None, None) => Some(PlanSelection::Whole),
     }
 }
 
@@ -457,6 +457,6 @@ fn text(value: &str) -> Result<String, String> {
 
 fn template(value: &str) -> Result<String, String> {
     let template = text(value)?;
-    Launcher::parse(&template).map_err(|error| error.to_string())?;
+    LauncherTemplate::parse(&template).map_err(|error| error.to_string())?;
     Ok(template)
 }

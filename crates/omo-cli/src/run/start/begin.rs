@@ -4,19 +4,19 @@ use std::fmt::Write;
 
 use omo_core::text::sanitize;
 use omo_plan::model::Plan;
-use omo_plan::run::apart::Terms;
+use omo_plan::run::apart::ClientPolicy;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::asked::Asked as AskedScope;
-use omo_plan::ultra_run::billing::{self, Billing, billing};
-use omo_plan::ultra_run::preflight::{Finding, Weight, is_clear};
-use omo_runs::Runs;
-use omo_runs::engine::{Opening, beginning, set_apart};
+use omo_plan::ultra_run::asked::RunScope as AskedScope;
+use omo_plan::ultra_run::billing::{self, BillingDecision, billing};
+use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity, is_clear};
+use omo_runs::RunStore;
+use omo_runs::engine::{RunOpening, beginning, set_apart};
 use omo_store::env;
 
 use super::arguments::ExecuteRequest;
-use crate::failure::{Failure, Kind};
+use crate::failure::{CommandError, ExitKind};
 use crate::run::context::CommandContext;
 use crate::run::local::{commands, facts};
 use crate::run::open::{Asked, say};
@@ -45,7 +45,7 @@ pub(crate) fn prepare(
     mode: ExecutionMode,
     asked: Option<AskedScope>,
     about: &Asked,
-) -> Result<Prepared, Failure> {
+) -> Result<Prepared, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
     if is_parallel {
         facts::is_whole_repository(context)?;
@@ -68,8 +68,8 @@ pub(crate) fn prepare(
     let approved = commands::approve(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
     said += &commands::entry_condition(context, &plan)?;
     let accepts_billing = request.clients.accepts_billing;
-    let terms = Terms { setup, payer, accepts_billing, ..request.clients.terms.clone() };
-    let is_gone = || Failure::conflict("another branch was checked out meanwhile", "run it again");
+    let terms = ClientPolicy { setup, payer, accepts_billing, ..request.clients.terms.clone() };
+    let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
     let clients = is_parallel.then(|| set_apart(&context.root, terms).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();
     Ok(Prepared { plan, mode, asked, approved, clients, choice, said })
@@ -85,16 +85,16 @@ impl Prepared {
 /// Opens the run and says what comes next. The caller holds the door; `known` is what is known of its tasks already.
 pub(crate) fn begin(
     context: &CommandContext,
-    runs: &Runs,
+    runs: &RunStore,
     prepared: Prepared,
     base: Option<String>,
     known: Vec<EventKind>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let Prepared { plan, mode, asked, approved, clients, choice, said } = prepared;
     let said = choice + &said;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
-    let opened = EventKind::from(Opening { plan, approved, root, base, asked, mode });
+    let opened = EventKind::from(RunOpening { plan, approved, root, base, asked, mode });
     let more = beginning(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = context.engine(&run, &state)?.project(state.clone())?;
@@ -113,31 +113,35 @@ fn block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> St
 }
 
 /// What keeps a run from being opened, all of it together.
-fn in_the_way(findings: &[Finding]) -> Failure {
-    let stops: Vec<&Finding> = findings.iter().filter(|finding| finding.weight == Weight::Stop).collect();
-    let line = |finding: &&Finding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
+fn in_the_way(findings: &[PreflightFinding]) -> CommandError {
+    let stops: Vec<&PreflightFinding> =
+        findings.iter().filter(|finding| finding.weight == PreflightSeverity::Stop).collect();
+    let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
     match stops.as_slice() {
-        [one] => Failure::precondition(sanitize(&one.text, 600), one.hint.clone()),
+        [one] => CommandError::precondition(sanitize(&one.text, 600), one.hint.clone()),
         several => {
             let lines: Vec<String> = several.iter().map(line).collect();
             let message =
                 format!("{} things are in the way, and nothing was started:\n{}", several.len(), lines.join("\n"));
-            Failure::precondition(message, "put each of them right, then run again; --dry-run looks without running")
+            CommandError::precondition(
+                message,
+                "put each of them right, then run again; --dry-run looks without running",
+            )
         }
     }
 }
 
 /// Who is still to be asked about paying for clients, and what is told about it.
-fn who_pays(context: &CommandContext, request: &ExecuteRequest) -> Result<(Option<String>, String), Failure> {
-    let asked = billing::Asked {
+fn who_pays(context: &CommandContext, request: &ExecuteRequest) -> Result<(Option<String>, String), CommandError> {
+    let asked = billing::BillingRequest {
         starts_sessions: true,
         can_ask: facts::can_ask(context),
         is_accepted: request.clients.accepts_billing,
     };
     match billing(&facts::billing(), asked) {
-        Billing::Silent => Ok((None, String::new())),
-        Billing::Warn { text } => Ok((None, format!("note: {text}\n"))),
-        Billing::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
-        Billing::Stop { text, hint } => Err(Failure::precondition(text, hint).of_kind(Kind::Budget)),
+        BillingDecision::Silent => Ok((None, String::new())),
+        BillingDecision::Warn { text } => Ok((None, format!("note: {text}\n"))),
+        BillingDecision::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
+        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).of_kind(ExitKind::Budget)),
     }
 }

@@ -6,13 +6,13 @@ use omo_core::text::sanitize;
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::run::state::{Phase, RunState};
-use omo_runs::{Run, Runs};
+use omo_plan::run::state::{RunPhase, RunState};
+use omo_runs::{Run, RunStore};
 use omo_store::git_worktree::GitWorktree;
 
 use super::arguments::ExecuteRequest;
 use super::{begin, prepare};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::run::context::{CommandContext, another};
 use crate::run::open::{Asked, no_repository, say, writable};
 use crate::run::{blocks, manage};
@@ -23,7 +23,7 @@ pub(super) fn execute(
     request: &ExecuteRequest,
     plan: Plan,
     mode: ExecutionMode,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     if Path::new(&plan.source.path).is_absolute() {
         return Err(outside(&plan.source.path));
     }
@@ -38,11 +38,11 @@ pub(super) fn execute(
     let is_writable = if plan.dialect == Dialect::DevWorkflow { writable(context) } else { Ok(()) };
     if let Err(failure) = is_writable {
         // Another process may have opened it meanwhile, and have written its files.
-        let runs = Runs::find(&context.root, Some(&context.state_home))?;
+        let runs = RunStore::find(&context.root, Some(&context.state_home))?;
         let known = runs.map(|runs| known(context, &runs, &plan, request)).transpose()?.flatten();
         return known.map_or(Err(failure), |known| known.go_on(context, request));
     }
-    let runs = Runs::create(&context.root, Some(&context.state_home))?;
+    let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
     if let Some(known) = known(context, &runs, &plan, request)? {
@@ -52,8 +52,8 @@ pub(super) fn execute(
     begin(context, &runs, prepared, work_tree.head(), Vec::new())
 }
 
-fn outside(path: &str) -> Failure {
-    Failure::precondition(
+fn outside(path: &str) -> CommandError {
+    CommandError::precondition(
         format!("`{}` lies outside of this project", sanitize(path, 200)),
         "a run changes the project that its plan lies in: start it there, or copy the plan here",
     )
@@ -65,7 +65,7 @@ enum Known {
 }
 
 impl Known {
-    fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), Failure> {
+    fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
         match self {
             Self::Open(run, state) => manage::go_on(context, &run, &state, request.again, request.digest.as_deref()),
             Self::Complete(run, state) => say(&blocks::complete_already(run.id(), &state)),
@@ -77,10 +77,10 @@ impl Known {
 /// same checkpoint.
 fn known(
     context: &CommandContext,
-    runs: &Runs,
+    runs: &RunStore,
     plan: &Plan,
     request: &ExecuteRequest,
-) -> Result<Option<Known>, Failure> {
+) -> Result<Option<Known>, CommandError> {
     match context.executing(runs)? {
         Some((run, state)) if state.plan.source.path == plan.source.path => {
             return Ok(Some(Known::Open(run, Box::new(state))));
@@ -96,7 +96,7 @@ fn known(
         let is_same = state.plan.source.path == plan.source.path;
         let run = runs.get(&listed.id)?;
         match &state.phase {
-            Phase::Ended { result } if is_same && !begins_anew(request, &state) => {
+            RunPhase::Ended { result } if is_same && !begins_anew(request, &state) => {
                 let is_unchanged = state.plan_sha256 == plan.source.sha256;
                 let is_of_mode = request.mode.is_none_or(|mode| mode == state.mode);
                 return match result {
@@ -107,7 +107,7 @@ fn known(
                     RunResult::Complete | RunResult::CompletedWithFailures | RunResult::Failed => Ok(None),
                 };
             }
-            Phase::Executing | Phase::Ended { .. } | Phase::Cancelled { .. } => {}
+            RunPhase::Executing | RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => {}
         }
     }
     Ok(None)
@@ -115,6 +115,6 @@ fn known(
 
 /// Whether `--again` asks for a new run. One in waves that has failed is gone over anew in its place.
 fn begins_anew(request: &ExecuteRequest, state: &RunState) -> bool {
-    let has_failed = state.phase != (Phase::Ended { result: RunResult::Complete });
+    let has_failed = state.phase != (RunPhase::Ended { result: RunResult::Complete });
     request.again && !(has_failed && state.mode == ExecutionMode::Waves)
 }

@@ -8,7 +8,7 @@ use clap::{Arg, Parser};
 use omo_core::text::sanitize;
 
 use super::arguments::{ExecuteCommand, ExecuteLine, ExecuteLocalLine, ExecutePlanLine, ExecuteRequest, UlwExecLine};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 
 /// What a line asks for.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) enum Line {
 }
 
 /// Reads the line behind a command.
-pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<Line, Failure> {
+pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<Line, CommandError> {
     let words = words(line)?;
     match command {
         ExecuteCommand::Execute => parse(command, words, |line: ExecuteLine| ExecuteRequest::try_from(line.options)),
@@ -31,16 +31,17 @@ pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<Line, Failure>
 }
 
 /// Splits a line as one would read it. On Windows a `\` parts the folders of a path.
-pub(crate) fn words(line: &str) -> Result<Vec<String>, Failure> {
+pub(crate) fn words(line: &str) -> Result<Vec<String>, CommandError> {
     let line = if MAIN_SEPARATOR == '\\' { line.replace('\\', "/") } else { line.to_owned() };
-    shlex::split(&line).ok_or_else(|| Failure::user("a quote is not closed", "put the whole path between two quotes"))
+    shlex::split(&line)
+        .ok_or_else(|| CommandError::user("a quote is not closed", "put the whole path between two quotes"))
 }
 
 fn parse<L: Parser>(
     command: ExecuteCommand,
     words: Vec<String>,
     request: impl FnOnce(L) -> Result<ExecuteRequest, String>,
-) -> Result<Line, Failure> {
+) -> Result<Line, CommandError> {
     // What `omo run start` keeps off its page has room on this one; an approval is typed with its code.
     let is_hidden = |argument: &Arg| argument.get_id() == "digest";
     let mut page = L::command()
@@ -50,15 +51,15 @@ fn parse<L: Parser>(
     let read = page.try_get_matches_from_mut(words).and_then(|matches| L::from_arg_matches(&matches));
     match read {
         Ok(line) => {
-            let request = request(line).map_err(|why| Failure::user(why, hint(command)))?;
+            let request = request(line).map_err(|why| CommandError::user(why, hint(command)))?;
             Ok(Line::Request(Box::new(request)))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Line::Help(page.render_help().to_string())),
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             crate::say(&format_args!("{}", page.render_help().to_string().trim_end()));
-            Err(Failure::said(crate::failure::Kind::User))
+            Err(CommandError::said(crate::failure::ExitKind::User))
         }
-        Err(error) => Err(Failure::user(message(&error), hint(command))),
+        Err(error) => Err(CommandError::user(message(&error), hint(command))),
     }
 }
 
@@ -77,13 +78,13 @@ fn hint(command: ExecuteCommand) -> String {
 #[cfg(test)]
 mod tests {
     use omo_plan::run::mode::ExecutionMode;
-    use omo_plan::ultra_run::arguments::Part;
+    use omo_plan::ultra_run::arguments::PlanSelection;
     use serde_json::Value;
 
     use super::*;
     use crate::run::start::arguments::PlanSource;
 
-    fn request(command: ExecuteCommand, line: &str) -> Result<ExecuteRequest, Failure> {
+    fn request(command: ExecuteCommand, line: &str) -> Result<ExecuteRequest, CommandError> {
         match read(command, line)? {
             Line::Request(request) => Ok(*request),
             Line::Help(page) => panic!("{page}"),
@@ -148,7 +149,7 @@ mod tests {
         let tasks = request(ExecuteCommand::Execute, "--tasks --session s-1 --batches").unwrap();
         assert_eq!(tasks.source, PlanSource::TaskList(Some("s-1".to_owned())));
         let part = request(ExecuteCommand::Execute, "--session 2 p.md").unwrap();
-        assert_eq!(part.scope.part, Part::Session(2));
+        assert_eq!(part.scope.part, PlanSelection::Session(2));
     }
 
     #[test]

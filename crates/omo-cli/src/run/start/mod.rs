@@ -10,14 +10,14 @@ mod line;
 use std::path::Path;
 
 use omo_core::text::sanitize;
-use omo_plan::dialects::Options;
+use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 use omo_plan::run::mode::{ExecutionMode, choose};
 use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::arguments::{ArgumentError, Part};
-use omo_plan::ultra_run::strategy::Strategy;
-use omo_plan::ultra_run::target::{Found, check_file, check_part};
-use omo_runs::Runs;
+use omo_plan::ultra_run::arguments::{ArgumentError, PlanSelection};
+use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::ultra_run::target::{PathTarget, check_file, check_part};
+use omo_runs::RunStore;
 use omo_runs::engine::PlanFile;
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
@@ -26,7 +26,7 @@ use omo_store::sealed_plan_run;
 use super::context::CommandContext;
 use super::open::{go_on, say, unsound};
 use super::{exec, local};
-use crate::failure::Failure;
+use crate::failure::CommandError;
 use crate::project::Project;
 use arguments::{ExecuteCommand, ExecuteRequest, OpenOptions, PlanSource, StartOptions};
 pub(super) use begin::{PAYER, begin, prepare};
@@ -34,14 +34,14 @@ use line::Line;
 pub(crate) use line::message as message_of_clap;
 
 /// `omo run start`.
-pub(super) fn start(env: &ProcessEnv, options: StartOptions) -> Result<(), Failure> {
+pub(super) fn start(env: &ProcessEnv, options: StartOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let wrong = |why: String| Failure::user(why, "`omo run start --help` names the options");
+    let wrong = |why: String| CommandError::user(why, "`omo run start --help` names the options");
     execute(&context, &ExecuteRequest::try_from(options).map_err(wrong)?)
 }
 
 /// `omo agent open`.
-pub(crate) fn open_typed(env: &ProcessEnv, options: OpenOptions) -> Result<(), Failure> {
+pub(crate) fn open_typed(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let command = options.command;
     let (line, is_typed) = match options.line {
@@ -58,7 +58,7 @@ pub(crate) fn open_typed(env: &ProcessEnv, options: OpenOptions) -> Result<(), F
 }
 
 /// What the user typed behind the command, where the hook has kept it.
-fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<Option<String>, Failure> {
+fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<Option<String>, CommandError> {
     let (Some(id), Some(folder)) = (&context.session, GuardedFolder::open_state(&context.root)?) else {
         return Ok(None);
     };
@@ -78,10 +78,10 @@ fn nothing_typed(command: ExecuteCommand) -> String {
     )
 }
 
-fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), Failure> {
+fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
     if let Some(own) = &context.env.worker {
         let message = format!("this session works on {} of the run {}, and opens no run", own.worker, own.run);
-        return Err(Failure::precondition(message, "`omo agent next` says what it is to do"));
+        return Err(CommandError::precondition(message, "`omo agent next` says what it is to do"));
     }
     match &request.source {
         PlanSource::OpenRun => go_on(context),
@@ -90,7 +90,7 @@ fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), Fai
     }
 }
 
-fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), Failure> {
+fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), CommandError> {
     let plan = read(context, request, path)?;
     let (mode, chosen) = mode_of(context, request, &plan)?;
     let choice = chosen.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
@@ -109,12 +109,12 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
 }
 
 /// The plan that is meant, with the part that is asked for in it.
-fn read(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, Failure> {
+fn read(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, CommandError> {
     let current = std::env::current_dir()?;
     check_file(path, found(&current.join(path))).map_err(refused)?;
     let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let options = request.mode_options();
-    let plan = file.plan(Options::of(options.hub_k, options.batch_size));
+    let plan = file.plan(BatchOptions::of(options.hub_k, options.batch_size));
     if !plan.is_sound() {
         return Err(unsound(&plan, &file.bytes));
     }
@@ -122,19 +122,19 @@ fn read(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Resul
     Ok(plan)
 }
 
-fn found(path: &Path) -> Found {
+fn found(path: &Path) -> PathTarget {
     match path.metadata() {
-        Ok(meta) if meta.is_file() => Found::File,
-        Ok(_) => Found::Other,
+        Ok(meta) if meta.is_file() => PathTarget::File,
+        Ok(_) => PathTarget::Other,
         // What this user cannot look at is not there for them.
-        Err(_) => Found::Nothing,
+        Err(_) => PathTarget::Nothing,
     }
 }
 
 /// What was typed cannot be done.
-pub(super) fn refused(error: ArgumentError) -> Failure {
+pub(super) fn refused(error: ArgumentError) -> CommandError {
     let ArgumentError { message, hint, is_missing } = error;
-    if is_missing { Failure::not_found(message, hint) } else { Failure::user(message, hint) }
+    if is_missing { CommandError::not_found(message, hint) } else { CommandError::user(message, hint) }
 }
 
 /// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
@@ -143,12 +143,12 @@ fn mode_of(
     context: &CommandContext,
     request: &ExecuteRequest,
     plan: &Plan,
-) -> Result<(ExecutionMode, Option<String>), Failure> {
+) -> Result<(ExecutionMode, Option<String>), CommandError> {
     let scope = &request.scope;
-    let is_part = scope.part != Part::Whole || scope.is_foreground;
+    let is_part = scope.part != PlanSelection::Whole || scope.is_foreground;
     let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
     if request.command == ExecuteCommand::ExecuteLocal {
-        let in_sessions = Strategy::asked_for(plan, scope).starts_sessions();
+        let in_sessions = RunStrategy::asked_for(plan, scope).starts_sessions();
         return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
     }
     let known = context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume)).transpose()?.flatten();
@@ -172,10 +172,10 @@ fn mode_of(
 /// The run of a plan that is open here; where it is to be resumed also the last one that is over.
 fn run_of(
     context: &CommandContext,
-    runs: &Runs,
+    runs: &RunStore,
     plan: &Plan,
     is_resume: bool,
-) -> Result<Option<(String, RunState)>, Failure> {
+) -> Result<Option<(String, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
     if let Some((run, state)) = context.executing(runs)? {
         return Ok(is_of_it(&state).then(|| (run.id().to_owned(), state)));
@@ -188,7 +188,7 @@ fn run_of(
 }
 
 /// A run stays in the mode that it was opened in.
-pub(super) fn otherwise(id: &str, state: &RunState) -> Failure {
+pub(super) fn otherwise(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {} is open, and runs {}", super::blocks::name(state), state.mode.words());
-    Failure::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
+    CommandError::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
 }

@@ -2,16 +2,16 @@
 
 use std::ops::Range;
 
-use crate::document::{Document, Heading, lines};
-use crate::labels::{Label, item, key, labels, trimmed};
-use crate::model::{Decision, DecisionOption};
+use crate::document::{Heading, MarkdownDocument, lines};
+use crate::labels::{LabeledField, item, key, labels, trimmed};
+use crate::model::{DecisionOption, PlanDecision};
 use crate::pattern::Pattern;
 
 const KNOWN: [&str; 6] =
     ["context", "options", "recommendation", "recommendation (unverified)", "chosen", "previously chosen"];
 
 /// The decisions of a plan, each with the bytes of its heading.
-pub(super) fn read(document: &Document<'_>) -> Vec<(Decision, Range<usize>)> {
+pub(super) fn read(document: &MarkdownDocument<'_>) -> Vec<(PlanDecision, Range<usize>)> {
     let mut found = Vec::new();
     let mut is_inside = false;
     for (heading, section) in document.headings.iter().zip(document.sections()) {
@@ -36,11 +36,11 @@ fn name<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
     crate::id::is_id(id).then_some((id, title))
 }
 
-fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize>) -> Decision {
+fn decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section: Range<usize>) -> PlanDecision {
     let found = labels(document, section.clone(), &KNOWN);
     let of = |key: &str| found.iter().find(|label| label.key.starts_with(key));
     let options = of("options").map(|label| options(document, label.value.clone())).unwrap_or_default();
-    let choice = |label: &Label<'_>| label_of(document.slice(label.rest.clone()), &options);
+    let choice = |label: &LabeledField<'_>| label_of(document.slice(label.rest.clone()), &options);
     let recommendation = of("recommendation");
     let place = of("chosen").or_else(|| of("previously chosen"));
     let chosen = place.and_then(&choice);
@@ -57,7 +57,7 @@ fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize
         Some((before, kind)) if kind.contains("blocking") => (before, false),
         _ => (title, false),
     };
-    Decision {
+    PlanDecision {
         id: id.to_owned(),
         title: title.trim().to_owned(),
         blocking: !is_recommended,
@@ -69,7 +69,7 @@ fn decision(document: &Document<'_>, id: &str, title: &str, section: Range<usize
 }
 
 /// The items `- A: …` of a list.
-fn options(document: &Document<'_>, value: Range<usize>) -> Vec<DecisionOption> {
+fn options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<DecisionOption> {
     let items = lines(document.text, value).map(|line| item(document.slice(line)));
     let read = items.filter_map(|(sign, row)| OPTION.read(row).filter(|_| sign.is_some()));
     read.map(|([label], text)| DecisionOption { label: label.to_owned(), text: text.trim_end().to_owned() }).collect()
@@ -92,7 +92,7 @@ fn is_letter(word: &str) -> bool {
 
 /// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
 /// recommendation, or at the end of a decision without either. A decision that is made stays as it is.
-pub(super) fn choose(text: &str, decision: &Decision, label: &str) -> String {
+pub(super) fn choose(text: &str, decision: &PlanDecision, label: &str) -> String {
     let Some(place) = decision.chosen_goes_to.clone() else { return text.to_owned() };
     let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };

@@ -7,12 +7,12 @@ use omo_core::task_check::{ExpectedExit, TaskCheck, has_pipe};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256;
-use crate::document::{Document, lines};
-use crate::fields::verify::{Found, Stated};
+use crate::document::{MarkdownDocument, lines};
+use crate::fields::verify::{StatedCheck, StatedOutcome};
 use crate::fields::{files, verify};
-use crate::labels::{Label, labels};
-use crate::model::{Complexity, FileUse, OnFailure, Unit, UnitKind};
-use crate::segments::{Outline, Task, diagnostic};
+use crate::labels::{LabeledField, labels};
+use crate::model::{FileUse, OnFailure, Task, TaskComplexity, TaskKind};
+use crate::segments::{TaskHeading, TaskOutline, diagnostic};
 
 /// Labels that are read, and others of this dialect that end a value without emphasis too.
 const KNOWN: [&str; 9] = [
@@ -30,12 +30,12 @@ const KNOWN: [&str; 9] = [
 const READ: [&str; 4] = ["files", "depends on", "verify", "task contract"];
 
 pub(super) fn read(
-    document: &Document<'_>,
-    outline: &Outline<'_>,
-    task: &Task<'_>,
+    document: &MarkdownDocument<'_>,
+    outline: &TaskOutline<'_>,
+    task: &TaskHeading<'_>,
     wants_contract: bool,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Unit {
+) -> Task {
     let mut report = |code: Code, span: Range<usize>, text: String| {
         diagnostics.push(diagnostic(document, code, span, text, Some(task.id)));
     };
@@ -50,13 +50,13 @@ pub(super) fn read(
     let (checks, red_check) = checks(task, read_verify(document, task, &found, &mut report));
     let body = document.slice(section.clone());
     let pair = task.other_half().filter(|half| outline.places.contains_key(half.as_str()));
-    Unit {
+    Task {
         id: task.id.to_owned(),
         title: task.title.clone().into_owned(),
         lines: [task.line, document.line(section.end.saturating_sub(1).max(section.start))],
         body_sha256: sha256(body.as_bytes()),
         body: body.to_owned(),
-        kind: if task.is_tests() { UnitKind::Tests } else { UnitKind::Impl },
+        kind: if task.is_tests() { TaskKind::Tests } else { TaskKind::Impl },
         deps: deps(outline, task, pair.as_deref()),
         pair,
         files,
@@ -69,7 +69,7 @@ pub(super) fn read(
         commit: None,
         stop_after: task.is_marked,
         criteria: Vec::new(),
-        complexity: Complexity::Standard,
+        complexity: TaskComplexity::Standard,
         model: None,
         contract,
         extra: extra(document, &found),
@@ -78,7 +78,7 @@ pub(super) fn read(
 
 /// A task's text without what stands before the next one: empty lines, a line of dashes, and the
 /// comment that names a section.
-fn without_tail(document: &Document<'_>, section: Range<usize>) -> Range<usize> {
+fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range<usize> {
     let mut end = section.start;
     for line in lines(document.text, section.clone()) {
         let row = document.slice(line.clone()).trim();
@@ -91,20 +91,20 @@ fn without_tail(document: &Document<'_>, section: Range<usize>) -> Range<usize> 
 }
 
 /// What it names, and the tests that its implementation is written for.
-fn deps(outline: &Outline<'_>, task: &Task<'_>, pair: Option<&str>) -> Vec<String> {
+fn deps(outline: &TaskOutline<'_>, task: &TaskHeading<'_>, pair: Option<&str>) -> Vec<String> {
     let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place)).map(|task| task.id);
     let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
     named().chain(tests).map(str::to_owned).collect()
 }
 
-fn contract(document: &Document<'_>, labels: &[Label<'_>]) -> Option<String> {
+fn contract(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> Option<String> {
     let label = labels.iter().find(|label| label.key == "task contract")?;
     Some(document.slice(label.value.clone()).to_owned()).filter(|contract| !contract.is_empty())
 }
 
 fn read_files(
-    document: &Document<'_>,
-    labels: &[Label<'_>],
+    document: &MarkdownDocument<'_>,
+    labels: &[LabeledField<'_>],
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) -> Vec<FileUse> {
     let values = labels.iter().filter(|label| label.key == "files").map(|label| label.value.clone());
@@ -118,16 +118,16 @@ fn read_files(
 }
 
 fn read_verify(
-    document: &Document<'_>,
-    task: &Task<'_>,
-    labels: &[Label<'_>],
+    document: &MarkdownDocument<'_>,
+    task: &TaskHeading<'_>,
+    labels: &[LabeledField<'_>],
     report: &mut impl FnMut(Code, Range<usize>, String),
-) -> Vec<Found> {
+) -> Vec<StatedCheck> {
     let all: Vec<_> = labels.iter().filter(|label| label.key == "verify").collect();
     // One among the items of another list is a step, where there is one that stands by itself.
     let has_own = all.iter().any(|label| !label.is_listed);
     let own = all.iter().filter(|label| !(has_own && label.is_listed));
-    let found: Vec<Found> = own.flat_map(|label| verify::read(document, label.value.clone())).collect();
+    let found: Vec<StatedCheck> = own.flat_map(|label| verify::read(document, label.value.clone())).collect();
     let said = all.iter().find(|label| !label.value.is_empty());
     match said {
         Some(label) if found.is_empty() => {
@@ -159,13 +159,13 @@ fn read_verify(
 }
 
 /// Tests that are written first have to fail, unless the plan says of a command that it succeeds.
-fn checks(task: &Task<'_>, found: Vec<Found>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
+fn checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
     if !task.is_tests() {
         return (found.into_iter().map(|one| one.check).collect(), None);
     }
     let (mut checks, mut red) = (Vec::new(), None);
-    for Found { mut check, stated, .. } in found {
-        if stated != Stated::Success && check.expect.exit == ExpectedExit::Zero {
+    for StatedCheck { mut check, stated, .. } in found {
+        if stated != StatedOutcome::Success && check.expect.exit == ExpectedExit::Zero {
             check.expect.exit = ExpectedExit::NonZero;
         }
         if check.expect.exit != ExpectedExit::Zero && red.is_none() {
@@ -177,7 +177,7 @@ fn checks(task: &Task<'_>, found: Vec<Found>) -> (Vec<TaskCheck>, Option<TaskChe
     (checks, red)
 }
 
-fn extra(document: &Document<'_>, labels: &[Label<'_>]) -> BTreeMap<String, String> {
+fn extra(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> BTreeMap<String, String> {
     let mut extra: BTreeMap<String, String> = BTreeMap::new();
     for label in labels.iter().filter(|label| !READ.contains(&label.key.as_str())) {
         let value = document.slice(label.value.clone());

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 
 /// What a clause says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Clause<'a> {
+pub struct FailureClause<'a> {
     /// The action, where it is one that is known.
     pub action: Option<OnFailure>,
     /// What is said beside the action, where anything is.
@@ -17,7 +17,7 @@ pub struct Clause<'a> {
 }
 
 /// Reads `On failure:`. `None` where nothing is said.
-pub fn on_failure(value: &str) -> Option<Clause<'_>> {
+pub fn on_failure(value: &str) -> Option<FailureClause<'_>> {
     let value = first_paragraph(value);
     if value.is_empty() {
         return None;
@@ -29,7 +29,7 @@ pub fn on_failure(value: &str) -> Option<Clause<'_>> {
     let detail = rest.trim_start_matches(|char: char| char.is_whitespace() || ".,:;-–—→".contains(char));
     let detail = only_code(detail).unwrap_or(detail);
     let action = action(word);
-    Some(Clause {
+    Some(FailureClause {
         action,
         detail: Some(detail).filter(|detail| !detail.is_empty()),
         has_more: action.is_some() && names_more(rest),
@@ -97,7 +97,7 @@ mod tests {
             ("reverting", None, None, false),
             ("— ask", None, Some("ask"), false),
         ] {
-            assert_eq!(on_failure(value), Some(Clause { action, detail, has_more }), "{value}");
+            assert_eq!(on_failure(value), Some(FailureClause { action, detail, has_more }), "{value}");
         }
         assert_eq!(on_failure(" \n"), None);
     }

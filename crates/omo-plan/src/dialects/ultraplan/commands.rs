@@ -9,11 +9,11 @@ use omo_core::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
 use super::expected::{expect, strip_word};
-use super::inline::{Piece, pieces};
+use super::inline::{InlinePiece, pieces};
 use super::is_rule;
-use super::outline::Findings;
+use super::outline::PlanFindings;
 use crate::diagnostic::Code as DiagnosticCode;
-use crate::document::{Code, Document, lines};
+use crate::document::{CodeBlock, MarkdownDocument, lines};
 use crate::labels::item;
 
 /// What begins the expectation, wherever code stands before it.
@@ -22,7 +22,7 @@ const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "ou
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
 /// A command that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct VerifyCommand {
     /// It, and what is expected of it.
     pub check: TaskCheck,
     /// It stands between no backticks and reads like a sentence.
@@ -32,7 +32,7 @@ pub struct Command {
 }
 
 /// Reads what some bytes of a document hold: a block of code, lines with a command each, or both.
-pub fn commands(document: &Document<'_>, bytes: Range<usize>) -> Vec<Command> {
+pub fn commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
     let mut found = Vec::new();
     let mut start = bytes.start;
     for code in blocks(document, &bytes) {
@@ -46,7 +46,7 @@ pub fn commands(document: &Document<'_>, bytes: Range<usize>) -> Vec<Command> {
 
 /// The commands of a whole section, and the items of its lists that hold none. Its headings, and what
 /// stands around the lists without a command, are for people.
-pub fn of_a_section(document: &Document<'_>, bytes: Range<usize>) -> (Vec<Command>, Vec<Range<usize>>) {
+pub fn of_a_section(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> (Vec<VerifyCommand>, Vec<Range<usize>>) {
     let mut found = Vec::new();
     let mut sentences = Vec::new();
     let mut code = blocks(document, &bytes).peekable();
@@ -65,7 +65,7 @@ pub fn of_a_section(document: &Document<'_>, bytes: Range<usize>) -> (Vec<Comman
         }
         let (commands, after) = of_item(item);
         let has_code = pieces(item).iter().any(|piece| piece.is_code);
-        let commands: Vec<Command> = commands.into_iter().filter(|command| !command.is_prose).collect();
+        let commands: Vec<VerifyCommand> = commands.into_iter().filter(|command| !command.is_prose).collect();
         if sign.is_none() && !has_code {
             // A line of its own, such as what is expected of the command above it.
         } else if commands.is_empty() && after.is_empty() && !super::says_nothing(item) {
@@ -82,14 +82,14 @@ pub fn of_a_section(document: &Document<'_>, bytes: Range<usize>) -> (Vec<Comman
 }
 
 /// The fenced blocks that begin in some bytes of a document.
-pub fn blocks<'d>(document: &'d Document<'_>, bytes: &Range<usize>) -> impl Iterator<Item = &'d Code<'d>> {
+pub fn blocks<'d>(document: &'d MarkdownDocument<'_>, bytes: &Range<usize>) -> impl Iterator<Item = &'d CodeBlock<'d>> {
     let from = document.code.partition_point(|code| code.span.start < bytes.start);
     let behind = document.code.iter().skip(from).take_while(move |code| code.span.start < bytes.end);
     behind.filter(|code| code.info.is_some())
 }
 
 /// Reads items. What is expected without a command on its line is expected of the one before.
-fn read_items(text: &str, found: &mut Vec<Command>) {
+fn read_items(text: &str, found: &mut Vec<VerifyCommand>) {
     for item in items(text) {
         let (commands, after) = of_item(&item);
         found.extend(commands);
@@ -126,8 +126,8 @@ pub fn items(text: &str) -> Vec<String> {
     items
 }
 
-fn plain(command: &str) -> Command {
-    Command { check: TaskCheck::new(command), is_prose: false, outcome: None }
+fn plain(command: &str) -> VerifyCommand {
+    VerifyCommand { check: TaskCheck::new(command), is_prose: false, outcome: None }
 }
 
 /// The commands of a block: each of its lines, or all of it at once where a line goes on in the next.
@@ -149,19 +149,19 @@ fn of_block(block: &str) -> Vec<String> {
 
 /// The commands of one item: the code before what is expected, or all that stands there. With what
 /// stands behind them.
-fn of_item(item: &str) -> (Vec<Command>, &str) {
+fn of_item(item: &str) -> (Vec<VerifyCommand>, &str) {
     let item = ["run:", "command:"].iter().find_map(|lead| strip_word(item, lead)).unwrap_or(item);
     let parts = pieces(item);
     let has_code = parts.iter().any(|piece| piece.is_code);
-    let mark_at = |piece: &Piece| mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
+    let mark_at = |piece: &InlinePiece| mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
     let end = parts.iter().filter(|piece| !piece.is_code).find_map(mark_at).unwrap_or(item.len());
     let (before, after) = item.split_at(end);
     let code = before_mark(before);
-    let mut found: Vec<Command> =
-        code.iter().map(|command| Command { is_prose: is_file(command), ..plain(command) }).collect();
+    let mut found: Vec<VerifyCommand> =
+        code.iter().map(|command| VerifyCommand { is_prose: is_file(command), ..plain(command) }).collect();
     if found.is_empty() && !super::says_nothing(before) {
         let command = before.trim().trim_end_matches(['—', '-', ',']).trim();
-        found.push(Command { is_prose: is_sentence(command), ..plain(command) });
+        found.push(VerifyCommand { is_prose: is_sentence(command), ..plain(command) });
     }
     (found, after)
 }
@@ -187,7 +187,7 @@ fn before_mark(text: &str) -> Vec<String> {
 }
 
 /// Where in the item the first of these marks stands in a piece.
-fn mark(item: &str, piece: &Piece, marks: &[&str]) -> Option<usize> {
+fn mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
     let lower = item.get(piece.range.clone())?.to_ascii_lowercase();
     // `unexpected` begins nothing.
     let is_apart = |at: usize| !lower.get(..at).unwrap_or_default().ends_with(char::is_alphabetic);
@@ -212,7 +212,7 @@ fn is_sentence(command: &str) -> bool {
 }
 
 /// Reports what is doubtful about a command.
-pub fn add_findings(command: &Command, span: &Range<usize>, unit: Option<&str>, findings: &mut Findings<'_>) {
+pub fn add_findings(command: &VerifyCommand, span: &Range<usize>, unit: Option<&str>, findings: &mut PlanFindings<'_>) {
     let shown = sanitize(&command.check.command, 80);
     if command.is_prose {
         let text = format!("`{shown}` reads like a sentence, not like a command");

@@ -5,7 +5,7 @@ use crate::pattern::Pattern;
 
 /// What a checkpoint says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checkpoint {
+pub struct CommitCheckpoint {
     /// The command, as the plan writes it.
     pub command: String,
     /// The message of its commit, where it has one.
@@ -15,7 +15,7 @@ pub struct Checkpoint {
 }
 
 /// Reads `Checkpoint:`. `None` where nothing is said, or that there is none.
-pub fn checkpoint(value: &str) -> Option<Checkpoint> {
+pub fn checkpoint(value: &str) -> Option<CommitCheckpoint> {
     let value = super::first_paragraph(value);
     if super::says_nothing(value) {
         return None;
@@ -25,10 +25,10 @@ pub fn checkpoint(value: &str) -> Option<Checkpoint> {
     let is_all = code.is_none_or(|piece| piece.range == (0..value.len()));
     if let Some(message) = plain_message(&command).filter(|_| is_all) {
         let message = Some(message.to_owned());
-        return Some(Checkpoint { command, message, is_plain: true });
+        return Some(CommitCheckpoint { command, message, is_plain: true });
     }
     let message = shlex::split(&command).and_then(|words| message(&words)).filter(|message| !message.trim().is_empty());
-    Some(Checkpoint { command, message, is_plain: false })
+    Some(CommitCheckpoint { command, message, is_plain: false })
 }
 
 /// The messages of the first `git commit` among a command's words, parted as git parts them.

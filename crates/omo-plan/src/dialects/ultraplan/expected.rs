@@ -2,7 +2,7 @@
 
 use omo_core::task_check::ExpectedExit;
 
-use super::commands::Command;
+use super::commands::VerifyCommand;
 use super::inline::pieces;
 use crate::pattern::Pattern;
 
@@ -31,7 +31,7 @@ const SENTENCE: [&str; 17] = [
 ];
 
 /// Puts down what is expected of a command: an exit, a text, or a sentence.
-pub fn expect(command: &mut Command, after: &str) {
+pub fn expect(command: &mut VerifyCommand, after: &str) {
     let rest = LEADS.behind(after).unwrap_or(after).trim_end();
     let quoted = pieces(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
     let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use super::outline::{Findings, Outline};
+use super::outline::{PlanFindings, SectionOutline};
 use super::{first_paragraph, says_nothing};
 use crate::diagnostic::Code;
-use crate::fields::files::{self, Named};
+use crate::fields::files::{self, NamedFile};
 use crate::labels::{key, labels, trimmed};
 use crate::paths::{normal, overlap};
 
@@ -22,20 +22,20 @@ const MOST_COMPARED: usize = 100_000_000;
 
 /// What a session may touch, and what not.
 #[derive(Debug, Default)]
-pub struct Fence {
+pub struct ScopeFence {
     /// What it may; empty for anything.
-    pub touch: Vec<Named>,
+    pub touch: Vec<NamedFile>,
     /// What it must not.
-    pub never: Vec<Named>,
+    pub never: Vec<NamedFile>,
     /// What of that is no path of the repository.
-    pub elsewhere: Vec<Named>,
+    pub elsewhere: Vec<NamedFile>,
     /// The bytes of what is said of either without a path.
     pub unread: Vec<Range<usize>>,
 }
 
-impl Fence {
+impl ScopeFence {
     /// Reports what leads out of the repository, and what names no path.
-    pub fn add_findings(&self, findings: &mut Findings<'_>) {
+    pub fn add_findings(&self, findings: &mut PlanFindings<'_>) {
         for (file, span) in &self.touch {
             if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text)) =
                 files::complaint(&file.path)
@@ -62,7 +62,7 @@ impl Fence {
         }
     }
 
-    fn add(&mut self, list: List, outline: &Outline<'_>, bytes: Range<usize>) {
+    fn add(&mut self, list: List, outline: &SectionOutline<'_>, bytes: Range<usize>) {
         let bytes = trimmed(outline.document, bytes);
         let named = files::read(outline.document, bytes.clone());
         if named.is_empty() && !says_nothing(first_paragraph(outline.document.slice(bytes.clone()))) {
@@ -71,8 +71,8 @@ impl Fence {
         match list {
             List::Touch => self.touch.extend(named),
             List::Never => {
-                let is_inside = |(file, _): &Named| normal(&file.path).is_some();
-                let (never, elsewhere): (Vec<Named>, Vec<Named>) = named.into_iter().partition(is_inside);
+                let is_inside = |(file, _): &NamedFile| normal(&file.path).is_some();
+                let (never, elsewhere): (Vec<NamedFile>, Vec<NamedFile>) = named.into_iter().partition(is_inside);
                 self.never.extend(never);
                 self.elsewhere.extend(elsewhere);
             }
@@ -107,10 +107,10 @@ fn list_of(name: &str) -> Option<List> {
 }
 
 /// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
-pub fn fence(outline: &Outline<'_>, part: Range<usize>) -> Fence {
+pub fn fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
     let document = outline.document;
     let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
-    let mut fence = Fence::default();
+    let mut fence = ScopeFence::default();
     for label in labels(document, part.clone(), &known) {
         if let Some(list) = list_of(&label.key) {
             fence.add(list, outline, label.value);
@@ -147,25 +147,29 @@ fn in_one_line(line: &str) -> (Range<usize>, Range<usize>) {
 
 /// Compares paths until more was compared than any plan needs.
 #[derive(Debug)]
-pub struct Comparison {
+pub struct PathComparer {
     left: usize,
 }
 
-impl Comparison {
+impl PathComparer {
     /// Of one plan.
     pub fn of_a_plan() -> Self {
         Self { left: MOST_COMPARED }
     }
 
     /// Whether two paths can be the same file; `None` once too much was compared.
-    pub fn overlap(&mut self, one: &Named, other: &Named) -> Option<bool> {
+    pub fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Option<bool> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.left = self.left.checked_sub(cost)?;
         Some(overlap(&one.0.path, &other.0.path))
     }
 
     /// The first pair of two lists that can be the same file.
-    pub fn first<'n>(&mut self, ones: &'n [Named], others: &'n [Named]) -> Option<Option<(&'n Named, &'n Named)>> {
+    pub fn first<'n>(
+        &mut self,
+        ones: &'n [NamedFile],
+        others: &'n [NamedFile],
+    ) -> Option<Option<(&'n NamedFile, &'n NamedFile)>> {
         self.left = self.left.checked_sub(1)?;
         for one in ones {
             for other in others {
@@ -181,11 +185,11 @@ impl Comparison {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Document;
+    use crate::document::MarkdownDocument;
 
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
-        let document = Document::read(text);
-        let fence = fence(&Outline::of(&document), 0..text.len());
+        let document = MarkdownDocument::read(text);
+        let fence = fence(&SectionOutline::of(&document), 0..text.len());
         (fence.touch_paths(), fence.never_paths())
     }
 
@@ -214,8 +218,8 @@ mod tests {
             ("- Touch: the whole crate\n- Never touch: none\n", 1),
             ("- Touch: none\n- Never touch:\n", 0),
         ] {
-            let document = Document::read(text);
-            assert_eq!(fence(&Outline::of(&document), 0..text.len()).unread.len(), unread, "{text}");
+            let document = MarkdownDocument::read(text);
+            assert_eq!(fence(&SectionOutline::of(&document), 0..text.len()).unread.len(), unread, "{text}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A piece of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct InlinePiece<'a> {
     /// It stood between backticks, which are not part of it.
     pub is_code: bool,
     /// What it says.
@@ -15,7 +15,7 @@ pub struct Piece<'a> {
 }
 
 /// Takes a value apart. Backticks that are not closed by as many are plain text, as in Markdown.
-pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+pub fn pieces(text: &str) -> Vec<InlinePiece<'_>> {
     let runs = backticks(text);
     // Where the next run of each length is, so that no run is looked for twice.
     let mut later: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -35,7 +35,7 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
         };
         push_plain(&mut pieces, text, plain_from..open.start);
         let inner = text.get(open.end..close.start).unwrap_or_default();
-        pieces.push(Piece { is_code: true, text: unpadded(inner), range: open.start..close.end });
+        pieces.push(InlinePiece { is_code: true, text: unpadded(inner), range: open.start..close.end });
         (plain_from, place) = (close.end, end + 1);
     }
     push_plain(&mut pieces, text, plain_from..text.len());
@@ -46,15 +46,15 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
 pub fn only_code(text: &str) -> Option<&str> {
     let pieces = pieces(text.trim());
     match pieces.as_slice() {
-        [Piece { is_code: true, text, .. }] => Some(text),
+        [InlinePiece { is_code: true, text, .. }] => Some(text),
         _ => None,
     }
 }
 
-fn push_plain<'a>(pieces: &mut Vec<Piece<'a>>, text: &'a str, range: Range<usize>) {
+fn push_plain<'a>(pieces: &mut Vec<InlinePiece<'a>>, text: &'a str, range: Range<usize>) {
     if !range.is_empty() {
         let plain = text.get(range.clone()).unwrap_or_default();
-        pieces.push(Piece { is_code: false, text: plain, range });
+        pieces.push(InlinePiece { is_code: false, text: plain, range });
     }
 }
 

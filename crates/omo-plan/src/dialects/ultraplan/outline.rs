@@ -3,20 +3,20 @@
 use std::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic, Severity, has_errors};
-use crate::document::{Document, Heading};
+use crate::document::{Heading, MarkdownDocument};
 use crate::labels::key;
 use crate::pattern::Pattern;
 
 /// A heading with what it reaches over.
 #[derive(Clone, Debug)]
-pub struct Section<'d> {
+pub struct PlanSection<'d> {
     /// It.
     pub heading: &'d Heading<'d>,
     /// From its first byte to the next heading of its level or a higher one.
     pub whole: Range<usize>,
 }
 
-impl Section<'_> {
+impl PlanSection<'_> {
     /// What stands below the heading.
     pub fn content(&self) -> Range<usize> {
         self.heading.span.end..self.whole.end
@@ -25,28 +25,28 @@ impl Section<'_> {
 
 /// The parts of a document, in their order.
 #[derive(Debug)]
-pub struct Outline<'d> {
+pub struct SectionOutline<'d> {
     /// Where they are.
-    pub document: &'d Document<'d>,
+    pub document: &'d MarkdownDocument<'d>,
     /// All of them, of every level.
-    pub sections: Vec<Section<'d>>,
+    pub sections: Vec<PlanSection<'d>>,
 }
 
-impl<'d> Outline<'d> {
+impl<'d> SectionOutline<'d> {
     /// The parts of a document.
-    pub fn of(document: &'d Document<'d>) -> Self {
+    pub fn of(document: &'d MarkdownDocument<'d>) -> Self {
         let ranges = document.sections();
-        let sections = document.headings.iter().zip(ranges).map(|(heading, whole)| Section { heading, whole });
+        let sections = document.headings.iter().zip(ranges).map(|(heading, whole)| PlanSection { heading, whole });
         Self { document, sections: sections.collect() }
     }
 
     /// The first part of level 2 with this name, which is given in small letters.
-    pub fn part(&self, name: &str) -> Option<&Section<'d>> {
+    pub fn part(&self, name: &str) -> Option<&PlanSection<'d>> {
         self.sections.iter().find(|section| section.heading.level == 2 && is_called(section.heading.text, name))
     }
 
     /// The parts whose heading stands in some bytes.
-    pub fn inside(&self, bytes: Range<usize>) -> &[Section<'d>] {
+    pub fn inside(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
         let place = |byte: usize| self.sections.partition_point(|section| section.heading.span.start < byte);
         self.sections.get(place(bytes.start)..place(bytes.end)).unwrap_or_default()
     }
@@ -59,7 +59,7 @@ pub fn is_called(text: &str, name: &str) -> bool {
 
 /// What a heading says that may have a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Numbered<'a> {
+pub enum NumberedHeading<'a> {
     /// `Step 3: its title`.
     Is(u64, &'a str),
     /// Something that was likely meant to be that.
@@ -69,16 +69,16 @@ pub enum Numbered<'a> {
 }
 
 /// Reads a heading as `Step N: title`, or as the same of another word that begins with a capital.
-pub fn numbered<'a>(heading: &Heading<'a>, word: &str) -> Numbered<'a> {
+pub fn numbered<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
     if let Some((number, title)) = exactly(heading.text, word).filter(|_| heading.level == 3) {
-        return Numbered::Is(number, title);
+        return NumberedHeading::Is(number, title);
     }
     let is_frame = |char: char| !char.is_alphabetic();
     let text = heading.text.trim_start_matches(is_frame);
     let begins = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
     let rest = text.get(word.len()..).unwrap_or_default();
     let has_number = heading.text.chars().any(char::is_numeric);
-    if begins && rest.starts_with(is_frame) && has_number { Numbered::LooksLike } else { Numbered::Other }
+    if begins && rest.starts_with(is_frame) && has_number { NumberedHeading::LooksLike } else { NumberedHeading::Other }
 }
 
 /// `Step 3:`, the word and the number of it.
@@ -95,14 +95,14 @@ const MOST_FINDINGS: usize = 1_000;
 
 /// What was found wrong with a plan.
 #[derive(Debug)]
-pub struct Findings<'d> {
-    document: &'d Document<'d>,
+pub struct PlanFindings<'d> {
+    document: &'d MarkdownDocument<'d>,
     found: Vec<Diagnostic>,
 }
 
-impl<'d> Findings<'d> {
+impl<'d> PlanFindings<'d> {
     /// Nothing yet but a fence that is never closed, where there is one.
-    pub fn new(document: &'d Document<'d>) -> Self {
+    pub fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let mut findings = Self { document, found: Vec::new() };
         if let Some(code) = document.unclosed_fence() {
             let text = "this fence is not closed: everything after it is code".to_owned();
@@ -142,32 +142,32 @@ mod tests {
     #[test]
     fn a_step_is_told_from_what_looks_like_one() {
         for (line, expected) in [
-            ("### Step 1: colon", Numbered::Is(1, "colon")),
-            ("### Step 9:no space", Numbered::Is(9, "no space")),
-            ("### Step 010: zero", Numbered::Is(10, "zero")),
-            ("### Step\t2: tab", Numbered::Is(2, "tab")),
-            ("### Step 3:", Numbered::Is(3, "")),
-            ("### Step 4: `a: b` #", Numbered::Is(4, "`a: b`")),
-            ("### Step 2 — dash", Numbered::LooksLike),
-            ("### Step 3. dot", Numbered::LooksLike),
-            ("#### Step 4: level four", Numbered::LooksLike),
-            ("## Step 5: level two", Numbered::LooksLike),
-            ("### step 6: lower case", Numbered::LooksLike),
-            ("### Step 7a: letter", Numbered::LooksLike),
-            ("### Step 8.1: decimal", Numbered::LooksLike),
-            ("### Step 11", Numbered::LooksLike),
-            ("### **Step 12: bold**", Numbered::LooksLike),
-            ("### 13. Step: number first", Numbered::LooksLike),
-            ("### Step 14： full-width", Numbered::LooksLike),
-            ("### Step\u{a0}3: no-break", Numbered::LooksLike),
-            ("### Step ３: full-width", Numbered::LooksLike),
-            ("### Step 99999999999999999999: large", Numbered::LooksLike),
-            ("### Step by step", Numbered::Other),
-            ("### Stepping 2", Numbered::Other),
-            ("### Notes on step 2", Numbered::Other),
-            ("### 13", Numbered::Other),
+            ("### Step 1: colon", NumberedHeading::Is(1, "colon")),
+            ("### Step 9:no space", NumberedHeading::Is(9, "no space")),
+            ("### Step 010: zero", NumberedHeading::Is(10, "zero")),
+            ("### Step\t2: tab", NumberedHeading::Is(2, "tab")),
+            ("### Step 3:", NumberedHeading::Is(3, "")),
+            ("### Step 4: `a: b` #", NumberedHeading::Is(4, "`a: b`")),
+            ("### Step 2 — dash", NumberedHeading::LooksLike),
+            ("### Step 3. dot", NumberedHeading::LooksLike),
+            ("#### Step 4: level four", NumberedHeading::LooksLike),
+            ("## Step 5: level two", NumberedHeading::LooksLike),
+            ("### step 6: lower case", NumberedHeading::LooksLike),
+            ("### Step 7a: letter", NumberedHeading::LooksLike),
+            ("### Step 8.1: decimal", NumberedHeading::LooksLike),
+            ("### Step 11", NumberedHeading::LooksLike),
+            ("### **Step 12: bold**", NumberedHeading::LooksLike),
+            ("### 13. Step: number first", NumberedHeading::LooksLike),
+            ("### Step 14： full-width", NumberedHeading::LooksLike),
+            ("### Step\u{a0}3: no-break", NumberedHeading::LooksLike),
+            ("### Step ３: full-width", NumberedHeading::LooksLike),
+            ("### Step 99999999999999999999: large", NumberedHeading::LooksLike),
+            ("### Step by step", NumberedHeading::Other),
+            ("### Stepping 2", NumberedHeading::Other),
+            ("### Notes on step 2", NumberedHeading::Other),
+            ("### 13", NumberedHeading::Other),
         ] {
-            let document = Document::read(line);
+            let document = MarkdownDocument::read(line);
             assert_eq!(numbered(&document.headings[0], "Step"), expected, "{line}");
         }
     }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::diagnostic::Code;
-use crate::model::{Group, Plan, Precondition, Unit};
+use crate::model::{Plan, Precondition, Task, TaskGroup};
 
 /// What the groups of sessions are called, before their number.
 pub const SESSION_PREFIX: &str = "session-";
 
 /// The sessions of a plan, in their order. Steps that belong to none are in a group that is no session.
-pub fn sessions(plan: &Plan) -> impl Iterator<Item = &Group> {
+pub fn sessions(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
     plan.groups.iter().filter(|group| group.id.starts_with(SESSION_PREFIX))
 }
 
@@ -18,14 +18,14 @@ pub fn summary(plan: &Plan) -> Vec<String> {
     let dialect = plan.dialect.rules();
     let word = if plan.dialect.unit_word() == "step" { "Steps" } else { "Tasks" };
     let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.units.len())];
-    let sessions: Vec<&Group> = sessions(plan).collect();
+    let sessions: Vec<&TaskGroup> = sessions(plan).collect();
     if !sessions.is_empty() {
         let waves = waves(&sessions).len();
         lines.push(format!("Execution Strategy: {} sessions across {waves} waves", sessions.len()));
     }
     if dialect.is_one_session() {
         lines.push(format!("Entry condition: {}", entry_condition(plan)));
-        let count = |list: fn(&Group) -> usize| plan.groups.iter().map(list).sum::<usize>();
+        let count = |list: fn(&TaskGroup) -> usize| plan.groups.iter().map(list).sum::<usize>();
         let (touch, never) = (count(|group| group.touch.len()), count(|group| group.never.len()));
         lines.push(format!("Scope fence: {touch} touch, {never} never-touch"));
     }
@@ -38,7 +38,7 @@ pub fn summary(plan: &Plan) -> Vec<String> {
 
 /// What is missing from steps, and what is taken in its place. In the order of the file.
 pub fn warnings(plan: &Plan) -> Vec<String> {
-    let mut units: Vec<&Unit> = plan.units.iter().collect();
+    let mut units: Vec<&Task> = plan.units.iter().collect();
     units.sort_by_key(|unit| unit.lines);
     let lacks: HashSet<(&str, Code)> =
         plan.diagnostics.iter().filter_map(|found| Some((found.unit.as_deref()?, found.code))).collect();
@@ -63,7 +63,7 @@ fn entry_condition(plan: &Plan) -> &str {
 }
 
 /// The waves, with how many sessions each has.
-pub(crate) fn waves(sessions: &[&Group]) -> Vec<(usize, usize)> {
+pub(crate) fn waves(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {
         *waves.entry(session.stage).or_insert(0) += 1;

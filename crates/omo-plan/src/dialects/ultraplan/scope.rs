@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::fence::{Comparison, Fence};
-use super::outline::Findings;
-use super::sessions::Session;
-use super::steps::Step;
+use super::fence::{PathComparer, ScopeFence};
+use super::outline::PlanFindings;
+use super::sessions::SessionSection;
+use super::steps::ParsedStep;
 use crate::diagnostic::Code;
-use crate::fields::files::Named;
+use crate::fields::files::NamedFile;
 use crate::model::FileAction;
 
 /// Reports steps that no session has, or several, and sessions that have none, or unknown ones.
-pub fn add_membership(steps: &[Step], sessions: &[Session], findings: &mut Findings<'_>) {
-    let known: HashMap<u64, &Step> = steps.iter().map(|step| (step.number, step)).collect();
-    let mut owners: BTreeMap<u64, &Session> = BTreeMap::new();
+pub fn add_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
+    let known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
+    let mut owners: BTreeMap<u64, &SessionSection> = BTreeMap::new();
     for session in sessions {
         let number = session.number;
         if session.steps.numbers.is_empty() {
@@ -38,8 +38,8 @@ pub fn add_membership(steps: &[Step], sessions: &[Session], findings: &mut Findi
 }
 
 /// Reports where a later wave, or a session, runs a step before one with a smaller number.
-pub fn add_order(sessions: &[Session], stages: &[usize], findings: &mut Findings<'_>) {
-    let mut by_stage: BTreeMap<usize, Vec<&Session>> = BTreeMap::new();
+pub fn add_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
+    let mut by_stage: BTreeMap<usize, Vec<&SessionSection>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         by_stage.entry(*stage).or_default().push(session);
     }
@@ -61,7 +61,7 @@ pub fn add_order(sessions: &[Session], stages: &[usize], findings: &mut Findings
 }
 
 /// Reports steps out of the order of their numbers, and gaps between these.
-pub fn add_numbering(steps: &[Step], first: Option<u64>, findings: &mut Findings<'_>) {
+pub fn add_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
     let mut numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
     if let Some([before, step]) = steps.windows(2).find(|pair| matches!(pair, [a, b] if b.number < a.number)) {
         let text = format!("step {} stands behind step {}: it is run in that order", step.number, before.number);
@@ -82,10 +82,10 @@ pub fn add_numbering(steps: &[Step], first: Option<u64>, findings: &mut Findings
 /// Reports what a session's steps change that it may not touch, or does not list.
 pub fn add_fence<'s>(
     name: &str,
-    fence: &Fence,
-    steps: impl Iterator<Item = &'s Step>,
-    comparison: &mut Comparison,
-    findings: &mut Findings<'_>,
+    fence: &ScopeFence,
+    steps: impl Iterator<Item = &'s ParsedStep>,
+    comparison: &mut PathComparer,
+    findings: &mut PlanFindings<'_>,
 ) {
     for step in steps {
         for file in &step.files {
@@ -109,14 +109,14 @@ pub fn add_fence<'s>(
 
 /// Reports sessions of one wave that may touch the same files.
 pub fn add_overlaps(
-    sessions: &[Session],
+    sessions: &[SessionSection],
     stages: &[usize],
-    steps: &[Step],
-    comparison: &mut Comparison,
-    findings: &mut Findings<'_>,
+    steps: &[ParsedStep],
+    comparison: &mut PathComparer,
+    findings: &mut PlanFindings<'_>,
 ) {
-    let mut known: HashMap<u64, &Step> = steps.iter().map(|step| (step.number, step)).collect();
-    let mut waves: BTreeMap<usize, Vec<(&Session, Vec<Named>)>> = BTreeMap::new();
+    let mut known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
+    let mut waves: BTreeMap<usize, Vec<(&SessionSection, Vec<NamedFile>)>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         // What its steps change belongs to it, listed or not. A step that several name counts for the first.
         let own = session.steps.numbers.iter().filter_map(|number| known.remove(number));
@@ -125,7 +125,7 @@ pub fn add_overlaps(
         waves.entry(*stage).or_default().push((session, all));
     }
     for (stage, wave) in &waves {
-        let mut before: &[(&Session, Vec<Named>)] = &[];
+        let mut before: &[(&SessionSection, Vec<NamedFile>)] = &[];
         for (place, (session, touched)) in wave.iter().enumerate() {
             for (other, theirs) in before {
                 let Some(pair) = comparison.first(theirs, touched) else {
@@ -150,7 +150,7 @@ pub fn add_overlaps(
     }
 }
 
-fn add_too_much(file: &Named, findings: &mut Findings<'_>) {
+fn add_too_much(file: &NamedFile, findings: &mut PlanFindings<'_>) {
     let text = "the sessions list more paths than can be compared".to_owned();
     findings.add(Code::ScopeOverlap, file.1.clone(), None, text, "list folders in place of files");
 }

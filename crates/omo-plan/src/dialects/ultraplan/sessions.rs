@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use super::fence::{Fence, fence};
+use super::fence::{ScopeFence, fence};
 use super::numbers::numbers;
-use super::outline::{Findings, Numbered, Outline, Section, is_called, numbered};
+use super::outline::{NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_called, numbered};
 use crate::diagnostic::Code;
 use crate::document::lines;
-use crate::labels::{Label, item, labels};
+use crate::labels::{LabeledField, item, labels};
 use crate::model::MAX_UNITS;
 
 /// The labels of a session.
@@ -20,7 +20,7 @@ const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
 
 /// A session.
 #[derive(Debug)]
-pub struct Session {
+pub struct SessionSection {
     /// Its number.
     pub number: u64,
     /// Its title.
@@ -28,18 +28,18 @@ pub struct Session {
     /// Its heading.
     pub heading: Range<usize>,
     /// The numbers of its steps, in the order in which it takes them.
-    pub steps: Listed,
+    pub steps: NumberList,
     /// The wave that it says it belongs to.
     pub wave: Option<u64>,
     /// The sessions that have to have ended before.
-    pub deps: Listed,
+    pub deps: NumberList,
     /// What it may touch, and what not.
-    pub fence: Fence,
+    pub fence: ScopeFence,
 }
 
 /// Numbers, and where they stand.
 #[derive(Debug)]
-pub struct Listed {
+pub struct NumberList {
     /// Them.
     pub numbers: Vec<u64>,
     /// Their bytes, or those of what they are missing from.
@@ -48,35 +48,35 @@ pub struct Listed {
 
 /// A line of `### Execution Order`.
 #[derive(Debug)]
-pub struct OrderedWave {
+pub struct WaveLine {
     /// The wave's number.
     pub wave: u64,
     /// Its sessions.
-    pub sessions: Listed,
+    pub sessions: NumberList,
 }
 
 /// What a plan says about its sessions.
 #[derive(Debug)]
-pub struct Strategy {
+pub struct ExecutionStrategy {
     /// Them, in the order of the file.
-    pub sessions: Vec<Session>,
+    pub sessions: Vec<SessionSection>,
     /// The waves, where they are listed.
-    pub order: Vec<OrderedWave>,
+    pub order: Vec<WaveLine>,
 }
 
 /// How many numbers the sessions of a plan can name in all: each step once, and as many sessions.
 const MOST_NUMBERS: usize = 2 * MAX_UNITS;
 
 /// Reads the strategy of a plan; `None` where it has none.
-pub fn strategy(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option<Strategy> {
+pub fn strategy(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<ExecutionStrategy> {
     let section = outline.part("execution strategy")?;
     let mut sessions = Vec::new();
     let mut order = Vec::new();
     let mut seen = HashSet::new();
-    let mut reader = Reader { outline, left: MOST_NUMBERS, findings };
+    let mut reader = StrategyReader { outline, left: MOST_NUMBERS, findings };
     for inner in outline.inside(section.content()) {
         match numbered(inner.heading, "Session") {
-            Numbered::Is(number, title) => {
+            NumberedHeading::Is(number, title) => {
                 sessions.push(reader.session(inner, number, title));
                 if !seen.insert(number) {
                     let text = format!("session {number} is there twice");
@@ -84,30 +84,30 @@ pub fn strategy(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Option<St
                     reader.findings.add(Code::DuplicateSession, inner.heading.span.clone(), None, text, help);
                 }
             }
-            Numbered::LooksLike => {
+            NumberedHeading::LooksLike => {
                 let text = "this heading looks like a session and is none".to_owned();
                 let help = "a session is written `### Session 1: Title`";
                 reader.findings.add(Code::LooksLikeAStep, inner.heading.span.clone(), None, text, help);
             }
-            Numbered::Other if is_called(inner.heading.text, "execution order") => {
+            NumberedHeading::Other if is_called(inner.heading.text, "execution order") => {
                 order.extend(reader.ordered_waves(inner));
             }
-            Numbered::Other => {}
+            NumberedHeading::Other => {}
         }
     }
-    Some(Strategy { sessions, order })
+    Some(ExecutionStrategy { sessions, order })
 }
 
 /// What reads the sessions of one plan.
-struct Reader<'r, 'd, 'f> {
-    outline: &'r Outline<'d>,
+struct StrategyReader<'r, 'd, 'f> {
+    outline: &'r SectionOutline<'d>,
     /// How many numbers may still be named.
     left: usize,
-    findings: &'r mut Findings<'f>,
+    findings: &'r mut PlanFindings<'f>,
 }
 
-impl Reader<'_, '_, '_> {
-    fn session(&mut self, section: &Section<'_>, number: u64, title: &str) -> Session {
+impl StrategyReader<'_, '_, '_> {
+    fn session(&mut self, section: &PlanSection<'_>, number: u64, title: &str) -> SessionSection {
         let heading = section.heading.span.clone();
         let found = labels(self.outline.document, section.content(), &KNOWN);
         let label = |keys: &[&str]| found.iter().find(|label| keys.contains(&label.key.as_str()));
@@ -116,17 +116,17 @@ impl Reader<'_, '_, '_> {
         let wave = self.listed(label(&["wave"]), &["wave"], &heading).numbers.first().copied();
         let fence = fence(self.outline, section.content());
         fence.add_findings(self.findings);
-        Session { number, title: title.to_owned(), heading, steps, wave, deps, fence }
+        SessionSection { number, title: title.to_owned(), heading, steps, wave, deps, fence }
     }
 
-    fn listed(&mut self, label: Option<&Label<'_>>, words: &[&str], heading: &Range<usize>) -> Listed {
-        let Some(label) = label else { return Listed { numbers: Vec::new(), span: heading.clone() } };
+    fn listed(&mut self, label: Option<&LabeledField<'_>>, words: &[&str], heading: &Range<usize>) -> NumberList {
+        let Some(label) = label else { return NumberList { numbers: Vec::new(), span: heading.clone() } };
         let span = label.span.start..label.value.end.max(label.span.end);
         self.numbers(self.outline.document.slice(label.value.clone()), words, span)
     }
 
     /// Reads a list of numbers; what is none is reported.
-    fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> Listed {
+    fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> NumberList {
         let numbers = numbers(value, words, self.left).unwrap_or_else(|part| {
             let text = format!("`{}` is no number of a {}", sanitize(&part, 60), words.first().unwrap_or(&""));
             let help = "write `1`, `1, 2`, `1-3` or `none`";
@@ -134,11 +134,11 @@ impl Reader<'_, '_, '_> {
             Vec::new()
         });
         self.left = self.left.saturating_sub(numbers.len());
-        Listed { numbers, span }
+        NumberList { numbers, span }
     }
 
     /// The lines `- **Wave 1:** Session 1, Session 2`.
-    fn ordered_waves(&mut self, section: &Section<'_>) -> Vec<OrderedWave> {
+    fn ordered_waves(&mut self, section: &PlanSection<'_>) -> Vec<WaveLine> {
         let document = self.outline.document;
         let mut found = Vec::new();
         for span in lines(document.text, section.content()) {
@@ -146,7 +146,7 @@ impl Reader<'_, '_, '_> {
             let Some((name, value)) = line.split_once(':') else { continue };
             let wave = numbers(name, &["wave"], 1).ok().and_then(|waves| waves.first().copied());
             if let Some(wave) = wave.filter(|_| document.code_at(span.start).is_none()) {
-                found.push(OrderedWave { wave, sessions: self.numbers(value, &SESSION_WORDS, span) });
+                found.push(WaveLine { wave, sessions: self.numbers(value, &SESSION_WORDS, span) });
             }
         }
         found

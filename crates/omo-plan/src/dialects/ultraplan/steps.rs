@@ -6,13 +6,13 @@ use std::ops::Range;
 use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 
 use super::inline::pieces;
-use super::outline::{Findings, Numbered, Outline, Section, numbered};
+use super::outline::{NumberedHeading, PlanFindings, PlanSection, SectionOutline, numbered};
 use super::{clauses, commands, commit, expected as expectation};
 use crate::diagnostic::Code;
 use crate::digest::sha256;
-use crate::fields::files::{self, Named};
-use crate::labels::{Label, labels, trimmed};
-use crate::model::{Commit, Complexity, MAX_UNITS, OnFailure, Unit, UnitKind};
+use crate::fields::files::{self, NamedFile};
+use crate::labels::{LabeledField, labels, trimmed};
+use crate::model::{MAX_UNITS, OnFailure, Task, TaskCommit, TaskComplexity, TaskKind};
 
 /// The labels of a step that a rule reads, and those that only a worker does.
 const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
@@ -21,31 +21,31 @@ const READ: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoin
 
 /// A step.
 #[derive(Debug)]
-pub struct Step {
+pub struct ParsedStep {
     /// Its number.
     pub number: u64,
     /// Its heading.
     pub heading: Range<usize>,
     /// The files that it names, and the bytes of each.
-    pub files: Vec<Named>,
+    pub files: Vec<NamedFile>,
     /// What it becomes.
-    pub unit: Unit,
+    pub unit: Task,
 }
 
 /// Whether a document has a step.
-pub fn has_steps(outline: &Outline<'_>) -> bool {
-    outline.sections.iter().any(|section| matches!(numbered(section.heading, "Step"), Numbered::Is(..)))
+pub fn has_steps(outline: &SectionOutline<'_>) -> bool {
+    outline.sections.iter().any(|section| matches!(numbered(section.heading, "Step"), NumberedHeading::Is(..)))
 }
 
 /// Reads the steps, in the order of the file.
-pub fn steps(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Vec<Step> {
+pub fn steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
     let plan = outline.part("implementation plan").map(|section| section.whole.clone());
     let mut steps = Vec::new();
     let mut seen = HashSet::new();
     for section in &outline.sections {
         let span = section.heading.span.clone();
         match numbered(section.heading, "Step") {
-            Numbered::Is(number, title) => {
+            NumberedHeading::Is(number, title) => {
                 let step = step(outline, section, number, title, findings);
                 if !seen.insert(number) {
                     let text = format!("step {number} is there twice");
@@ -63,11 +63,11 @@ pub fn steps(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Vec<Step> {
                 }
                 steps.push(step);
             }
-            Numbered::LooksLike => {
+            NumberedHeading::LooksLike => {
                 let text = "this heading looks like a step and is none".to_owned();
                 findings.add(Code::LooksLikeAStep, span, None, text, "a step is written `### Step 1: Title`");
             }
-            Numbered::Other => {}
+            NumberedHeading::Other => {}
         }
     }
     if steps.len() > MAX_UNITS {
@@ -77,17 +77,24 @@ pub fn steps(outline: &Outline<'_>, findings: &mut Findings<'_>) -> Vec<Step> {
     steps
 }
 
-fn step(outline: &Outline<'_>, section: &Section<'_>, number: u64, title: &str, findings: &mut Findings<'_>) -> Step {
+fn step(
+    outline: &SectionOutline<'_>,
+    section: &PlanSection<'_>,
+    number: u64,
+    title: &str,
+    findings: &mut PlanFindings<'_>,
+) -> ParsedStep {
     let document = outline.document;
     let whole = trimmed(document, section.whole.clone());
     let id = number.to_string();
     // The labels below a heading that looks like a step are likely meant for that one.
     let inner = outline.inside(section.content()).iter();
-    let other = inner.map(|inner| inner.heading).find(|heading| numbered(heading, "Step") == Numbered::LooksLike);
+    let other =
+        inner.map(|inner| inner.heading).find(|heading| numbered(heading, "Step") == NumberedHeading::LooksLike);
     let end = other.map_or(whole.end, |heading| heading.span.start);
     let labels = labels(document, section.heading.span.end..end, &KNOWN);
     let label = |key: &str| labels.iter().find(|label| label.key == key);
-    let mut reader = Reader { outline, id: &id, heading: section.heading.span.clone(), findings };
+    let mut reader = StepReader { outline, id: &id, heading: section.heading.span.clone(), findings };
     let (on_failure, alternative) = reader.on_failure(label("on failure"));
     let files = reader.files(label("files"));
     let (checks, criteria) = reader.verify(label("verify"), label("expected"));
@@ -98,13 +105,13 @@ fn step(outline: &Outline<'_>, section: &Section<'_>, number: u64, title: &str, 
         extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
     }
     let body = document.slice(whole.clone()).to_owned();
-    let unit = Unit {
+    let unit = Task {
         id: id.clone(),
         title: title.to_owned(),
         lines: [document.line(whole.start), document.line(whole.end.saturating_sub(1).max(whole.start))],
         body_sha256: sha256(body.as_bytes()),
         body,
-        kind: UnitKind::Impl,
+        kind: TaskKind::Impl,
         pair: None,
         deps: Vec::new(),
         files: files.iter().map(|(file, _)| file.clone()).collect(),
@@ -117,32 +124,32 @@ fn step(outline: &Outline<'_>, section: &Section<'_>, number: u64, title: &str, 
         commit,
         stop_after: false,
         criteria,
-        complexity: Complexity::Standard,
+        complexity: TaskComplexity::Standard,
         model: None,
         contract: None,
         extra,
     };
-    Step { number, heading: section.heading.span.clone(), files, unit }
+    ParsedStep { number, heading: section.heading.span.clone(), files, unit }
 }
 
 /// What reads the fields of one step.
-struct Reader<'r, 'd, 'f> {
-    outline: &'r Outline<'d>,
+struct StepReader<'r, 'd, 'f> {
+    outline: &'r SectionOutline<'d>,
     id: &'r str,
     heading: Range<usize>,
-    findings: &'r mut Findings<'f>,
+    findings: &'r mut PlanFindings<'f>,
 }
 
-impl<'d> Reader<'_, 'd, '_> {
+impl<'d> StepReader<'_, 'd, '_> {
     fn add(&mut self, code: Code, span: Range<usize>, text: String, help: &str) {
         self.findings.add(code, span, Some(self.id), text, help);
     }
 
-    fn text(&self, label: &Label<'_>) -> &'d str {
+    fn text(&self, label: &LabeledField<'_>) -> &'d str {
         self.outline.document.slice(label.value.clone())
     }
 
-    fn files(&mut self, label: Option<&Label<'_>>) -> Vec<Named> {
+    fn files(&mut self, label: Option<&LabeledField<'_>>) -> Vec<NamedFile> {
         let Some(label) = label else { return Vec::new() };
         let files = files::read(self.outline.document, label.value.clone());
         let mut spellings = BTreeMap::new();
@@ -160,7 +167,11 @@ impl<'d> Reader<'_, 'd, '_> {
         files
     }
 
-    fn verify(&mut self, label: Option<&Label<'_>>, expected: Option<&Label<'_>>) -> (Vec<TaskCheck>, Vec<String>) {
+    fn verify(
+        &mut self,
+        label: Option<&LabeledField<'_>>,
+        expected: Option<&LabeledField<'_>>,
+    ) -> (Vec<TaskCheck>, Vec<String>) {
         let mut found =
             label.map_or_else(Vec::new, |label| commands::commands(self.outline.document, label.value.clone()));
         if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
@@ -179,7 +190,7 @@ impl<'d> Reader<'_, 'd, '_> {
         (found.into_iter().map(|command| command.check).collect(), criteria)
     }
 
-    fn on_failure(&mut self, label: Option<&Label<'_>>) -> (OnFailure, Option<String>) {
+    fn on_failure(&mut self, label: Option<&LabeledField<'_>>) -> (OnFailure, Option<String>) {
         let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
         let value = label.map(|label| self.text(label)).unwrap_or_default();
         let help = "say one of revert, retry, skip and escalate";
@@ -202,7 +213,7 @@ impl<'d> Reader<'_, 'd, '_> {
         (action, alternative)
     }
 
-    fn checkpoint(&mut self, label: Option<&Label<'_>>) -> Option<Commit> {
+    fn checkpoint(&mut self, label: Option<&LabeledField<'_>>) -> Option<TaskCommit> {
         let label = label?;
         let block = commands::blocks(self.outline.document, &label.value).next();
         let block = block.filter(|block| label.rest.is_empty() && block.span.start >= label.value.start);
@@ -215,12 +226,12 @@ impl<'d> Reader<'_, 'd, '_> {
             let span = label.span.start..label.value.end;
             self.add(Code::CheckpointNotACommit, span, text, "write `git commit -m \"message\"`");
         }
-        checkpoint.message.map(|message| Commit { message })
+        checkpoint.message.map(|message| TaskCommit { message })
     }
 }
 
 /// Whether the test that comes first is yet to be written: before the work its command says nothing.
-pub fn is_test_to_come(unit: &Unit) -> bool {
+pub fn is_test_to_come(unit: &Task) -> bool {
     let is_label = |name: &str| name.trim().eq_ignore_ascii_case("test first");
     unit.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
 }

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::outline::Findings;
-use super::sessions::{Session, Strategy};
+use super::outline::PlanFindings;
+use super::sessions::{ExecutionStrategy, SessionSection};
 use crate::diagnostic::Code;
 
 /// The place of each session's wave, from 0, in the order of the sessions.
-pub fn stages(strategy: &Strategy, findings: &mut Findings<'_>) -> Vec<usize> {
+pub fn stages(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {
     let listed = listed(strategy, findings);
     let mut waves: Vec<Option<u64>> = Vec::new();
     for session in &strategy.sessions {
@@ -36,7 +36,7 @@ pub fn stages(strategy: &Strategy, findings: &mut Findings<'_>) -> Vec<usize> {
 }
 
 /// The wave of each session that the execution order names.
-fn listed(strategy: &Strategy, findings: &mut Findings<'_>) -> HashMap<u64, u64> {
+fn listed(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> HashMap<u64, u64> {
     let mut listed = HashMap::new();
     let known: BTreeSet<u64> = strategy.sessions.iter().map(|session| session.number).collect();
     for line in &strategy.order {
@@ -52,7 +52,7 @@ fn listed(strategy: &Strategy, findings: &mut Findings<'_>) -> HashMap<u64, u64>
 }
 
 /// Reports what sessions wait for that cannot be waited for.
-fn add_dependencies(sessions: &[Session], stages: &[usize], findings: &mut Findings<'_>) {
+fn add_dependencies(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
     let places: HashMap<u64, usize> = sessions.iter().enumerate().map(|(place, one)| (one.number, place)).collect();
     let in_circle = in_circle(sessions, &places);
     for (place, session) in sessions.iter().enumerate() {
@@ -80,7 +80,7 @@ fn add_dependencies(sessions: &[Session], stages: &[usize], findings: &mut Findi
 
 /// The places of the sessions that are in a circle, or between two: what is left once all that wait for
 /// nothing, and all that nothing waits for, are taken away.
-fn in_circle(sessions: &[Session], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
+fn in_circle(sessions: &[SessionSection], places: &HashMap<u64, usize>) -> BTreeSet<usize> {
     let mut edges: Vec<(usize, usize)> = Vec::new();
     for (place, session) in sessions.iter().enumerate() {
         let deps = session.deps.numbers.iter().filter_map(|number| places.get(number));

@@ -6,7 +6,7 @@ use super::code_span;
 
 /// What the end of a check is said to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Stated {
+pub enum StatedOutcome {
     /// Nothing that could be read.
     #[default]
     Nothing,
@@ -19,7 +19,7 @@ pub enum Stated {
 /// What was read.
 pub(super) struct Expectation {
     pub(super) expect: ExpectedResult,
-    pub(super) stated: Stated,
+    pub(super) stated: StatedOutcome,
     /// Nothing of it could be.
     pub(super) is_prose: bool,
 }
@@ -62,10 +62,10 @@ pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     let exit_in_quote = exit(&self::words(&quote_lower));
     let exit = exit(&words).or(exit_in_quote).or_else(|| finds_nothing(command, &words, quote));
     let (exit, stated) = match exit {
-        Some(ExpectedExit::Zero) => (ExpectedExit::Zero, Stated::Success),
-        Some(exit) => (exit, Stated::Failure),
+        Some(ExpectedExit::Zero) => (ExpectedExit::Zero, StatedOutcome::Success),
+        Some(exit) => (exit, StatedOutcome::Failure),
         None => match end(&words) {
-            Stated::Failure => (ExpectedExit::NonZero, Stated::Failure),
+            StatedOutcome::Failure => (ExpectedExit::NonZero, StatedOutcome::Failure),
             stated => (ExpectedExit::Zero, stated),
         },
     };
@@ -73,7 +73,7 @@ pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     let is_denied = words.iter().any(|word| DENYING.contains(word)) || lower.contains("n't");
     let is_output = is_shown && !is_denied && exit_in_quote.is_none() && !quote.trim().is_empty();
     let stdout_has = is_output.then(|| quote.to_owned());
-    let is_prose = stated == Stated::Nothing && stdout_has.is_none();
+    let is_prose = stated == StatedOutcome::Nothing && stdout_has.is_none();
     Expectation { expect: ExpectedResult { exit, stdout_has }, stated, is_prose }
 }
 
@@ -121,11 +121,11 @@ fn exit(words: &[&str]) -> Option<ExpectedExit> {
 }
 
 /// Whether some words say that something passes or fails: `FAIL …`, `all tests pass`, `3 passed`.
-fn end(words: &[&str]) -> Stated {
+fn end(words: &[&str]) -> StatedOutcome {
     let fails = |word: &&str| FAILING.contains(word);
     let passes = |word: &&str| PASSING.contains(word);
     if words.first().is_some_and(fails) {
-        return Stated::Failure;
+        return StatedOutcome::Failure;
     }
     let is_clean = ["no", "0", "zero", "without"];
     let has_failure = words.iter().enumerate().any(|(at, word)| {
@@ -133,7 +133,7 @@ fn end(words: &[&str]) -> Stated {
         (fails(word) || matches!(*word, "failures" | "errors")) && !before.is_some_and(|word| is_clean.contains(word))
     });
     let is_denied = words.iter().any(|word| matches!(*word, "not" | "cannot"));
-    if words.iter().any(passes) && !has_failure && !is_denied { Stated::Success } else { Stated::Nothing }
+    if words.iter().any(passes) && !has_failure && !is_denied { StatedOutcome::Success } else { StatedOutcome::Nothing }
 }
 
 /// Programs that look for text end with 1 where they find none. `no output` means that.

@@ -4,8 +4,8 @@ use omo_core::task_check::ExpectedExit::{self, Exactly, NonZero, Zero};
 
 use super::*;
 
-fn found(text: &str) -> Vec<Found> {
-    let document = Document::read(text);
+fn found(text: &str) -> Vec<StatedCheck> {
+    let document = MarkdownDocument::read(text);
     read(&document, 0..text.len())
 }
 

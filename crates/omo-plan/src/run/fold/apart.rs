@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use super::{RunState, reopen};
-use crate::run::apart::{Apart, BUDGET_SPENT, GroupState, GroupStatus, Terms, outcome};
-use crate::run::event::{Event, EventKind, QuestionKind};
+use crate::run::apart::{BUDGET_SPENT, ClientPolicy, GroupState, GroupStatus, ParallelState, outcome};
+use crate::run::event::{EventKind, QuestionKind, RunEvent};
 use crate::run::mode::ExecutionMode;
-use crate::run::state::{BadLedger, UnitStatus};
+use crate::run::state::{LedgerError, TaskStatus};
 
 impl RunState {
     /// Folds what only such a run knows. What no verb writes down is refused.
-    pub(super) fn apply_to_group(&mut self, event: &Event) -> Result<(), BadLedger> {
-        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+    pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, what: what.to_owned() };
         match &event.what {
             EventKind::SetApart { base, terms } => return self.set_apart(event, base, terms),
             EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
@@ -106,24 +106,24 @@ impl RunState {
         Ok(())
     }
 
-    fn set_apart(&mut self, event: &Event, base: &str, terms: &Terms) -> Result<(), BadLedger> {
+    fn set_apart(&mut self, event: &RunEvent, base: &str, terms: &ClientPolicy) -> Result<(), LedgerError> {
         let is_begun = self.units.values().any(|unit| unit.attempts > 0);
         let (groups, landed_before) = match &self.apart {
             None if !is_begun => (BTreeMap::new(), None),
             // What was merged is in the user's branch, and it goes on from there.
             Some(apart) if apart.landed.is_some() => (apart.groups.clone(), apart.landed.clone()),
-            _ => return Err(BadLedger { seq: event.seq, what: "sets sessions apart that are worked on".to_owned() }),
+            _ => return Err(LedgerError { seq: event.seq, what: "sets sessions apart that are worked on".to_owned() }),
         };
         let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
         self.mode = ExecutionMode::Parallel;
-        self.apart = Some(Apart { tip, base, terms, groups, landed_before, ..Apart::default() });
+        self.apart = Some(ParallelState { tip, base, terms, groups, landed_before, ..ParallelState::default() });
         self.final_checks.clear();
         Ok(())
     }
 
     /// A session that could not go on for want of budget can now.
-    fn set_budget(&mut self, event: &Event, micros: u64) -> Result<(), BadLedger> {
-        let bad = || BadLedger { seq: event.seq, what: "is about sessions that are not worked on apart".to_owned() };
+    fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
+        let bad = || LedgerError { seq: event.seq, what: "is about sessions that are not worked on apart".to_owned() };
         let apart = self.apart.as_mut().ok_or_else(bad)?;
         apart.terms.budget_micros = Some(micros);
         for known in apart.groups.values_mut().filter(|known| known.stuck.as_deref() == Some(BUDGET_SPENT)) {
@@ -155,7 +155,7 @@ impl RunState {
     pub(super) fn redo_group(&mut self, id: &str) {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
         for unit in &group.units {
-            if let Some(unit) = self.units.get_mut(unit).filter(|unit| unit.status != UnitStatus::Skipped) {
+            if let Some(unit) = self.units.get_mut(unit).filter(|unit| unit.status != TaskStatus::Skipped) {
                 reopen(unit, "its session is done again: it could not be brought together with what others did");
             }
         }

@@ -2,16 +2,16 @@
 
 use super::{RunState, reopen};
 use crate::id::is_id;
-use crate::model::{Dialect, Unit, UnitKind};
-use crate::run::event::{Event, EventKind, ImportedStatus, UnitEnd, Verdict};
+use crate::model::{Dialect, Task, TaskKind};
+use crate::run::event::{AttemptEnd, EventKind, ImportedStatus, PlanVerdict, RunEvent};
 use crate::run::shown;
-use crate::run::state::{BadLedger, UnitState, UnitStatus};
+use crate::run::state::{LedgerError, TaskState, TaskStatus};
 use crate::task_session::plan::digest;
 
 impl RunState {
     /// Refuses what no verb of a session writes down.
-    pub(super) fn check_session_event(&self, event: &Event, what: &EventKind) -> Result<(), BadLedger> {
-        let bad = |what: &str| Err(BadLedger { seq: event.seq, what: what.to_owned() });
+    pub(super) fn check_session_event(&self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
+        let bad = |what: &str| Err(LedgerError { seq: event.seq, what: what.to_owned() });
         match what {
             EventKind::UnitClaimed { unit, evidence_ids, .. } => {
                 let checks = self.units.get(unit).filter(|known| known.running.is_some()).map(|known| &known.checks);
@@ -21,7 +21,7 @@ impl RunState {
                 }
             }
             EventKind::UnitImported { unit, status: ImportedStatus::Done, .. }
-                if self.plan.unit(unit).is_some_and(|unit| unit.kind == UnitKind::Verify) =>
+                if self.plan.unit(unit).is_some_and(|unit| unit.kind == TaskKind::Verify) =>
             {
                 return bad("takes a verification from another program");
             }
@@ -39,17 +39,17 @@ impl RunState {
         Ok(())
     }
 
-    pub(super) fn add_unit(&mut self, event: &Event, added: &Unit) -> Result<(), BadLedger> {
-        let is_known = |id: &String| self.plan.unit(id).is_some_and(|unit| unit.kind != UnitKind::Verify);
+    pub(super) fn add_unit(&mut self, event: &RunEvent, added: &Task) -> Result<(), LedgerError> {
+        let is_known = |id: &String| self.plan.unit(id).is_some_and(|unit| unit.kind != TaskKind::Verify);
         let may_be = self.plan.dialect == Dialect::TasksJson
             && is_id(&added.id)
-            && added.kind != UnitKind::Verify
+            && added.kind != TaskKind::Verify
             && self.plan.unit(&added.id).is_none()
             && added.deps.iter().all(is_known);
         if !may_be {
-            return Err(BadLedger { seq: event.seq, what: "adds a task that cannot be".to_owned() });
+            return Err(LedgerError { seq: event.seq, what: "adds a task that cannot be".to_owned() });
         }
-        let verification = self.plan.units.iter().position(|unit| unit.kind == UnitKind::Verify);
+        let verification = self.plan.units.iter().position(|unit| unit.kind == TaskKind::Verify);
         if let Some(verification) = verification.and_then(|place| self.plan.units.get_mut(place)) {
             verification.deps.push(added.id.clone());
         }
@@ -61,14 +61,14 @@ impl RunState {
         }
         self.plan.source.sha256 = digest(&self.plan.units);
         self.plan_sha256.clone_from(&self.plan.source.sha256);
-        self.units.insert(added.id.clone(), UnitState { at: Some(event.ts), ..UnitState::default() });
+        self.units.insert(added.id.clone(), TaskState { at: Some(event.ts), ..TaskState::default() });
         self.void_the_whole();
         Ok(())
     }
 
     /// A verdict ends the verification. One that the whole is not done has failed what it names, too.
-    pub(super) fn take_verdict(&mut self, event: &Event, verdict: &Verdict) -> Result<(), BadLedger> {
-        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+    pub(super) fn take_verdict(&mut self, event: &RunEvent, verdict: &PlanVerdict) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, what: what.to_owned() };
         let id = self.plan.verification().map(|unit| unit.id.clone());
         let id = id.filter(|id| self.units.get(id).is_some_and(|known| known.running.is_some()));
         let id = id.ok_or_else(|| bad("has a verdict that nobody was asked for"))?;
@@ -80,17 +80,17 @@ impl RunState {
         }
         for (named, why) in &verdict.reopen {
             let named = self.units.get_mut(named);
-            if let Some(named) = named.filter(|named| matches!(named.status, UnitStatus::Passed | UnitStatus::Claimed))
+            if let Some(named) = named.filter(|named| matches!(named.status, TaskStatus::Passed | TaskStatus::Claimed))
             {
-                named.status = UnitStatus::Failed;
+                named.status = TaskStatus::Failed;
                 named.why = Some(format!("the verifier says: {why}"));
                 named.at = Some(event.ts);
             }
         }
         self.verdicts.push(verdict.clone());
         if let Some(unit) = self.units.get_mut(&id) {
-            let end = UnitEnd { attempt: unit.attempts, evidence: verdict.in_words(), ..UnitEnd::default() };
-            unit.status = if verdict.passed { UnitStatus::Passed } else { UnitStatus::Failed };
+            let end = AttemptEnd { attempt: unit.attempts, evidence: verdict.in_words(), ..AttemptEnd::default() };
+            unit.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
             (unit.running, unit.end, unit.why) = (None, Some(end), None);
             unit.evidence_ids.clone_from(&verdict.evidence_ids);
             unit.at = Some(event.ts);
@@ -100,11 +100,11 @@ impl RunState {
 
     pub(super) fn start_iteration(
         &mut self,
-        event: &Event,
+        event: &RunEvent,
         iteration: u32,
         reopened: &[(String, String)],
-    ) -> Result<(), BadLedger> {
-        let bad = |what: &str| BadLedger { seq: event.seq, what: what.to_owned() };
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, what: what.to_owned() };
         // A run that goes on after its end begins to count anew.
         let is_next = iteration == self.iteration.saturating_add(1) || (iteration, self.iteration) == (1, 1);
         if !is_next || iteration > self.plan.policy.max_iterations {
@@ -132,7 +132,7 @@ impl RunState {
         self.unfinished = None;
         let Some(verification) = self.plan.verification().map(|unit| unit.id.clone()) else { return };
         let known = self.units.get_mut(&verification);
-        if let Some(known) = known.filter(|known| matches!(known.status, UnitStatus::Passed | UnitStatus::Failed)) {
+        if let Some(known) = known.filter(|known| matches!(known.status, TaskStatus::Passed | TaskStatus::Failed)) {
             reopen(known, "what it verified is done again");
         }
     }

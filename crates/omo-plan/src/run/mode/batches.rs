@@ -2,7 +2,7 @@
 
 use super::ModeOptions;
 use super::graph::{dependents, flattened, group};
-use crate::model::{Group, OnUnitFail, Parallel, Plan, Policy, Unit};
+use crate::model::{OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 
 /// A plan that was read in batches keeps them. Any other one is put into batches: a person is asked behind the first,
 /// behind one with a task that many others need, and behind one with a task that the plan marks.
@@ -12,9 +12,9 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     }
     let mut plan = flattened(plan);
     plan.groups = in_batches(&plan.units, options);
-    plan.policy = Policy {
-        on_unit_fail: OnUnitFail::Continue,
-        parallel: Parallel::None,
+    plan.policy = RunPolicy {
+        on_unit_fail: OnTaskFail::Continue,
+        parallel: Parallelism::None,
         batch_size: options.batch_size,
         hub_k: options.hub_k,
         ..plan.policy
@@ -22,13 +22,13 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     plan
 }
 
-fn in_batches(units: &[Unit], options: &ModeOptions) -> Vec<Group> {
+fn in_batches(units: &[Task], options: &ModeOptions) -> Vec<TaskGroup> {
     let needed = dependents(units);
     let size = usize::try_from(options.batch_size).unwrap_or(usize::MAX).max(1);
-    let is_stop = |unit: &Unit| {
+    let is_stop = |unit: &Task| {
         unit.stop_after || needed.get(unit.id.as_str()).is_some_and(|count| *count >= options.hub_k.max(1))
     };
-    let batch = |(place, units): (usize, &[Unit])| Group {
+    let batch = |(place, units): (usize, &[Task])| TaskGroup {
         hard_stop: place == 0 || units.iter().any(is_stop),
         ..group(
             format!("batch-{}", place + 1),

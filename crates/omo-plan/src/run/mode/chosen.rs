@@ -3,7 +3,7 @@
 use super::ExecutionMode;
 use crate::dialects::ultraplan::report::sessions;
 use crate::model::{Dialect, Plan, Precondition};
-use crate::ultra_run::strategy::Strategy;
+use crate::ultra_run::strategy::RunStrategy;
 
 /// The mode that a plan asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct ModeChoice {
 
 /// Chooses by what the plan says: sessions ask for parallel clients, stops for batches, dependencies allow waves.
 pub fn choose(plan: &Plan) -> ModeChoice {
-    let (mode, reason) = if Strategy::of(plan).starts_sessions() {
+    let (mode, reason) = if RunStrategy::of(plan).starts_sessions() {
         let count = sessions(plan).count();
         (ExecutionMode::Parallel, format!("an Execution Strategy with {count} sessions"))
     } else if plan.units.iter().any(|unit| unit.stop_after) {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
-use crate::model::{FileAction, FileUse, Group, Isolation, Plan, Unit, UnitKind};
+use crate::model::{FileAction, FileUse, GroupIsolation, Plan, Task, TaskGroup, TaskKind};
 use crate::paths;
 
 /// The plan without its groups: each unit names all that has to be done before it, what its session lets it change, and
@@ -37,13 +37,13 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
 }
 
 /// Whether a session, or the steps behind all sessions, waits for another one: it says so, or a wave lies between.
-fn comes_before(groups: &[Group], other: &Group, group: &Group) -> bool {
+fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> bool {
     let last_wave = groups.iter().map(|known| known.stage).filter(|stage| *stage < group.stage).max();
     group.deps.contains(&other.id) || Some(other.stage) == last_wave
 }
 
 /// The units, each behind those that it needs, and else as they stand. Units that need each other come last.
-fn in_order(units: Vec<Unit>) -> Vec<Unit> {
+fn in_order(units: Vec<Task>) -> Vec<Task> {
     let places: BTreeMap<String, usize> =
         units.iter().enumerate().map(|(place, unit)| (unit.id.clone(), place)).collect();
     let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -57,7 +57,7 @@ fn in_order(units: Vec<Unit>) -> Vec<Unit> {
     }
     let mut free: BinaryHeap<Reverse<usize>> =
         open.iter().enumerate().filter(|(_, open)| **open == 0).map(|(place, _)| Reverse(place)).collect();
-    let mut left: Vec<Option<Unit>> = units.into_iter().map(Some).collect();
+    let mut left: Vec<Option<Task>> = units.into_iter().map(Some).collect();
     let mut ordered = Vec::with_capacity(left.len());
     while let Some(Reverse(place)) = free.pop() {
         ordered.extend(left.get_mut(place).and_then(Option::take));
@@ -75,9 +75,9 @@ fn in_order(units: Vec<Unit>) -> Vec<Unit> {
 }
 
 /// So many units name each unit as what they need.
-pub(super) fn dependents(units: &[Unit]) -> BTreeMap<&str, u32> {
+pub(super) fn dependents(units: &[Task]) -> BTreeMap<&str, u32> {
     let mut counts = BTreeMap::new();
-    for id in units.iter().filter(|unit| unit.kind != UnitKind::Verify).flat_map(|unit| &unit.deps) {
+    for id in units.iter().filter(|unit| unit.kind != TaskKind::Verify).flat_map(|unit| &unit.deps) {
         *counts.entry(id.as_str()).or_insert(0) += 1;
     }
     counts
@@ -85,7 +85,7 @@ pub(super) fn dependents(units: &[Unit]) -> BTreeMap<&str, u32> {
 
 /// Whether two units may change the same file. One that names none may change any, unless `are_free` says that the
 /// plan's tasks were made for workers at the same time.
-pub(super) fn may_collide(one: &Unit, other: &Unit, are_free: bool) -> bool {
+pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
         return !are_free;
     }
@@ -93,8 +93,8 @@ pub(super) fn may_collide(one: &Unit, other: &Unit, are_free: bool) -> bool {
 }
 
 /// A group of these units in the user's own work tree.
-pub(super) fn group(id: String, title: String, units: Vec<String>, stage: usize) -> Group {
-    Group {
+pub(super) fn group(id: String, title: String, units: Vec<String>, stage: usize) -> TaskGroup {
+    TaskGroup {
         id,
         title,
         units,
@@ -102,7 +102,7 @@ pub(super) fn group(id: String, title: String, units: Vec<String>, stage: usize)
         deps: Vec::new(),
         touch: Vec::new(),
         never: Vec::new(),
-        isolation: Isolation::Shared,
+        isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }

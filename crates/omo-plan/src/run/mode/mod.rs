@@ -14,7 +14,7 @@ mod waves;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Dialect, Plan, Policy};
+use crate::model::{Dialect, Plan, RunPolicy};
 use crate::run::state::RunState;
 use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_K};
 
@@ -102,10 +102,10 @@ impl Default for ModeOptions {
     }
 }
 
-impl From<&Policy> for ModeOptions {
+impl From<&RunPolicy> for ModeOptions {
     /// Those that an arranged plan was arranged by.
-    fn from(policy: &Policy) -> Self {
-        let Policy { hub_k, batch_size, max_workers, max_iterations, skips_verification, .. } = *policy;
+    fn from(policy: &RunPolicy) -> Self {
+        let RunPolicy { hub_k, batch_size, max_workers, max_iterations, skips_verification, .. } = *policy;
         Self { hub_k, batch_size, max_workers, max_iterations, skips_verification }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::graph::{dependents, flattened, group, may_collide};
 use crate::id::MAX_LEN;
-use crate::model::{Dialect, Group, Isolation, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
-use crate::ultra_run::strategy::Strategy;
+use crate::model::{Dialect, GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
+use crate::ultra_run::strategy::RunStrategy;
 
 /// What the groups of workers that were made are called, before their first task.
 const WORKER_PREFIX: &str = "worker-";
@@ -15,7 +15,7 @@ const WORKER_PREFIX: &str = "worker-";
 /// is apart: in the same wave where nothing of it changes the same file.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_workers = plan.groups.iter().any(|group| group.id.starts_with(WORKER_PREFIX));
-    if has_workers || Strategy::of(&plan).starts_sessions() {
+    if has_workers || RunStrategy::of(&plan).starts_sessions() {
         return plan;
     }
     // The tasks of a list were made for workers at the same time, and few of them name their files.
@@ -24,19 +24,20 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     let chains = chains(&plan.units);
     plan.groups = in_waves(&plan.units, &chains, are_free);
     plan.units = by_worker(std::mem::take(&mut plan.units), &plan.groups);
-    plan.policy = Policy { on_unit_fail: OnUnitFail::Stop, parallel: Parallel::Groups, max_workers: 0, ..plan.policy };
+    plan.policy =
+        RunPolicy { on_unit_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
     plan
 }
 
 /// The units of each worker, by their places. A unit goes on where another one ended if it needs that one alone, and is
 /// the only one that does. What verifies the whole is a worker of its own.
-fn chains(units: &[Unit]) -> Vec<Vec<usize>> {
+fn chains(units: &[Task]) -> Vec<Vec<usize>> {
     let needed = dependents(units);
     let mut chain_of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut chains: Vec<Vec<usize>> = Vec::new();
     for (place, unit) in units.iter().enumerate() {
         let before = match unit.deps.as_slice() {
-            [one] if unit.kind != UnitKind::Verify && needed.get(one.as_str()) == Some(&1) => {
+            [one] if unit.kind != TaskKind::Verify && needed.get(one.as_str()) == Some(&1) => {
                 chain_of.get(one.as_str())
             }
             _ => None,
@@ -53,16 +54,16 @@ fn chains(units: &[Unit]) -> Vec<Vec<usize>> {
 
 /// The workers as groups: each behind the wave of all that it needs, and in none with another one that may change the
 /// same file.
-fn in_waves(units: &[Unit], chains: &[Vec<usize>], are_free: bool) -> Vec<Group> {
-    let of = |chain: &[usize]| -> Vec<&Unit> { chain.iter().filter_map(|place| units.get(*place)).collect() };
+fn in_waves(units: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
+    let of = |chain: &[usize]| -> Vec<&Task> { chain.iter().filter_map(|place| units.get(*place)).collect() };
     let mut wave_of: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut made: Vec<(usize, Vec<&Unit>)> = Vec::new();
+    let mut made: Vec<(usize, Vec<&Task>)> = Vec::new();
     for chain in chains {
         let own = of(chain);
         let is_own = |id: &String| own.iter().any(|unit| unit.id == *id);
         let needs = own.iter().flat_map(|unit| &unit.deps).filter(|id| !is_own(id));
         let mut wave = needs.filter_map(|id| wave_of.get(id.as_str())).map(|wave| wave + 1).max().unwrap_or(0);
-        let collides = |other: &[&Unit]| own.iter().any(|one| other.iter().any(|two| may_collide(one, two, are_free)));
+        let collides = |other: &[&Task]| own.iter().any(|one| other.iter().any(|two| may_collide(one, two, are_free)));
         while made.iter().any(|(known, other)| *known == wave && collides(other)) {
             wave += 1;
         }
@@ -70,10 +71,10 @@ fn in_waves(units: &[Unit], chains: &[Vec<usize>], are_free: bool) -> Vec<Group>
         made.push((wave, own));
     }
     made.sort_by_key(|(wave, _)| *wave);
-    let worker = |(wave, own): (usize, Vec<&Unit>)| {
+    let worker = |(wave, own): (usize, Vec<&Task>)| {
         let (first, title) = own.first().map(|unit| (unit.id.clone(), unit.title.clone())).unwrap_or_default();
         let ids = own.iter().map(|unit| unit.id.clone()).collect();
-        Group { isolation: Isolation::Worktree, ..group(worker_id(&first), title, ids, wave) }
+        TaskGroup { isolation: GroupIsolation::Worktree, ..group(worker_id(&first), title, ids, wave) }
     };
     made.into_iter().map(worker).collect()
 }
@@ -89,7 +90,7 @@ fn worker_id(first: &str) -> String {
 }
 
 /// The units in the order of their workers.
-fn by_worker(mut units: Vec<Unit>, groups: &[Group]) -> Vec<Unit> {
+fn by_worker(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let order: BTreeMap<&str, usize> =
         groups.iter().flat_map(|group| &group.units).enumerate().map(|(place, id)| (id.as_str(), place)).collect();
     units.sort_by_key(|unit| order.get(unit.id.as_str()).copied());

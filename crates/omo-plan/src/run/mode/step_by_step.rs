@@ -1,23 +1,23 @@
 //! Step by step: the session that was asked does one task after the other itself.
 
 use super::graph::{flattened, group};
-use crate::model::{Group, Isolation, Parallel, Plan, Policy};
+use crate::model::{GroupIsolation, Parallelism, Plan, RunPolicy, TaskGroup};
 
 /// Everything is done in the user's own work tree, in its order. Only the stops that the plan itself marks are kept.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_stops = plan.groups.iter().any(|group| group.hard_stop) || plan.units.iter().any(|unit| unit.stop_after);
-    if has_stops || plan.policy.parallel == Parallel::Units {
+    if has_stops || plan.policy.parallel == Parallelism::Units {
         return in_stretches(flattened(plan));
     }
     let mut plan = plan;
-    let alone = |group: Group| Group { stage: 0, deps: Vec::new(), isolation: Isolation::Shared, ..group };
+    let alone = |group: TaskGroup| TaskGroup { stage: 0, deps: Vec::new(), isolation: GroupIsolation::Shared, ..group };
     plan.groups = plan.groups.into_iter().map(alone).collect();
-    plan.policy = Policy { parallel: Parallel::None, ..plan.policy };
+    plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
     plan
 }
 
 fn in_stretches(mut plan: Plan) -> Plan {
-    let mut stretches: Vec<Group> = Vec::new();
+    let mut stretches: Vec<TaskGroup> = Vec::new();
     for unit in &plan.units {
         let place = stretches.len();
         match stretches.last_mut().filter(|last| !last.hard_stop) {
@@ -34,6 +34,6 @@ fn in_stretches(mut plan: Plan) -> Plan {
         }
     }
     plan.groups = stretches;
-    plan.policy = Policy { parallel: Parallel::None, ..plan.policy };
+    plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
     plan
 }

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use super::ModeOptions;
 use super::graph::{flattened, group};
 use crate::id;
-use crate::model::{Complexity, OnFailure, OnUnitFail, Parallel, Plan, Policy, Unit, UnitKind};
+use crate::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind};
 use crate::task_session::VERIFY;
 
 /// A plan that was read for workers at the same time stays as it is.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
-    if plan.policy.parallel == Parallel::Units {
+    if plan.policy.parallel == Parallelism::Units {
         return plan;
     }
     let mut plan = flattened(plan);
@@ -28,9 +28,9 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     }
     let ids = plan.units.iter().map(|unit| unit.id.clone()).collect();
     plan.groups = vec![group("tasks".to_owned(), "Tasks".to_owned(), ids, 0)];
-    plan.policy = Policy {
-        on_unit_fail: OnUnitFail::Iterate,
-        parallel: Parallel::Units,
+    plan.policy = RunPolicy {
+        on_unit_fail: OnTaskFail::Iterate,
+        parallel: Parallelism::Units,
         max_workers: options.max_workers,
         max_iterations: options.max_iterations.max(1),
         skips_verification: options.skips_verification,
@@ -44,20 +44,20 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
 fn add_verification(plan: &mut Plan) {
     let Some(id) = free_id(plan) else { return };
     if plan.final_checks.is_empty() {
-        for check in plan.units.iter().filter(|unit| unit.kind != UnitKind::Tests).flat_map(|unit| &unit.checks) {
+        for check in plan.units.iter().filter(|unit| unit.kind != TaskKind::Tests).flat_map(|unit| &unit.checks) {
             if !plan.final_checks.contains(check) {
                 plan.final_checks.push(check.clone());
             }
         }
     }
     let body = "# Verification\n\nEvery task is done as the plan says, and shown to be.\n";
-    plan.units.push(Unit {
+    plan.units.push(Task {
         id,
         title: "Verification".to_owned(),
         lines: [1, 1],
         body_sha256: crate::digest::sha256(body.as_bytes()),
         body: body.to_owned(),
-        kind: UnitKind::Verify,
+        kind: TaskKind::Verify,
         pair: None,
         deps: plan.units.iter().map(|unit| unit.id.clone()).collect(),
         files: Vec::new(),
@@ -70,7 +70,7 @@ fn add_verification(plan: &mut Plan) {
         commit: None,
         stop_after: false,
         criteria: vec!["the goal of the plan is reached".to_owned()],
-        complexity: Complexity::Complex,
+        complexity: TaskComplexity::Complex,
         model: Some("opus".to_owned()),
         contract: Some("a verdict, shown by commands".to_owned()),
         extra: BTreeMap::new(),

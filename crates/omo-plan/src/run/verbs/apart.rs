@@ -5,20 +5,20 @@ use omo_core::client_end::FollowUp;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-use super::{Caller, MAX_LOST, lost, work};
-use crate::model::Group;
+use super::{MAX_LOST, VerbCaller, lost, work};
+use crate::model::TaskGroup;
 use crate::run::apart::GroupStatus;
 use crate::run::event::EventKind;
-use crate::run::state::{RunState, Running};
+use crate::run::state::{RunState, RunningAttempt};
 
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
-pub fn is_to_be_noted(state: &RunState, caller: &Caller) -> bool {
+pub fn is_to_be_noted(state: &RunState, caller: &VerbCaller) -> bool {
     let group = state.apart.as_ref().zip(caller.group.as_ref());
     group.is_some_and(|(apart, group)| apart.groups.contains_key(group) && apart.is(group, &[GroupStatus::Ready]))
 }
 
 /// The unit of a session that a worker is at.
-pub fn running_in<'a>(state: &'a RunState, group: &'a Group) -> Option<(&'a str, &'a Running)> {
+pub fn running_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<(&'a str, &'a RunningAttempt)> {
     group.units.iter().find_map(|id| {
         let running = state.units.get(id)?.running.as_ref()?;
         Some((id.as_str(), running))
@@ -26,7 +26,7 @@ pub fn running_in<'a>(state: &'a RunState, group: &'a Group) -> Option<(&'a str,
 }
 
 /// The client that was at a session is gone, and nothing was wrong with it: the unit that it was at is begun again.
-pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<EventKind> {
+pub fn paused(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_in(state, group)?;
     let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
     Some(EventKind::UnitHeld { unit: id.to_owned(), attempt, why: sanitize(why, 300), is_pause: true })
@@ -36,7 +36,7 @@ pub fn paused(state: &RunState, group: &Group, why: &str) -> Option<EventKind> {
 /// the unit it was at has changed; `detail` is what the client said about its end.
 pub fn client_ended(
     state: &RunState,
-    group: &Group,
+    group: &TaskGroup,
     follow_up: &FollowUp,
     files: Vec<String>,
     detail: &str,
@@ -72,7 +72,7 @@ pub fn client_ended(
 }
 
 /// The attempt that is under way has failed, where one is.
-fn attempt_failed(state: &RunState, group: &Group, why: &str, files: Vec<String>) -> Vec<EventKind> {
+fn attempt_failed(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
     let Some((_, running)) = running_in(state, group) else { return Vec::new() };
     work::ended_without_a_word(state, &running.ticket, why, files).unwrap_or_default()
 }

@@ -2,35 +2,35 @@
 
 use omo_core::text::sanitize;
 
-use super::{Caller, Refusal, RefusalKind, found, over};
+use super::{VerbCaller, VerbRefusal, VerbRefusalKind, found, over};
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
-use crate::model::{Dialect, Plan, UnitKind};
-use crate::run::apart::{Apart, GroupStatus};
+use crate::model::{Dialect, Plan, TaskKind};
+use crate::run::apart::{GroupStatus, ParallelState};
 use crate::run::event::{EventKind, QuestionKind};
 use crate::run::iteration;
 use crate::run::question_text::question_about;
 use crate::run::schedule::lacks_contract;
-use crate::run::state::{CONTINUE, Phase, RunState, Standing, UnitState, UnitStatus};
+use crate::run::state::{CONTINUE, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 
 /// A person leaves a unit out.
 ///
 /// # Errors
 ///
 /// It was done or left out, a worker is at it, the run has ended, or no person said so.
-pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<EventKind, Refusal> {
+pub fn skip(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
     let unit = found(state, id)?;
-    if state.phase != Phase::Executing {
+    if state.phase != RunPhase::Executing {
         return Err(over("`omo run retry` has a unit done again, `omo run resume` goes on with the run"));
     }
     match state.standing(id) {
         Some(
-            standing @ Standing::Is(
-                UnitStatus::Running | UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped,
+            standing @ TaskStanding::Is(
+                TaskStatus::Running | TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped,
             ),
         ) => {
             let message = format!("{id} is {}", standing.word());
-            return Err(Refusal::new(
-                RefusalKind::Precondition,
+            return Err(VerbRefusal::new(
+                VerbRefusalKind::Precondition,
                 message,
                 "only what is not at work and was not done can be left out",
             ));
@@ -45,46 +45,54 @@ pub fn skip(state: &RunState, caller: &Caller, id: &str, why: &str) -> Result<Ev
 /// # Errors
 ///
 /// It is not in such a state, or no person said so.
-pub fn retry(state: &RunState, caller: &Caller, id: &str) -> Result<Vec<EventKind>, Refusal> {
+pub fn retry(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     let unit = found(state, id)?;
     let standing = state.standing(id);
     let may = matches!(
         standing,
-        Some(Standing::Is(UnitStatus::Failed | UnitStatus::Skipped | UnitStatus::Unverified | UnitStatus::Claimed))
+        Some(TaskStanding::Is(TaskStatus::Failed | TaskStatus::Skipped | TaskStatus::Unverified | TaskStatus::Claimed))
     );
     if let (false, Some(standing)) = (may, &standing) {
         let hint = match standing {
-            Standing::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
-            Standing::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
+            TaskStanding::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
+            TaskStanding::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
         };
         let message = format!("{id} is {}", standing.word());
-        return Err(Refusal::new(RefusalKind::Precondition, message, hint));
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
     }
     if lacks_contract(&state.plan, unit) {
         let message = format!("{id} still has no Task Contract");
-        return Err(Refusal::new(RefusalKind::Precondition, message, "add it to the plan, then `omo run resume`"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "add it to the plan, then `omo run resume`",
+        ));
     }
     person_wanted(state, caller, id, "retry")?;
     let mut events = Vec::new();
-    if state.phase != Phase::Executing {
+    if state.phase != RunPhase::Executing {
         events.extend(iteration::resumed(state, Some(id)));
     }
     // Tasks that are done again have the verification done again with them.
     let is_reopened = events.iter().any(|event| matches!(event, EventKind::IterationStarted { .. }));
-    if unit.kind != UnitKind::Verify || !is_reopened {
+    if unit.kind != TaskKind::Verify || !is_reopened {
         events.push(EventKind::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
     }
     Ok(events)
 }
 
-fn person_wanted(state: &RunState, caller: &Caller, id: &str, verb: &str) -> Result<(), Refusal> {
+fn person_wanted(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
     let since = state.units.get(id).and_then(|unit| unit.at).unwrap_or(state.opened_at);
     if caller.has_person_since(since) {
         return Ok(());
     }
     let message =
         format!("a person decides about `omo run {verb}`, and none has typed anything since {id} came to this");
-    Err(Refusal::new(RefusalKind::Human, message, "end the turn and ask; once they have answered, run it again"))
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Human,
+        message,
+        "end the turn and ask; once they have answered, run it again",
+    ))
 }
 
 /// A question is answered. `plan_sha256` is the plan's file after the answer was written into it.
@@ -95,33 +103,33 @@ fn person_wanted(state: &RunState, caller: &Caller, id: &str, verb: &str) -> Res
 /// question was opened.
 pub fn answer(
     state: &RunState,
-    caller: &Caller,
+    caller: &VerbCaller,
     question: &str,
     option: &str,
     plan_sha256: Option<String>,
-) -> Result<EventKind, Refusal> {
+) -> Result<EventKind, VerbRefusal> {
     let known = state.questions.iter().find(|known| known.question.id == question).ok_or_else(|| {
         let message = format!("the run has no question `{}`", sanitize(question, 60));
-        Refusal::new(RefusalKind::NotFound, message, "`omo agent next` shows the one that waits")
+        VerbRefusal::new(VerbRefusalKind::NotFound, message, "`omo agent next` shows the one that waits")
     })?;
     if let Some(answer) = &known.answer {
         let message = format!("question {question} was answered: {}", answer.option);
-        return Err(Refusal::new(RefusalKind::Precondition, message, "`omo agent next` says what comes next"));
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"));
     }
-    if state.phase != Phase::Executing {
+    if state.phase != RunPhase::Executing {
         return Err(over("`omo run resume` goes on with it, and asks again what is still open"));
     }
     let options: Vec<&str> = known.question.options.iter().map(|option| option.id.as_str()).collect();
     if !options.contains(&option) {
         let message = format!("question {question} has no option `{}`", sanitize(option, 60));
-        return Err(Refusal::new(RefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
+        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
     }
     // The question of a decision is put to the person within the turn; everything else ends the turn.
     let within_turn = matches!(known.question.about, QuestionKind::Decisions { .. });
     if !within_turn && !caller.has_person_since(known.opened_at) {
         let message =
             format!("question {question} waits for a person, and none has typed anything since it was opened");
-        return Err(Refusal::new(RefusalKind::Human, message, "show them the question and end the turn"));
+        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, "show them the question and end the turn"));
     }
     Ok(EventKind::QuestionAnswered { question: question.to_owned(), option: option.to_owned(), plan_sha256 })
 }
@@ -131,10 +139,10 @@ pub fn answer(
 /// # Errors
 ///
 /// No person has spoken since the run was opened.
-pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<Vec<EventKind>, Refusal> {
+pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Result<Vec<EventKind>, VerbRefusal> {
     if !caller.has_person_since(state.opened_at) {
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
-        return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "end the turn and ask them"));
+        return Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "end the turn and ask them"));
     }
     let question = question_about(state, QuestionKind::Billing { payer: payer.to_owned() });
     let answered =
@@ -148,7 +156,7 @@ pub fn accept_billing(state: &RunState, caller: &Caller, payer: &str) -> Result<
 /// # Errors
 ///
 /// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
-pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Option<EventKind>, Refusal> {
+pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<Option<EventKind>, VerbRefusal> {
     let Some(apart) = state.apart.as_ref().filter(|apart| apart.terms.budget_micros != Some(micros)) else {
         return Ok(None);
     };
@@ -156,7 +164,11 @@ pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Opti
     let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
     if is_more && !caller.has_person_since(since) {
         let message = "a person decides what the clients may cost, and none has typed anything since";
-        return Err(Refusal::new(RefusalKind::Human, message.to_owned(), "show them the question and end the turn"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Human,
+            message.to_owned(),
+            "show them the question and end the turn",
+        ));
     }
     Ok(Some(EventKind::BudgetSet { micros }))
 }
@@ -166,11 +178,11 @@ pub fn set_budget(state: &RunState, caller: &Caller, micros: u64) -> Result<Opti
 /// # Errors
 ///
 /// It has ended.
-pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, Refusal> {
-    if state.phase == Phase::Executing {
+pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
+    if state.phase == RunPhase::Executing {
         return Ok(EventKind::Cancelled { why: sanitize(why, 300) });
     }
-    Err(Refusal::new(RefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
+    Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }
 
 /// Goes on with an edited plan.
@@ -178,19 +190,19 @@ pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, Refusal> {
 /// # Errors
 ///
 /// It is of another dialect, a worker is at a unit that changed or is gone, or a session loses what it has.
-pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, Refusal> {
+pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
         let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
-        return Err(Refusal::new(RefusalKind::Precondition, message, "open a run of its own for it"));
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "open a run of its own for it"));
     }
     let differences = state.differences(&plan);
     let mut at_work = state.running().map(|(id, _)| id);
     if let Some(id) = at_work.find(|id| differences.changed.iter().chain(&differences.removed).any(|other| other == id))
     {
         let message = format!("somebody is at {id}, which the plan says otherwise now");
-        return Err(Refusal::new(
-            RefusalKind::Contention,
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Contention,
             message,
             "let it finish, or `omo agent fail` it, and then again",
         ));
@@ -203,20 +215,20 @@ pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKin
 
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
-fn keeps_sessions(state: &RunState, apart: &Apart, plan: &Plan) -> Result<(), Refusal> {
+fn keeps_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
     let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
     if let Some(id) = apart.groups.keys().filter(is_gone).find(|id| apart.is(id, &[GroupStatus::Running])) {
         let message = format!("a client works on {}, which the plan does not have any more", name(id));
-        return Err(Refusal::new(
-            RefusalKind::Contention,
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Contention,
             message,
             "let it finish, or `omo run cancel`, and then again",
         ));
     }
-    let has_work = |unit: &UnitState| {
+    let has_work = |unit: &TaskState| {
         let has_commit = || unit.end.as_ref().is_some_and(|end| end.commit.is_some());
-        unit.running.is_some() || unit.ground.is_some() || unit.status == UnitStatus::Passed && has_commit()
+        unit.running.is_some() || unit.ground.is_some() || unit.status == TaskStatus::Passed && has_commit()
     };
     // What is merged is where every session begins from that has not begun yet.
     let is_merged = |id: &str| apart.is(id, &[GroupStatus::Merged]);
@@ -230,7 +242,7 @@ fn keeps_sessions(state: &RunState, apart: &Apart, plan: &Plan) -> Result<(), Re
                 "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
                 plan.source.path
             );
-            return Err(Refusal::new(RefusalKind::Precondition, message, hint));
+            return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
         }
     }
     Ok(())

@@ -3,12 +3,12 @@
 
 use omo_core::text::sanitize;
 
-use super::{Caller, Refusal, RefusalKind, found, of_ticket, over};
+use super::{VerbCaller, VerbRefusal, VerbRefusalKind, found, of_ticket, over};
 use crate::id;
-use crate::model::{Dialect, MAX_UNITS, Unit, UnitKind};
-use crate::run::event::{EventKind, Evidence, Verdict};
+use crate::model::{Dialect, MAX_UNITS, Task, TaskKind};
+use crate::run::event::{EventKind, Evidence, PlanVerdict};
 use crate::run::shown;
-use crate::run::state::{Phase, RunState, UnitStatus};
+use crate::run::state::{RunPhase, RunState, TaskStatus};
 use crate::task_session::criterion::to_judge;
 
 /// The longest reason, in characters.
@@ -20,7 +20,7 @@ const NEXT: &str = "`omo agent next` says what comes next";
 /// # Errors
 ///
 /// As [`super::of_ticket`].
-pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, Refusal> {
+pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, VerbRefusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     let id = format!("e{}", state.evidence.len() + 1);
@@ -31,8 +31,8 @@ pub fn evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<Ev
 /// is not there, was red, or was not run since the verification began. `None` where the verdict would count. The checks
 /// of the tasks are not looked at here: they are run next, and [`verdict`] looks at them. Also `None` where the ticket
 /// is not the verifier's: that, too, is for [`verdict`] to say.
-pub fn refuses(state: &RunState, ticket: &str, verdict: &Verdict) -> Option<String> {
-    let is_verifier = of_ticket(state, ticket).is_ok_and(|unit| unit.kind == UnitKind::Verify);
+pub fn refuses(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
+    let is_verifier = of_ticket(state, ticket).is_ok_and(|unit| unit.kind == TaskKind::Verify);
     if is_verifier && verdict.passed { shown::lets_pass(state, verdict).err() } else { None }
 }
 
@@ -42,35 +42,40 @@ pub fn refuses(state: &RunState, ticket: &str, verdict: &Verdict) -> Option<Stri
 ///
 /// It is not the verifier's ticket; it says that all is done where [`refuses`] tells why not, or a check of the tasks
 /// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
-pub fn verdict(state: &RunState, ticket: &str, verdict: Verdict) -> Result<Vec<EventKind>, Refusal> {
+pub fn verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
     let unit = of_ticket(state, ticket)?;
-    if unit.kind != UnitKind::Verify {
+    if unit.kind != TaskKind::Verify {
         let message = format!("that ticket is of {} {}, and not of the verification", unit_word(state), unit.id);
-        return Err(Refusal::new(RefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
     }
     if verdict.passed {
-        let refused = |why| Refusal::new(RefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
+        let refused =
+            |why| VerbRefusal::new(VerbRefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
         shown::is_whole(state, &verdict).map_err(refused)?;
         // What is done again is nothing that a verdict that all is done could name.
-        return Ok(vec![EventKind::VerdictGiven { verdict: Verdict { reopen: Vec::new(), ..said(verdict) } }]);
+        return Ok(vec![EventKind::VerdictGiven { verdict: PlanVerdict { reopen: Vec::new(), ..said(verdict) } }]);
     }
     for (id, _) in &verdict.reopen {
-        if found(state, id)?.kind == UnitKind::Verify {
+        if found(state, id)?.kind == TaskKind::Verify {
             let message = "the verification is done again by itself";
-            return Err(Refusal::new(RefusalKind::Usage, message, FAIL_HINT));
+            return Err(VerbRefusal::new(VerbRefusalKind::Usage, message, FAIL_HINT));
         }
     }
     if let Some(id) = verdict.evidence_ids.iter().find(|id| state.evidence.iter().all(|known| known.id != **id)) {
         let message = format!("there is no evidence `{}`", sanitize(id, 20));
-        return Err(Refusal::new(RefusalKind::NotFound, message, "`omo agent evidence list` shows what there is"));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::NotFound,
+            message,
+            "`omo agent evidence list` shows what there is",
+        ));
     }
     // A verification begins when every task is done: one that is not came later.
-    let is_new = |unit: &Unit| {
+    let is_new = |unit: &Task| {
         let known = state.units.get(&unit.id);
-        known.is_some_and(|known| matches!(known.status, UnitStatus::Pending | UnitStatus::Held))
+        known.is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
     };
     if verdict.reopen.is_empty() && !state.plan.units.iter().any(is_new) {
-        return Err(Refusal::new(RefusalKind::Usage, "FAIL names nothing that is to be done again", FAIL_HINT));
+        return Err(VerbRefusal::new(VerbRefusalKind::Usage, "FAIL names nothing that is to be done again", FAIL_HINT));
     }
     Ok(vec![EventKind::VerdictGiven { verdict: said(verdict) }])
 }
@@ -79,9 +84,9 @@ const PASS_HINT: &str = "put it right, or `omo agent verdict FAIL --ticket … -
 const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
 
 /// A verdict as it is kept.
-fn said(verdict: Verdict) -> Verdict {
+fn said(verdict: PlanVerdict) -> PlanVerdict {
     let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, sanitize(&why, MAX_WHY))).collect();
-    Verdict { reopen, note: sanitize(&verdict.note, MAX_WHY), ..verdict }
+    PlanVerdict { reopen, note: sanitize(&verdict.note, MAX_WHY), ..verdict }
 }
 
 /// Adds a task that the plan did not have.
@@ -92,21 +97,22 @@ fn said(verdict: Verdict) -> Verdict {
 /// # Errors
 ///
 /// The run has ended or is of a plan file, the id is taken, or it waits for what is not there.
-pub fn add_unit(state: &RunState, _caller: &Caller, unit: Unit) -> Result<EventKind, Refusal> {
-    let refused = |message: String, hint: &str| Err(Refusal::new(RefusalKind::Precondition, message, hint.to_owned()));
+pub fn add_unit(state: &RunState, _caller: &VerbCaller, unit: Task) -> Result<EventKind, VerbRefusal> {
+    let refused =
+        |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));
     if state.plan.dialect != Dialect::TasksJson {
         return refused(
             "the tasks of this run are those of its plan".to_owned(),
             "edit the plan, then `omo run resume` takes it in",
         );
     }
-    if state.phase != Phase::Executing {
+    if state.phase != RunPhase::Executing {
         return Err(over("`omo run resume` goes on with it"));
     }
     if let Err(invalid) = id::checked(&unit.id) {
-        return Err(Refusal::new(RefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
+        return Err(VerbRefusal::new(VerbRefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
     }
-    if unit.kind == UnitKind::Verify || unit.id == crate::task_session::VERIFY {
+    if unit.kind == TaskKind::Verify || unit.id == crate::task_session::VERIFY {
         return refused("the verification is no task that is added".to_owned(), NEXT);
     }
     if state.plan.unit(&unit.id).is_some() {
@@ -116,7 +122,7 @@ pub fn add_unit(state: &RunState, _caller: &Caller, unit: Unit) -> Result<EventK
         return refused(format!("a run has at most {MAX_UNITS} tasks"), NEXT);
     }
     for id in &unit.deps {
-        if found(state, id)?.kind == UnitKind::Verify {
+        if found(state, id)?.kind == TaskKind::Verify {
             return refused(format!("{} would wait for the verification, which comes after all tasks", unit.id), NEXT);
         }
     }

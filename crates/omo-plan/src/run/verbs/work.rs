@@ -3,19 +3,19 @@
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 
-use super::{Refusal, RefusalKind, found, lost, over, unanswered};
-use crate::model::{Dialect, OnFailure, Unit, UnitKind};
-use crate::paths::Planned;
+use super::{VerbRefusal, VerbRefusalKind, found, lost, over, unanswered};
+use crate::model::{Dialect, OnFailure, Task, TaskKind};
+use crate::paths::PlannedPaths;
 use crate::run::apart;
-use crate::run::event::{EventKind, QuestionKind, Unfinished, UnitEnd};
+use crate::run::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::run::question_text::question_about;
-use crate::run::schedule::{self, Action};
+use crate::run::schedule::{self, NextAction};
 use crate::run::shown;
-use crate::run::state::{FINAL, Phase, RunState, Standing, UnitStatus};
+use crate::run::state::{FINAL, RunPhase, RunState, TaskStanding, TaskStatus};
 
 /// What the edge found out before a worker begins.
 #[derive(Clone, Debug, Default)]
-pub struct Start {
+pub struct AttemptStart {
     /// The SHA-256 of the new ticket.
     pub ticket: String,
     /// The work tree as it is.
@@ -33,21 +33,22 @@ pub struct Start {
 /// # Errors
 ///
 /// It is not there, not its turn, another worker is at it, or a person has to answer first.
-pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal> {
+pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     let unit = found(state, id)?;
-    let precondition =
-        |message: String| Refusal::new(RefusalKind::Precondition, message, "`omo agent next` says what comes next");
+    let precondition = |message: String| {
+        VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next")
+    };
     match state.standing(id) {
-        Some(Standing::Is(UnitStatus::Running)) => {
+        Some(TaskStanding::Is(TaskStatus::Running)) => {
             let message = format!("somebody is at {} {id} already", state.plan.dialect.unit_word());
             let hint = format!("let it finish; if that worker is gone: `omo agent fail --lost {id}`");
-            return Err(Refusal::new(RefusalKind::Contention, message, hint));
+            return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
         }
         Some(standing) if standing.is_ended() => {
             let more = match &standing {
-                Standing::Blocked { by } => format!(" by {by}"),
-                Standing::Is(UnitStatus::Passed) => String::new(),
-                Standing::Is(_) => format!("; `omo run retry {id}` has it done again"),
+                TaskStanding::Blocked { by } => format!(" by {by}"),
+                TaskStanding::Is(TaskStatus::Passed) => String::new(),
+                TaskStanding::Is(_) => format!("; `omo run retry {id}` has it done again"),
             };
             return Err(precondition(format!("{id} is {}{more}", standing.word())));
         }
@@ -55,16 +56,16 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Unit, Refusal>
     }
     match schedule::next(state) {
         _ if is_next_apart(state, unit) => Ok(unit),
-        Action::Ask(question) => Err(unanswered(question)),
-        Action::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
-        Action::Over => Err(over("`omo run resume` goes on with it")),
+        NextAction::Ask(question) => Err(unanswered(question)),
+        NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
+        NextAction::Over => Err(over("`omo run resume` goes on with it")),
         _ => Err(precondition(format!("it is not the turn of {id}"))),
     }
 }
 
 /// Whether a unit is what comes next in its session, which is worked on apart.
-fn is_next_apart(state: &RunState, unit: &Unit) -> bool {
-    if state.is_stopped || state.phase != Phase::Executing {
+fn is_next_apart(state: &RunState, unit: &Task) -> bool {
+    if state.is_stopped || state.phase != RunPhase::Executing {
         return false;
     }
     let group = state.apart.as_ref().and_then(|known| apart::at_work(state, known, &unit.id));
@@ -76,10 +77,10 @@ fn is_next_apart(state: &RunState, unit: &Unit) -> bool {
 /// # Errors
 ///
 /// As [`may_start`].
-pub fn start(state: &RunState, id: &str, start: Start) -> Result<EventKind, Refusal> {
+pub fn start(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
     let attempt = state.units.get(id).map_or(0, |unit| unit.attempts) + 1;
-    let Start { ticket, tree, guarded, vacuous, kept } = start;
+    let AttemptStart { ticket, tree, guarded, vacuous, kept } = start;
     Ok(EventKind::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous, kept })
 }
 
@@ -88,12 +89,12 @@ pub fn start(state: &RunState, id: &str, start: Start) -> Result<EventKind, Refu
 /// # Errors
 ///
 /// The ticket was used, belongs to an earlier attempt, or is none of this run.
-pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Unit, Refusal> {
+pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
     let id = state.running().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
     id.and_then(|id| state.plan.unit(id)).ok_or_else(|| {
         let message = "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
-        Refusal::new(
-            RefusalKind::Precondition,
+        VerbRefusal::new(
+            VerbRefusalKind::Precondition,
             message,
             "`omo agent next` says what comes next; `omo agent start` gives a new ticket",
         )
@@ -102,7 +103,7 @@ pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Unit, Refu
 
 /// What the verify runner and the comparison of the work trees found of one attempt.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct AttemptMeasurement {
     /// Each check that ran, with what came of it. After a red one no further is run.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     /// The files that differ from the work tree at the start.
@@ -120,7 +121,7 @@ pub struct Measured {
     /// The work tree that the checks judged.
     pub tree: Option<String>,
     /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
-    pub unfinished: Option<Vec<Unfinished>>,
+    pub unfinished: Option<Vec<UnfinishedLine>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
     /// What came of committing it, where its checks were green and that was tried.
@@ -150,13 +151,13 @@ pub enum CommitOutcome {
 ///
 /// As [`of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
 /// unit has criteria that are judged. The ticket stays valid.
-pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<EventKind>, Refusal> {
+pub fn judged(state: &RunState, ticket: &str, measured: AttemptMeasurement) -> Result<Vec<EventKind>, VerbRefusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
-    if unit.kind == UnitKind::Verify {
+    if unit.kind == TaskKind::Verify {
         let message = "a verification ends with a verdict";
-        return Err(Refusal::new(
-            RefusalKind::Precondition,
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
             message,
             "`omo agent verdict PASS` or `omo agent verdict FAIL`",
         ));
@@ -184,7 +185,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
     // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
     let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
-    let end = UnitEnd {
+    let end = AttemptEnd {
         attempt,
         evidence: evidence(&outcomes),
         files: measured.files,
@@ -201,10 +202,10 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         kept: None,
     };
     if let Some(evidence) = violation(state, unit, &end.files) {
-        events.push(EventKind::UnitFailed { unit: id, is_final: true, end: UnitEnd { evidence, ..end } });
+        events.push(EventKind::UnitFailed { unit: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
         let evidence = format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), 300));
-        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
+        events.extend(failed(unit, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::UnitHeld {
             unit: id.clone(),
@@ -215,17 +216,17 @@ pub fn judged(state: &RunState, ticket: &str, measured: Measured) -> Result<Vec<
         events.push(EventKind::QuestionOpened {
             question: question_about(state, QuestionKind::Environment { unit: id, what }),
         });
-    } else if unit.kind == UnitKind::Tests && !end.missing.is_empty() {
+    } else if unit.kind == TaskKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
-        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
+        events.extend(failed(unit, AttemptEnd { evidence, ..end }, state));
     } else if wanted.is_empty() && !is_judged(state, unit) {
         let evidence = "no Verify: nothing could prove it".to_owned();
-        events.push(EventKind::UnitUnverified { unit: id, end: UnitEnd { evidence, ..end } });
+        events.push(EventKind::UnitUnverified { unit: id, end: AttemptEnd { evidence, ..end } });
     } else if !is_green {
         events.extend(failed(unit, end, state));
     } else if let Some(evidence) = uncommitted(measured.commit.as_ref(), &end) {
-        events.extend(failed(unit, UnitEnd { evidence, ..end }, state));
+        events.extend(failed(unit, AttemptEnd { evidence, ..end }, state));
     } else if is_judged(state, unit) {
         events.push(claimed(state, unit, measured.evidence_ids, &outcomes, end)?);
     } else {
@@ -257,7 +258,7 @@ pub fn takes_back(state: &RunState, events: &[EventKind]) -> bool {
 pub fn keeping(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
     let with = |event| match event {
         EventKind::UnitFailed { unit, is_final: true, end } => {
-            EventKind::UnitFailed { unit, is_final: true, end: UnitEnd { kept: left.cloned(), ..end } }
+            EventKind::UnitFailed { unit, is_final: true, end: AttemptEnd { kept: left.cloned(), ..end } }
         }
         other => other,
     };
@@ -265,29 +266,29 @@ pub fn keeping(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> 
 }
 
 /// Whether there is more to a unit than its checks can show.
-fn is_judged(state: &RunState, unit: &Unit) -> bool {
+fn is_judged(state: &RunState, unit: &Task) -> bool {
     state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
 }
 
 /// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
 fn claimed(
     state: &RunState,
-    unit: &Unit,
+    unit: &Task,
     evidence_ids: Vec<String>,
     outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))],
-    end: UnitEnd,
-) -> Result<EventKind, Refusal> {
+    end: AttemptEnd,
+) -> Result<EventKind, VerbRefusal> {
     let word = state.plan.dialect.unit_word();
     shown::by_worker(state, &unit.id, &evidence_ids).map_err(|why| {
         let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
         let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
-        Refusal::new(RefusalKind::Precondition, message, hint)
+        VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
     })?;
     let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
     let named = named.map(|known| format!("{} `{}`", known.id, sanitize(&known.command, 120).replace('`', "'")));
     let checked = (!outcomes.is_empty()).then(|| evidence(outcomes));
     let said: Vec<String> = checked.into_iter().chain(named).collect();
-    let end = UnitEnd { evidence: said.join("; "), ..end };
+    let end = AttemptEnd { evidence: said.join("; "), ..end };
     Ok(EventKind::UnitClaimed { unit: unit.id.clone(), evidence_ids, end })
 }
 
@@ -305,16 +306,16 @@ fn evidence(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
 
 /// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
 /// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
-fn violation(state: &RunState, unit: &Unit, files: &[String]) -> Option<String> {
+fn violation(state: &RunState, unit: &Task, files: &[String]) -> Option<String> {
     let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never.as_slice()).unwrap_or_default();
-    let never = Planned::of(unit.never.iter().chain(of_group).map(String::as_str));
+    let never = PlannedPaths::of(unit.never.iter().chain(of_group).map(String::as_str));
     let file = sanitize(files.iter().find(|file| never.cover(file))?, 200);
     Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", unit.id))
 }
 
 /// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
 /// lost with its work tree. Where it has changed nothing there is nothing to lose.
-fn uncommitted(commit: Option<&CommitOutcome>, end: &UnitEnd) -> Option<String> {
+fn uncommitted(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
         CommitOutcome::Made { .. } => None,
         CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, 300))),
@@ -328,7 +329,7 @@ fn uncommitted(commit: Option<&CommitOutcome>, end: &UnitEnd) -> Option<String> 
 }
 
 /// What becomes of an attempt that has failed.
-fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<EventKind> {
+fn failed(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
     let id = unit.id.clone();
     let before = state.units.get(&unit.id).map_or(0, |known| known.attempts_before);
     let is_last = end.attempt.saturating_sub(before) >= unit.attempts_max;
@@ -353,7 +354,7 @@ fn failed(unit: &Unit, end: UnitEnd, state: &RunState) -> Vec<EventKind> {
 /// # Errors
 ///
 /// As [`of_ticket`].
-pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<EventKind>, Refusal> {
+pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<EventKind>, VerbRefusal> {
     ended_without_a_word(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
 }
 
@@ -363,15 +364,15 @@ pub(super) fn ended_without_a_word(
     ticket: &str,
     why: &str,
     files: Vec<String>,
-) -> Result<Vec<EventKind>, Refusal> {
+) -> Result<Vec<EventKind>, VerbRefusal> {
     let unit = of_ticket(state, ticket)?;
     let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
     if let Some(evidence) = violation(state, unit, &files) {
-        let end = UnitEnd { attempt, evidence, files, ..UnitEnd::default() };
+        let end = AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() };
         return Ok(vec![EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }]);
     }
     let evidence = sanitize(why, 320);
-    Ok(failed(unit, UnitEnd { attempt, evidence, files, ..UnitEnd::default() }, state))
+    Ok(failed(unit, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
 }
 
 /// The worker of a unit is gone: it is begun again.
@@ -379,13 +380,13 @@ pub(super) fn ended_without_a_word(
 /// # Errors
 ///
 /// No worker is at it.
-pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, Refusal> {
+pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
     let unit = found(state, id)?;
     if state.units.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
         return Ok(lost(state, id, "its worker was reported lost"));
     }
     let message = format!("nobody is at {} {id}", state.plan.dialect.unit_word());
-    Err(Refusal::new(RefusalKind::Precondition, message, "`omo agent next` says what comes next"))
+    Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"))
 }
 
 /// The final checks have run: what came of each, in the order of the plan, up to the first that was red or

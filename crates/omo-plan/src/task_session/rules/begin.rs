@@ -4,10 +4,10 @@ use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::{NEW_SESSION, has_to_go_on, next_id, refused};
-use crate::model::Complexity;
-use crate::run::verbs::{Refusal, RefusalKind};
+use crate::model::TaskComplexity;
+use crate::run::verbs::{VerbRefusal, VerbRefusalKind};
 use crate::task_session::files::VERSION;
-use crate::task_session::{Options, PlanPart, SessionFile, SessionPhase, TaskFile, TaskStatus};
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings};
 
 /// Goals that need no plan have words that begin so.
 const TRIVIAL: [&str; 8] = [
@@ -39,7 +39,7 @@ const ID_CHARS: usize = 8;
 
 /// What a session begins with.
 #[derive(Clone, Debug)]
-pub struct Beginning {
+pub struct NewTaskList {
     /// The session.
     pub session: String,
     /// What it is for.
@@ -47,12 +47,12 @@ pub struct Beginning {
     /// The folder that it works in.
     pub working_dir: String,
     /// How it goes.
-    pub options: Options,
+    pub options: TaskListSettings,
 }
 
 /// A session at its beginning.
-pub fn began(beginning: Beginning, now: Timestamp) -> SessionFile {
-    SessionFile {
+pub fn began(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
+    TaskListFile {
         version: VERSION.to_owned(),
         goal_brief: brief(&beginning.goal, &beginning.session),
         planning_tier: planning_tier(&beginning.goal).to_owned(),
@@ -62,10 +62,10 @@ pub fn began(beginning: Beginning, now: Timestamp) -> SessionFile {
         goal: beginning.goal,
         started_at: now.to_string(),
         updated_at: now.to_string(),
-        phase: SessionPhase::Planning,
+        phase: TaskListPhase::Planning,
         exploration_stage: super::EXPLORATION_STAGES.first().copied().unwrap_or_default().to_owned(),
         iteration: 1,
-        plan: PlanPart::default(),
+        plan: TaskListDesign::default(),
         options: beginning.options,
         worktree: Value::Null,
         verifier_passed: false,
@@ -80,16 +80,16 @@ pub fn began(beginning: Beginning, now: Timestamp) -> SessionFile {
 /// # Errors
 ///
 /// It is complete.
-pub fn resumed(session: &SessionFile, has_tasks: bool, now: Timestamp) -> Result<SessionFile, Refusal> {
-    if session.phase == SessionPhase::Complete {
+pub fn resumed(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Result<TaskListFile, VerbRefusal> {
+    if session.phase == TaskListPhase::Complete {
         return Err(refused(
             format!("session {} is COMPLETE: nothing of it is left to do", session.session_id),
             NEW_SESSION,
         ));
     }
     let mut after = session.clone();
-    if session.phase == SessionPhase::Cancelled {
-        after.phase = if has_tasks { SessionPhase::PlanningComplete } else { SessionPhase::Planning };
+    if session.phase == TaskListPhase::Cancelled {
+        after.phase = if has_tasks { TaskListPhase::PlanningComplete } else { TaskListPhase::Planning };
     }
     after.cancelled_at = None;
     after.updated_at = now.to_string();
@@ -141,7 +141,7 @@ pub struct NewTask {
     /// What there is to do; without it, its title.
     pub description: Option<String>,
     /// How hard it is.
-    pub complexity: Complexity,
+    pub complexity: TaskComplexity,
     /// What shows that it is done.
     pub criteria: Vec<String>,
     /// The tasks that have to be done before.
@@ -159,7 +159,7 @@ pub struct NewTask {
 /// # Errors
 ///
 /// The session is over, there is such a task, or one that it would wait for is not there.
-pub fn new_task(new: NewTask, session: &SessionFile, ids: &[String], now: Timestamp) -> Result<TaskFile, Refusal> {
+pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Timestamp) -> Result<TaskFile, VerbRefusal> {
     has_to_go_on(session)?;
     let of = &session.session_id;
     let id = new.id.unwrap_or_else(|| next_id(ids.iter().map(String::as_str)));
@@ -171,14 +171,14 @@ pub fn new_task(new: NewTask, session: &SessionFile, ids: &[String], now: Timest
         let what = if *unknown == id { "itself" } else { "which is not there" };
         let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
         let hint = "create what it waits for first; `omo agent task list` names the tasks";
-        return Err(Refusal { kind: RefusalKind::NotFound, ..refused(message, hint) });
+        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..refused(message, hint) });
     }
     let mut task = TaskFile {
         id,
         description: new.description.filter(|text| !text.is_empty()).unwrap_or_else(|| new.subject.clone()),
         subject: new.subject,
         complexity: new.complexity,
-        status: TaskStatus::Open,
+        status: TaskFileStatus::Open,
         blocked_by: Vec::new(),
         blocked_by_too: Vec::new(),
         criteria: new.criteria,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::task_session::{ContextFile, Explorer};
+use crate::task_session::{ContextFile, ExplorerEntry};
 
 const EXPECTED: &str = "expected_explorers";
 const KEY_FILES: &str = "key_files";
@@ -10,7 +10,7 @@ const PATTERNS: &str = "patterns";
 
 /// What an explorer found.
 #[derive(Clone, Debug, Default)]
-pub struct Finding {
+pub struct ExplorerFinding {
     /// What it is called.
     pub id: String,
     /// What it had to look for.
@@ -39,14 +39,14 @@ pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> Co
 
 /// The context with what an explorer found; `None` where it has said so already. The exploration is complete
 /// once all that are expected have.
-pub fn add_explorer(context: Option<ContextFile>, found: Finding) -> Option<ContextFile> {
+pub fn add_explorer(context: Option<ContextFile>, found: ExplorerFinding) -> Option<ContextFile> {
     let mut context = context.unwrap_or_else(|| empty("2.1"));
     if context.explorers.iter().any(|explorer| explorer.id == found.id) {
         return None;
     }
     let said = [("hint", found.hint), ("file", found.file), ("summary", found.summary)];
     let said = said.into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect();
-    context.explorers.push(Explorer { id: found.id, said });
+    context.explorers.push(ExplorerEntry { id: found.id, said });
     merge(&mut context.extra, KEY_FILES, found.key_files);
     merge(&mut context.extra, PATTERNS, found.patterns);
     if expected(&context).next().is_some() && !is_awaited(&context) {

@@ -11,23 +11,23 @@ mod ids;
 mod session;
 mod tasks;
 
-pub use begin::{Beginning, NewTask, began, criteria, new_task, resumed};
-pub use context::{Finding, add_explorer, expect_explorers, is_awaited};
+pub use begin::{NewTask, NewTaskList, began, criteria, new_task, resumed};
+pub use context::{ExplorerFinding, add_explorer, expect_explorers, is_awaited};
 pub use field::{field, shown};
 pub use ids::{in_order, next_id, task_id};
-pub use session::{EXPLORATION_STAGES, SessionChange, Work, changed_session, phase};
+pub use session::{EXPLORATION_STAGES, TaskListChange, TaskListWork, changed_session, phase};
 pub use tasks::{TaskChange, changed_task, status};
 
-use crate::run::verbs::{Refusal, RefusalKind};
-use crate::task_session::{SessionFile, SessionPhase, TaskFile, TaskStatus, VERIFY};
+use crate::run::verbs::{VerbRefusal, VerbRefusalKind};
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY};
 
-fn refused(message: impl Into<String>, hint: impl Into<String>) -> Refusal {
-    Refusal { kind: RefusalKind::Precondition, message: message.into(), hint: hint.into() }
+fn refused(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
+    VerbRefusal { kind: VerbRefusalKind::Precondition, message: message.into(), hint: hint.into() }
 }
 
 /// Nothing about the tasks of a session that is done, or was given up, changes any more.
-fn has_to_go_on(session: &SessionFile) -> Result<(), Refusal> {
-    if matches!(session.phase, SessionPhase::Complete | SessionPhase::Cancelled) {
+fn has_to_go_on(session: &TaskListFile) -> Result<(), VerbRefusal> {
+    if matches!(session.phase, TaskListPhase::Complete | TaskListPhase::Cancelled) {
         let (id, word) = (&session.session_id, session.phase.word());
         return Err(refused(format!("session {id} is {word}: its tasks stay as they are"), NEW_SESSION));
     }
@@ -39,5 +39,5 @@ const NEW_SESSION: &str = "`omo agent tasks create` begins a new one; what there
 
 /// The tasks that are not resolved, but for the one that verifies the others.
 fn unresolved(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
-    tasks.iter().filter(|task| task.id != VERIFY && task.status != TaskStatus::Resolved)
+    tasks.iter().filter(|task| task.id != VERIFY && task.status != TaskFileStatus::Resolved)
 }

@@ -3,17 +3,17 @@
 use omo_core::timestamp::Timestamp;
 
 use super::{NEW_SESSION, refused, unresolved};
-use crate::run::verbs::Refusal;
-use crate::task_session::{SessionFile, SessionPhase, TaskFile, TaskStatus};
+use crate::run::verbs::VerbRefusal;
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
 
 /// How far an exploration can be.
 pub const EXPLORATION_STAGES: [&str; 5] = ["not_started", "overview", "analyzing", "targeted", "complete"];
 
 /// What changes in a session.
 #[derive(Clone, Debug, Default)]
-pub struct SessionChange {
+pub struct TaskListChange {
     /// Where it stands from now on.
-    pub phase: Option<SessionPhase>,
+    pub phase: Option<TaskListPhase>,
     /// Its plan is approved now.
     pub plan_approved: bool,
     /// The file of its design.
@@ -28,7 +28,7 @@ pub struct SessionChange {
     pub documenter_completed: bool,
 }
 
-impl SessionChange {
+impl TaskListChange {
     /// Whether it says what a run of the session says by itself.
     pub fn is_of_a_run(&self) -> bool {
         self.phase.is_some() || self.iteration.is_some() || self.verifier_passed || self.documenter_completed
@@ -37,7 +37,7 @@ impl SessionChange {
 
 /// The work of a session, as far as its phase depends on it.
 #[derive(Clone, Copy, Debug)]
-pub struct Work<'a> {
+pub struct TaskListWork<'a> {
     /// Its tasks, in any order.
     pub tasks: &'a [TaskFile],
     /// So many more tasks cannot be read.
@@ -47,13 +47,13 @@ pub struct Work<'a> {
 }
 
 /// The phase that a word stands for, in either case and spelling.
-pub fn phase(word: &str) -> Option<SessionPhase> {
+pub fn phase(word: &str) -> Option<TaskListPhase> {
     let word = match word.to_ascii_uppercase().as_str() {
         "COMPLETED" => "COMPLETE".to_owned(),
         "CANCELED" => "CANCELLED".to_owned(),
         word => word.to_owned(),
     };
-    SessionPhase::ALL.into_iter().find(|phase| phase.word() == word)
+    TaskListPhase::ALL.into_iter().find(|phase| phase.word() == word)
 }
 
 /// The session with the change in it.
@@ -63,29 +63,29 @@ pub fn phase(word: &str) -> Option<SessionPhase> {
 /// The phase does not follow the one before it or needs something, the iteration is more than there may be, or a flag
 /// must not be set now.
 pub fn changed_session(
-    session: &SessionFile,
-    change: &SessionChange,
-    work: Work<'_>,
+    session: &TaskListFile,
+    change: &TaskListChange,
+    work: TaskListWork<'_>,
     now: Timestamp,
-) -> Result<SessionFile, Refusal> {
+) -> Result<TaskListFile, VerbRefusal> {
     let mut after = session.clone();
     if change.verifier_passed {
-        only_in(session, SessionPhase::Verification, "--verifier-passed")?;
+        only_in(session, TaskListPhase::Verification, "--verifier-passed")?;
         all_resolved(session, work, "--verifier-passed")?;
         after.verifier_passed = true;
     }
     if change.documenter_completed {
-        only_in(session, SessionPhase::Documentation, "--documenter-completed")?;
+        only_in(session, TaskListPhase::Documentation, "--documenter-completed")?;
         needs_flag(session, session.verifier_passed, "--documenter-completed", "--verifier-passed")?;
         after.documenter_completed = true;
     }
     if let Some(to) = change.phase {
         follows(session, to)?;
         needs(session, to, work)?;
-        if to == SessionPhase::Execution {
+        if to == TaskListPhase::Execution {
             (after.verifier_passed, after.documenter_completed) = (false, false);
             // What failed for good is begun again from the first time on.
-            after.iteration = if session.phase == SessionPhase::Failed { 1 } else { after.iteration };
+            after.iteration = if session.phase == TaskListPhase::Failed { 1 } else { after.iteration };
         }
         after.phase = to;
     }
@@ -107,8 +107,8 @@ pub fn changed_session(
 }
 
 /// Where a session may go from a phase, besides being given up and having failed.
-fn ways(from: SessionPhase) -> &'static [SessionPhase] {
-    use SessionPhase::{
+fn ways(from: TaskListPhase) -> &'static [TaskListPhase] {
+    use TaskListPhase::{
         Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown, Verification,
     };
     match from {
@@ -122,9 +122,9 @@ fn ways(from: SessionPhase) -> &'static [SessionPhase] {
     }
 }
 
-fn follows(session: &SessionFile, to: SessionPhase) -> Result<(), Refusal> {
+fn follows(session: &TaskListFile, to: TaskListPhase) -> Result<(), VerbRefusal> {
     let from = session.phase;
-    let is_end = matches!(to, SessionPhase::Cancelled | SessionPhase::Failed);
+    let is_end = matches!(to, TaskListPhase::Cancelled | TaskListPhase::Failed);
     if from == to || is_end || ways(from).contains(&to) {
         return Ok(());
     }
@@ -138,16 +138,16 @@ fn follows(session: &SessionFile, to: SessionPhase) -> Result<(), Refusal> {
 }
 
 /// What there has to be before a phase is entered.
-fn needs(session: &SessionFile, to: SessionPhase, work: Work<'_>) -> Result<(), Refusal> {
+fn needs(session: &TaskListFile, to: TaskListPhase, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
     let from = session.phase;
     if from == to {
         return Ok(());
     }
     match to {
-        SessionPhase::Documentation => needs_flag(session, session.verifier_passed, to.word(), "--verifier-passed"),
-        SessionPhase::Complete => {
+        TaskListPhase::Documentation => needs_flag(session, session.verifier_passed, to.word(), "--verifier-passed"),
+        TaskListPhase::Complete => {
             all_resolved(session, work, to.word())?;
-            if from == SessionPhase::Documentation {
+            if from == TaskListPhase::Documentation {
                 needs_flag(session, session.verifier_passed, to.word(), "--verifier-passed")?;
                 needs_flag(session, session.documenter_completed, to.word(), "--documenter-completed")?;
                 has_evidence(session, work)?;
@@ -158,7 +158,7 @@ fn needs(session: &SessionFile, to: SessionPhase, work: Work<'_>) -> Result<(), 
     }
 }
 
-fn only_in(session: &SessionFile, phase: SessionPhase, flag: &str) -> Result<(), Refusal> {
+fn only_in(session: &TaskListFile, phase: TaskListPhase, flag: &str) -> Result<(), VerbRefusal> {
     if session.phase == phase {
         return Ok(());
     }
@@ -166,7 +166,7 @@ fn only_in(session: &SessionFile, phase: SessionPhase, flag: &str) -> Result<(),
     Err(refused(format!("session {id} is in {is}: {flag} is for {word}"), format!("`--phase {word}` goes there")))
 }
 
-fn needs_flag(session: &SessionFile, is_set: bool, what: &str, flag: &str) -> Result<(), Refusal> {
+fn needs_flag(session: &TaskListFile, is_set: bool, what: &str, flag: &str) -> Result<(), VerbRefusal> {
     if is_set {
         return Ok(());
     }
@@ -174,7 +174,7 @@ fn needs_flag(session: &SessionFile, is_set: bool, what: &str, flag: &str) -> Re
     Err(refused(message, format!("`omo agent tasks update {flag}`, in a call of its own")))
 }
 
-fn all_resolved(session: &SessionFile, work: Work<'_>, what: &str) -> Result<(), Refusal> {
+fn all_resolved(session: &TaskListFile, work: TaskListWork<'_>, what: &str) -> Result<(), VerbRefusal> {
     let id = &session.session_id;
     if work.unreadable > 0 {
         let message = format!("{what} of session {id}: {} of its tasks cannot be read", work.unreadable);
@@ -192,7 +192,7 @@ fn all_resolved(session: &SessionFile, work: Work<'_>, what: &str) -> Result<(),
     Ok(())
 }
 
-fn has_evidence(session: &SessionFile, work: Work<'_>) -> Result<(), Refusal> {
+fn has_evidence(session: &TaskListFile, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
     let resolved = resolved(work.tasks);
     let evidence = work.logged + work.tasks.iter().map(|task| task.evidence.len()).sum::<usize>();
     if evidence >= resolved {
@@ -205,5 +205,5 @@ fn has_evidence(session: &SessionFile, work: Work<'_>) -> Result<(), Refusal> {
 
 /// So many tasks are resolved, besides the one that verifies them.
 fn resolved(tasks: &[TaskFile]) -> usize {
-    tasks.iter().filter(|task| task.id != super::VERIFY && task.status == TaskStatus::Resolved).count()
+    tasks.iter().filter(|task| task.id != super::VERIFY && task.status == TaskFileStatus::Resolved).count()
 }

@@ -4,14 +4,14 @@ use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::{doubtful, has_to_go_on, refused, unresolved};
-use crate::run::verbs::Refusal;
-use crate::task_session::{SessionFile, TaskFile, TaskStatus, VERIFY};
+use crate::run::verbs::VerbRefusal;
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, VERIFY};
 
 /// What changes in a task.
 #[derive(Clone, Debug, Default)]
 pub struct TaskChange {
     /// Where it stands from now on.
-    pub status: Option<TaskStatus>,
+    pub status: Option<TaskFileStatus>,
     /// What is put forward for it, behind what is there.
     pub evidence: Vec<String>,
     /// How often it was begun anew.
@@ -19,7 +19,7 @@ pub struct TaskChange {
 }
 
 /// The status that a word stands for, in either generation's words.
-pub fn status(word: &str) -> Option<TaskStatus> {
+pub fn status(word: &str) -> Option<TaskFileStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
@@ -33,16 +33,16 @@ pub fn status(word: &str) -> Option<TaskStatus> {
 pub fn changed_task(
     task: &TaskFile,
     change: &TaskChange,
-    session: &SessionFile,
+    session: &TaskListFile,
     tasks: &[TaskFile],
     now: Timestamp,
-) -> Result<(TaskFile, Vec<&'static str>), Refusal> {
+) -> Result<(TaskFile, Vec<&'static str>), VerbRefusal> {
     has_to_go_on(session)?;
     let mut after = task.clone();
     after.evidence.extend(change.evidence.iter().map(|text| Value::from(text.as_str())));
     if let Some(status) = change.status {
         follows(task, status, session)?;
-        if status == TaskStatus::Resolved {
+        if status == TaskFileStatus::Resolved {
             may_be_resolved(&after, session, tasks)?;
         }
         after.status = status;
@@ -51,7 +51,7 @@ pub fn changed_task(
     after.updated_at = now.to_string();
     // Either name of what it waits for says all of it, also where another program wrote only one.
     after.set_needs(&task.needs());
-    let known = if change.status == Some(TaskStatus::Resolved) { 0 } else { task.evidence.len() };
+    let known = if change.status == Some(TaskFileStatus::Resolved) { 0 } else { task.evidence.len() };
     let texts = after.evidence.iter().skip(known).flat_map(texts);
     let mut words: Vec<&str> = texts.flat_map(doubtful::doubtful).collect();
     words.sort_unstable();
@@ -60,8 +60,8 @@ pub fn changed_task(
 }
 
 /// Where a task may go from a status.
-fn ways(from: TaskStatus) -> &'static [TaskStatus] {
-    use TaskStatus::{Blocked, Failed, InProgress, Open, Resolved};
+fn ways(from: TaskFileStatus) -> &'static [TaskFileStatus] {
+    use TaskFileStatus::{Blocked, Failed, InProgress, Open, Resolved};
     match from {
         Open => &[InProgress, Blocked],
         InProgress => &[Resolved, Failed, Blocked, Open],
@@ -71,9 +71,9 @@ fn ways(from: TaskStatus) -> &'static [TaskStatus] {
     }
 }
 
-fn follows(task: &TaskFile, status: TaskStatus, session: &SessionFile) -> Result<(), Refusal> {
+fn follows(task: &TaskFile, status: TaskFileStatus, session: &TaskListFile) -> Result<(), VerbRefusal> {
     // A new round puts the verification back to its beginning, wherever it stood.
-    let is_reset = task.id == VERIFY && status == TaskStatus::Open;
+    let is_reset = task.id == VERIFY && status == TaskFileStatus::Open;
     if is_reset || ways(task.status).contains(&status) {
         return Ok(());
     }
@@ -83,14 +83,14 @@ fn follows(task: &TaskFile, status: TaskStatus, session: &SessionFile) -> Result
     Err(refused(message, format!("from {from} it can go to {}", words.join(", "))))
 }
 
-fn may_be_resolved(task: &TaskFile, session: &SessionFile, tasks: &[TaskFile]) -> Result<(), Refusal> {
+fn may_be_resolved(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
     let (id, session) = (&task.id, &session.session_id);
     if !task.evidence.iter().any(says_something) {
         let hint = format!("say what was run and what came of it: `--add-evidence \"{EXAMPLE}\"`");
         return Err(refused(format!("task {id} of session {session} has no evidence"), hint));
     }
     let needs = task.needs();
-    let resolved = |id: &String| tasks.iter().any(|task| task.id == *id && task.status == TaskStatus::Resolved);
+    let resolved = |id: &String| tasks.iter().any(|task| task.id == *id && task.status == TaskFileStatus::Resolved);
     let mut open: Vec<&str> = needs.iter().filter(|id| !resolved(id)).map(String::as_str).collect();
     if task.id == VERIFY {
         open.extend(unresolved(tasks).map(|task| task.id.as_str()).filter(|id| !needs.iter().any(|it| it == id)));

@@ -1,8 +1,8 @@
 //! What may never be in a run of a task session, seen from its events alone.
 
-use omo_plan::run::event::Verdict;
+use omo_plan::run::event::PlanVerdict;
 
-use super::{Dialect, EventKind, Parallel, Plan, Seen, Unit, UnitKind, Witness};
+use super::{Dialect, EventKind, Parallelism, Plan, Seen, Task, TaskKind, Witness};
 
 impl Witness {
     /// Takes in an event that only a run of a session knows.
@@ -31,7 +31,7 @@ impl Witness {
                 let plan = self.plan.as_mut().unwrap();
                 plan.units.push((**added).clone());
                 plan.groups[0].units.push(added.id.clone());
-                if let Some(verify) = plan.units.iter_mut().find(|unit| unit.kind == UnitKind::Verify) {
+                if let Some(verify) = plan.units.iter_mut().find(|unit| unit.kind == TaskKind::Verify) {
                     verify.deps.push(added.id.clone());
                 }
             }
@@ -41,7 +41,7 @@ impl Witness {
         }
     }
 
-    fn judge(&mut self, verdict: &Verdict) {
+    fn judge(&mut self, verdict: &PlanVerdict) {
         let id = self.verification().unwrap();
         let seen = self.ended(&id, if verdict.passed { "passed" } else { "failed" });
         if verdict.passed {
@@ -84,18 +84,18 @@ impl Witness {
         }
     }
 
-    pub(super) fn import(&mut self, unit: &Unit) {
-        assert_ne!(unit.kind, UnitKind::Verify, "a verification that another program did");
+    pub(super) fn import(&mut self, unit: &Task) {
+        assert_ne!(unit.kind, TaskKind::Verify, "a verification that another program did");
         self.units.get_mut(&unit.id).unwrap().word = "claimed";
     }
 
     /// No more at once than there may be, and a verification behind all else.
-    pub(super) fn room_for(&self, plan: &Plan, unit: &Unit) {
+    pub(super) fn room_for(&self, plan: &Plan, unit: &Task) {
         let running = self.units.values().filter(|seen| seen.is_running).count();
         let most = usize::try_from(plan.policy.max_workers).unwrap();
-        let most = if plan.policy.parallel == Parallel::None { 1 } else { most };
+        let most = if plan.policy.parallel == Parallelism::None { 1 } else { most };
         assert!(most == 0 || running < most, "{} beside {running}", unit.id);
-        if unit.kind == UnitKind::Verify {
+        if unit.kind == TaskKind::Verify {
             assert_eq!(plan.dialect, Dialect::TasksJson);
             let mut others = self.units.iter().filter(|(id, _)| **id != unit.id);
             assert!(others.all(|(_, seen)| matches!(seen.word, "passed" | "claimed")), "verified too early");
@@ -104,7 +104,7 @@ impl Witness {
 
     fn verification(&self) -> Option<String> {
         let plan = self.plan.as_ref().unwrap();
-        plan.units.iter().find(|unit| unit.kind == UnitKind::Verify).map(|unit| unit.id.clone())
+        plan.units.iter().find(|unit| unit.kind == TaskKind::Verify).map(|unit| unit.id.clone())
     }
 
     fn are_green(&self, ids: &[String]) -> bool {

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use omo_core::messages::command_text::paste_form;
 use omo_core::text::{sanitize, sanitize_line};
-use omo_plan::model::Unit;
-use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
+use omo_plan::model::Task;
+use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 use super::BRIEF_BYTES;
 use super::words::{goal, iterations, session};
@@ -17,9 +17,9 @@ const PART_BYTES: usize = 1_000;
 const _: () = assert!(BODY_BYTES + 4 * PART_BYTES < BRIEF_BYTES);
 
 /// What a worker reads; at most [`BRIEF_BYTES`] long.
-pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
+pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     let attempt = state.units.get(&unit.id).map_or(1, |known| match known.status {
-        UnitStatus::Pending | UnitStatus::Held => known.attempts.saturating_add(1),
+        TaskStatus::Pending | TaskStatus::Held => known.attempts.saturating_add(1),
         _ => known.attempts.max(1),
     });
     let mut text = head(state, &format!("{}, attempt {attempt}", unit.id));
@@ -51,7 +51,7 @@ pub(super) fn head(state: &RunState, task: &str) -> String {
     )
 }
 
-fn criteria(text: &mut String, state: &RunState, unit: &Unit) {
+fn criteria(text: &mut String, state: &RunState, unit: &Task) {
     let vacuous = state.units.get(&unit.id).map(|known| known.vacuous.as_slice()).unwrap_or_default();
     let commands: Vec<String> = unit
         .proof()
@@ -74,7 +74,7 @@ fn criteria(text: &mut String, state: &RunState, unit: &Unit) {
 }
 
 /// What the workers of finished tasks left, nearest first.
-fn notes(state: &RunState, unit: &Unit) -> Vec<String> {
+fn notes(state: &RunState, unit: &Task) -> Vec<String> {
     let note = |id: &String| {
         let note = state.units.get(id)?.end.as_ref()?.note.as_ref()?;
         Some(format!("- From {id}: {}", sanitize(note, 300)))
@@ -83,12 +83,12 @@ fn notes(state: &RunState, unit: &Unit) -> Vec<String> {
 }
 
 /// How the last attempt ended, and the end of what its red check printed.
-fn last_attempt(state: &RunState, unit: &Unit) -> Vec<String> {
+fn last_attempt(state: &RunState, unit: &Task) -> Vec<String> {
     const LINES: usize = 12;
     let known = state.units.get(&unit.id);
     let is_done = matches!(
         state.standing(&unit.id),
-        Some(Standing::Is(UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped)) | None
+        Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped)) | None
     );
     let Some(known) = known.filter(|_| !is_done) else { return Vec::new() };
     let mut lines: Vec<String> = what_was_wrong(known).iter().map(|why| format!("- {}", sanitize(why, 300))).collect();
@@ -107,7 +107,7 @@ fn last_attempt(state: &RunState, unit: &Unit) -> Vec<String> {
 }
 
 /// Why it is done again, and how its last attempt ended: often the same words.
-fn what_was_wrong(known: &UnitState) -> Vec<&str> {
+fn what_was_wrong(known: &TaskState) -> Vec<&str> {
     let why = known.why.as_deref();
     let end = known.end.as_ref().map(|end| end.evidence.as_str());
     let end = end.filter(|end| !end.is_empty() && why.is_none_or(|why| !why.contains(end)));

@@ -6,11 +6,11 @@ use std::fmt::Write;
 use omo_core::messages::checks::inline_code;
 use omo_core::messages::command_text::paste_form;
 use omo_core::text::sanitize;
-use omo_plan::model::Unit;
-use omo_plan::run::event::{Unfinished, Verdict};
-use omo_plan::run::report::{UnitRow, report};
-use omo_plan::run::state::{Phase, RunState, UnitState, UnitStatus};
-use omo_plan::task_session::{MAX_UNFINISHED, SessionPhase};
+use omo_plan::model::Task;
+use omo_plan::run::event::{PlanVerdict, UnfinishedLine};
+use omo_plan::run::report::{TaskRow, report};
+use omo_plan::run::state::{RunPhase, RunState, TaskState, TaskStatus};
+use omo_plan::task_session::{MAX_UNFINISHED, TaskListPhase};
 
 use super::evidence::{Amount, checked, done_before, judged, sections, verdict};
 use super::table::{cell, cut_table};
@@ -37,14 +37,14 @@ pub fn finished_block(state: &RunState) -> String {
 
 fn said(state: &RunState, amount: Amount) -> String {
     match (phase(state), &state.phase) {
-        (_, Phase::Cancelled { why }) => {
+        (_, RunPhase::Cancelled { why }) => {
             let why = sanitize(why, 200);
             let why = why.trim_end_matches('.');
             let colon = if why.is_empty() { "" } else { ": " };
             format!("Execution cancelled{colon}{why}. Session ID: {}\n", session(state))
         }
-        (SessionPhase::Complete, _) => complete(state, amount),
-        (SessionPhase::Failed, _) => failed(state, amount),
+        (TaskListPhase::Complete, _) => complete(state, amount),
+        (TaskListPhase::Failed, _) => failed(state, amount),
         _ => progress(state),
     }
 }
@@ -122,7 +122,7 @@ fn remarks(text: &mut String, state: &RunState) {
 }
 
 /// The tasks that something holds for.
-fn ids(state: &RunState, holds: impl Fn(&Unit, &UnitState) -> bool) -> Vec<&str> {
+fn ids(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -> Vec<&str> {
     let units = state.plan.units.iter().filter(|unit| !is_verification(unit));
     let units = units.filter(|unit| state.units.get(&unit.id).is_some_and(|known| holds(unit, known)));
     units.map(|unit| unit.id.as_str()).collect()
@@ -135,7 +135,7 @@ fn capital(text: &str) -> String {
 
 /// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
 /// each once.
-pub(super) fn unfinished(state: &RunState) -> Vec<&Unfinished> {
+pub(super) fn unfinished(state: &RunState) -> Vec<&UnfinishedLine> {
     if let Some(found) = &state.unfinished {
         return found.iter().collect();
     }
@@ -150,7 +150,7 @@ fn has_more(state: &RunState) -> bool {
     if let Some(found) = &state.unfinished {
         return found.len() >= MAX_UNFINISHED;
     }
-    let found = |known: &UnitState| known.end.as_ref()?.unfinished.as_ref().map(Vec::len);
+    let found = |known: &TaskState| known.end.as_ref()?.unfinished.as_ref().map(Vec::len);
     state.units.values().filter_map(found).any(|found| found >= MAX_UNFINISHED)
 }
 
@@ -159,12 +159,12 @@ pub(super) fn unsearched(state: &RunState) -> Vec<&str> {
     if state.unfinished.is_some() {
         return Vec::new();
     }
-    let is_searched = |known: &UnitState| known.end.as_ref().is_some_and(|end| end.unfinished.is_some());
+    let is_searched = |known: &TaskState| known.end.as_ref().is_some_and(|end| end.unfinished.is_some());
     ids(state, |_, known| known.status.is_ended() && !is_searched(known))
 }
 
 /// An added line that looks unfinished: where it is, and the word.
-pub(super) fn unfinished_line(line: &Unfinished) -> String {
+pub(super) fn unfinished_line(line: &UnfinishedLine) -> String {
     format!("`{}:{}` {}", inline_code(&line.file, 76), line.line, sanitize(&line.word, 40))
 }
 
@@ -188,7 +188,7 @@ fn failed(state: &RunState, amount: Amount) -> String {
     text.push('\n');
     if !rows.is_empty() {
         text.push_str("### Failed Tasks\n\n");
-        let row = |row: &UnitRow| [row.id.clone(), cell(&row.title, 34), cell(&reason(row), amount.columns - 8)];
+        let row = |row: &TaskRow| [row.id.clone(), cell(&row.title, 34), cell(&reason(row), amount.columns - 8)];
         let lines: Vec<_> = rows.iter().map(row).collect();
         text.push_str(&cut_table(["ID", "Task", "Reason"], &lines, amount.rows));
     }
@@ -206,14 +206,14 @@ fn failed(state: &RunState, amount: Amount) -> String {
 }
 
 /// The tasks that are neither proved nor claimed.
-fn not_done(state: &RunState) -> Vec<UnitRow> {
-    let is_left = |row: &UnitRow| {
+fn not_done(state: &RunState) -> Vec<TaskRow> {
+    let is_left = |row: &TaskRow| {
         state.plan.unit(&row.id).is_some_and(|unit| !is_verification(unit)) && !state.lets_go_on(&row.id)
     };
     report("", state).units.into_iter().filter(is_left).collect()
 }
 
-fn reason(row: &UnitRow) -> String {
+fn reason(row: &TaskRow) -> String {
     if row.evidence.is_empty() { row.standing.to_owned() } else { row.evidence.clone() }
 }
 
@@ -224,7 +224,7 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
     let known = verification.and_then(|unit| state.units.get(&unit.id));
     match known.map(|known| (known.status, known.end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
-        Some((UnitStatus::Failed | UnitStatus::Passed, Some(end))) => {
+        Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {
             let unsaid = || vec![format!("The verifier: {}", sanitize(&end.evidence, columns))];
             issues.extend(verdict(state).map_or_else(unsaid, |said| objections(said, columns)));
         }
@@ -243,7 +243,7 @@ fn issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> 
 }
 
 /// What a verifier has said, point by point.
-fn objections(verdict: &Verdict, columns: usize) -> Vec<String> {
+fn objections(verdict: &PlanVerdict, columns: usize) -> Vec<String> {
     let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", sanitize(why, columns)));
     let note = Some(&verdict.note)
         .filter(|note| !note.is_empty())
@@ -252,7 +252,7 @@ fn objections(verdict: &Verdict, columns: usize) -> Vec<String> {
     std::iter::once(format!("The verifier says {word}")).chain(reopened).chain(note).collect()
 }
 
-fn next_steps(text: &mut String, state: &RunState, failed: &[UnitRow], most: usize) {
+fn next_steps(text: &mut String, state: &RunState, failed: &[TaskRow], most: usize) {
     let folder = inline_code(&state.plan.source.path, 300);
     text.push_str("### Next Steps\n\n1. Review failed task output:\n");
     if failed.is_empty() {

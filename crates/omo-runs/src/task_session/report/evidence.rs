@@ -6,9 +6,9 @@ use std::fmt::Write;
 use omo_core::messages::command_text::paste_form;
 use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
-use omo_plan::model::Unit;
-use omo_plan::run::event::{Evidence, Verdict};
-use omo_plan::run::state::{RunState, UnitState, UnitStatus};
+use omo_plan::model::Task;
+use omo_plan::run::event::{Evidence, PlanVerdict};
+use omo_plan::run::state::{RunState, TaskState, TaskStatus};
 
 use super::table::{cell, code_cell, cut_table};
 use super::words::{few, is_verification, listed};
@@ -105,7 +105,7 @@ pub(super) fn judged(state: &RunState) -> Vec<Judged<'_>> {
     let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
     let claimed = state.plan.units.iter().filter_map(|unit| {
         let known = state.units.get(&unit.id)?;
-        (known.status == UnitStatus::Claimed && !is_verification(unit)).then_some((unit, known))
+        (known.status == TaskStatus::Claimed && !is_verification(unit)).then_some((unit, known))
     });
     let rows = claimed.flat_map(|(unit, known)| {
         let shown_by: Vec<&Evidence> =
@@ -118,24 +118,24 @@ pub(super) fn judged(state: &RunState) -> Vec<Judged<'_>> {
 
 /// Which of the tasks were done before the run, as their files say: nothing shows it.
 pub(super) fn done_before(state: &RunState) -> Vec<&str> {
-    let is_it = |known: &UnitState| known.status == UnitStatus::Claimed && known.evidence_ids.is_empty();
+    let is_it = |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
     let units = state.plan.units.iter().filter(|unit| state.units.get(&unit.id).is_some_and(is_it));
-    units.map(|unit: &Unit| unit.id.as_str()).collect()
+    units.map(|unit: &Task| unit.id.as_str()).collect()
 }
 
 /// The last verdict, where it is on the work as it is: the verification ended with it, and was not done again since.
-pub(super) fn verdict(state: &RunState) -> Option<&Verdict> {
+pub(super) fn verdict(state: &RunState) -> Option<&PlanVerdict> {
     let verification = state.plan.verification().and_then(|unit| state.units.get(&unit.id))?;
     let last = state.verdicts.last()?;
-    let has_ended = matches!(verification.status, UnitStatus::Passed | UnitStatus::Failed);
+    let has_ended = matches!(verification.status, TaskStatus::Passed | TaskStatus::Failed);
     let is_its_end = verification.end.as_ref().is_some_and(|end| end.evidence == last.in_words());
     (has_ended && is_its_end).then_some(last)
 }
 
 fn judged_by(state: &RunState) -> &'static str {
     match (verdict(state), state.verdicts.is_empty()) {
-        (Some(Verdict { passed: true, .. }), _) => "#### Judged by the verifier\n\n",
-        (Some(Verdict { passed: false, .. }), _) => "#### Claimed, and not confirmed: the verdict is FAIL\n\n",
+        (Some(PlanVerdict { passed: true, .. }), _) => "#### Judged by the verifier\n\n",
+        (Some(PlanVerdict { passed: false, .. }), _) => "#### Claimed, and not confirmed: the verdict is FAIL\n\n",
         (None, true) => "#### Claimed, and judged by nobody\n\n",
         (None, false) => "#### Claimed, and judged by nobody since work went on\n\n",
     }
@@ -154,7 +154,7 @@ fn exit(outcome: Option<&TaskCheckOutcome>, is_vacuous: bool) -> String {
 }
 
 /// What the verifier said last, and what it rests on.
-fn verdict_line(state: &RunState, verdict: &Verdict, Amount { rows, columns }: Amount) -> String {
+fn verdict_line(state: &RunState, verdict: &PlanVerdict, Amount { rows, columns }: Amount) -> String {
     let word = if verdict.passed { "PASS" } else { "FAIL" };
     let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
     let mut points: Vec<String> = shown_by.map(evidence_line).collect();

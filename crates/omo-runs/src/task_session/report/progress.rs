@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
-use omo_plan::model::Unit;
-use omo_plan::run::state::{RunState, Standing, UnitState, UnitStatus};
+use omo_plan::model::Task;
+use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 use super::SCREEN_BYTES;
 use super::table::table;
@@ -43,15 +43,15 @@ pub fn retry_lines(state: &RunState) -> String {
 }
 
 /// What was opened again last: all of it at one moment.
-fn reopened(state: &RunState) -> Vec<(&Unit, &UnitState)> {
+fn reopened(state: &RunState) -> Vec<(&Task, &TaskState)> {
     let units = state.plan.units.iter().filter_map(|unit| Some((unit, state.units.get(&unit.id)?)));
     let waiting: Vec<_> =
-        units.filter(|(_, known)| known.status == UnitStatus::Pending && known.why.is_some()).collect();
+        units.filter(|(_, known)| known.status == TaskStatus::Pending && known.why.is_some()).collect();
     let last = waiting.iter().filter_map(|(_, known)| known.at).max();
     waiting.into_iter().filter(|(_, known)| known.at == last).collect()
 }
 
-fn screen(state: &RunState, standings: &[(&Unit, Standing)], rows: usize) -> String {
+fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) -> String {
     let mut text = "## Progress Update\n\n".to_owned();
     text.push_str(&fields(&[("Iteration", iterations(state)), ("Phase", phase(state).word().to_owned())]));
     text.push('\n');
@@ -67,7 +67,7 @@ fn screen(state: &RunState, standings: &[(&Unit, Standing)], rows: usize) -> Str
     if standings.len() > shown.len() {
         let _ = write!(text, "… and {} more: {}\n\n", standings.len() - shown.len(), tally(state, standings));
     }
-    if standings.iter().any(|(_, standing)| *standing == Standing::Is(UnitStatus::Claimed)) {
+    if standings.iter().any(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Claimed)) {
         let judge = if state.plan.policy.skips_verification { "nobody" } else { "the verifier" };
         let _ = write!(text, "○ claimed: done, as its worker says; {judge} judges it\n\n");
     }
@@ -75,10 +75,10 @@ fn screen(state: &RunState, standings: &[(&Unit, Standing)], rows: usize) -> Str
     text
 }
 
-fn shown_status(state: &RunState, unit: &Unit, standing: &Standing) -> &'static str {
+fn shown_status(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
         // It depends on all others: that it waits for them says nothing.
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if is_verification(unit) => "pending",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => "pending",
         standing => status(state, unit, standing),
     }
 }
@@ -97,11 +97,11 @@ fn mark(word: &str) -> char {
 
 /// So many of the tasks, those that are worked on or have failed before those that wait, and what is done last; in
 /// the order of the plan.
-fn most_telling<'a, 'b>(standings: &'b [(&'a Unit, Standing)], rows: usize) -> Vec<&'b (&'a Unit, Standing)> {
-    let rank = |standing: &Standing| match standing {
-        Standing::Is(UnitStatus::Running | UnitStatus::Failed | UnitStatus::Unverified) => 0,
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) | Standing::Blocked { .. } => 1,
-        Standing::Is(UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped) => 2,
+fn most_telling<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize) -> Vec<&'b (&'a Task, TaskStanding)> {
+    let rank = |standing: &TaskStanding| match standing {
+        TaskStanding::Is(TaskStatus::Running | TaskStatus::Failed | TaskStatus::Unverified) => 0,
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => 1,
+        TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped) => 2,
     };
     let mut places: Vec<(u8, usize)> =
         standings.iter().enumerate().map(|(place, (_, standing))| (rank(standing), place)).collect();
@@ -112,10 +112,10 @@ fn most_telling<'a, 'b>(standings: &'b [(&'a Unit, Standing)], rows: usize) -> V
 }
 
 /// How many of all tasks stand how.
-fn tally(state: &RunState, standings: &[(&Unit, Standing)]) -> String {
+fn tally(state: &RunState, standings: &[(&Task, TaskStanding)]) -> String {
     let words = ["resolved", "claimed", "running", "pending", "blocked", "failed", "skipped"];
     let of_word = |word: &str| {
-        let of_it = |(unit, standing): &&(&Unit, Standing)| shown_status(state, unit, standing) == word;
+        let of_it = |(unit, standing): &&(&Task, TaskStanding)| shown_status(state, unit, standing) == word;
         standings.iter().filter(of_it).count()
     };
     let counts = words.into_iter().map(|word| (of_word(word), word)).filter(|(count, _)| *count > 0);

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write;
 
-use omo_plan::model::{Complexity, Unit};
-use omo_plan::run::state::{RunState, Standing, UnitStatus};
+use omo_plan::model::{Task, TaskComplexity};
+use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 
 use super::SCREEN_BYTES;
 use super::table::{cell, table};
@@ -17,7 +17,7 @@ pub fn start_screen(state: &RunState) -> String {
     fitting(SCREEN_BYTES, |rows| screen(state, &order, rows))
 }
 
-fn screen(state: &RunState, order: &[(&Unit, Standing)], rows: usize) -> String {
+fn screen(state: &RunState, order: &[(&Task, TaskStanding)], rows: usize) -> String {
     let count = order.iter().filter(|(unit, _)| !is_verification(unit)).count();
     let mut text = "## Starting Execution\n\n".to_owned();
     text.push_str(&fields(&[
@@ -41,38 +41,38 @@ fn screen(state: &RunState, order: &[(&Unit, Standing)], rows: usize) -> String 
     text
 }
 
-fn row(state: &RunState, unit: &Unit, standing: &Standing) -> [String; 5] {
+fn row(state: &RunState, unit: &Task, standing: &TaskStanding) -> [String; 5] {
     let complexity = match unit.complexity {
-        Complexity::Simple => "simple",
-        Complexity::Standard => "standard",
-        Complexity::Complex => "complex",
+        TaskComplexity::Simple => "simple",
+        TaskComplexity::Standard => "standard",
+        TaskComplexity::Complex => "complex",
     };
     // In the queue every task that was not begun is pending; the order below says what it waits for.
     let word = match standing {
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) => "pending",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
         standing => status(state, unit, standing),
     };
     [unit.id.clone(), cell(&unit.title, 40), word.to_owned(), complexity.to_owned(), model_of(state, unit).to_owned()]
 }
 
-fn order_line(state: &RunState, unit: &Unit, standing: &Standing) -> String {
+fn order_line(state: &RunState, unit: &Task, standing: &TaskStanding) -> String {
     let open: Vec<&str> = unit.deps.iter().map(String::as_str).filter(|id| !state.lets_go_on(id)).collect();
     let (mark, why) = match standing {
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if open.is_empty() && unit.deps.is_empty() => {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() && unit.deps.is_empty() => {
             ("READY", "no dependencies".to_owned())
         }
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if open.is_empty() => {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() => {
             ("READY", format!("after {}", few(unit.deps.iter().map(String::as_str))))
         }
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if is_verification(unit) => {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => {
             ("BLOCKED", "depends on all".to_owned())
         }
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) | Standing::Blocked { .. } => {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => {
             ("BLOCKED", format!("depends on {}", few(open)))
         }
-        Standing::Is(UnitStatus::Running) => ("RUNNING", "being worked on".to_owned()),
-        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => ("FAILED", "to be done again".to_owned()),
-        Standing::Is(UnitStatus::Passed | UnitStatus::Claimed | UnitStatus::Skipped) => {
+        TaskStanding::Is(TaskStatus::Running) => ("RUNNING", "being worked on".to_owned()),
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => ("FAILED", "to be done again".to_owned()),
+        TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped) => {
             ("DONE", status(state, unit, standing).to_owned())
         }
     };
@@ -80,8 +80,8 @@ fn order_line(state: &RunState, unit: &Unit, standing: &Standing) -> String {
 }
 
 /// The tasks in an order in which they can be done: what is needed before what needs it, and else as in the plan.
-fn in_order(state: &RunState) -> Vec<(&Unit, Standing)> {
-    let mut standings: Vec<Option<(&Unit, Standing)>> = state.standings().into_iter().map(Some).collect();
+fn in_order(state: &RunState) -> Vec<(&Task, TaskStanding)> {
+    let mut standings: Vec<Option<(&Task, TaskStanding)>> = state.standings().into_iter().map(Some).collect();
     let places: BTreeMap<&str, usize> =
         state.plan.units.iter().enumerate().map(|(place, unit)| (unit.id.as_str(), place)).collect();
     let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();

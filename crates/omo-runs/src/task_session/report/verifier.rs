@@ -2,8 +2,8 @@
 
 use omo_core::messages::command_text::paste_form;
 use omo_core::text::sanitize;
-use omo_plan::model::Unit;
-use omo_plan::run::report::{UnitRow, report};
+use omo_plan::model::Task;
+use omo_plan::run::report::{TaskRow, report};
 use omo_plan::run::state::RunState;
 
 use super::BRIEF_BYTES;
@@ -18,11 +18,11 @@ const PART_BYTES: usize = 900;
 const _: () = assert!(TASKS_BYTES + 2 * PART_BYTES < BRIEF_BYTES - 1_400);
 
 /// What the verifier reads; at most [`BRIEF_BYTES`] long.
-pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
+pub(super) fn brief(state: &RunState, unit: &Task) -> String {
     let mut text = head(state, &sanitize(&unit.id, 64));
     let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 200))).collect();
     push(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
-    let rows: Vec<UnitRow> = report("", state).units;
+    let rows: Vec<TaskRow> = report("", state).units;
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
     let rest = "`omo run show` and `omo agent evidence list` have all of them";
     push(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
@@ -45,7 +45,7 @@ pub(super) fn brief(state: &RunState, unit: &Unit) -> String {
 }
 
 /// A task: how it ended, what has to be judged, and what was put forward for that.
-fn task_lines(state: &RunState, row: &UnitRow) -> Vec<String> {
+fn task_lines(state: &RunState, row: &TaskRow) -> Vec<String> {
     let Some(unit) = state.plan.unit(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
     let known = state.units.get(&row.id);
     let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing)];

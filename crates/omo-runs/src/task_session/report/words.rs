@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
-use omo_plan::model::{Unit, UnitKind};
-use omo_plan::run::state::{RunState, Standing, UnitStatus};
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::task_session::model;
 
 /// The longest goal that is shown, in characters.
@@ -15,8 +15,8 @@ const NAMED: usize = 6;
 const ROWS: usize = 12;
 
 /// Whether a unit verifies all others.
-pub(super) fn is_verification(unit: &Unit) -> bool {
-    unit.kind == UnitKind::Verify
+pub(super) fn is_verification(unit: &Task) -> bool {
+    unit.kind == TaskKind::Verify
 }
 
 /// What the session is called: its folder's name.
@@ -60,29 +60,29 @@ pub(super) fn tasks(ids: &[&str]) -> String {
 }
 
 /// Which model does a unit, or did.
-pub(super) fn model_of<'a>(state: &RunState, unit: &'a Unit) -> &'a str {
+pub(super) fn model_of<'a>(state: &RunState, unit: &'a Task) -> &'a str {
     let known = state.units.get(&unit.id);
     let begun = known.map_or(0, |known| known.attempts);
-    let is_to_come = known.is_none_or(|known| matches!(known.status, UnitStatus::Pending | UnitStatus::Held));
+    let is_to_come = known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
     model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
 }
 
 /// Where a task stands, in the words of the seed. A task of which only its worker says that it is done is `claimed`.
-pub(super) fn status(state: &RunState, unit: &Unit, standing: &Standing) -> &'static str {
+pub(super) fn status(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
-        Standing::Is(UnitStatus::Passed) => "resolved",
-        Standing::Is(UnitStatus::Claimed) => "claimed",
-        Standing::Is(UnitStatus::Running) => "running",
-        Standing::Is(UnitStatus::Failed | UnitStatus::Unverified) => "failed",
-        Standing::Is(UnitStatus::Skipped) => "skipped",
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) if waits(state, unit) => "blocked",
-        Standing::Is(UnitStatus::Pending | UnitStatus::Held) => "pending",
-        Standing::Blocked { .. } => "blocked",
+        TaskStanding::Is(TaskStatus::Passed) => "resolved",
+        TaskStanding::Is(TaskStatus::Claimed) => "claimed",
+        TaskStanding::Is(TaskStatus::Running) => "running",
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => "failed",
+        TaskStanding::Is(TaskStatus::Skipped) => "skipped",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if waits(state, unit) => "blocked",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
+        TaskStanding::Blocked { .. } => "blocked",
     }
 }
 
 /// Whether something that a task depends on is still to be done.
-pub(super) fn waits(state: &RunState, unit: &Unit) -> bool {
+pub(super) fn waits(state: &RunState, unit: &Task) -> bool {
     unit.deps.iter().any(|id| !state.lets_go_on(id))
 }
 

@@ -21,7 +21,7 @@ pub use talk::notification;
 
 /// The transcript of one session. The file comes into being with its first line.
 #[derive(Debug, Clone)]
-pub struct Transcript {
+pub struct StagedTranscript {
     path: PathBuf,
     project: String,
     session: String,
@@ -29,7 +29,7 @@ pub struct Transcript {
     parent: Option<String>,
 }
 
-impl Transcript {
+impl StagedTranscript {
     pub(super) fn new(home: &Path, project: &Path, session: &str) -> Self {
         let project = project.to_string_lossy().into_owned();
         let folder: String =

@@ -4,8 +4,8 @@ use omo_core::task_check::ExpectedExit;
 
 use super::*;
 
-fn commands(value: &str) -> Vec<Command> {
-    super::commands(&Document::read(value), 0..value.len())
+fn commands(value: &str) -> Vec<VerifyCommand> {
+    super::commands(&MarkdownDocument::read(value), 0..value.len())
 }
 
 /// The commands of a value as their text, what the output must have, and the sentence about it.

@@ -7,15 +7,15 @@ use std::io;
 use std::os::windows::fs::{OpenOptionsExt, symlink_file};
 use std::path::{Path, PathBuf};
 
-use super::{Seen, Shell};
+use super::{FolderEntry, Shell};
 
 /// A link is opened as that.
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
 
 /// A folder of a work tree.
-pub(crate) struct Inside(PathBuf);
+pub(crate) struct OpenFolder(PathBuf);
 
-impl Inside {
+impl OpenFolder {
     /// The top of the work tree. Links on the way to it are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(path.canonicalize()?))
@@ -23,26 +23,26 @@ impl Inside {
 
     /// A folder in it; `None` where something else has that name, a link to one say, or nothing has.
     pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
-        Ok(matches!(self.look(name)?, Seen::Folder).then(|| Self(self.0.join(name))))
+        Ok(matches!(self.look(name)?, FolderEntry::Folder).then(|| Self(self.0.join(name))))
     }
 
     /// What has that name.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Seen> {
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
         let path = self.0.join(name);
         let meta = match path.symlink_metadata() {
             Ok(meta) => meta,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Seen::Nothing),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FolderEntry::Nothing),
             Err(error) => return Err(error),
         };
         if meta.is_symlink() {
-            return Ok(Seen::Link(fs::read_link(path)?.into_os_string()));
+            return Ok(FolderEntry::Link(fs::read_link(path)?.into_os_string()));
         }
         Ok(if meta.is_dir() {
-            Seen::Folder
+            FolderEntry::Folder
         } else if meta.is_file() {
-            Seen::File { mode: 0 }
+            FolderEntry::File { mode: 0 }
         } else {
-            Seen::Other
+            FolderEntry::Other
         })
     }
 

@@ -14,7 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::Seen;
+use super::FolderEntry;
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
 /// A FIFO must not make an open wait, and a terminal must not become ours.
@@ -23,9 +23,9 @@ const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTT
 const RIGHTS: u32 = 0o7777;
 
 /// An open folder of a work tree.
-pub(crate) struct Inside(OwnedFd);
+pub(crate) struct OpenFolder(OwnedFd);
 
-impl Inside {
+impl OpenFolder {
     /// The top of the work tree. Links on the way to it are its user's affair.
     pub(crate) fn top(path: &Path) -> io::Result<Self> {
         Ok(Self(retry_on_intr(|| rustix::fs::open(path, FOLDER, Mode::empty()))?))
@@ -41,24 +41,24 @@ impl Inside {
     }
 
     /// What has that name.
-    pub(crate) fn look(&self, name: &OsStr) -> io::Result<Seen> {
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
         let stat = match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(Seen::Nothing),
+            Err(Errno::NOENT) => return Ok(FolderEntry::Nothing),
             Err(errno) => return Err(errno.into()),
         };
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
                 // Not every system has a mode of the same size.
                 let mode = u32::try_from(u64::from(stat.st_mode)).unwrap_or(0) & RIGHTS;
-                Seen::File { mode }
+                FolderEntry::File { mode }
             }
-            FileType::Directory => Seen::Folder,
+            FileType::Directory => FolderEntry::Folder,
             FileType::Symlink => {
                 let target = readlinkat(&self.0, name, Vec::new())?;
-                Seen::Link(OsString::from_vec(target.into_bytes()))
+                FolderEntry::Link(OsString::from_vec(target.into_bytes()))
             }
-            _ => Seen::Other,
+            _ => FolderEntry::Other,
         })
     }
 
@@ -67,7 +67,7 @@ impl Inside {
         Ok(File::from(retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty()))?))
     }
 
-    /// Makes a file in it, to write it; for its owner alone until [`Inside::set_mode`].
+    /// Makes a file in it, to write it; for its owner alone until [`OpenFolder::set_mode`].
     pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
         let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR))?))
