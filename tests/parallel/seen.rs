@@ -20,8 +20,7 @@ fn looks_on(ground: &Ground, variable: &str, size: (u16, u16)) -> Result<()> {
     }
     ground.open(&[])?;
     let omo = ground.program();
-    let arguments =
-        [OsStr::new(variable), omo.as_os_str(), OsStr::new("agent"), OsStr::new("workers"), OsStr::new("wait")];
+    let arguments = [OsStr::new(variable), omo.as_os_str(), OsStr::new("run"), OsStr::new("watch")];
     let terminal = Terminal::start_program(&ground.lab, Path::new("/usr/bin/env"), arguments, size)?;
     let row = |screen: &str, name: &str| screen.lines().rfind(|line| line.starts_with(name)).map(str::to_owned);
     let is = |screen: &str, name: &str, word: &str| row(screen, name).is_some_and(|row| row.contains(word));
