@@ -5,15 +5,15 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
-pub mod apart;
-pub mod clone;
-pub mod executed;
-pub mod holder;
-pub mod judged;
-pub mod orphan;
-pub mod planned;
-pub mod pretended_cargo;
+pub mod claim_scene;
+pub mod fake_cargo;
+pub mod folder_snapshot;
+pub mod lock_holder;
+pub mod orphan_process;
+pub mod parallel_plan;
+pub mod plan_project;
 pub mod processes;
-pub mod snapshot;
-pub mod stage;
-pub mod stepped;
+pub mod repository_copy;
+pub mod scene;
+pub mod task_list_project;
+pub mod ultraplan_project;

@@ -75,7 +75,7 @@ impl Plans {
         let bytes = fs::read(self.project.join(PLAN))?;
         // One batch, so that nobody is asked between.
         let plan = dialects::read(PLAN, &bytes, BatchOptions { k: 100_000, batch_size: 100_000 });
-        ensure!(plan.is_sound() && plan.units.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
+        ensure!(plan.can_run() && plan.tasks.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
         let (actor, now, home) = (EventActor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
         let commands = planned_commands(&plan);
         let approved = pending_approval::write(Some(&home), &self.project, PLAN, &commands)?;
@@ -83,13 +83,14 @@ impl Plans {
             pending_approval::read(Some(&home), &self.project, &approved)?.context("the commands are not there")?;
         let given = GivenApproval { by: ChangedBy::Terminal, at: now };
         pending_approval::approve(Some(&home), &self.project, &shown, given)?;
-        let order: Vec<String> = plan.groups.iter().flat_map(|group| group.units.clone()).collect();
+        let order: Vec<String> = plan.groups.iter().flat_map(|group| group.tasks.clone()).collect();
         let root = self.project.display().to_string();
         let runs = RunStore::create(&self.project, Some(&home))?;
         let (run, _) = runs.begin(
             &actor,
             now,
-            RunOpening { plan, approved, root, base: None, asked: None, mode: ExecutionMode::Batches }.into(),
+            RunOpening { plan, commands_digest: approved, root, base: None, scope: None, mode: ExecutionMode::Batches }
+                .into(),
             Vec::new(),
         )?;
         let (_, done) = order.split_last().context("the plan has no task")?;
@@ -147,37 +148,37 @@ fn life(unit: &str) -> [EventKind; 9] {
         files: vec!["src/part.rs".to_owned()],
         ..AttemptEnd::default()
     };
-    let start = |attempt| EventKind::UnitStarted {
-        unit: unit.clone(),
+    let start = |attempt| EventKind::TaskStarted {
+        task: unit.clone(),
         attempt,
         ticket: "0".repeat(64),
         tree: Some("0".repeat(40)),
-        guarded: Vec::new(),
-        vacuous: Vec::new(),
-        kept: None,
+        protected_files: Vec::new(),
+        already_green: Vec::new(),
+        snapshot: None,
     };
     let ran = |attempt, verdict| EventKind::CheckRan {
-        unit: unit.clone(),
+        task: unit.clone(),
         attempt,
-        place: 0,
+        position: 0,
         command: "cargo test".to_owned(),
         outcome: outcome(verdict),
     };
     [
         start(1),
-        EventKind::UnitHeld {
-            unit: unit.clone(),
+        EventKind::TaskHeld {
+            task: unit.clone(),
             attempt: 1,
-            why: "its session has ended".to_owned(),
+            reason: "its session has ended".to_owned(),
             is_pause: false,
         },
         start(1),
         ran(1, TaskCheckVerdict::Red),
-        EventKind::UnitFailed { unit: unit.clone(), is_final: true, end: end(1) },
-        EventKind::UnitReopened { unit: unit.clone(), why: "asked for by its user".to_owned() },
+        EventKind::TaskFailed { task: unit.clone(), is_final: true, end: end(1) },
+        EventKind::TaskReopened { task: unit.clone(), reason: "asked for by its user".to_owned() },
         start(2),
         ran(2, TaskCheckVerdict::Green),
-        EventKind::UnitPassed { unit: unit.clone(), end: end(2) },
+        EventKind::TaskPassed { task: unit.clone(), end: end(2) },
     ]
 }
 
@@ -200,8 +201,8 @@ fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
 fn fill(run: &Run, actor: &EventActor, now: Timestamp) -> Result<()> {
     let last = |state: &omo_plan::run::state::RunState| {
         let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
-        let units = state.plan.groups.iter().filter_map(|group| group.units.last().cloned()).collect();
-        Ok((vec![EventKind::HandedOut { units, to_agents: false }; left], ()))
+        let tasks = state.plan.groups.iter().filter_map(|group| group.tasks.last().cloned()).collect();
+        Ok((vec![EventKind::TasksDispatched { tasks, to_agents: false }; left], ()))
     };
     let ((), state) = run.transact(actor, now, last)?;
     ensure!(state.seq == EVENTS, "the ledger of the bench has {} events", state.seq);
@@ -252,7 +253,7 @@ mod tests {
     #[test]
     fn the_plan_has_as_many_tasks_as_asked_and_nothing_is_wrong_with_their_order() {
         let plan = plan(TASKS);
-        let found = omo_plan::segments::compute(plan.as_bytes(), 3, 5);
+        let found = omo_plan::segments::compute_batches(plan.as_bytes(), 3, 5);
         assert_eq!(found.total, TASKS);
         assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics.first());
         assert!(found.hard_stops.len() > 10 && found.hard_stops.len() < found.batches.len());

@@ -56,7 +56,7 @@ impl Stage {
         let project = Project { folder, start: Some(start.clone()), state_home };
         if let SampleSessions::WithOurs(_) = sessions {
             fs::copy(&start, project.state_file())?;
-            samples::seal(&project.folder, &project.state_home)?;
+            samples::seal_session(&project.folder, &project.state_home)?;
             fs::rename(project.state_file(), &start)?;
         }
         project.set_back()?;

@@ -5,7 +5,7 @@ use std::fs;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use crate::target::{Row, Target, play};
+use crate::target_project::{Row, Target, play};
 
 /// A run whose check is red claims with a state that something else than omo changed.
 fn edited(target: &mut Target, values: &[(&str, Value)]) -> Result<()> {

@@ -10,25 +10,25 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
-mod approved;
+mod approved_content;
+mod check_evidence;
 mod controls;
-mod counted;
-mod evidence;
-mod hidden;
-mod honest;
-mod large;
-mod pinned;
-mod recorded;
-mod reviewed;
-mod target;
-mod task;
-mod tree;
-mod tree_controls;
+mod forged_state;
+mod hidden_from_git;
+mod honest_work;
+mod large_changes;
+mod pinned_files;
+mod review_material;
+mod target_project;
+mod task_text;
+mod tree_id;
+mod tree_id_controls;
+mod uncommitted_at_start;
 // The processes above another one are told on Linux alone.
 #[cfg(target_os = "linux")]
-mod from_shell;
+mod model_shell;
 // So is what happens in a folder meanwhile.
 #[cfg(target_os = "linux")]
-mod passing;
+mod files_during_check;
 #[cfg(target_os = "linux")]
-mod who_asked;
+mod prompt_origin;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};
 
-use crate::stage::{Case, Scene, is_contract, play, sound};
+use crate::scene::{Case, Scene, is_contract, play, require_sound};
 
 /// Runs `omo` in the project; gives what it did.
 pub(crate) fn omo(scene: &Scene, arguments: &[&str], variables: &[(&str, &str)]) -> Result<Output> {
@@ -26,9 +26,9 @@ fn good(scene: &Scene, arguments: &[&str]) -> Result<String> {
 }
 
 /// A second session whose run is on.
-pub(crate) fn second(scene: &Scene) -> Result<omo_testkit::StandIn> {
+pub(crate) fn second_session(scene: &Scene) -> Result<omo_testkit::StandIn> {
     let mut other = scene.another()?;
-    ensure!(is_contract(&sound(&other.prompt("ulw fix the docs")?)?));
+    ensure!(is_contract(&require_sound(&other.prompt("ulw fix the docs")?)?));
     Ok(other)
 }
 
@@ -67,7 +67,7 @@ fn status_answers_every_question() {
         ("as data", |s| {
             s.arm()?;
             s.blocks(&json!({}))?;
-            second(s)?;
+            second_session(s)?;
             let all: Value = serde_json::from_str(&good(s, &["status", "--json"])?)?;
             ensure!(all.as_array().is_some_and(|all| all.len() == 2), "{all}");
             let one: Value = serde_json::from_str(&good(s, &["status", "--json", "--session", s.session.session()])?)?;
@@ -129,32 +129,32 @@ fn stop_lets_go_of_the_session_that_is_meant() {
         }),
         ("the one this shell belongs to", |s| {
             s.arm()?;
-            let mut other = second(s)?;
+            let mut other = second_session(s)?;
             let output = omo(s, &["stop"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
             ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             s.allows(&json!({}))?;
-            ensure!(sound(&other.stop("x")?)?.blocks(), "the other session was stopped as well");
+            ensure!(require_sound(&other.stop("x")?)?.blocks(), "the other session was stopped as well");
             Ok(())
         }),
         ("by its name", |s| {
             s.arm()?;
-            let mut other = second(s)?;
+            let mut other = second_session(s)?;
             good(s, &["stop", "--session", other.session()])?;
-            ensure!(sound(&other.stop("x")?)? == HookAnswer::Nothing);
+            ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
             s.blocks(&json!({})).map(drop)
         }),
         ("all", |s| {
             s.arm()?;
-            let mut other = second(s)?;
+            let mut other = second_session(s)?;
             let text = good(s, &["stop", "--all"])?;
             ensure!(text.lines().count() == 2, "{text}");
-            ensure!(sound(&other.stop("x")?)? == HookAnswer::Nothing);
+            ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
             s.allows(&json!({}))
         }),
         ("a broken state, by its name", |s| {
             s.write_state(b"garbage")?;
             good(s, &["stop", "--session", s.session.session()])?;
-            ensure!(s.names().iter().any(|name| name.contains(".corrupt-")), "{:?}", s.names());
+            ensure!(s.state_file_names().iter().any(|name| name.contains(".corrupt-")), "{:?}", s.state_file_names());
             s.allows(&json!({}))
         }),
         ("twice", |s| {
@@ -189,7 +189,7 @@ fn ulw_on_and_off_switch_the_session() {
         ("a paused run goes on as it stood", |s| {
             s.arm()?;
             s.blocks(&json!({}))?;
-            sound(&s.session.stop_failure("billing_error")?)?;
+            require_sound(&s.session.stop_failure("billing_error")?)?;
             ensure!(good(s, &["ulw", "on"])?.contains("goes on where it was paused"));
             s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
             ensure!(s.blocks(&json!({}))?.contains("block 2 of 8"));
@@ -264,7 +264,11 @@ fn a_log_that_is_followed_shows_each_decision_as_it_is_made_also_over_a_rotation
         std::fs::write(&log, format!("{text}{}{last}\n", "x\n".repeat(600_000)))?;
         followed.shows("the last of the old")?;
         s.prompt("/omo:stop-continuation")?;
-        ensure!(s.names().contains(&"decisions.jsonl.1".to_owned()), "not rotated: {:?}", s.names());
+        ensure!(
+            s.state_file_names().contains(&"decisions.jsonl.1".to_owned()),
+            "not rotated: {:?}",
+            s.state_file_names()
+        );
         followed.shows("ended by its user")?;
 
         let text = followed.text()?;

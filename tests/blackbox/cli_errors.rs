@@ -13,8 +13,8 @@ use omo_store::lock::StateLock;
 use omo_testkit::stand_in::HookAnswer;
 use serde_json::json;
 
-use crate::cli::{omo, second};
-use crate::stage::{Case, Scene, play, sound};
+use crate::cli::{omo, second_session};
+use crate::scene::{Case, Scene, play, require_sound};
 
 /// The files of the state, with what they hold.
 fn files(scene: &Scene) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
@@ -59,7 +59,7 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
     let cases: &[Case] = &[
         ("several sessions are on", |s| {
             s.arm()?;
-            let other = second(s)?;
+            let other = second_session(s)?;
             let (one, two) = (format!("--session {}", s.session.session()), format!("--session {}", other.session()));
             fails(s, &["stop"], 2, &["2 sessions are on", "hint:", "--all", &one, &two])?;
             fails(s, &["stop"], 2, &["2 sessions are on", "hint:", &one])?;
@@ -232,13 +232,13 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
 fn a_log_that_cannot_be_written_keeps_nobody_held() {
     let cases: &[Case] = &[("stop --all", |s| {
         s.arm()?;
-        let mut other = second(s)?;
+        let mut other = second_session(s)?;
         let log = s.lab.state_folder().join("decisions.jsonl");
         fs::remove_file(&log)?;
         fs::create_dir(&log)?;
         let output = omo(s, &["stop", "--all"], &[])?;
         s.allows(&json!({}))?;
-        let told = sound(&other.stop("x")?)?;
+        let told = require_sound(&other.stop("x")?)?;
         ensure!(told == HookAnswer::Nothing, "the other session is still held: {told:?}");
         ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())

@@ -1,8 +1,8 @@
 //! `omo doctor` from outside, on a machine on which all is well but for what a test breaks. The client
 //! is a script that answers what doctor asks of one; tests/client has the real one.
 
-mod broken;
-mod whole;
+mod output;
+mod single_faults;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
 use serde_json::{Value, json};
 
-use crate::stage::{Scene, copy, plugin};
+use crate::scene::{Scene, copy, plugin};
 
 /// A machine on which all is well: a client, the plugin in it, and a project with a run.
 struct Ward {

@@ -5,11 +5,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::fence::{FenceRules, VERSION};
+use omo_plan::fence::{FenceRules, RULES_VERSION};
 use omo_testkit::{Lab, run_command};
 use serde_json::{Value, json};
 
-use crate::stage::plugin;
+use crate::scene::plugin;
 
 /// A worktree with its rules.
 struct Ward {
@@ -28,11 +28,11 @@ impl Ward {
         symlink(lab.project().join("later"), worktree.join("later"))?;
         let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
         let held = FenceRules {
-            version: VERSION,
-            main: text(lab.project())?,
+            version: RULES_VERSION,
+            main_checkout: text(lab.project())?,
             writable: Vec::new(),
             readable: Vec::new(),
-            never: vec!["secret/".to_owned()],
+            never_touch: vec!["secret/".to_owned()],
         };
         let rules = lab.root().join("fence.json");
         fs::write(&rules, serde_json::to_string(&held)?)?;

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{Lab, StandIn, run_command};
-use omo_tests::clone::check_out;
-use omo_tests::pretended_cargo::{PretendedCargo, lay_binaries, outcome};
+use omo_tests::fake_cargo::{PretendedCargo, lay_binaries, wait_for_build_outcome};
+use omo_tests::repository_copy::copy_repository;
 
-use crate::stage::{plugin, sound};
+use crate::scene::{plugin, require_sound};
 
 /// The version of the clone.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -44,7 +44,7 @@ impl Fresh {
         }
         let lab = builder.build()?;
         let clone = lab.home().join("clone");
-        check_out(&clone)?;
+        copy_repository(&clone)?;
         Ok(Self { lab, clone, cargo, plugin })
     }
 
@@ -55,7 +55,7 @@ impl Fresh {
 
     /// A new session starts; gives its line.
     pub(crate) fn line_of_a_new_session(&self) -> Result<String> {
-        starts(&self.session()?, "startup")?.context("nothing was said")
+        session_start_line(&self.session()?, "startup")?.context("nothing was said")
     }
 
     /// The folder of the plugin's data.
@@ -64,7 +64,7 @@ impl Fresh {
     }
 
     /// Where the binaries are, by version.
-    pub(crate) fn built(&self) -> PathBuf {
+    pub(crate) fn binaries_folder(&self) -> PathBuf {
         self.data().join("bin")
     }
 
@@ -75,7 +75,7 @@ impl Fresh {
 
     /// How the build ended, once it has.
     pub(crate) fn outcome(&self) -> Result<String> {
-        outcome(&self.log(), LIMIT)
+        wait_for_build_outcome(&self.log(), LIMIT)
     }
 
     /// Runs the script that builds to its end; it has to be one that comes soon.
@@ -88,21 +88,21 @@ impl Fresh {
     /// The script that builds, as a session start runs it in the background.
     pub(crate) fn builder(&self) -> Command {
         let mut builder = self.lab.command("/bin/sh");
-        builder.arg("scripts/build-in-background.sh").arg(VERSION).arg(self.cargo.told("version").trim());
+        builder.arg("scripts/build-in-background.sh").arg(VERSION).arg(self.cargo.recorded_input("version").trim());
         builder.arg(self.data()).current_dir(&self.clone);
         builder
     }
 
     /// Lays the ready binaries of a version.
-    pub(crate) fn lay(&self, version: &str) -> Result<()> {
-        fs::create_dir_all(self.built().join(version))?;
-        lay_binaries(&self.plugin.join("bin"), &self.built().join(version))?;
+    pub(crate) fn lay_binaries(&self, version: &str) -> Result<()> {
+        fs::create_dir_all(self.binaries_folder().join(version))?;
+        lay_binaries(&self.plugin.join("bin"), &self.binaries_folder().join(version))?;
         Ok(())
     }
 }
 
 /// What the start of a session says to the person.
-pub(crate) fn starts(session: &StandIn, source: &str) -> Result<Option<String>> {
-    let answer = sound(&session.clone().session_start(source)?)?;
+pub(crate) fn session_start_line(session: &StandIn, source: &str) -> Result<Option<String>> {
+    let answer = require_sound(&session.clone().session_start(source)?)?;
     Ok(answer.system_message().map(str::to_owned))
 }

@@ -9,8 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use omo_testkit::run_command;
 
-use crate::fresh_clone::{Fresh, VERSION, starts};
-use crate::stage::{plugin, sound};
+use crate::fresh_clone::{Fresh, VERSION, session_start_line};
+use crate::scene::{plugin, require_sound};
 
 /// The launchers, and whether each is one of a hook.
 fn launchers(clone: &Path) -> Result<Vec<(PathBuf, bool)>> {
@@ -49,8 +49,8 @@ fn each_becomes_its_binary(shells: &[&str]) -> Result<()> {
         for (launcher, is_hook) in launchers(&fresh.clone)? {
             let name = launcher.file_name().context("no name")?.to_string_lossy();
             let program = if is_hook { "omo-hook" } else { "omo" };
-            let binary = fresh.built().join(VERSION).join(program);
-            fs::create_dir_all(fresh.built().join(VERSION))?;
+            let binary = fresh.binaries_folder().join(VERSION).join(program);
+            fs::create_dir_all(fresh.binaries_folder().join(VERSION))?;
             // Says who it is, what it was given, and what it reads.
             fs::write(&binary, "#!/bin/sh\necho $$ \"${0##*/}\" \"$#\" \"$@\"; cat; exit 7\n")?;
             fs::set_permissions(&binary, PermissionsExt::from_mode(0o755))?;
@@ -115,15 +115,15 @@ fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
     ensure!(nameless.stderr == missing.stderr, "{nameless:?}");
 
     // Of an older version all is there: it works on until the new one does.
-    fresh.lay("0.0.9")?;
-    symlink("0.0.9/omo", fresh.built().join("omo"))?;
+    fresh.lay_binaries("0.0.9")?;
+    symlink("0.0.9/omo", fresh.binaries_folder().join("omo"))?;
     ensure!(run_command(&omo(), "")?.stdout == version);
     // The hooks of this version are there, and an older `omo` would not understand what they write.
-    fs::create_dir_all(fresh.built().join(VERSION))?;
-    symlink(fresh.plugin.join("bin/omo-stop"), fresh.built().join(VERSION).join("omo-hook"))?;
+    fs::create_dir_all(fresh.binaries_folder().join(VERSION))?;
+    symlink(fresh.plugin.join("bin/omo-stop"), fresh.binaries_folder().join(VERSION).join("omo-hook"))?;
     ensure!(run_command(&omo(), "")?.stderr == missing.stderr);
-    fs::remove_dir_all(fresh.built())?;
-    fresh.lay(VERSION)?;
+    fs::remove_dir_all(fresh.binaries_folder())?;
+    fresh.lay_binaries(VERSION)?;
     ensure!(run_command(&omo(), "")?.stdout == version);
     let elsewhere = fresh.lab.home().join("else\nwhere");
     ensure!(run_command(omo().env("CLAUDE_CONFIG_DIR", &elsewhere), "")?.status.code() == Some(5));
@@ -138,9 +138,9 @@ fn omo_is_found_where_the_client_keeps_the_data() -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn it_is_said_once_in_a_session() -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.fails()?;
+    fresh.cargo.fail_builds()?;
     let session = fresh.session()?;
-    let told = |source: &str| starts(&session, source);
+    let told = |source: &str| session_start_line(&session, source);
     ensure!(told("startup")?.is_some());
     fresh.outcome()?;
     for source in ["clear", "compact", "fork"] {
@@ -152,8 +152,8 @@ fn it_is_said_once_in_a_session() -> Result<()> {
         ensure!(told(source)?.is_none(), "said again after {source}");
     }
     // A user who goes on with an older session is told as well.
-    ensure!(starts(&fresh.session()?, "resume")?.is_some());
-    ensure!(starts(&fresh.session()?, "startup")?.is_some());
+    ensure!(session_start_line(&fresh.session()?, "resume")?.is_some());
+    ensure!(session_start_line(&fresh.session()?, "startup")?.is_some());
     Ok(())
 }
 
@@ -164,7 +164,7 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     let start = fresh.clone.join("bin/omo-session-start");
     let input = |source: &str| format!("{{\"session_id\":\"a-b\",\"source\":\"{source}\"}}\n");
     let line = |command: &Command, source: &str| -> Result<Option<String>> {
-        Ok(sound(&run_command(command, &input(source))?)?.system_message().map(str::to_owned))
+        Ok(require_sound(&run_command(command, &input(source))?)?.system_message().map(str::to_owned))
     };
 
     let nameless = fresh.lab.command(&start);
@@ -194,7 +194,7 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     // The same kind of line in the same session.
     ensure!(told.is_none(), "{told:?}");
     let other = input("startup").replace("a-b", "c-d");
-    let told = sound(&run_command(&command, &other)?)?;
+    let told = require_sound(&run_command(&command, &other)?)?;
     let told = told.system_message().context("nothing was said")?;
     for way in ["no cargo on PATH", "https://rustup.rs", "/plugin marketplace add omo-cc/omo@release", "Node.js"] {
         ensure!(told.contains(way), "{told}");

@@ -6,31 +6,30 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
-mod arguments;
-mod cheats;
+mod background_build;
+mod checks;
 mod cli;
 mod cli_errors;
-mod clone_builds;
-mod direct;
+mod direct_hooks;
 mod doctor;
-mod exec;
+mod false_claims;
 mod fence;
 mod fresh_clone;
-mod gates;
-mod hatch;
-mod idle;
+mod task_list_runs;
+mod ulw_arguments;
+mod unused_session;
+mod ways_out;
 
+mod execute_local;
+mod harmless_messages;
 mod launchers;
-mod local;
 mod modes;
-mod own_words;
 mod plan;
-mod plan_run;
-mod prompt;
-mod provenance;
+mod plan_run_hooks;
+mod promise_provenance;
+mod prompt_context;
 mod review;
 mod runs;
-mod sessions;
 mod setup;
 mod state;
 mod state_life;
@@ -38,10 +37,11 @@ mod statusline;
 mod stop;
 mod stop_input;
 mod tampering;
-mod task_session;
+mod task_list_hooks;
+mod task_lists;
 mod trust;
 mod unbuilt_prompts;
-mod vectors;
+mod vector_coverage;
 mod verify;
 
-use omo_tests::{judged, stage};
+use omo_tests::{claim_scene, scene};

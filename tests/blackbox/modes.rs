@@ -5,10 +5,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use anyhow::{Context, Result, bail, ensure};
 use omo_testkit::Lab;
-use omo_tests::executed::SESSION;
-use omo_tests::planned::{Ground, PLAN, Said, Task, plan as tasks, stopping, task, two};
-use omo_tests::stage::{self, Scene};
-use omo_tests::stepped::{self, REVERT, parallel, spec, word};
+use omo_tests::plan_project::{Ground, PLAN, Said, Task, plan_text as tasks, task, two_tasks, two_tasks_with_stop};
+use omo_tests::scene::{self, Scene};
+use omo_tests::task_list_project::SESSION;
+use omo_tests::ultraplan_project::{self, REVERT, session_spec, two_parallel_sessions, word_check};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -55,7 +55,7 @@ struct Stage {
 impl Stage {
     /// With this plan; without one, with a task list whose last task has this check.
     fn new(plan: Option<&str>, last: &str) -> Result<Self> {
-        let plugin = stage::plugin();
+        let plugin = scene::plugin();
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let client = programs.path().join("claude");
         fs::write(&client, CLIENT)?;
@@ -79,13 +79,13 @@ impl Stage {
     /// Starts it with these options, and approves what it would run.
     fn start(&self, options: &[&str]) -> Result<Said> {
         let all = [&["run", "start"], options, self.source].concat();
-        let said = self.ground.person(&all)?;
+        let said = self.ground.omo_at_terminal(&all)?;
         if said.status != 7 {
-            return said.ends(0);
+            return said.exits_with(0);
         }
         let digest = said.err.split("their digest is ").nth(1).with_context(|| format!("no digest: {}", said.err))?;
         let digest = digest.split_whitespace().next().unwrap_or_default();
-        self.ground.person(&[&all[..], &["--digest", digest]].concat())?.ends(0)
+        self.ground.omo_at_terminal(&[&all[..], &["--digest", digest]].concat())?.exits_with(0)
     }
 
     /// Does all that comes next, as agents and their session do, up to the end; gives the last block, and how many tasks
@@ -93,7 +93,7 @@ impl Stage {
     fn carry_out(&self) -> Result<(Said, usize)> {
         let mut most = 0;
         for _ in 0..40 {
-            let said = self.ground.person(&["agent", "next", "--wait", "60"])?;
+            let said = self.ground.omo_at_terminal(&["agent", "next", "--wait", "60"])?;
             // A parallel run tells first what has happened.
             let is_block = |line: &&str| ["DONE", "STOP", "DO", "WAIT"].contains(line) || line.starts_with("SPAWN ");
             let block = said.out.lines().find(is_block).unwrap_or_default();
@@ -102,7 +102,7 @@ impl Stage {
                 "STOP" => {
                     let gate = said.out.split("`omo answer ").nth(1).context("no question")?;
                     let gate = gate.split_whitespace().next().unwrap_or_default().to_owned();
-                    self.ground.person(&["answer", &gate, "continue"])?.ends(0)?;
+                    self.ground.omo_at_terminal(&["answer", &gate, "continue"])?.exits_with(0)?;
                 }
                 "SPAWN" | "DO" => {
                     let named = said.out.split("omo agent start ").skip(1);
@@ -127,8 +127,8 @@ impl Stage {
             let id = self.show(ticket)?;
             return self
                 .ground
-                .person(&["agent", "verdict", "PASS", "--ticket", ticket, "--evidence", &id])?
-                .ends(0)
+                .omo_at_terminal(&["agent", "verdict", "PASS", "--ticket", ticket, "--evidence", &id])?
+                .exits_with(0)
                 .map(drop);
         }
         self.ground.lab().write(&format!("words/{unit}.txt"), "done\n")?;
@@ -137,11 +137,14 @@ impl Stage {
         if let Some(id) = &id {
             arguments.extend(["--evidence", id]);
         }
-        self.ground.person(&arguments).map(drop)
+        self.ground.omo_at_terminal(&arguments).map(drop)
     }
 
     fn show(&self, ticket: &str) -> Result<String> {
-        let said = self.ground.person(&["agent", "evidence", "run", "--ticket", ticket, "--", "true"])?.ends(0)?;
+        let said = self
+            .ground
+            .omo_at_terminal(&["agent", "evidence", "run", "--ticket", ticket, "--", "true"])?
+            .exits_with(0)?;
         let id = said.out.strip_prefix("EVIDENCE ").and_then(|rest| rest.split(':').next());
         Ok(id.with_context(|| format!("no id: {}", said.out))?.to_owned())
     }
@@ -158,7 +161,7 @@ fn task_list(ground: &Ground, last: &str) -> Result<()> {
     fs::write(folder.join("session.json"), session.to_string())?;
     let needs: &[&str] = &["1"];
     for (id, needs, criterion) in [
-        ("1", &[][..], format!("`{}`", word(1))),
+        ("1", &[][..], format!("`{}`", word_check(1))),
         ("2", &[], "It reads well".to_owned()),
         ("3", needs, format!("`{last}`")),
     ] {
@@ -174,8 +177,8 @@ fn task_list(ground: &Ground, last: &str) -> Result<()> {
 
 /// The same three tasks in each dialect; the last one is judged by this.
 fn dialects(last: &str) -> [(&'static str, Option<String>); 4] {
-    let (one, second) = (word(1), word(2));
-    let steps = stepped::plan(&[(1, REVERT, &one), (2, REVERT, &second), (3, REVERT, last)]);
+    let (one, second) = (word_check(1), word_check(2));
+    let steps = ultraplan_project::plan_text(&[(1, REVERT, &one), (2, REVERT, &second), (3, REVERT, last)]);
     let body = steps.split("## Implementation Plan\n\n").nth(1).unwrap_or_default();
     let session = format!(
         "# Session 1: Words\n\n## Dependencies\n\n- **Entry condition:** none\n\n## Scope Fence\n\n\
@@ -205,10 +208,10 @@ fn each(last: &str, case: impl Fn(&Stage, &str, &str) -> Result<()>) {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn every_dialect_comes_to_its_end_in_every_mode() {
-    each(&word(3), |stage, dialect, mode| {
+    each(&word_check(3), |stage, dialect, mode| {
         stage.start(&[mode])?;
         let (said, most) = stage.carry_out()?;
-        let said = said.ends(0)?;
+        let said = said.exits_with(0)?;
         for unit in ["1", "2", "3"] {
             let path = stage.ground.lab().project().join(format!("words/{unit}.txt"));
             ensure!(fs::read_to_string(path)? == "done\n", "{unit}: {}", said.out);
@@ -226,7 +229,7 @@ fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
     each("false", |stage, _, mode| {
         stage.start(&["--max-iterations", "1", mode])?;
         let (said, _) = stage.carry_out()?;
-        let said = said.ends(1)?;
+        let said = said.exits_with(1)?;
         let report = stage.ground.report()?;
         let units = report["units"].as_array().context("no tasks")?;
         let standing = |id: &str| units.iter().find(|unit| unit["id"] == id).map(|unit| unit["standing"].clone());
@@ -235,7 +238,7 @@ fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
         ensure!(done, "{:?}: {}", standing("1"), said.out);
         if mode == "--waves" {
             // Its user has what failed done once more.
-            stage.ground.person(&["run", "resume"])?.ends(0)?;
+            stage.ground.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
             ensure!(stage.ground.standing("3")? == "pending" && stage.ground.standing("1")? == "passed");
         }
         Ok(())
@@ -247,24 +250,36 @@ fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
 fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
     let alone = tasks(&[Task { id: "1", needs: "", lines: "", check: "true" }]);
     for (text, line) in [
-        (two(), "tasks with dependencies (dev-workflow), run in waves; --batches or --parallel choose another way"),
-        (stopping(), "tasks with stops behind them (dev-workflow), run in batches; --waves or --parallel choose"),
+        (
+            two_tasks(),
+            "tasks with dependencies (dev-workflow), run in waves; --batches or --parallel choose another way",
+        ),
+        (
+            two_tasks_with_stop(),
+            "tasks with stops behind them (dev-workflow), run in batches; --waves or --parallel choose",
+        ),
         (alone, "tasks without dependencies (dev-workflow), run in batches"),
-        (parallel(), "an Execution Strategy with 2 sessions (ultraplan), run in parallel; --batches or --waves choose"),
-        (stepped::plan(&[(1, REVERT, "true")]), "steps without dependencies (ultraplan), run in batches"),
-        (spec("`true`"), "steps without dependencies (session-spec), run in batches"),
+        (
+            two_parallel_sessions(),
+            "an Execution Strategy with 2 sessions (ultraplan), run in parallel; --batches or --waves choose",
+        ),
+        (
+            ultraplan_project::plan_text(&[(1, REVERT, "true")]),
+            "steps without dependencies (ultraplan), run in batches",
+        ),
+        (session_spec("`true`"), "steps without dependencies (session-spec), run in batches"),
     ] {
         let stage = Stage::new(Some(&text), "").unwrap();
         let line = format!("[omo] {PLAN}: {line}");
-        let asked = stage.ground.person(&["run", "start", PLAN]).unwrap();
+        let asked = stage.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap();
         assert!(asked.status == 7 && asked.err.starts_with(&line) && asked.out.is_empty(), "{line}: {asked:?}");
         let said = stage.start(&[]).unwrap();
         assert!(said.out.starts_with(&line), "{line}: {}", said.out);
         // A run stays in its mode.
         let other = if line.contains("run in batches") { "--waves" } else { "--batches" };
-        let refused = stage.ground.person(&["run", "start", other, PLAN]).unwrap();
+        let refused = stage.ground.omo_at_terminal(&["run", "start", other, PLAN]).unwrap();
         refused.refuses(6, "is open, and runs in", "omo run cancel").unwrap();
-        let again = stage.ground.person(&["run", "start", PLAN]).unwrap().ends(0).unwrap();
+        let again = stage.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap().exits_with(0).unwrap();
         assert!(!again.out.starts_with("[omo]"), "{}", again.out);
     }
 }
@@ -272,12 +287,12 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
-    let stage = Stage::new(Some(&two()), "").unwrap();
+    let stage = Stage::new(Some(&two_tasks()), "").unwrap();
     let mut session = stage.ground.session().unwrap();
     let open = ["agent", "open", "--command", "execute"];
-    let typed = |session: &mut omo_tests::planned::Session, line: &str| -> Result<Said> {
-        session.hears(&format!("/omo:execute {line}"))?;
-        stage.ground.model(session, &open)
+    let typed = |session: &mut omo_tests::plan_project::Session, line: &str| -> Result<Said> {
+        session.type_prompt(&format!("/omo:execute {line}"))?;
+        stage.ground.omo_in_session(session, &open)
     };
     for (line, why) in [
         ("docs/plan.md --waves --batches", "cannot be used with"),
@@ -297,10 +312,10 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
     let said =
         said.refuses(7, "would execute 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
     let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
-    let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().ends(0).unwrap();
+    let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().exits_with(0).unwrap();
     assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);
     // Typed alone it goes on; what nobody typed is not made up.
-    assert!(typed(&mut session, "").unwrap().ends(0).unwrap().out.contains("omo: going on with the run"));
-    let said = stage.ground.model(&session, &open).unwrap().ends(0).unwrap();
+    assert!(typed(&mut session, "").unwrap().exits_with(0).unwrap().out.contains("omo: going on with the run"));
+    let said = stage.ground.omo_in_session(&session, &open).unwrap().exits_with(0).unwrap();
     assert!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::cli::omo;
-use crate::stage::{Case, Scene, play};
+use crate::scene::{Case, Scene, play};
 
 const FILE: &str = "docs/plan.md";
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{HookRun, Lab, run_command};
 
-use crate::stage::plugin;
+use crate::scene::plugin;
 
 /// A folder with a `claude` that is this shell script. A shell writes it: no other test's child can
 /// then hold it open, which would keep it from being started.

@@ -10,10 +10,10 @@ use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
 use omo_testkit::StandIn;
 use omo_testkit::stand_in::HookAnswer;
-use omo_tests::holder::Holder;
+use omo_tests::lock_holder::Holder;
 use serde_json::json;
 
-use crate::stage::{Case, Scene, is_contract, play, sound};
+use crate::scene::{Case, Scene, is_contract, play, require_sound};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -29,7 +29,7 @@ fn at_once(sessions: &[StandIn], scene: &Scene) -> Result<Vec<HookAnswer>> {
         .cloned()
         .map(|session| {
             let fields = fields.clone();
-            thread::spawn(move || sound(&session.fire("Stop", &fields)?))
+            thread::spawn(move || require_sound(&session.fire("Stop", &fields)?))
         })
         .collect();
     threads.into_iter().map(|thread| thread.join().map_err(|_| anyhow::anyhow!("a thread is gone"))?).collect()
@@ -42,12 +42,12 @@ fn quarantined(scene: &mut Scene, state: &[u8]) -> Result<()> {
     scene.allows(&json!({}))?;
     ensure!(fs::read(scene.state_file())? == state, "a Stop wrote");
     scene.arm()?;
-    let aside: Vec<String> = scene.names().into_iter().filter(|name| name.contains(".corrupt-")).collect();
+    let aside: Vec<String> = scene.state_file_names().into_iter().filter(|name| name.contains(".corrupt-")).collect();
     ensure!(aside.len() == 1, "{aside:?}");
     let kept = fs::read(scene.lab.state_folder().join(aside.first().context("none")?))?;
     ensure!(kept == state, "it was not kept as it was");
     scene.blocks(&json!({}))?;
-    let again: Vec<String> = scene.names().into_iter().filter(|name| name.contains(".corrupt-")).collect();
+    let again: Vec<String> = scene.state_file_names().into_iter().filter(|name| name.contains(".corrupt-")).collect();
     ensure!(again == aside, "moved aside more than once: {again:?}");
     Ok(())
 }
@@ -74,14 +74,14 @@ pub(crate) const CASES: &[Case] = &[
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
         let held = StateLock::take(&folder, Duration::ZERO)?;
         let run = s.session.fire("Stop", &s.stop_fields(&json!({})))?;
-        ensure!(sound(&run)? == HookAnswer::Nothing && fs::read(s.state_file())? == before);
+        ensure!(require_sound(&run)? == HookAnswer::Nothing && fs::read(s.state_file())? == before);
         ensure!(run.duration < Duration::from_secs(1), "waited for {:?}", run.duration);
         drop(held);
         Ok(())
     }),
     ("state-002", |s| {
         s.arm()?;
-        let holder = Holder::of(&s.lab.state_folder().join("runtime.lock"))?;
+        let holder = Holder::take(&s.lab.state_folder().join("runtime.lock"))?;
         s.allows(&json!({}))?;
         drop(holder);
         s.blocks(&json!({})).map(drop)
@@ -91,19 +91,24 @@ pub(crate) const CASES: &[Case] = &[
         s.edit(&[("/limits/maxBlocks", json!(100)), ("/limits/cooldownSeconds", json!(0))])?;
         let answers = at_once(&vec![s.session.clone(); 100], s)?;
         let printed = answers.iter().filter(|answer| answer.blocks()).count();
-        ensure!(printed > 0 && s.count()? == u64::try_from(printed)?, "{printed} printed, {} counted", s.count()?);
+        ensure!(
+            printed > 0 && s.blocks_counted()? == u64::try_from(printed)?,
+            "{printed} printed, {} counted",
+            s.blocks_counted()?
+        );
         Ok(())
     }),
     ("state-004", |s| {
         s.arm()?;
         let made = [".gitignore", "decisions.jsonl", "runtime.local.json", "runtime.lock"];
         // The state is two files that change their names.
-        let names =
-            |s: &Scene| s.names().into_iter().filter(|name| name != "runtime.local.json.old").collect::<Vec<_>>();
-        ensure!(names(s) == made, "{:?}", s.names());
+        let names = |s: &Scene| {
+            s.state_file_names().into_iter().filter(|name| name != "runtime.local.json.old").collect::<Vec<_>>()
+        };
+        ensure!(names(s) == made, "{:?}", s.state_file_names());
         s.prompt("ulw once more")?;
         s.blocks(&json!({}))?;
-        ensure!(names(s) == made, "{:?}", s.names());
+        ensure!(names(s) == made, "{:?}", s.state_file_names());
         let others: Vec<_> = fs::read_dir(s.lab.project())?.flatten().map(|entry| entry.file_name()).collect();
         ensure!(others == [".sisyphus"], "{others:?}");
         Ok(())
@@ -111,7 +116,7 @@ pub(crate) const CASES: &[Case] = &[
     ("state-005", |s| {
         s.arm()?;
         let mut other = s.another()?;
-        ensure!(is_contract(&sound(&other.prompt("ulw fix the docs")?)?));
+        ensure!(is_contract(&require_sound(&other.prompt("ulw fix the docs")?)?));
         let answers = at_once(&[s.session.clone(), other.clone()], s)?;
         ensure!(answers.iter().all(HookAnswer::blocks), "{answers:?}");
         let state = s.lab.state().context("no state")?;
@@ -149,7 +154,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("state-015", |s| {
         s.write_state(format!("\u{feff}{}", s.armed_text()?).as_bytes())?;
-        ensure!(s.stop(&json!({}))?.blocks() && s.count()? == 1, "{:?}", s.lab.state());
+        ensure!(s.stop(&json!({}))?.blocks() && s.blocks_counted()? == 1, "{:?}", s.lab.state());
         Ok(())
     }),
     // The design's limit is 4 MiB, and what is larger is refused instead of moved aside.
@@ -195,7 +200,7 @@ pub(crate) const CASES: &[Case] = &[
         let text = s.armed_text()?.replace("\"version\":1", "\"version\":2");
         s.write_state(text.as_bytes())?;
         refused(s)?;
-        let told = sound(&s.session.session_start("resume")?)?;
+        let told = require_sound(&s.session.session_start("resume")?)?;
         ensure!(matches!(&told, HookAnswer::PlainText(_)), "a run of a newer omo is told of: {told:?}");
         ensure!(s.prompt("/omo:stop-continuation")?.blocks());
         ensure!(fs::read_to_string(s.state_file())? == text, "a newer state was written");

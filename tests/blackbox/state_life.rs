@@ -8,7 +8,7 @@ use omo_testkit::Lab;
 use omo_testkit::stand_in::{HookAnswer, SubagentStopInput};
 use serde_json::{Value, json};
 
-use crate::stage::{Case, Scene, ago, is_contract, play, sound};
+use crate::scene::{Case, Scene, is_contract, play, require_sound, time_ago};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -33,7 +33,7 @@ fn rejected(scene: &mut Scene, id: &str) -> Result<()> {
         input["hook_event_name"] = json!(event);
         input["session_id"] = json!(id);
         input["cwd"] = json!(scene.lab.project());
-        let answer = sound(&scene.session.fire_raw(event, &input.to_string())?)?;
+        let answer = require_sound(&scene.session.fire_raw(event, &input.to_string())?)?;
         let expected = match &answer {
             HookAnswer::PlainText(text) => event == "UserPromptSubmit" && text.contains("this session is not held"),
             answer => *answer == HookAnswer::Nothing,
@@ -66,7 +66,7 @@ fn git(lab: &Lab, arguments: &[&str]) -> Result<String> {
 
 fn idle_since(scene: &mut Scene, millis: i64) -> Result<()> {
     scene.arm()?;
-    let then = json!(ago(millis));
+    let then = json!(time_ago(millis));
     scene.edit(&[("/ulw/startedAt", then.clone()), ("/ulw/lastStopAt", then.clone()), ("/updatedAt", then)])
 }
 
@@ -81,19 +81,19 @@ pub(crate) const CASES: &[Case] = &[
     ("state-026", |s| rejected(s, "")),
     ("state-027", |s| {
         s.arm()?;
-        ensure!(sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing);
+        ensure!(require_sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing);
         ensure!(s.entry()?["verdict"]["kind"] == "stopped", "{}", s.entry()?);
         let mut new = s.another()?;
-        let told = sound(&new.session_start("clear")?)?;
+        let told = require_sound(&new.session_start("clear")?)?;
         ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{told:?}");
-        ensure!(sound(&new.stop("x")?)? == HookAnswer::Nothing);
+        ensure!(require_sound(&new.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
     ("state-028", |s| {
         s.arm()?;
         s.blocks(&json!({}))?;
-        ensure!(sound(&s.session.session_end("prompt_input_exit")?)? == HookAnswer::Nothing);
-        let told = sound(&s.session.session_start("resume")?)?;
+        ensure!(require_sound(&s.session.session_end("prompt_input_exit")?)? == HookAnswer::Nothing);
+        let told = require_sound(&s.session.session_start("resume")?)?;
         let line = told.system_message().context("no line for the user")?;
         ensure!(line.lines().count() == 1 && line.contains("1 of 8"), "{line}");
         ensure!(told.additional_context().is_some_and(|text| text.contains("CLAUDE_SESSION_ID: ")), "{told:?}");
@@ -103,30 +103,30 @@ pub(crate) const CASES: &[Case] = &[
     ("state-029", |s| {
         s.arm()?;
         let mut fork = s.another()?;
-        let told = sound(&fork.session_start("fork")?)?;
+        let told = require_sound(&fork.session_start("fork")?)?;
         ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")), "{told:?}");
-        ensure!(sound(&fork.stop("x")?)? == HookAnswer::Nothing);
+        ensure!(require_sound(&fork.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
     ("state-030", |s| {
         s.arm()?;
         s.blocks(&json!({}))?;
-        let told = sound(&s.session.session_start("compact")?)?;
+        let told = require_sound(&s.session.session_start("compact")?)?;
         let HookAnswer::PlainText(text) = &told else { anyhow::bail!("{told:?}") };
         ensure!(text.contains("<ultrawork-mode>") && text.contains("1 of 8") && text.len() < 5_000, "{text}");
-        ensure!(s.count()? == 1, "{}", s.entry()?);
+        ensure!(s.blocks_counted()? == 1, "{}", s.entry()?);
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({})).map(drop)
     }),
     ("state-031", |s| {
         s.arm()?;
         let mut other = s.another()?;
-        ensure!(is_contract(&sound(&other.prompt("ulw fix the docs")?)?));
+        ensure!(is_contract(&require_sound(&other.prompt("ulw fix the docs")?)?));
         s.blocks(&json!({}))?;
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({}))?;
-        ensure!(sound(&other.stop("x")?)?.reason().is_some_and(|reason| reason.contains("block 1 of 8")));
-        ensure!(s.count()? == 2, "{}", s.entry()?);
+        ensure!(require_sound(&other.stop("x")?)?.reason().is_some_and(|reason| reason.contains("block 1 of 8")));
+        ensure!(s.blocks_counted()? == 2, "{}", s.entry()?);
         Ok(())
     }),
     ("state-032", |s| {
@@ -143,10 +143,10 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("state-033", |s| {
         s.arm()?;
-        s.edit(&[("/ulw/lastStopAt", json!(ago(-HOUR))), ("/ulw/startedAt", json!(ago(-HOUR)))])?;
+        s.edit(&[("/ulw/lastStopAt", json!(time_ago(-HOUR))), ("/ulw/startedAt", json!(time_ago(-HOUR)))])?;
         s.blocks(&json!({}))?;
         let last = s.entry()?["ulw"]["lastStopAt"].as_str().unwrap_or_default().to_owned();
-        ensure!(last < ago(-60_000), "not mended: {last}");
+        ensure!(last < time_ago(-60_000), "not mended: {last}");
         Ok(())
     }),
     // The design ends a run by its age (240 minutes), and forgets an entry after 7 days.
@@ -158,7 +158,7 @@ pub(crate) const CASES: &[Case] = &[
         idle_since(s, 10 * HOUR)?;
         s.ends(&json!({}), "expired")?;
         s.arm()?;
-        s.edit(&[("/ulw/startedAt", json!(ago(3 * HOUR))), ("/ulw/lastStopAt", json!(ago(3 * HOUR)))])?;
+        s.edit(&[("/ulw/startedAt", json!(time_ago(3 * HOUR))), ("/ulw/lastStopAt", json!(time_ago(3 * HOUR)))])?;
         s.blocks(&json!({})).map(drop)
     }),
     // A writer that is really killed is in `tests/reliability/faults.rs`.
@@ -191,11 +191,11 @@ pub(crate) const CASES: &[Case] = &[
         let numbers = s.stop_input(&json!({"N": 0}))?.replace("\"N\":0", "\"N\":1e999999,\"M\":-0.0e-999999");
         for input in [deep, huge, "\"\\ud800\"".into(), "{\"session_id\":\"a\",\"session_id\":\"b\"}".into()] {
             for event in ["SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "StopFailure", "SessionEnd"] {
-                let answer = sound(&s.session.fire_raw(event, &input)?)?;
+                let answer = require_sound(&s.session.fire_raw(event, &input)?)?;
                 ensure!(answer == HookAnswer::Nothing, "{event}: {answer:?}");
             }
         }
-        sound(&s.session.fire_raw("Stop", &numbers)?).map(drop)
+        require_sound(&s.session.fire_raw("Stop", &numbers)?).map(drop)
     }),
     ("state-039", |s| {
         let mut s = in_git(s, None)?;
@@ -249,24 +249,24 @@ pub(crate) const CASES: &[Case] = &[
             s.session.stop_failure("authentication_failed")?,
             s.session.session_end("other")?,
         ] {
-            ensure!(sound(&run)? == HookAnswer::Nothing);
+            ensure!(require_sound(&run)? == HookAnswer::Nothing);
         }
         ensure!(s.prompt("what is left to do?")? == HookAnswer::Nothing);
         ensure!(fs::read(s.state_file())? == before, "a late hook wrote");
         fs::remove_file(s.state_file())?;
-        ensure!(sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing && !s.state_file().exists());
+        ensure!(require_sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing && !s.state_file().exists());
         Ok(())
     }),
     // The design prunes after 7 days, and when another entry is written instead of at a start.
     ("state-043", |s| {
-        let old = json!({"ulw": {"enabled": true}, "updatedAt": ago(8 * DAY)});
-        let young = json!({"ulw": {"enabled": true}, "updatedAt": ago(6 * DAY)});
+        let old = json!({"ulw": {"enabled": true}, "updatedAt": time_ago(8 * DAY)});
+        let young = json!({"ulw": {"enabled": true}, "updatedAt": time_ago(6 * DAY)});
         let mut sessions: serde_json::Map<String, Value> =
             (0..200).map(|index| (format!("old-{index}"), old.clone())).collect();
         sessions.insert("young".into(), young);
         s.write_state(json!({"version": 1, "sessions": sessions}).to_string().as_bytes())?;
         let run = s.session.session_start("startup")?;
-        sound(&run)?;
+        require_sound(&run)?;
         ensure!(run.duration < Duration::from_secs(1), "{:?}", run.duration);
         s.arm()?;
         let state = s.lab.state().context("no state")?;

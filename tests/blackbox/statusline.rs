@@ -9,9 +9,9 @@ use anyhow::{Context, Result, ensure};
 use omo_testkit::{HookRun, Lab, run_command, samples, wait_until};
 use serde_json::{Value, json};
 
-use crate::idle::everything;
-use crate::judged::{processes_with, wait_until_gone};
-use crate::stage::{Case, Scene, play, plugin, sound};
+use crate::claim_scene::{processes_with, wait_until_gone};
+use crate::scene::{Case, Scene, play, plugin, require_sound};
+use crate::unused_session::list_all_files;
 
 /// Longer than anything here takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -71,7 +71,7 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
             shows(s, &[], "ulw 1/8 · checks 1/2 · failed 1/3 · 0m\n")?;
             s.edit(&[("/verification/phase", json!("review"))])?;
             shows(s, &[], "ulw 1/8 · checks 1/2 · review · failed 1/3 · 0m\n")?;
-            sound(&s.session.stop_failure("billing_error")?)?;
+            require_sound(&s.session.stop_failure("billing_error")?)?;
             let paused = "ulw 1/8 · checks 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n";
             shows(s, &[], paused)
         }),
@@ -150,13 +150,13 @@ fn it_changes_no_byte_of_the_project_and_of_the_home() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
-    let before = everything(&scene).unwrap();
+    let before = list_all_files(&scene).unwrap();
     shows(&scene, &[], "ulw 0/8 · 0m\n").unwrap();
     shows(&scene, &["--wrap", "echo main"], "main · ulw 0/8 · 0m\n").unwrap();
     scene.write_state(b"garbage").unwrap();
-    let with_garbage = everything(&scene).unwrap();
+    let with_garbage = list_all_files(&scene).unwrap();
     shows(&scene, &[], "").unwrap();
-    assert_eq!(everything(&scene).unwrap(), with_garbage);
+    assert_eq!(list_all_files(&scene).unwrap(), with_garbage);
     assert_ne!(before, with_garbage);
 }
 
@@ -328,7 +328,7 @@ fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
         let lab = Lab::builder().without_git().folder(folder).build().unwrap();
         let mut scene = Scene::in_lab(&plugin, lab).unwrap();
         scene.arm().unwrap();
-        let before = everything(&scene).unwrap();
+        let before = list_all_files(&scene).unwrap();
         let (shown, _) = settings(&mut scene).unwrap();
         let line = shown["statusLine"]["command"].as_str().unwrap().to_owned();
         assert!(line.contains(&plugin.to_string_lossy().into_owned()), "{line}");
@@ -343,7 +343,7 @@ fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
         assert_eq!(by_a_shell(&scene, line).unwrap(), "ulw 0/8 · 0m\n");
         let wrapping = wrapping.replace("THE COMMAND THAT YOU HAVE NOW", "echo main");
         assert_eq!(by_a_shell(&scene, &wrapping).unwrap(), "main · ulw 0/8 · 0m\n");
-        let mut after = everything(&scene).unwrap();
+        let mut after = list_all_files(&scene).unwrap();
         after.retain(|path, _| before.contains_key(path));
         let changed: Vec<_> = before.iter().filter(|(path, was)| after.get(*path) != Some(was)).collect();
         // The folder that the link was made in, and the state's, where the prompt was seen.

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use omo_testkit::stand_in::{background_agent, background_shell, session_cron};
 use serde_json::json;
 
-use crate::stage::{Case, Scene, ago, play};
+use crate::scene::{Case, Scene, play, time_ago};
 
 const DONE: &str = "<promise>DONE</promise>";
 const CLAIM: &str = "All tests pass.\n\n<promise>DONE</promise>";
@@ -27,12 +27,12 @@ fn unsaid() -> serde_json::Value {
 
 fn after_blocks(scene: &mut Scene, blocks: u32) -> Result<()> {
     scene.arm()?;
-    scene.edit(&[("/ulw/stopBlocks", json!(blocks)), ("/ulw/lastStopAt", json!(ago(10_000)))])
+    scene.edit(&[("/ulw/stopBlocks", json!(blocks)), ("/ulw/lastStopAt", json!(time_ago(10_000)))])
 }
 
 fn last_block(scene: &mut Scene, millis_ago: i64) -> Result<()> {
     scene.arm()?;
-    scene.edit(&[("/ulw/stopBlocks", json!(1)), ("/ulw/lastStopAt", json!(ago(millis_ago)))])
+    scene.edit(&[("/ulw/stopBlocks", json!(1)), ("/ulw/lastStopAt", json!(time_ago(millis_ago)))])
 }
 
 pub(crate) const CASES: &[Case] = &[
@@ -147,9 +147,9 @@ pub(crate) const CASES: &[Case] = &[
         last_block(s, 1_000)?;
         let answer = s.stop(&json!({}))?;
         ensure!(answer.system_message().is_some_and(|line| line.contains("let this turn end")), "{answer:?}");
-        ensure!(s.count()? == 1 && s.entry()?["ulw"]["enabled"] == true, "{}", s.entry()?);
+        ensure!(s.blocks_counted()? == 1 && s.entry()?["ulw"]["enabled"] == true, "{}", s.entry()?);
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
-        s.edit(&[("/ulw/lastStopAt", json!(ago(1_000)))])?;
+        s.edit(&[("/ulw/lastStopAt", json!(time_ago(1_000)))])?;
         s.blocks(&json!({})).map(drop)
     }),
     ("stop-x-after-cooldown", |s| {

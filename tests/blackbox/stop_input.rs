@@ -9,7 +9,7 @@ use omo_testkit::Lab;
 use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};
 
-use crate::stage::{Case, Scene, play, sound};
+use crate::scene::{Case, Scene, play, require_sound};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -21,7 +21,7 @@ fn each_vector_is_decided_as_it_says() {
 fn raw_is_let_through(scene: &mut Scene, input: &str) -> Result<()> {
     scene.arm()?;
     let before = fs::read(scene.state_file())?;
-    let answer = sound(&scene.session.fire_raw("Stop", input)?)?;
+    let answer = require_sound(&scene.session.fire_raw("Stop", input)?)?;
     ensure!(answer == HookAnswer::Nothing, "{answer:?}");
     ensure!(fs::read(scene.state_file())? == before, "the state was written");
     Ok(())
@@ -57,7 +57,7 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let other = s.another()?;
         let before = fs::read(s.state_file())?;
-        ensure!(sound(&other.fire("Stop", &s.stop_fields(&json!({})))?)? == HookAnswer::Nothing);
+        ensure!(require_sound(&other.fire("Stop", &s.stop_fields(&json!({})))?)? == HookAnswer::Nothing);
         ensure!(fs::read(s.state_file())? == before, "the state was written");
         Ok(())
     }),
@@ -90,13 +90,13 @@ pub(crate) const CASES: &[Case] = &[
         let input =
             s.stop_input(&json!({"a_field_of_tomorrow": {"x": [1, null, "é"]}, "effort": {"level": "medium"}}))?;
         let input = format!("{{\"deep\":{deep},{}", input.trim_start_matches('{'));
-        ensure!(sound(&s.session.fire_raw("Stop", &input)?)?.blocks());
+        ensure!(require_sound(&s.session.fire_raw("Stop", &input)?)?.blocks());
         Ok(())
     }),
     ("stop-x-stdin-bom", |s| {
         s.arm()?;
         let input = format!("\u{feff}{}", s.stop_input(&json!({}))?);
-        ensure!(sound(&s.session.fire_raw("Stop", &input)?)?.blocks());
+        ensure!(require_sound(&s.session.fire_raw("Stop", &input)?)?.blocks());
         Ok(())
     }),
     ("stop-x-state-corrupt", |s| {
@@ -138,9 +138,9 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let input = s.stop_input(&json!({"agent_id": "a1", "agent_type": "omo:worker"}))?;
         let input = input.replace("\"Stop\"", "\"SubagentStop\"");
-        ensure!(sound(&s.session.fire_raw("Stop", &input)?)? == HookAnswer::Nothing);
-        ensure!(sound(&s.session.fire_raw("SubagentStop", &input)?)? == HookAnswer::Nothing);
-        ensure!(s.count()? == 0, "{}", s.entry()?);
+        ensure!(require_sound(&s.session.fire_raw("Stop", &input)?)? == HookAnswer::Nothing);
+        ensure!(require_sound(&s.session.fire_raw("SubagentStop", &input)?)? == HookAnswer::Nothing);
+        ensure!(s.blocks_counted()? == 0, "{}", s.entry()?);
         Ok(())
     }),
     ("stop-x-stop-with-agent-id", |s| {
@@ -161,7 +161,7 @@ pub(crate) const CASES: &[Case] = &[
         s.blocks(&json!({"last_assistant_message": "half \u{0} done 🦀\u{1b}[2J"}))?;
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         let cut = s.stop_input(&json!({"last_assistant_message": "CUT"}))?.replace("CUT", r"cut emoji \ud83d here");
-        ensure!(sound(&s.session.fire_raw("Stop", &cut)?)?.blocks(), "half a surrogate pair");
+        ensure!(require_sound(&s.session.fire_raw("Stop", &cut)?)?.blocks(), "half a surrogate pair");
         Ok(())
     }),
     // The design's deadline is 250 ms.

@@ -5,8 +5,8 @@ use std::fs;
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
-use crate::judged::{AGREES, play};
-use crate::stage::{Case, Scene};
+use crate::claim_scene::{AGREES, play_with_review};
+use crate::scene::{Case, Scene};
 
 /// A run with a check that is red, changed by hand in its state; then the model claims.
 fn tampered(scene: &mut Scene, pointer: &str, value: Value) -> Result<()> {
@@ -94,5 +94,5 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
             Ok(())
         }),
     ];
-    play(cases).unwrap();
+    play_with_review(cases).unwrap();
 }

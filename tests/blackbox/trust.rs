@@ -4,9 +4,9 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::claim_scene::play_with_review;
 use crate::cli::omo;
-use crate::judged::play;
-use crate::stage::{Case, Scene};
+use crate::scene::{Case, Scene};
 
 const OMO_TOML: &str = "[[check]]\nname = \"theirs\"\nrun = \"echo x >> $HOME/ran\"\n";
 
@@ -83,7 +83,7 @@ fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
             Ok(())
         }),
     ];
-    play(cases).unwrap();
+    play_with_review(cases).unwrap();
 }
 
 /// Runs `omo` without a terminal, which must fail with this status and this in what it says, and
@@ -176,5 +176,5 @@ fn a_model_changes_nothing_of_what_judges_it() {
             Ok(())
         }),
     ];
-    play(cases).unwrap();
+    play_with_review(cases).unwrap();
 }

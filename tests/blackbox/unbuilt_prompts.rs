@@ -11,11 +11,11 @@ use omo_testkit::{StandIn, run_command};
 use serde_json::{Value, json};
 
 use crate::fresh_clone::{Fresh, VERSION};
-use crate::stage::sound;
+use crate::scene::require_sound;
 
 /// What the prompt's launcher says to the user.
 fn line(session: &mut StandIn, prompt: &str) -> Result<Option<String>> {
-    let told = sound(&session.prompt(prompt)?)?.system_message().map(str::to_owned);
+    let told = require_sound(&session.prompt(prompt)?)?.system_message().map(str::to_owned);
     // It sets nothing off where it is pasted into a prompt.
     let reading = told.as_deref().map_or(PromptReading::Nothing, |told| read_prompt(told, &Keywords::default()));
     ensure!(reading == PromptReading::Nothing, "{told:?} is read as {reading:?}");
@@ -64,7 +64,7 @@ const PROMPTS: [(&str, bool); 34] = [
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_prompt_that_omo_would_have_answered_is_told_that_it_is_not_held() -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.holds()?;
+    fresh.cargo.block_builds()?;
     let mut session = fresh.session()?;
     for (prompt, is_for_omo) in PROMPTS {
         let told = line(&mut session, prompt)?;
@@ -88,7 +88,7 @@ fn any_prompt_has_it_built_without_a_word() -> Result<()> {
     ensure!(session.prompt("hello")?.is_silent());
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     // No user was told to wait, and so none is told that it is over.
-    ensure!(sound(&session.prompt("ulw fix it")?)?.system_message().is_none());
+    ensure!(require_sound(&session.prompt("ulw fix it")?)?.system_message().is_none());
     Ok(())
 }
 
@@ -98,7 +98,7 @@ fn any_prompt_has_it_built_without_a_word() -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.holds()?;
+    fresh.cargo.block_builds()?;
     let mega = "\\\"ü \n".repeat(180_000);
     let input = |prompt: &str| {
         json!({
@@ -110,7 +110,7 @@ fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
     let told = |input: &str| -> Result<Option<String>> {
         let mut command = fresh.lab.command(&launcher);
         command.env("CLAUDE_PLUGIN_DATA", fresh.data());
-        Ok(sound(&run_command(&command, input)?)?.system_message().map(str::to_owned))
+        Ok(require_sound(&run_command(&command, input)?)?.system_message().map(str::to_owned))
     };
     for (prompt, is_for_omo) in [
         ("\"prompt\":\"ulw".to_owned(), true),
@@ -161,7 +161,7 @@ fn busybox_reads_a_prompt_alike() -> Result<()> {
 
 fn each_reads_alike(shells: &[&str]) -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.fails()?;
+    fresh.cargo.fail_builds()?;
     fresh.line_of_a_new_session()?;
     fresh.outcome()?;
     for shell in shells {
@@ -173,7 +173,7 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
             command.args([VERSION, "omo-user-prompt-submit"]).env("CLAUDE_PLUGIN_DATA", fresh.data());
             let run = run_command(&command, &format!("{}\n", json!({ "prompt": prompt })))?;
             ensure!(run.stderr.is_empty(), "{shell}: {run:?}");
-            let told = sound(&run)?.system_message().map(str::to_owned);
+            let told = require_sound(&run)?.system_message().map(str::to_owned);
             ensure!(told.is_some() == is_for_omo, "{shell}: {prompt:?}: {told:?}");
         }
     }
@@ -184,7 +184,7 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_build_that_failed_is_told_with_each_prompt_that_waits_for_it() -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.fails()?;
+    fresh.cargo.fail_builds()?;
     let mut session = fresh.session()?;
     ensure!(line(&mut session, "ulw fix it")?.is_some_and(|line| line.contains("is being built")));
     fresh.outcome()?;
@@ -204,17 +204,17 @@ fn a_build_that_failed_is_told_with_each_prompt_that_waits_for_it() -> Result<()
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.holds_package("omo-cli")?;
+    fresh.cargo.block_package_builds("omo-cli")?;
     let mut session = fresh.session()?;
     line(&mut session, "ulw fix it")?;
-    let hooks = fresh.built().join(VERSION).join("omo-hook");
+    let hooks = fresh.binaries_folder().join(VERSION).join("omo-hook");
     omo_testkit::wait_until("the hooks", std::time::Duration::from_secs(20), || hooks.exists().then_some(()))?;
-    let told = sound(&session.prompt("ulw fix it")?)?;
+    let told = require_sound(&session.prompt("ulw fix it")?)?;
     ensure!(told.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{told:?}");
-    ensure!(sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
+    ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     let omo = || run_command(fresh.lab.command(fresh.clone.join("bin/omo")).arg("--version"), "");
     omo_testkit::wait_until("the build of omo", std::time::Duration::from_secs(20), || {
-        fresh.cargo.told("arguments").contains("omo-cli").then_some(())
+        fresh.cargo.recorded_input("arguments").contains("omo-cli").then_some(())
     })?;
     let run = omo()?;
     let wanted = format!("error: omo {VERSION} is still being built (crate 12 of 57)\nhint: ");
@@ -224,9 +224,9 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     ensure!(omo()?.stdout == format!("omo {VERSION}\n"));
 
     // A build that was ended in between is gone on with, and the hooks are not built anew.
-    fs::remove_file(fresh.built().join(VERSION).join("omo"))?;
+    fs::remove_file(fresh.binaries_folder().join(VERSION).join("omo"))?;
     fs::remove_file(fresh.log())?;
-    ensure!(sound(&session.prompt("go on")?)?.system_message().is_none());
+    ensure!(require_sound(&session.prompt("go on")?)?.system_message().is_none());
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     ensure!(fresh.cargo.builds() == 1, "the hooks were built again");
@@ -238,18 +238,18 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
     let fresh = Fresh::new()?;
-    fresh.cargo.holds()?;
-    fresh.lay("0.0.9")?;
-    symlink("0.0.9/omo", fresh.built().join("omo"))?;
+    fresh.cargo.block_builds()?;
+    fresh.lay_binaries("0.0.9")?;
+    symlink("0.0.9/omo", fresh.binaries_folder().join("omo"))?;
     let mut session = fresh.session()?;
-    let told = sound(&session.prompt("ulw fix it")?)?;
-    ensure!(crate::stage::is_contract(&told), "{told:?}");
+    let told = require_sound(&session.prompt("ulw fix it")?)?;
+    ensure!(crate::scene::is_contract(&told), "{told:?}");
     fresh.cargo.wait_for_builds(1)?;
-    ensure!(sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
+    ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     fresh.cargo.release()?;
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     // No user was told to wait.
-    ensure!(sound(&session.prompt("go on")?)?.system_message().is_none());
+    ensure!(require_sound(&session.prompt("go on")?)?.system_message().is_none());
     ensure!(fresh.cargo.builds() == 1);
     Ok(())
 }
@@ -262,7 +262,7 @@ fn a_package_without_its_platform_says_so() -> Result<()> {
     fs::remove_file(fresh.clone.join("Cargo.toml"))?;
     fs::create_dir_all(fresh.clone.join("node_modules/@omo-cc/other-cpu/bin"))?;
     let mut session = fresh.session()?;
-    let start = crate::fresh_clone::starts(&session, "startup")?.context("nothing was said")?;
+    let start = crate::fresh_clone::session_start_line(&session, "startup")?.context("nothing was said")?;
     let prompt = line(&mut session, "/omo:status")?.context("nothing was said")?;
     for told in [start, prompt] {
         ensure!(
@@ -270,7 +270,9 @@ fn a_package_without_its_platform_says_so() -> Result<()> {
             "{told}"
         );
     }
-    ensure!(crate::fresh_clone::starts(&session, "resume")?.is_none() && session.prompt("hello")?.is_silent());
+    ensure!(
+        crate::fresh_clone::session_start_line(&session, "resume")?.is_none() && session.prompt("hello")?.is_silent()
+    );
     ensure!(fresh.cargo.builds() == 0 && !fresh.log().exists(), "something is built");
     Ok(())
 }
@@ -308,7 +310,7 @@ fn a_finished_build_is_linked_for_terminals() -> Result<()> {
         start.env("CLAUDE_PLUGIN_DATA", &data);
         ensure!(run_command(&start, "{\"source\":\"startup\"}\n")?.status.success());
         let log = data.join("build.log");
-        omo_tests::pretended_cargo::outcome(&log, std::time::Duration::from_secs(20))?;
+        omo_tests::fake_cargo::wait_for_build_outcome(&log, std::time::Duration::from_secs(20))?;
         let link = home.join(".local/bin/omo");
         ensure!(link.exists() == is_linked, "{name}: {}", fs::read_to_string(&log)?);
         if is_linked {

@@ -5,9 +5,9 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::claim_scene::play_with_review;
 use crate::cli::omo;
-use crate::judged::play;
-use crate::stage::{Case, Scene};
+use crate::scene::{Case, Scene};
 
 /// Runs `omo verify`; gives its exit status and what it printed.
 fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {
@@ -113,7 +113,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
             Ok(())
         }),
     ];
-    play(cases).unwrap();
+    play_with_review(cases).unwrap();
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn outside_of_git_a_claim_is_judged_by_the_files() {
             fs::remove_dir_all(s.lab.project().join(".git"))?;
             s.start("--check \"echo x >> $HOME/ran; true\"")?;
             s.claim_fails()?;
-            s.reviewer_reports(crate::judged::AGREES)?;
+            s.reviewer_reports(crate::claim_scene::AGREES)?;
             let answer = s.stop(&serde_json::json!({"last_assistant_message": "The reviewer agrees."}))?;
             ensure!(answer.system_message().is_some_and(|line| line.contains("verified")), "{answer:?}");
             ensure!(s.traced("ran") == 1);
@@ -134,11 +134,11 @@ fn outside_of_git_a_claim_is_judged_by_the_files() {
             fs::remove_dir_all(s.lab.project().join(".git"))?;
             s.start("")?;
             s.claim_fails()?;
-            s.reviewer_reports(crate::judged::AGREES)?;
+            s.reviewer_reports(crate::claim_scene::AGREES)?;
             s.lab.write("new.txt", "x")?;
             ensure!(s.claim_fails()?.contains("to be reviewed again"));
             Ok(())
         }),
     ];
-    play(cases).unwrap();
+    play_with_review(cases).unwrap();
 }

@@ -2,12 +2,12 @@
 
 use omo_testkit::ModelScript;
 
-use crate::stage::{CLAIM, LIMIT, stage};
+use crate::client_lab::{CLAIM, LIMIT, client_lab};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn status_and_stop_cost_no_request() {
-    let stage = stage(ModelScript::new());
+    let stage = client_lab(ModelScript::new());
     for (command, answer) in [
         ("/omo:status", "ultrawork  off"),
         ("/omo:stop-continuation", "no ultrawork run is on in this session"),
@@ -28,7 +28,7 @@ fn status_and_stop_cost_no_request() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn status_leaves_nothing_in_the_context() {
     let script = ModelScript::new().say_times(2, "Not yet.").say("A plain answer.");
-    let stage = stage(script);
+    let stage = client_lab(script);
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
@@ -48,7 +48,7 @@ fn status_leaves_nothing_in_the_context() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_menu_shows_the_commands_with_what_they_do() {
-    let stage = stage(ModelScript::new());
+    let stage = client_lab(ModelScript::new());
     let terminal = stage.terminal();
     // The menu is not as long as the list of commands: each part of it is looked at by itself.
     terminal.type_text("/omo:").unwrap();
@@ -72,7 +72,7 @@ fn the_menu_shows_the_commands_with_what_they_do() {
 fn the_task_and_its_bounds_arrive_byte_for_byte() {
     let task = "fix $HOME `touch PWNED`; a | tee PWNED && echo \"quoted\" 'single' \\ back*";
     let script = ModelScript::new().say("Not yet.").bash("true").say("Not yet.").bash("true").say("Not yet.");
-    let stage = stage(script);
+    let stage = client_lab(script);
     stage.play(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"));
     assert_eq!(stage.state("/ulw/task"), task);
     assert_eq!(stage.state("/ulw/trigger"), "command");
@@ -84,7 +84,7 @@ fn the_task_and_its_bounds_arrive_byte_for_byte() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
-    let stage = stage(ModelScript::new());
+    let stage = client_lab(ModelScript::new());
     let run = stage.print("/omo:ulw --max-blocks abc fix it", &[]);
     assert!(run.result().is_some_and(|text| text.contains("`--max-blocks` needs a number from 1 to 100")), "{run:?}");
     assert_eq!((stage.requests(), stage.lab.state()), (0, None));
@@ -93,7 +93,7 @@ fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn slash_ulw_works_as_plain_text_too() {
-    let stage = stage(ModelScript::new().say(CLAIM));
+    let stage = client_lab(ModelScript::new().say(CLAIM));
     stage.play("/ulw fix the parser");
     assert_eq!(stage.state("/ulw/task"), "fix the parser");
     assert_eq!(stage.stops(), ["9: end: released"]);

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use omo_testkit::{Client, Lab, MockModel, ModelScript};
-use omo_tests::pretended_cargo::lay_binaries;
-use omo_tests::stage::copy;
+use omo_tests::fake_cargo::lay_binaries;
+use omo_tests::scene::copy;
 use serde_json::{Value, json};
 
-use crate::stage::{client, plugin};
+use crate::client_lab::{client, plugin};
 
 const EVENTS: [&str; 4] = ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"];
 

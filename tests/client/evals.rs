@@ -6,11 +6,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use omo_testkit::{Lab, MockModel, ModelScript, ModelTurn};
-use omo_tests::stage::copy;
+use omo_tests::scene::copy;
 use serde_json::Value;
 
-use crate::judged::{AGREES, asks_for_review};
-use crate::stage::{CLAIM, client, plugin};
+use crate::claims::{AGREES, asks_for_review};
+use crate::client_lab::{CLAIM, client, plugin};
 
 /// How a model says honestly why it cannot go on.
 const BLOCKED: &str = "There is no such file here.\n\n<promise>BLOCKED: vault/launch-code.txt is missing</promise>";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
-use crate::stage::{CLAIM, LIMIT, stage, stage_with};
+use crate::client_lab::{CLAIM, LIMIT, client_lab, client_lab_with};
 
 const PAUSED: &str = "ultrawork is paused because you interrupted it";
 
@@ -19,7 +19,7 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
         .say("Another answer.")
         .say(CLAIM);
     // Without its animations the client shows no answer before its end.
-    let stage = stage_with(script, |lab| lab.settings(json!({"prefersReducedMotion": false})));
+    let stage = client_lab_with(script, |lab| lab.settings(json!({"prefersReducedMotion": false})));
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("First paragraph.", LIMIT).unwrap();
@@ -44,7 +44,7 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
     let never = ModelTurn::text("Too late.").delay(Duration::from_secs(50));
-    let stage = stage(ModelScript::new().turn(never).say("A plain answer."));
+    let stage = client_lab(ModelScript::new().turn(never).say("A plain answer."));
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     stage.wait_for_requests(1);
@@ -67,7 +67,7 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
 fn an_error_that_needs_a_person_pauses_and_a_rate_limit_does_not() {
     for (status, kind, paused) in [(401, "authentication_error", true), (429, "rate_limit_error", false)] {
         let script = ModelScript::new().default(ModelTurn::error(status, kind, "no"));
-        let stage = stage_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0"));
+        let stage = client_lab_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0"));
         let terminal = stage.terminal();
         terminal.say("ulw fix the parser").unwrap();
         stage.wait_for_state("the error is seen", |state| state.to_string().contains("\"StopFailure\":\"2"));

@@ -12,30 +12,30 @@
 )]
 
 mod background;
-mod blocks;
-mod clone;
+mod block_text;
+mod claims;
 mod commands;
+mod continuation;
 mod doctor;
 mod evals;
-mod fenced;
-mod held;
+mod execute_local;
+mod fence;
 mod interrupted;
-mod judged;
-mod letting_go;
-mod local;
 mod marketplace;
+mod marketplace_clone;
 mod npm;
 mod parallel;
 mod plans;
 mod plugin;
-mod segment;
-mod sessions;
-mod sessions_run;
+mod several_sessions;
+mod stopping;
+mod task_lists;
+mod workflow_batch;
 // A setup is watched and killed with strace, which is there alone.
+mod client_lab;
 #[cfg(target_os = "linux")]
 mod setup;
-mod stage;
 mod statusline;
 // The processes above another one are told there alone.
 #[cfg(target_os = "linux")]
-mod who_asked;
+mod prompt_origin;

@@ -8,11 +8,11 @@ use std::process::Command;
 
 use omo_testkit::model::RequestKind;
 use omo_testkit::{Client, GitServer, Lab, LabBuilder, MockModel, ModelScript, PrintRun, Terminal};
-use omo_tests::clone::check_out;
+use omo_tests::repository_copy::copy_repository;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::stage::{client, plugin};
+use crate::client_lab::{client, plugin};
 
 /// The version in this repository.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -30,7 +30,7 @@ impl Marketplace {
     fn open() -> Self {
         let folder = tempfile::Builder::new().prefix("omo-marketplace-").tempdir().expect("a temporary folder");
         let marketplace = Self { server: GitServer::start(folder.path()).expect("serve"), folder };
-        check_out(&marketplace.work()).expect("check out");
+        copy_repository(&marketplace.work()).expect("check out");
         marketplace.git(&["init", "-q", "-b", "main"]);
         marketplace.commit();
         marketplace
@@ -84,7 +84,7 @@ pub(crate) struct Installed {
 /// Installs the plugin in a fresh home.
 pub(crate) fn install(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Installed {
     let installed = add(script, more);
-    installed.does(&["install", "omo@omo"]);
+    installed.run_plugin_command(&["install", "omo@omo"]);
     installed
 }
 
@@ -95,13 +95,13 @@ pub(crate) fn add(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuild
     let lab = more(Lab::builder().model(&model)).build().expect("set up a lab");
     lab.configure("[verify]\nreview = false\n").expect("configure");
     let installed = Installed { model, lab, client, marketplace: Marketplace::open() };
-    installed.does(&["marketplace", "add", &installed.marketplace.url()]);
+    installed.run_plugin_command(&["marketplace", "add", &installed.marketplace.url()]);
     installed
 }
 
 impl Installed {
     /// Runs `claude plugin …`; it has to succeed.
-    pub(crate) fn does(&self, arguments: &[&str]) {
+    pub(crate) fn run_plugin_command(&self, arguments: &[&str]) {
         let run = self.client.run(&self.lab, [&["plugin"], arguments].concat()).expect("run the client");
         assert!(run.status.success(), "{arguments:?}: {run:?}");
     }
@@ -160,7 +160,7 @@ impl Installed {
 
     /// The binaries that were laid and ran since this was asked last, as `0.1.0 omo-stop`, or
     /// `0.1.0 omo-stop directly` where the client itself started it.
-    pub(crate) fn ran(&self) -> Vec<String> {
+    pub(crate) fn take_binary_runs(&self) -> Vec<String> {
         let text = fs::read_to_string(self.ran_file()).unwrap_or_default();
         fs::remove_file(self.ran_file()).ok();
         text.lines().map(str::to_owned).collect()
@@ -171,7 +171,7 @@ impl Installed {
     }
 
     /// How often a text stood in the messages of one request of the session's own conversation.
-    pub(crate) fn told_in(&self, request: usize, text: &str) -> usize {
+    pub(crate) fn count_in_request(&self, request: usize, text: &str) -> usize {
         self.model.requests_of(RequestKind::Main)[request].count_of(text)
     }
 

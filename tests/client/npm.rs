@@ -10,8 +10,8 @@ use omo_testkit::{Client, GitServer, Lab, MockModel, ModelScript, NpmRegistry, P
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::client_lab::CLAIM;
 use crate::marketplace::{HIGHER, VERSION, lines};
-use crate::stage::CLAIM;
 
 /// A home in which the plugin was installed from the registry.
 struct FromNpm {
@@ -177,7 +177,7 @@ fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
     for binary in ["bin/omo-hook", "bin/omo"].map(|name| package.join(name)) {
         assert!(is_executable(&binary), "{}", binary.display());
     }
-    let files: Vec<_> = it.registry.asked().into_iter().filter(|path| path.contains(".tgz")).collect();
+    let files: Vec<_> = it.registry.requests().into_iter().filter(|path| path.contains(".tgz")).collect();
     let own = format!("-/omo-cc-{}-{VERSION}.tgz", platform());
     assert!(files.contains(&own), "{files:?}");
     assert!(files.iter().all(|file| *file == own || file.contains("/omo-cc-omo-")), "{files:?}");

@@ -5,15 +5,15 @@ use std::fs;
 use std::path::Path;
 
 use omo_testkit::{Lab, MockModel, ModelScript};
-use omo_tests::stage::copy;
+use omo_tests::scene::copy;
 use serde_json::Value;
 
-use crate::stage::{CLAIM, client, plugin, stage};
+use crate::client_lab::{CLAIM, client, client_lab, plugin};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_client_finds_nothing_wrong_with_it() {
-    let stage = stage(ModelScript::new());
+    let stage = client_lab(ModelScript::new());
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in [repository.as_path(), &plugin()] {
         for profile in [&[][..], &["--profile", "directory"]] {
@@ -30,7 +30,7 @@ fn the_client_finds_nothing_wrong_with_it() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn each_hook_runs_once() {
-    let stage = stage(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
+    let stage = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
     let run = stage.client.run(
         &stage.lab,
         [

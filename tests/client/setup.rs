@@ -13,8 +13,8 @@ use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, Lab, MockModel, ModelScript, run_command};
 use serde_json::Value;
 
-use crate::stage::{CLAIM, LIMIT, Stage, client, plugin};
-use omo_tests::stage::copy;
+use crate::client_lab::{CLAIM, LIMIT, Stage, client, plugin};
+use omo_tests::scene::copy;
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
 fn fresh(script: ModelScript, folder: &str) -> Stage {

@@ -5,12 +5,12 @@ use std::time::Duration;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
-use crate::stage::{CLAIM, LIMIT, Stage, plugin, stage_with};
+use crate::client_lab::{CLAIM, LIMIT, Stage, client_lab_with, plugin};
 
 /// A client whose settings hold this command.
 fn stage(script: ModelScript, command: &str) -> Stage {
     let settings = json!({"statusLine": {"type": "command", "command": command}});
-    stage_with(script, |lab| lab.settings(settings))
+    client_lab_with(script, |lab| lab.settings(settings))
 }
 
 /// How long the model takes over its second turn: a person sees the run stand there.
@@ -53,7 +53,7 @@ fn it_stands_behind_the_status_line_that_was_there() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_settings_that_the_command_shows_cost_no_request_and_are_not_written() {
-    let stage = stage_with(ModelScript::new(), |lab| lab);
+    let stage = client_lab_with(ModelScript::new(), |lab| lab);
     let run = stage.print("/omo:statusline", &[]);
     let said = run.result().expect("an answer");
     let omo = plugin().join("bin/omo");

@@ -7,13 +7,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 
-use crate::events::{
+use crate::hostile_calls::{
     Ask, CLAIM, END, FAILURE, LIST, LOG, OMO_LIST, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW, VERIFY,
 };
-use crate::run::hollow;
-use crate::watch::{SECRET, Watch};
+use crate::program_run::make_sparse_file;
+use crate::surroundings::{SECRET, Watch};
 
 const MIB: usize = 1024 * 1024;
 /// What reads the transcript.
@@ -38,10 +38,10 @@ fn play(place: fn(&Scene) -> PathBuf, contents: &[Content], asks: &[&Ask]) -> Re
             fs::set_permissions(&path, fs::Permissions::from_mode(0o600))?;
             let watch = Watch::begin(&scene)?;
             for ask in asks {
-                let run = ask.of(&scene).with_context(|| ask.name)?;
+                let run = ask.run(&scene).with_context(|| ask.name)?;
                 ensure!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "{}: it is shown", ask.name);
                 // omo appends to a log; what was in it before stays.
-                watch.unchanged(&scene, &run).with_context(|| ask.name)?;
+                watch.require_unchanged(&scene, &run).with_context(|| ask.name)?;
             }
             Ok(())
         };
@@ -129,7 +129,7 @@ fn a_hostile_transcript_says_little_and_costs_little() {
 
 /// Everything that reads the transcript, which is sound.
 fn read(scene: &Scene) -> Result<()> {
-    READERS.iter().try_for_each(|ask| ask.of(scene).map(drop).context(ask.name))
+    READERS.iter().try_for_each(|ask| ask.run(scene).map(drop).context(ask.name))
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_line_of_100_mib_and_a_line_of_many_blocks_cost_little() {
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let path = transcript(&scene);
-    hollow(&path, 100 << 20).unwrap();
+    make_sparse_file(&path, 100 << 20).unwrap();
     let mut file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.write_all(b"\n").unwrap();
     read(&scene).unwrap();
@@ -242,7 +242,7 @@ fn an_omo_toml_that_is_a_link_is_named_and_not_followed() {
     fs::write(&outside, format!("{SECRET} = 1\n[[check]]\nrun = \"{SECRET}\"\n")).unwrap();
     std::os::unix::fs::symlink(&outside, scene.lab.project().join("omo.toml")).unwrap();
     for ask in [&LIST, &OMO_LIST] {
-        let run = ask.of(&scene).unwrap();
+        let run = ask.run(&scene).unwrap();
         assert!(
             run.stdout.contains("omo.toml is a symbolic link") || run.stdout.contains("omo.toml: is a symbolic link"),
             "{run:?}"
@@ -264,11 +264,11 @@ fn folders_in_the_place_of_old_broken_states_hold_nothing_up() {
     }
     for _ in 0..6 {
         scene.write_state(b"garbage").unwrap();
-        let run = ULW.of(&scene).unwrap();
+        let run = ULW.run(&scene).unwrap();
         assert!(run.stdout.contains("is continued, at most"), "{run:?}");
-        assert!(STOP.of(&scene).unwrap().blocks());
+        assert!(STOP.run(&scene).unwrap().blocks());
     }
-    let files = scene.names().into_iter().filter(|name| name.contains(".corrupt-2")).count();
-    assert!((1..=3).contains(&files), "{:?}", scene.names());
-    FAILURE.of(&scene).unwrap();
+    let files = scene.state_file_names().into_iter().filter(|name| name.contains(".corrupt-2")).count();
+    assert!((1..=3).contains(&files), "{:?}", scene.state_file_names());
+    FAILURE.run(&scene).unwrap();
 }

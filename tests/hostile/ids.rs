@@ -2,11 +2,11 @@
 
 use anyhow::{Result, ensure};
 use omo_testkit::StandIn;
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 
-use crate::events::{ALL, STATUS, STOP, ULW};
-use crate::run::Call;
-use crate::watch::Watch;
+use crate::hostile_calls::{ALL, STATUS, STOP, ULW};
+use crate::program_run::Call;
+use crate::surroundings::Watch;
 
 /// The scene's session under another id.
 fn under(scene: &mut Scene, id: &str) -> Result<()> {
@@ -22,23 +22,26 @@ fn is_nobodys(scene: &mut Scene, id: &str) -> Result<()> {
     let plain = scene.session.clone().transcript().path().to_owned();
     let armed = std::mem::replace(&mut scene.session, StandIn::with_session(&scene.lab, &scene.plugin, "x")?);
     for ask in ALL.iter().filter(|ask| ask.is_hook()) {
-        let run = ask.with(scene, &[("session_id", id.into()), ("transcript_path", plain.to_string_lossy().into())])?;
-        run.sound()?;
+        let run = ask.run_with_fields(
+            scene,
+            &[("session_id", id.into()), ("transcript_path", plain.to_string_lossy().into())],
+        )?;
+        run.require_sound()?;
         let says =
             run.json().and_then(|answer| Some(answer["reason"].as_str()?.to_owned())).unwrap_or(run.stdout.clone());
         let is_plain = says.is_empty() || says.contains("not held") || says.starts_with("[omo]");
         ensure!(is_plain && !ask.is_stop() || says.is_empty(), "{}: {says}", ask.name);
-        watch.unchanged(scene, &run)?;
+        watch.require_unchanged(scene, &run)?;
     }
     scene.session = armed;
     ensure!(std::fs::read(scene.state_file())? == before, "the state was written");
     if !id.contains('\0') {
         for command in ["status", "stop"] {
             let run = Call::omo(&[command, &format!("--session={id}")]).run(scene)?;
-            run.sound()?;
+            run.require_sound()?;
             ensure!(run.status == 2 && run.stderr.contains("is not a session id"), "omo {command}: {}", run.stderr);
             ensure!(run.stderr.len() < 500, "omo {command} repeats all of it");
-            watch.unchanged(scene, &run)?;
+            watch.require_unchanged(scene, &run)?;
         }
     }
     ensure!(std::fs::read(scene.state_file())? == before, "the state was written");
@@ -82,14 +85,14 @@ fn what_is_no_id_is_nobodys() {
 /// name means to a parser.
 fn is_an_id(scene: &mut Scene, id: &str) -> Result<()> {
     under(scene, id)?;
-    ensure!(!STOP.of(scene)?.blocks(), "held before it was armed");
-    ULW.of(scene)?;
-    ensure!(STOP.of(scene)?.blocks() && scene.count()? == 1, "not held: {:?}", scene.lab.state());
-    let status = STATUS.of(scene)?;
+    ensure!(!STOP.run(scene)?.blocks(), "held before it was armed");
+    ULW.run(scene)?;
+    ensure!(STOP.run(scene)?.blocks() && scene.blocks_counted()? == 1, "not held: {:?}", scene.lab.state());
+    let status = STATUS.run(scene)?;
     ensure!(status.stdout.contains(id), "{}", status.stdout);
     let stop = Call::omo(&["stop", &format!("--session={id}")]).run(scene)?;
-    stop.sound()?;
-    ensure!(stop.status == 0 && !STOP.of(scene)?.blocks(), "{}", stop.stderr);
+    stop.require_sound()?;
+    ensure!(stop.status == 0 && !STOP.run(scene)?.blocks(), "{}", stop.stderr);
     Ok(())
 }
 

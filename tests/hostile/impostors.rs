@@ -5,11 +5,11 @@ use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use omo_tests::stage::Scene;
+use omo_tests::scene::Scene;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::run::hollow;
-use crate::watch::SECRET;
+use crate::program_run::make_sparse_file;
+use crate::surroundings::SECRET;
 
 /// A user who is neither root nor the one who runs the tests.
 const SOMEBODY_ELSE: u32 = 12_345;
@@ -112,7 +112,7 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
     Impostor {
         name: "a file of 1 GiB",
         put: |path, _| {
-            hollow(path, 1 << 30)?;
+            make_sparse_file(path, 1 << 30)?;
             fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
             Ok(())
         },

@@ -10,13 +10,13 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
-mod events;
 mod files;
+mod hostile_calls;
 mod ids;
 mod impostors;
 mod paths;
-mod run;
+mod program_run;
 mod state;
 mod statusline;
 mod streams;
-mod watch;
+mod surroundings;

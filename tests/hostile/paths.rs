@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{Lab, LabBuilder};
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 
-use crate::events::{ALL, Ask, CLAIMING, WITHOUT_GIT};
+use crate::hostile_calls::{ALL, Ask, CLAIMING, WITHOUT_GIT};
 use crate::impostors::{DEVICE, IN_OUR_PLACE, Impostor, LINKS, Strangers, clear};
-use crate::watch::Watch;
+use crate::surroundings::Watch;
 
 /// A place: its name, and where it is in a scene.
 type Place = (&'static str, fn(&Scene) -> Result<PathBuf>);
@@ -137,7 +137,7 @@ fn play(scene: &Scene, place: &Place, impostor: &Impostor, asks: &[Ask]) -> Resu
             put()?;
             watch = Watch::begin(scene)?;
         }
-        let run = ask.of(scene).and_then(|run| watch.unchanged(scene, &run));
+        let run = ask.run(scene).and_then(|run| watch.require_unchanged(scene, &run));
         run.with_context(|| ask.name.to_owned())?;
     }
     Ok(())

@@ -5,12 +5,12 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
-use omo_tests::stage::{Scene, plugin, sound};
+use omo_tests::scene::{Scene, plugin, require_sound};
 use serde_json::{Value, json};
 
-use crate::events::{Ask, CLAIM, END, FAILURE, LOG, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
-use crate::run::Run;
-use crate::watch::SECRET;
+use crate::hostile_calls::{Ask, CLAIM, END, FAILURE, LOG, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
+use crate::program_run::Run;
+use crate::surroundings::SECRET;
 
 /// A scene with two armed sessions: what is written of the first one, and the second one's entry,
 /// byte for byte.
@@ -30,7 +30,7 @@ impl Stage {
         scene.start("--check true --max-blocks 100")?;
         scene.claim_fails()?;
         let mut other = scene.another()?;
-        sound(&other.prompt("ulw fix the docs")?)?;
+        require_sound(&other.prompt("ulw fix the docs")?)?;
         scene.edit(&[("/limits/cooldownSeconds", json!(0))])?;
         let state = scene.lab.state().context("no state")?;
         let entry = format!("{:?}:{}", scene.session.session(), state["sessions"][scene.session.session()]);
@@ -44,7 +44,7 @@ impl Stage {
     /// Asks with these bytes as the state: it is sound, and the other session's entry is there.
     fn ask(&self, bytes: &[u8], ask: &Ask) -> Result<Run> {
         self.scene.write_state(bytes)?;
-        let run = ask.of(&self.scene)?;
+        let run = ask.run(&self.scene)?;
         ensure!(!run.stdout.contains(SECRET) && !run.stderr.contains(SECRET), "the state's own text is shown");
         // `omo stop --all` is about the other one as well.
         let is_kept = ask.name != STOP_ALL.name && String::from_utf8_lossy(bytes).contains(&self.other);
@@ -54,7 +54,7 @@ impl Stage {
 
     /// In the state, or in one that was moved aside whole.
     fn keeps_the_other(&self) -> Result<bool> {
-        for name in self.scene.names().iter().filter(|name| name.starts_with("runtime.local.json")) {
+        for name in self.scene.state_file_names().iter().filter(|name| name.starts_with("runtime.local.json")) {
             let text = fs::read(self.scene.lab.state_folder().join(name))?;
             if String::from_utf8_lossy(&text).contains(&self.other) {
                 return Ok(true);
@@ -66,7 +66,7 @@ impl Stage {
     /// What only looks says something about the session, or what is wrong, and changes nothing.
     fn look(&self, bytes: &[u8]) -> Result<()> {
         let status = self.ask(bytes, &STATUS)?;
-        let log = LOG.of(&self.scene)?;
+        let log = LOG.run(&self.scene)?;
         ensure!(fs::read(self.scene.state_file())? == bytes, "looking changed the state");
         let id = self.scene.session.session();
         let says = status.stdout.contains(id)
@@ -82,7 +82,7 @@ impl Stage {
         let is_same = fs::read(self.scene.state_file())? == bytes;
         ensure!(run.status == 0 || is_same && run.status == 9, "status {}, and the state was changed", run.status);
         // What could be read was stopped, and what could not be read holds no session.
-        let stop = STOP.of(&self.scene)?;
+        let stop = STOP.run(&self.scene)?;
         ensure!(!stop.blocks(), "still held after `omo stop --all`: {}{}", run.stdout, run.stderr);
         Ok(())
     }
@@ -164,7 +164,7 @@ fn a_state_that_is_cut_at_any_byte_holds_nobody_and_stays_as_it_is() {
         let bytes = stage.text.as_bytes().get(..length).context("too short")?;
         let run = stage.ask(bytes, &STOP)?;
         ensure!(fs::read(stage.scene.state_file())? == bytes, "it was changed");
-        run.silent()
+        run.require_silent()
     };
     all_good((0..stage.text.len()).map(|length| (format!("{length} bytes"), play(length)))).unwrap();
     let some = (0..stage.text.len()).step_by(97);
@@ -311,6 +311,10 @@ fn no_state_allows_more_than_a_hundred_blocks() {
     assert_ne!(text, stage.text);
     stage.scene.write_state(text.as_bytes()).unwrap();
     stage.scene.seal().unwrap();
-    let blocks = (0..110).map(|_| STOP.of(&stage.scene).unwrap()).filter(Run::blocks).count();
-    assert!(blocks > 90 && stage.scene.count().unwrap() == 100, "{blocks} of {}", stage.scene.count().unwrap());
+    let blocks = (0..110).map(|_| STOP.run(&stage.scene).unwrap()).filter(Run::blocks).count();
+    assert!(
+        blocks > 90 && stage.scene.blocks_counted().unwrap() == 100,
+        "{blocks} of {}",
+        stage.scene.blocks_counted().unwrap()
+    );
 }

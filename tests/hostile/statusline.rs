@@ -8,10 +8,10 @@ use std::process::ChildStdin;
 
 use anyhow::{Result, ensure};
 use omo_testkit::samples;
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 use serde_json::{Value, json};
 
-use crate::run::{Call, Run, Stdin};
+use crate::program_run::{Call, Run, Stdin};
 
 const ARGUMENTS: [&str; 1] = ["statusline"];
 
@@ -24,7 +24,7 @@ fn input(scene: &Scene) -> Value {
 /// With some stdin; it is sound, and ends well without a word beside what it prints.
 fn shown(scene: &Scene, stdin: Stdin) -> Result<String> {
     let run: Run = Call { stdin, ..Call::omo(&ARGUMENTS) }.run(scene)?;
-    run.sound()?;
+    run.require_sound()?;
     ensure!(run.status == 0 && run.stderr.is_empty(), "{run:?}");
     Ok(run.stdout)
 }
@@ -159,7 +159,7 @@ fn a_stdout_that_cannot_be_written_to_is_no_error() {
     for setup in ["exec >&-", "exec > /dev/full"] {
         let call = Call { stdin: Stdin::text(&input(&scene).to_string()), ..Call::omo(&ARGUMENTS) };
         let run = call.after(setup).run(&scene).unwrap();
-        run.sound().unwrap();
+        run.require_sound().unwrap();
         assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{setup}");
     }
 }

@@ -8,11 +8,11 @@ use std::process::ChildStdin;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 use serde_json::json;
 
-use crate::events::{Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
-use crate::run::{Call, Run, Stdin};
+use crate::hostile_calls::{Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
+use crate::program_run::{Call, Run, Stdin};
 
 /// Every hook, by one of its events.
 const HOOKS: [&str; 6] = [
@@ -58,8 +58,8 @@ fn again_and_again(stdin: &mut ChildStdin, head: &[u8], piece: &[u8], times: usi
 fn lets_be(scene: &Scene, call: Call) -> Result<()> {
     let before = fs::read(scene.state_file())?;
     let run = call.run(scene)?;
-    run.sound()?;
-    run.silent()?;
+    run.require_sound()?;
+    run.require_silent()?;
     ensure!(fs::read(scene.state_file())? == before, "the state was written");
     Ok(())
 }
@@ -81,9 +81,9 @@ fn an_input_is_answered_while_stdin_stays_open_however_it_comes() {
                 stdin.write_all(piece).ok();
             }
         };
-        let run = Call::fed("omo-stop", Stdin::Fed(Box::new(feed))).run(scene)?;
-        run.sound()?;
-        ensure!(run.blocks() && scene.count()? == 1, "{}", run.stdout);
+        let run = Call::hook_with_stdin("omo-stop", Stdin::Fed(Box::new(feed))).run(scene)?;
+        run.require_sound()?;
+        ensure!(run.blocks() && scene.blocks_counted()? == 1, "{}", run.stdout);
         Ok(())
     });
 }
@@ -96,8 +96,8 @@ fn of_several_values_the_first_one_counts() {
     play(&plugin, &cases, |scene, between| {
         let input = scene.stop_input(&json!({}))?;
         let run = Call::hook("omo-stop", &format!("{input}{between}{input}{between}garbage")).run(scene)?;
-        run.sound()?;
-        ensure!(run.blocks() && scene.count()? == 1, "{}", run.stdout);
+        run.require_sound()?;
+        ensure!(run.blocks() && scene.blocks_counted()? == 1, "{}", run.stdout);
         Ok(())
     });
 }
@@ -120,7 +120,7 @@ fn an_input_that_never_becomes_one_is_given_up_in_silence() {
         .collect();
     play(&plugin, &cases, |scene, &(hook, head, rest)| {
         let feed = move |stdin: &mut ChildStdin| again_and_again(stdin, head, rest, usize::MAX);
-        lets_be(scene, Call::fed(hook, Stdin::Fed(Box::new(feed))))
+        lets_be(scene, Call::hook_with_stdin(hook, Stdin::Fed(Box::new(feed))))
     });
 }
 
@@ -152,7 +152,7 @@ fn an_input_of_64_mib_is_let_be_and_takes_little_memory() {
             again_and_again(stdin, head.as_bytes(), piece, 1_024);
             stdin.write_all(b"\"}").ok();
         };
-        lets_be(scene, Call::fed(hook, Stdin::Fed(Box::new(feed))))
+        lets_be(scene, Call::hook_with_stdin(hook, Stdin::Fed(Box::new(feed))))
     });
 }
 
@@ -169,8 +169,8 @@ fn a_long_message_is_read_within_the_memory() {
         let written = json!(piece).to_string().len() - 2;
         let message = piece.repeat(LONG / written);
         let run = Call::hook("omo-stop", &scene.stop_input(&json!({"last_assistant_message": message}))?).run(scene)?;
-        run.sound()?;
-        ensure!(run.blocks() && scene.count()? == 1, "{}", run.stdout);
+        run.require_sound()?;
+        ensure!(run.blocks() && scene.blocks_counted()? == 1, "{}", run.stdout);
         Ok(())
     });
 }
@@ -187,13 +187,13 @@ fn a_stdin_that_is_no_pipe_is_silence_or_a_whole_answer() {
     let hooks = HOOKS.map(|hook| (hook.to_owned(), hook));
     play(&plugin, &hooks, |scene, hook| {
         let (_master, terminal) = terminal()?;
-        lets_be(scene, Call::fed(hook, Stdin::Is(terminal.into())))
+        lets_be(scene, Call::hook_with_stdin(hook, Stdin::Is(terminal.into())))
     });
     play(&plugin, &[("a file".to_owned(), ())], |scene, ()| {
         let path = scene.lab.root().join("input");
         fs::write(&path, scene.stop_input(&json!({}))?)?;
-        let run = Call::fed("omo-stop", Stdin::Is(File::open(path)?.into())).run(scene)?;
-        run.sound()?;
+        let run = Call::hook_with_stdin("omo-stop", Stdin::Is(File::open(path)?.into())).run(scene)?;
+        run.require_sound()?;
         ensure!(run.blocks(), "{}", run.stdout);
         Ok(())
     });
@@ -231,7 +231,7 @@ fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
     let setups = ["exec >&-", "exec >/dev/full", "exec >&- 2>&-", "exec 2>&-", "exec 2>/dev/full"];
     let cases: Vec<_> =
         asks.iter().flat_map(|ask| setups.map(|setup| (format!("{}, {setup}", ask.name), (ask, setup)))).collect();
-    play(&plugin, &cases, |scene, &(ask, setup)| ask.after(scene, setup).map(drop));
+    play(&plugin, &cases, |scene, &(ask, setup)| ask.run_after(scene, setup).map(drop));
     // In a pipe of 64 KiB a page stays free, or only a part of one: a process that reads it later must not find the
     // beginning of an answer there.
     let pipes: Vec<_> = [0, 100]
@@ -240,8 +240,8 @@ fn a_stdout_that_takes_nothing_gets_no_half_answer_and_ends_no_hook_badly() {
         .collect();
     play(&plugin, &pipes, |scene, &(ask, free)| {
         let (mut reader, writer, written) = full_pipe(free)?;
-        let run = Call { stdout: Some(writer.into()), ..ask.call(scene)? }.run(scene)?;
-        run.sound()?;
+        let run = Call { stdout: Some(writer.into()), ..ask.to_program_call(scene)? }.run(scene)?;
+        run.require_sound()?;
         let mut left = Vec::new();
         reader.read_to_end(&mut left)?;
         let said = String::from_utf8_lossy(left.get(written..).unwrap_or_default()).into_owned();
@@ -258,19 +258,19 @@ fn a_client_that_is_gone_is_no_error() {
     play(&plugin, &cases, |scene, ask| {
         let (reader, writer) = std::io::pipe()?;
         drop(reader);
-        let run = Call { stdout: Some(writer.into()), ..ask.call(scene)? }.run(scene)?;
-        run.sound()
+        let run = Call { stdout: Some(writer.into()), ..ask.to_program_call(scene)? }.run(scene)?;
+        run.require_sound()
     });
 }
 
 /// Whatever a limit cuts off: a block is counted, the state is the old one or a new one, no
 /// temporary file is left, and without the limit all is well again.
 fn within_a_limit(scene: &mut Scene, ask: &Ask, setup: &str) -> Result<Run> {
-    let run = ask.after(scene, setup)?;
+    let run = ask.run_after(scene, setup)?;
     ensure!(scene.lab.state().is_some(), "no state that parses");
-    ensure!(!scene.names().iter().any(|name| name.contains(".tmp")), "{:?}", scene.names());
+    ensure!(!scene.state_file_names().iter().any(|name| name.contains(".tmp")), "{:?}", scene.state_file_names());
     scene.prompt("ulw once more")?;
-    ensure!(STOP.of(scene)?.blocks(), "not held any more");
+    ensure!(STOP.run(scene)?.blocks(), "not held any more");
     Ok(run)
 }
 
@@ -308,8 +308,8 @@ fn without_space_a_block_is_not_given_and_a_command_says_why() {
     play(&plugin, &cases, |scene, setup| {
         let before = fs::read(scene.state_file())?;
         ensure!(before.len() > 600, "the state must be longer than what may be written of it");
-        STOP.after(scene, setup)?.silent()?;
-        let told = STOP_ALL.after(scene, setup)?;
+        STOP.run_after(scene, setup)?.require_silent()?;
+        let told = STOP_ALL.run_after(scene, setup)?;
         ensure!(told.status == 9 && told.stderr.contains("runtime.local.json"), "{}", told.stderr);
         ensure!(fs::read(scene.state_file())? == before, "the state was written");
         Ok(())

@@ -2,8 +2,8 @@
 //! busy machine is that of a quiet one.
 #![cfg(target_os = "linux")]
 
-use omo_testkit::instructions::{CASES, CountChange, held, judge};
-use omo_tests::stage::{plugin, say};
+use omo_testkit::instructions::{CASES, CountChange, compare_count, recorded_counts};
+use omo_tests::scene::{plugin, print_skip};
 
 /// Counts of one binary differ by less than one part of so many, whatever else the machine does.
 const AGREEMENT: u64 = 100;
@@ -14,7 +14,7 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
     let plugin = plugin();
     #[expect(clippy::disallowed_methods, reason = "set by the runner of the tests, beside the plugin")]
     let triple = std::env::var("OMO_TEST_TARGET").unwrap_or_default();
-    let held = held(&triple).unwrap();
+    let held = recorded_counts(&triple).unwrap();
     let held = held.unwrap_or_else(|| panic!("no counts are held for the target {triple:?}"));
     let mut grown = Vec::new();
     for case in CASES {
@@ -25,13 +25,13 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
             "{}: {first} and {second} instructions for the same work",
             case.name
         );
-        match judge(held.counts.get(case.name).copied(), first.min(second)) {
-            CountChange::Kept => {}
-            CountChange::Shrunk { percent } => say(&format!(
+        match compare_count(held.counts.get(case.name).copied(), first.min(second)) {
+            CountChange::Same => {}
+            CountChange::Shrunk { percent } => print_skip(&format!(
                 "{} needs {percent} % fewer instructions: `cargo xtask instructions --accept` holds that",
                 case.name
             )),
-            CountChange::New => grown.push(format!("{}: no count is held", case.name)),
+            CountChange::Unknown => grown.push(format!("{}: no count is held", case.name)),
             CountChange::Grown { percent } => grown.push(format!("{}: {first}, {percent} % more", case.name)),
         }
     }

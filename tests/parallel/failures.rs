@@ -11,7 +11,7 @@ use omo_plan::run::state::{RunPhase, TaskStatus};
 
 use omo_testkit::wait_until;
 
-use crate::ground::{Ground, Step, four, on, session, step};
+use crate::parallel_repository::{Ground, Step, four_sessions, on_repository, session, step};
 
 /// What takes longer than this does not come.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -20,48 +20,48 @@ const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d
 
 /// The run ends otherwise than complete, and the user's branch is as it was.
 fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
-    ground.omo(&["run", "watch"])?.ends(1)?;
+    ground.omo(&["run", "watch"])?.exits_with(1)?;
     let state = ground.state()?;
     ensure!(state.phase == RunPhase::Ended { result: RunResult::Failed }, "{:?}", state.phase);
     ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
     ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
-    ground.is_tidy()
+    ground.require_tidy()
 }
 
 /// What was in the way is fixed; the run goes on and comes to the same end as one that was never disturbed.
 fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
     for (number, file) in WELL {
-        ground.well(number, file)?;
+        ground.do_step_as_planned(number, file)?;
     }
     ground.open(&["--resume"])?;
-    ground.omo(&["run", "watch"])?.ends(0)?;
-    ground.is_whole(&WELL)
+    ground.omo(&["run", "watch"])?.exits_with(0)?;
+    ground.require_complete(&WELL)
 }
 
 fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
     let state = ground.state()?;
-    state.apart.and_then(|apart| apart.groups.get(group).map(|known| known.status)).context("no such session")
+    state.parallel.and_then(|apart| apart.groups.get(group).map(|known| known.status)).context("no such session")
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_red_check_up_to_the_cap_fails_its_session_alone() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(2, "echo wrong > b.txt\n")?;
+        ground.set_step_script(2, "echo wrong > b.txt\n")?;
         ground.open(&[])?;
         ends_failed(ground, &before)?;
         let state = ground.state()?;
         ensure!(
-            state.units["2"].status == TaskStatus::Failed && state.units["2"].attempts == 3,
+            state.tasks["2"].status == TaskStatus::Failed && state.tasks["2"].attempts == 3,
             "{:?}",
-            state.units["2"]
+            state.tasks["2"]
         );
         ensure!(status(ground, "session-2")? == GroupStatus::Done, "its sibling did not finish");
-        ensure!(!ground.started().contains(&"session-3".to_owned()), "the next wave was begun");
+        ensure!(!ground.started_sessions().contains(&"session-3".to_owned()), "the next wave was begun");
         // What it did before that is not done again.
         goes_on_to_its_end(ground)?;
-        ensure!(ground.state()?.units["1"].attempts == 1 && ground.state()?.units["3"].attempts == 1);
+        ensure!(ground.state()?.tasks["1"].attempts == 1 && ground.state()?.tasks["3"].attempts == 1);
         Ok(())
     })
     .unwrap();
@@ -70,14 +70,14 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(3, "echo 3 > c.txt; echo x > secret.txt\n")?;
+        ground.set_step_script(3, "echo 3 > c.txt; echo x > secret.txt\n")?;
         ground.open(&[])?;
         ends_failed(ground, &before)?;
-        let end = ground.state()?.units["3"].end.clone().context("no end")?;
+        let end = ground.state()?.tasks["3"].last_end.clone().context("no end")?;
         ensure!(end.evidence.starts_with("SCOPE VIOLATION: Step 3"), "{}", end.evidence);
-        ensure!(ground.state()?.units["3"].attempts == 1, "it was sent back");
+        ensure!(ground.state()?.tasks["3"].attempts == 1, "it was sent back");
         goes_on_to_its_end(ground)?;
         ensure!(!ground.project().join("secret.txt").exists());
         Ok(())
@@ -88,13 +88,13 @@ fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let once = "if ! [ -e \"$scripts/once\" ]; then touch \"$scripts/once\"; rm -rf \"$PWD\"; cd /; fi\n";
-        ground.script(2, &format!("echo 2 > b.txt\n{once}"))?;
+        ground.set_step_script(2, &format!("echo 2 > b.txt\n{once}"))?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ensure!(ground.state()?.units["1"].attempts == 1, "what had passed was done again");
-        ground.is_whole(&WELL)
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(ground.state()?.tasks["1"].attempts == 1, "what had passed was done again");
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -103,12 +103,12 @@ fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
     // Both write a file that neither of their fences names.
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
-        ground.script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.set_step_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
+        ground.set_step_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
         ensure!(said.out.contains("Session 2 (Part 2) cannot be brought together with what"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
@@ -118,10 +118,10 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
                 && status(ground, "session-2")? == GroupStatus::InConflict
         );
         // It is done again on top of the other one, and what it had is kept.
-        ground.well(3, "c.txt")?;
-        ground.omo(&["answer", "q1", "redo"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)?;
+        ground.do_step_as_planned(3, "c.txt")?;
+        ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)?;
         ensure!(std::fs::read_to_string(ground.project().join("README.md"))?.trim() == "one");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
@@ -134,24 +134,25 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_first_try() {
-    on(&four(), "", |ground| {
-        ground.script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
-        ground.script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_step_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
+        ground.set_step_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(7)?;
+        ground.omo(&["run", "watch"])?.exits_with(7)?;
         // Its user looks at the conflict where that is, and stays there.
         let state = ground.state()?;
-        let tree = state.apart.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let tree =
+            state.parallel.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
         let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
-        ground.well(3, "c.txt")?;
-        ground.omo(&["answer", "q1", "redo"])?.ends(0)?;
+        ground.do_step_as_planned(3, "c.txt")?;
+        ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         let said = ground.omo(&["run", "watch"])?;
         shell.kill()?;
         shell.wait()?;
-        ensure!(said.ends(7)?.out.contains("works in it"), "whoever is asked is not told what holds it up");
-        ground.omo(&["answer", "q2", "continue"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)?;
+        ensure!(said.exits_with(7)?.out.contains("works in it"), "whoever is asked is not told what holds it up");
+        ground.omo(&["answer", "q2", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)?;
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
         ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user is not told where it is");
@@ -163,17 +164,17 @@ fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_fir
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
-    on(&four(), "", |ground| {
-        ground.script(
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_step_script(
             2,
             "if ! [ -e ../../../died ]; then touch ../../../died; echo half > b.txt; kill -9 $$; fi\necho 2 > b.txt\n",
         )?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        let unit = ground.state()?.units["2"].clone();
-        ensure!((unit.attempts, unit.lost) == (1, 1), "{unit:?}");
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        let unit = ground.state()?.tasks["2"].clone();
+        ensure!((unit.attempts, unit.lost_workers) == (1, 1), "{unit:?}");
         std::fs::remove_file(ground.project().join("died"))?;
-        ground.is_whole(&WELL)
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -181,12 +182,16 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_always_dies_is_not_fed_for_ever() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(2, "kill -9 $$\n")?;
+        ground.set_step_script(2, "kill -9 $$\n")?;
         ground.open(&[])?;
         ends_failed(ground, &before)?;
-        ensure!(ground.started().iter().filter(|group| *group == "session-1").count() == 3, "{:?}", ground.started());
+        ensure!(
+            ground.started_sessions().iter().filter(|group| *group == "session-1").count() == 3,
+            "{:?}",
+            ground.started_sessions()
+        );
         goes_on_to_its_end(ground)
     })
     .unwrap();
@@ -203,20 +208,20 @@ fn limit(resets_at: &str) -> String {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let limit = limit("$(($(date +%s) + 3))");
-        ground.script(
+        ground.set_step_script(
             2,
             &format!(
                 "if ! [ -e \"$scripts/limited\" ]; then date +%s > \"$scripts/limited\"; {limit} fi\necho 2 > b.txt\n"
             ),
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
-        let unit = ground.state()?.units["2"].clone();
-        ensure!((unit.attempts, unit.lost) == (1, 0), "{unit:?}");
-        ground.is_whole(&WELL)
+        let unit = ground.state()?.tasks["2"].clone();
+        ensure!((unit.attempts, unit.lost_workers) == (1, 0), "{unit:?}");
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -224,8 +229,8 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
-    on(&four(), "", |ground| {
-        ground.script(
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_step_script(
             2,
             &format!(
                 "if ! [ -e \"$scripts/limited\" ]; then touch \"$scripts/limited\"; {} fi\necho 2 > b.txt\n",
@@ -233,11 +238,11 @@ fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
             ),
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("a limit of use was met"), "{}", said.out);
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -245,14 +250,14 @@ fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_session_that_hangs_is_ended_when_its_time_is_up() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(3, "sleep 600\n")?;
+        ground.set_step_script(3, "sleep 600\n")?;
         ground.open(&["--time-limit", "1"])?;
         ends_failed(ground, &before)?;
-        let unit = ground.state()?.units["3"].clone();
+        let unit = ground.state()?.tasks["3"].clone();
         ensure!(
-            unit.attempts == 3 && unit.end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
+            unit.attempts == 3 && unit.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
             "{unit:?}"
         );
         goes_on_to_its_end(ground)
@@ -263,11 +268,11 @@ fn a_session_that_hangs_is_ended_when_its_time_is_up() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_says_about_its_work_is_no_proof_of_it() {
-    on(&four(), "", |ground| {
-        ground.script(3, "end\n")?;
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_step_script(3, "end\n")?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(1)?;
-        let unit = ground.state()?.units["3"].clone();
+        ground.omo(&["run", "watch"])?.exits_with(1)?;
+        let unit = ground.state()?.tasks["3"].clone();
         ensure!(unit.status == TaskStatus::Failed, "{unit:?}");
         goes_on_to_its_end(ground)
     })
@@ -277,12 +282,12 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn clients_that_begin_with_nothing_are_not_started_for_ever() {
-    on(&four(), "", |ground| {
-        ground.client("cat >/dev/null; echo >> \"$(dirname \"$0\")/steps/started\"; exit 0\n")?;
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_client_script("cat >/dev/null; echo >> \"$(dirname \"$0\")/steps/started\"; exit 0\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("could not be started"), "{}", said.out);
-        ensure!(ground.started().len() <= 6, "{:?}", ground.started());
+        ensure!(ground.started_sessions().len() <= 6, "{:?}", ground.started_sessions());
         Ok(())
     })
     .unwrap();
@@ -293,12 +298,12 @@ fn clients_that_begin_with_nothing_are_not_started_for_ever() {
 fn a_step_that_may_be_left_out_holds_up_nobody() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
-    on(&sessions, "", |ground| {
-        ground.script(3, "echo wrong > c.txt\n")?;
+    on_repository(&sessions, "", |ground| {
+        ground.set_step_script(3, "echo wrong > c.txt\n")?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?;
-        ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
-        ensure!(ground.state()?.units["3"].status == TaskStatus::Skipped);
+        ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])?;
+        ensure!(ground.state()?.tasks["3"].status == TaskStatus::Skipped);
         ensure!(!ground.project().join("c.txt").exists(), "what it had begun is part of the whole");
         Ok(())
     })
@@ -308,18 +313,18 @@ fn a_step_that_may_be_left_out_holds_up_nobody() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(3, "sleep 600\n")?;
+        ground.set_step_script(3, "sleep 600\n")?;
         ground.open(&[])?;
-        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let run = ground.run()?;
         wait_until("the step that hangs", LIMIT, || {
-            run.state().ok().filter(|state| state.units["3"].status == TaskStatus::Running).map(drop)
+            run.state().ok().filter(|state| state.tasks["3"].status == TaskStatus::Running).map(drop)
         })?;
-        ground.omo(&["run", "cancel"])?.ends(0)?;
+        ground.omo(&["run", "cancel"])?.exits_with(0)?;
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
-        ground.is_tidy()?;
+        ground.require_tidy()?;
         goes_on_to_its_end(ground)
     })
     .unwrap();
@@ -328,17 +333,17 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let failed = "printf '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":500,\"result\":\"overloaded\"}\\n' >&3\nexit 1\n";
-        ground.script(3, failed)?;
+        ground.set_step_script(3, failed)?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("the API failed: overloaded"), "{}", said.out);
-        ensure!(ground.state()?.units["3"].attempts == 0, "{:?}", ground.state()?.units["3"]);
-        ground.well(3, "c.txt")?;
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ensure!(ground.state()?.tasks["3"].attempts == 0, "{:?}", ground.state()?.tasks["3"]);
+        ground.do_step_as_planned(3, "c.txt")?;
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -346,13 +351,13 @@ fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         // `end` is what the stand-in does once nothing is left for it.
         let late = "eval \"end_$(declare -f end)\"\nend() { echo late > late.txt; git add -A; git commit -qm late; end_end; }\n";
-        ground.script(3, &format!("echo 3 > c.txt\n{late}"))?;
+        ground.set_step_script(3, &format!("echo 3 > c.txt\n{late}"))?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)?;
         ensure!(!ground.project().join("late.txt").exists(), "nobody has judged it");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
@@ -367,23 +372,24 @@ fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
 fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
-    on(&sessions, "", |ground| {
+    on_repository(&sessions, "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         // Its files are taken back when it is left out; the commit stays on the branch.
-        ground.script(3, "echo wrong > c.txt; git add -A; git commit -qm c\n")?;
+        ground.set_step_script(3, "echo wrong > c.txt; git add -A; git commit -qm c\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("no step of it was judged with what its branch changes in c.txt"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // Its user takes that back, and what is left is what was judged.
         let state = ground.state()?;
-        let tree = state.apart.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let tree =
+            state.parallel.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
         ground.git(&["-C", &tree, "reset", "-q", "--hard"])?;
         ground.git(&["-C", &tree, "rm", "-q", "c.txt"])?;
         ground.git(&["-C", &tree, "commit", "-qm", "without c"])?;
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?;
-        ground.is_whole(&[(1, "a.txt"), (2, "b.txt")])?;
+        ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])?;
         ensure!(!ground.project().join("c.txt").exists());
         Ok(())
     })
@@ -393,16 +399,16 @@ fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let broken =
             "eval \"end_$(declare -f end)\"\nend() { echo broken > \"$(git rev-parse --git-dir)/index\"; end_end; }\n";
-        ground.script(3, &format!("echo 3 > c.txt\n{broken}"))?;
+        ground.set_step_script(3, &format!("echo 3 > c.txt\n{broken}"))?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(std::fs::read_to_string(ground.project().join("e.txt"))?.trim() == "5");
         let known =
-            ground.state()?.apart.and_then(|apart| apart.groups.get("session-2").cloned()).context("no session")?;
-        ensure!(known.left.is_some_and(|why| why.contains("omo-")), "nobody is told");
+            ground.state()?.parallel.and_then(|apart| apart.groups.get("session-2").cloned()).context("no session")?;
+        ensure!(known.leftover_reason.is_some_and(|why| why.contains("omo-")), "nobody is told");
         let events = ground.run()?.events()?.len();
         ground.omo(&["report"])?;
         ensure!(ground.run()?.events()?.len() == events, "it is told again and again");
@@ -416,11 +422,11 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
 fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
     // More files than are kept of a session, in a folder that git ignores.
     let many = "mkdir out && cd out && seq 10001 | xargs touch && cd .. && test -f e.txt";
-    on(&four(), many, |ground| {
+    on_repository(&four_sessions(), many, |ground| {
         std::fs::write(ground.project().join(".git/info/exclude"), "out/\n")?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -428,21 +434,21 @@ fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_budget_that_is_spent_before_the_last_wave_is_asked_about() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         // Each client of the first wave says that it has cost a quarter of a dollar.
         ground.open(&["--max-budget-usd", "0.5"])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("the budget of the run is spent"), "{}", said.out);
-        ensure!(!ground.started().contains(&"session-3".to_owned()), "{:?}", ground.started());
+        ensure!(!ground.started_sessions().contains(&"session-3".to_owned()), "{:?}", ground.started_sessions());
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // Trying again changes nothing about that.
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("--resume --max-budget-usd X sets another one"), "{}", said.out);
         ground.open(&["--resume", "--max-budget-usd", "2"])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }

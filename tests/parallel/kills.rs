@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use omo_testkit::wait_until;
 
-use crate::ground::{Ground, four, on};
+use crate::parallel_repository::{Ground, four_sessions, on_repository};
 
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
 /// A moment that comes later than this does not come.
@@ -75,26 +75,26 @@ pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
 fn killed_after(ground: &Ground, events: u64) -> Result<()> {
     let before = ground.git(&["rev-parse", "HEAD"])?;
     ground.open(&[])?;
-    ground.omo(&["agent", "workers", "start"])?.ends(0)?;
+    ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
     ensure!(reaches(ground, events)?, "the run has no {events} events");
     kill_supervisor(ground)?;
     ensure!(ground.git(&["fsck", "--strict", "--no-dangling"])?.is_empty());
     let head = ground.git(&["rev-parse", "HEAD"])?;
     let state = ground.state()?;
-    let tip = state.apart.as_ref().map(|apart| apart.tip.clone());
+    let tip = state.parallel.as_ref().map(|apart| apart.tip.clone());
     ensure!(head == before || Some(&head) == tip.as_ref(), "the user's branch is halfway, at {head}");
     let said = ground.omo(&["run", "watch"])?;
     ensure!(said.status == 0, "{}\n{}\n{}", said.status, said.out, said.err);
-    let attempts: Vec<u32> = ground.state()?.units.values().map(|unit| unit.attempts).collect();
+    let attempts: Vec<u32> = ground.state()?.tasks.values().map(|unit| unit.attempts).collect();
     ensure!(attempts == [1; 5], "attempts were used: {attempts:?}");
-    ground.is_whole(&WELL)
+    ground.require_complete(&WELL)
 }
 
 /// One of four threads' share of the moments.
 fn moments(share: u64) -> Result<()> {
     // A run that is never disturbed writes more than 40 events.
     for events in (0..5).map(|place| 3 + share * 2 + place * 8) {
-        on(&four(), "test -f a.txt && test -f e.txt", |ground| {
+        on_repository(&four_sessions(), "test -f a.txt && test -f e.txt", |ground| {
             killed_after(ground, events).with_context(|| format!("killed after event {events}"))
         })?;
     }

@@ -9,9 +9,9 @@ use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::RunPhase;
 use omo_testkit::wait_until;
-use omo_tests::apart::{PLAN, plan};
+use omo_tests::parallel_plan::{PLAN, plan_text};
 
-use crate::ground::{Step, four, on, session, step};
+use crate::parallel_repository::{Step, four_sessions, on_repository, session, step};
 
 const LIMIT: Duration = Duration::from_mins(1);
 const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
@@ -19,7 +19,7 @@ const WELL: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
-    on(&four(), "test -f a.txt && sh ../../../../meanwhile", |ground| {
+    on_repository(&four_sessions(), "test -f a.txt && sh ../../../../meanwhile", |ground| {
         // While the whole is checked for the first time.
         fs::write(
             ground.project().join("../meanwhile"),
@@ -27,9 +27,9 @@ fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
              git add mine.txt && git commit -qm mine; fi\n",
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(said.out.contains("Your branch has moved"), "{}", said.out);
-        ground.is_whole(&WELL)?;
+        ground.require_complete(&WELL)?;
         ensure!(fs::read_to_string(ground.project().join("mine.txt"))? == "mine\n");
         ensure!(ground.git(&["log", "--format=%s"])?.lines().any(|line| line == "mine"));
         let checked = fs::read_to_string(ground.project().join("../checked"))?;
@@ -42,21 +42,21 @@ fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
-    on(&four(), "", |ground| {
-        ground.script(
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_step_script(
             5,
             "echo 5 > e.txt; (cd ../../.. && echo other > a.txt && git add a.txt && git commit -qm mine)\n",
         )?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("a.txt"), "{}", said.out);
         ensure!(ground.git(&["log", "-1", "--format=%s"])? == "mine");
         ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
         // Its user takes the commit back, and all goes well.
         ground.git(&["reset", "-q", "--hard", "HEAD~1"])?;
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -71,11 +71,11 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
         ("checkout -q --orphan new && git commit -qm mine && git branch -M main", "test -f e.txt"),
         ("reset -q --hard HEAD~1", "test -f e.txt"),
     ] {
-        on(&four(), check, |ground| {
+        on_repository(&four_sessions(), check, |ground| {
             let before = ground.git(&["rev-parse", "HEAD"])?;
-            ground.script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
+            ground.set_step_script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
             ground.open(&[])?;
-            let said = ground.omo(&["run", "watch"])?.ends(7)?;
+            let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
             ensure!(said.out.contains("its history was rewritten"), "{rewritten}: {}", said.out);
             let line = said.out.split('`').find(|part| part.starts_with("git merge ")).unwrap_or_default().to_owned();
             ensure!(before.starts_with(line.trim_start_matches("git merge ")), "{rewritten}: {line:?}");
@@ -83,9 +83,9 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
             ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
             // Its user wants it after all.
             ground.git(&["merge", "-q", "--no-edit", "--allow-unrelated-histories", &before])?;
-            ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-            ground.omo(&["run", "watch"])?.ends(0)?;
-            ground.is_whole(&WELL)
+            ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+            ground.omo(&["run", "watch"])?.exits_with(0)?;
+            ground.require_complete(&WELL)
         })
         .unwrap();
     }
@@ -94,19 +94,19 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let lock = ground.project().join(".git/index.lock");
-        ground.script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
+        ground.set_step_script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
         ground.open(&[])?;
-        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let is_merged = || {
-            let groups = ground.state().ok()?.apart?.groups;
+            let groups = ground.state().ok()?.parallel?.groups;
             (groups.len() == 4 && groups.values().all(|known| known.status == GroupStatus::Merged)).then_some(())
         };
         wait_until("the merge of the last session", LIMIT, is_merged)?;
         fs::remove_file(lock)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -114,17 +114,20 @@ fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn an_edit_that_is_not_committed_is_never_written_over() {
-    on(&four(), "", |ground| {
+    on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.script(5, "echo 5 > e.txt; echo draft > ../../../a.txt; echo words, more >> ../../../README.md\n")?;
+        ground.set_step_script(
+            5,
+            "echo 5 > e.txt; echo draft > ../../../a.txt; echo words, more >> ../../../README.md\n",
+        )?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("a.txt"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ensure!(fs::read_to_string(ground.project().join("a.txt"))? == "draft\n");
         fs::remove_file(ground.project().join("a.txt"))?;
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
         // What was not in the way stays as it is, uncommitted.
         ensure!(fs::read_to_string(ground.project().join("README.md"))? == "words\nwords, more\n");
         ensure!(
@@ -140,16 +143,16 @@ fn an_edit_that_is_not_committed_is_never_written_over() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
-    on(&four(), "", |ground| {
-        ground.script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
+    on_repository(&four_sessions(), "", |ground| {
+        ground.set_step_script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
         ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(7)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("other is checked out, and the run began on main"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "other"])? == ground.git(&["rev-parse", "main"])?);
         ground.git(&["checkout", "-q", "main"])?;
-        ground.omo(&["answer", "q1", "continue"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&WELL)
+        ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&WELL)
     })
     .unwrap();
 }
@@ -157,10 +160,10 @@ fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_whole_whose_check_is_red_goes_nowhere() {
-    on(&four(), "test -f never.txt", |ground| {
+    on_repository(&four_sessions(), "test -f never.txt", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(ground.state()?.phase == RunPhase::Ended { result: RunResult::Failed });
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ensure!(ground.git(&["status", "--porcelain"])?.is_empty(), "{}", ground.git(&["status", "--porcelain"])?);
@@ -176,7 +179,7 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
                 ])?
                 .contains("e.txt")
         );
-        ground.is_tidy()
+        ground.require_tidy()
     })
     .unwrap();
 }
@@ -185,26 +188,26 @@ fn a_whole_whose_check_is_red_goes_nowhere() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well() {
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
-    on(&first(), "test -f a.txt", |ground| {
+    on_repository(&first(), "test -f a.txt", |ground| {
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&[(1, "a.txt"), (3, "c.txt")])?;
         // Its user goes on as well.
         fs::write(ground.project().join("mine.txt"), "mine\n")?;
         let mut more = first();
         more.push(session(2, &[step(5, "e.txt")]));
-        ground.lab.write(PLAN, &plan(&more, "test -f a.txt && test -f mine.txt"))?;
+        ground.lab.write(PLAN, &plan_text(&more, "test -f a.txt && test -f mine.txt"))?;
         ground.git(&["add", "."])?;
         ground.git(&["commit", "-qm", "mine"])?;
-        ground.well(5, "e.txt")?;
+        ground.do_step_as_planned(5, "e.txt")?;
         ground.open(&["--resume"])?;
-        let said = ground.omo(&["run", "watch"])?.ends(0)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
-        let mut started = ground.started();
+        let mut started = ground.started_sessions();
         // Those of a wave begin at the same time.
         started.sort();
         ensure!(started == ["session-1", "session-2", "session-3"], "{started:?}");
-        ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
+        ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
     })
     .unwrap();
 }
@@ -213,18 +216,18 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it() {
     let skipped = Step { number: 1, file: "a.txt", on_failure: "skip" };
-    on(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
-        ground.script(1, "echo wrong > a.txt\n")?;
+    on_repository(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
+        ground.set_step_script(1, "echo wrong > a.txt\n")?;
         ground.open(&[])?;
         // All that its plan asks for has landed but for that step, and the user who goes on is told.
-        let said = ground.omo(&["run", "watch"])?.ends(1)?;
+        let said = ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(said.out.contains("PARTIAL (1/2 passed)"), "{}", said.out);
         ensure!(ground.state()?.phase == RunPhase::Ended { result: RunResult::CompletedWithFailures });
         ensure!(!ground.project().join("a.txt").exists());
-        ground.well(1, "a.txt")?;
-        ground.omo(&["run", "retry", "1"])?.ends(0)?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])
+        ground.do_step_as_planned(1, "a.txt")?;
+        ground.omo(&["run", "retry", "1"])?.exits_with(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&[(1, "a.txt"), (3, "c.txt")])
     })
     .unwrap();
 }
@@ -233,22 +236,22 @@ fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn another_check_of_the_whole_is_run_after_the_landing_too() {
     let sessions = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
-    on(&sessions(), "", |ground| {
+    on_repository(&sessions(), "", |ground| {
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
         for (check, status, expected) in [
             ("test -f never.txt", 1, "Your branch main has what was done before, and nothing of what followed"),
             ("test -f a.txt", 0, "Your branch main has all of it."),
         ] {
-            ground.lab.write(PLAN, &plan(&sessions(), check))?;
+            ground.lab.write(PLAN, &plan_text(&sessions(), check))?;
             ground.git(&["commit", "-qam", check])?;
             let before = ground.git(&["rev-parse", "HEAD"])?;
             ground.open(&["--resume"])?;
-            let said = ground.omo(&["run", "watch"])?.ends(status)?;
+            let said = ground.omo(&["run", "watch"])?.exits_with(status)?;
             ensure!(said.out.contains(expected), "{}", said.out);
             ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "{check}");
-            ensure!(ground.started().len() == 2, "{check}: {:?}", ground.started());
-            ground.is_tidy()?;
+            ensure!(ground.started_sessions().len() == 2, "{check}: {:?}", ground.started_sessions());
+            ground.require_tidy()?;
         }
         Ok(())
     })
@@ -259,22 +262,22 @@ fn another_check_of_the_whole_is_run_after_the_landing_too() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_has_taken_back_is_not_taken_for_done() {
     let first = || vec![session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
-    on(&first(), "", |ground| {
+    on_repository(&first(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.git(&["reset", "-q", "--hard", &before])?;
         let mut more = first();
         more.push(session(2, &[step(5, "e.txt")]));
-        ground.lab.write(PLAN, &plan(&more, ""))?;
+        ground.lab.write(PLAN, &plan_text(&more, ""))?;
         ground.git(&["commit", "-qam", "mine"])?;
-        ground.well(5, "e.txt")?;
+        ground.do_step_as_planned(5, "e.txt")?;
         // It was complete with step 5 alone.
         let refused = ground.open(&["--resume"]).unwrap_err();
         ensure!(format!("{refused:#}").contains("does not have what this run has done"), "{refused:#}");
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ground.is_whole(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ground.require_complete(&[(1, "a.txt"), (3, "c.txt"), (5, "e.txt")])
     })
     .unwrap();
 }
@@ -283,17 +286,17 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_its_user_commits_to_mend_the_whole_is_in_what_is_checked_next() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
-    on(&sessions, "test -f a.txt && test -f mine.txt", |ground| {
+    on_repository(&sessions, "test -f a.txt && test -f mine.txt", |ground| {
         ground.open(&[])?;
-        ground.omo(&["run", "watch"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.exits_with(1)?;
         fs::write(ground.project().join("mine.txt"), "mine\n")?;
         ground.git(&["add", "."])?;
         ground.git(&["commit", "-qm", "mine"])?;
         // The same was checked as before, however often its user went on with it.
         ground.open(&["--resume"])?;
-        ground.omo(&["run", "watch"])?.ends(0)?;
-        ensure!(ground.started().len() == 2, "{:?}", ground.started());
-        ground.is_whole(&[(1, "a.txt"), (3, "c.txt")])
+        ground.omo(&["run", "watch"])?.exits_with(0)?;
+        ensure!(ground.started_sessions().len() == 2, "{:?}", ground.started_sessions());
+        ground.require_complete(&[(1, "a.txt"), (3, "c.txt")])
     })
     .unwrap();
 }

@@ -2,14 +2,14 @@
 //! client that does what `omo agent next` says.
 #![cfg(unix)]
 
-mod ground;
-mod host;
+mod parallel_repository;
+mod second_host;
 
-mod documented;
+mod display;
+mod documented_promises;
 mod failures;
 mod kills;
 mod landing;
-mod launched;
-mod seen;
+mod remote_workers;
 mod stopping;
 mod waves;

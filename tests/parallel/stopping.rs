@@ -11,9 +11,9 @@ use omo_store::sealed_plan_run;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{StandIn, run_command, wait_until};
-use omo_tests::stage::sound;
+use omo_tests::scene::require_sound;
 
-use crate::ground::{Ground, on, session, step};
+use crate::parallel_repository::{Ground, on_repository, session, step};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -46,18 +46,18 @@ fn status_line(ground: &Ground, hooks: &StandIn) -> Result<String> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")])];
-    on(&sessions, "", |ground| {
-        ground.script(1, "sleep 600\n")?;
-        ground.script(2, "sleep 600\n")?;
+    on_repository(&sessions, "", |ground| {
+        ground.set_step_script(1, "sleep 600\n")?;
+        ground.set_step_script(2, "sleep 600\n")?;
         ground.open(&[])?;
-        let mut hooks = StandIn::new(&ground.lab, &omo_tests::stage::plugin())?;
+        let mut hooks = StandIn::new(&ground.lab, &omo_tests::scene::plugin())?;
         let stopped = |hooks: &mut StandIn| -> Result<String> {
-            let answer = sound(&hooks.prompt("/omo:stop-continuation")?)?;
+            let answer = require_sound(&hooks.prompt("/omo:stop-continuation")?)?;
             Ok(answer.reason().unwrap_or_default().to_owned())
         };
         ensure!(!stopped(&mut hooks)?.contains("Still at work"), "nothing was started");
-        ground.omo(&["agent", "workers", "start"])?.ends(0)?;
-        wait_until("both clients work", LIMIT, || (ground.started().len() == 2).then_some(()))?;
+        ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
+        wait_until("both clients work", LIMIT, || (ground.started_sessions().len() == 2).then_some(()))?;
         let run = ground.run()?.id().to_owned();
         let expected = "Still at work: 2 parallel clients and the supervisor of the plan run";
         let said = stopped(&mut hooks)?;
@@ -69,19 +69,19 @@ fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them(
         let line = status_line(ground, &hooks)?;
         ensure!(line.ends_with("clients at work\n"), "{line}");
 
-        ensure!(sound(&hooks.prompt("go on")?)? == HookAnswer::Nothing);
+        ensure!(require_sound(&hooks.prompt("go on")?)? == HookAnswer::Nothing);
         hooks.transcript().interrupted()?;
-        let answer = sound(&hooks.prompt("what is this?")?)?;
+        let answer = require_sound(&hooks.prompt("what is this?")?)?;
         let said = answer.system_message().unwrap_or_default();
         ensure!(said.starts_with("[omo] Esc ended the turn, and not") && said.contains(expected), "{answer:?}");
-        ensure!(sound(&hooks.prompt("and this?")?)? == HookAnswer::Nothing, "it is said once");
+        ensure!(require_sound(&hooks.prompt("and this?")?)? == HookAnswer::Nothing, "it is said once");
 
-        let said = sound(&hooks.prompt("/omo:cancel")?)?;
+        let said = require_sound(&hooks.prompt("/omo:cancel")?)?;
         ensure!(said.reason().is_some_and(|said| said.contains(&format!("{run} is cancelled"))), "{said:?}");
-        ground.omo(&["run", "watch"])?.ends(1)?;
+        ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(!stopped(&mut hooks)?.contains("Still at work"));
         ensure!(!status_line(ground, &hooks)?.contains("at work"));
-        ground.is_tidy()
+        ground.require_tidy()
     })
     .unwrap();
 }

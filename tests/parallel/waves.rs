@@ -4,44 +4,51 @@ use anyhow::ensure;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::RunPhase;
 
-use crate::ground::{four, on};
+use crate::parallel_repository::{four_sessions, on_repository};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn four_sessions_in_two_waves_come_to_one_branch() {
-    on(&four(), "test -f a.txt && test -f b.txt && test -f c.txt && test -f d.txt && test -f e.txt", |ground| {
-        let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.open(&[])?;
-        let said = ground.omo(&["run", "watch"])?.ends(0)?;
-        let state = ground.state()?;
-        ensure!(state.phase == RunPhase::Ended { result: RunResult::Complete }, "{:?}\n{}", state.phase, said.out);
-        let landed = state.apart.as_ref().and_then(|apart| apart.landed.clone());
-        ensure!(landed.map(|(from, _)| from) == Some(before), "{said:?}");
-        let subjects = ground.git(&["log", "--format=%s", "--reverse", "--first-parent"])?;
-        let merges: Vec<&str> = subjects.lines().skip(2).collect();
-        ensure!(
-            merges
-                == [
-                    "merge: ultraplan session 1 — Part 1",
-                    "merge: ultraplan session 2 — Part 2",
-                    "merge: ultraplan session 3 — Part 3",
-                    "merge: ultraplan session 4 — Part 4"
-                ],
-            "{subjects}"
-        );
-        let steps = ground.git(&["log", "--format=%s", "--no-merges"])?;
-        for step in 1..=5 {
-            ensure!(steps.lines().any(|line| line == format!("feat: write {step}")), "{steps}");
-        }
-        for (file, text) in [("a.txt", "1"), ("b.txt", "2"), ("c.txt", "3"), ("d.txt", "4"), ("e.txt", "5")] {
-            ensure!(std::fs::read_to_string(ground.project().join(file))?.trim() == text);
-        }
-        ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
-        ensure!(ground.git(&["for-each-ref", "refs/omo"])?.is_empty(), "something was kept that was merged");
-        let mut started = ground.started();
-        let second = started.split_off(2);
-        (started.sort(), ensure!(started == ["session-1", "session-2"] && second.len() == 2, "{started:?} {second:?}"));
-        ground.is_tidy()
-    })
+    on_repository(
+        &four_sessions(),
+        "test -f a.txt && test -f b.txt && test -f c.txt && test -f d.txt && test -f e.txt",
+        |ground| {
+            let before = ground.git(&["rev-parse", "HEAD"])?;
+            ground.open(&[])?;
+            let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
+            let state = ground.state()?;
+            ensure!(state.phase == RunPhase::Ended { result: RunResult::Complete }, "{:?}\n{}", state.phase, said.out);
+            let landed = state.parallel.as_ref().and_then(|apart| apart.landed.clone());
+            ensure!(landed.map(|(from, _)| from) == Some(before), "{said:?}");
+            let subjects = ground.git(&["log", "--format=%s", "--reverse", "--first-parent"])?;
+            let merges: Vec<&str> = subjects.lines().skip(2).collect();
+            ensure!(
+                merges
+                    == [
+                        "merge: ultraplan session 1 — Part 1",
+                        "merge: ultraplan session 2 — Part 2",
+                        "merge: ultraplan session 3 — Part 3",
+                        "merge: ultraplan session 4 — Part 4"
+                    ],
+                "{subjects}"
+            );
+            let steps = ground.git(&["log", "--format=%s", "--no-merges"])?;
+            for step in 1..=5 {
+                ensure!(steps.lines().any(|line| line == format!("feat: write {step}")), "{steps}");
+            }
+            for (file, text) in [("a.txt", "1"), ("b.txt", "2"), ("c.txt", "3"), ("d.txt", "4"), ("e.txt", "5")] {
+                ensure!(std::fs::read_to_string(ground.project().join(file))?.trim() == text);
+            }
+            ensure!(ground.git(&["status", "--porcelain"])?.is_empty());
+            ensure!(ground.git(&["for-each-ref", "refs/omo"])?.is_empty(), "something was kept that was merged");
+            let mut started = ground.started_sessions();
+            let second = started.split_off(2);
+            (
+                started.sort(),
+                ensure!(started == ["session-1", "session-2"] && second.len() == 2, "{started:?} {second:?}"),
+            );
+            ground.require_tidy()
+        },
+    )
     .unwrap();
 }

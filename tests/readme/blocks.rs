@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 
 use crate::commands::{tasks, without_remark};
 use crate::{fenced, page, top};

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use omo_testkit::Lab;
-use omo_tests::judged::AGREES;
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::claim_scene::AGREES;
+use omo_tests::scene::{Scene, plugin};
 
 use crate::{first_cells, page};
 

@@ -10,7 +10,7 @@
 mod blocks;
 mod commands;
 mod files;
-mod picture;
+mod run_picture;
 mod sentences;
 mod symptoms;
 

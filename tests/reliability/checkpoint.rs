@@ -3,8 +3,8 @@
 use std::fs;
 
 use omo_testkit::strace::{self, CallFault};
-use omo_tests::planned::{CHECKPOINT, Ground, REPORT, two};
-use omo_tests::snapshot::Snapshot;
+use omo_tests::folder_snapshot::Snapshot;
+use omo_tests::plan_project::{CHECKPOINT, Ground, REPORT, two_tasks};
 
 fn read(ground: &Ground, path: &str) -> anyhow::Result<String> {
     Ok(fs::read_to_string(ground.lab().project().join(path))?)
@@ -13,7 +13,7 @@ fn read(ground: &Ground, path: &str) -> anyhow::Result<String> {
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn the_checkpoint_goes_last() {
-    let ground = Ground::new(&two()).unwrap();
+    let ground = Ground::new(&two_tasks()).unwrap();
     ground.open().unwrap();
     ground.pass("1", "one").unwrap();
     let ticket = ground.start("2").unwrap();
@@ -35,7 +35,7 @@ fn the_checkpoint_goes_last() {
     assert!(read(&ground, REPORT).unwrap().contains("**Status:** complete"));
     assert_eq!(ground.report().unwrap()["result"], "complete");
     // The next command removes it.
-    let said = ground.person(&["agent", "next"]).unwrap().ends(0).unwrap();
+    let said = ground.omo_at_terminal(&["agent", "next"]).unwrap().exits_with(0).unwrap();
     assert!(said.out.contains("Execution complete: complete"), "{}", said.out);
     assert!(!ground.lab().project().join(CHECKPOINT).exists());
 }

@@ -16,10 +16,10 @@ use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use omo_testkit::strace::{self, SystemCall};
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 use serde_json::{Value, json};
 
-use crate::deeds::STRANGER;
+use crate::fault_operations::STRANGER;
 
 const SESSIONS: usize = 20;
 const PROCESSES: usize = 100;
@@ -33,7 +33,7 @@ fn id(number: usize) -> String {
 
 /// A project whose sessions are all held, each with something unknown in its entry.
 fn armed(scene: &Scene) -> Result<()> {
-    let started = omo_tests::stage::ago(60_000);
+    let started = omo_tests::scene::time_ago(60_000);
     let entry = |number| {
         format!(
             "\"{}\":{{{UNKNOWN},\"ulw\":{{\"enabled\":true,\"stopBlocks\":0,\"startedAt\":\"{started}\"}},\
@@ -65,7 +65,7 @@ fn hook(scene: &Scene, session: &str, binary: &str, event: &str, fields: &Value)
         fields.insert("session_id".to_owned(), session.into());
         fields.insert("transcript_path".to_owned(), Value::Null);
     }
-    crate::deeds::hook(scene, binary, event, &fields)
+    crate::fault_operations::hook(scene, binary, event, &fields)
 }
 
 /// Starts a hook; it reads a file, and writes one.
@@ -159,7 +159,7 @@ fn a_hundred_processes_lose_no_count_and_touch_nothing_that_is_not_theirs() {
     let (command, input) = event(&scene, 0, 1).unwrap();
     assert!(start(command, &input, &scene.lab.root().join("answer")).unwrap().wait().unwrap().success());
     assert!(!fs::read_to_string(scene.state_file()).unwrap().contains("\"old-"), "old entries outlived the next write");
-    assert!(!scene.names().concat().contains(".tmp"), "{:?}", scene.names());
+    assert!(!scene.state_file_names().concat().contains(".tmp"), "{:?}", scene.state_file_names());
 }
 
 /// Stops all sessions while they end their turns, each its next as soon as its last hook has ended;
@@ -173,7 +173,7 @@ fn stop_all_meanwhile(scene: &Scene) -> Result<usize> {
         start(command, &input, &output(number))
     };
     let mut stops = (0..SESSIONS).map(stop).collect::<Result<Vec<_>>>()?;
-    let (mut command, _) = crate::deeds::omo(scene, &["stop", "--all"]);
+    let (mut command, _) = crate::fault_operations::omo(scene, &["stop", "--all"]);
     let mut stop_all = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn()?;
     let mut number = SESSIONS;
     let stopped = loop {

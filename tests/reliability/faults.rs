@@ -13,12 +13,12 @@ use anyhow::{Context, Result, ensure};
 use omo_core::messages::task_goes_on;
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, run_command, wait_until};
-use omo_tests::orphan::play_as_orphan;
-use omo_tests::snapshot::Snapshot;
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::folder_snapshot::Snapshot;
+use omo_tests::orphan_process::run_as_orphan;
+use omo_tests::scene::{Scene, plugin};
 use serde_json::{Value, json};
 
-use crate::deeds::{By, DEEDS, Deed, STRANGER, is_documented};
+use crate::fault_operations::{By, DEEDS, Deed, STRANGER, is_documented};
 
 /// What a call may fail with. No deed asks which of the first five it was, so that outside of the
 /// few that get them all, each call gets one of those in turn.
@@ -171,7 +171,7 @@ impl Play {
         let whole = strace::run(&command, &input)?;
         ensure!(whole.run.status.success(), "without any fault: {:?}", whole.run);
         let after = Left::by(&scene)?;
-        let is_alone = !strace::start_another(&whole.calls);
+        let is_alone = !strace::starts_a_process(&whole.calls);
         // Before its first `poll` a program is being loaded: those calls are not its own.
         let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
         let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
@@ -343,11 +343,11 @@ fn play(half: usize) {
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_does_harm_one_half() {
-    play_as_orphan("faults::no_fault_does_harm_one_half", || play(0));
+    run_as_orphan("faults::no_fault_does_harm_one_half", || play(0));
 }
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn no_fault_does_harm_the_other_half() {
-    play_as_orphan("faults::no_fault_does_harm_the_other_half", || play(1));
+    run_as_orphan("faults::no_fault_does_harm_the_other_half", || play(1));
 }

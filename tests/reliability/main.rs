@@ -8,12 +8,12 @@
 
 mod checkpoint;
 mod concurrency;
-mod deeds;
+mod fault_operations;
 mod faults;
-mod held;
+mod held_locks;
 mod ledger;
 mod network;
-mod runs;
-mod sessions;
+mod run_faults;
 mod surroundings;
+mod task_list_writers;
 mod termination;

@@ -1,9 +1,9 @@
 //! No binary of omo uses a network: not one call of any deed, nor of what it starts, has to do with one.
 
 use omo_testkit::strace::{self, SystemCall};
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::scene::{Scene, plugin};
 
-use crate::deeds::DEEDS;
+use crate::fault_operations::DEEDS;
 
 const OF_NETWORKS: [&str; 9] =
     ["accept", "accept4", "bind", "connect", "listen", "sendmmsg", "sendmsg", "sendto", "socket"];

@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
 use omo_testkit::{HookRun, run_command};
-use omo_tests::stage::{Scene, ago, plugin};
+use omo_tests::scene::{Scene, plugin, time_ago};
 use serde_json::{Value, json};
 
-use crate::deeds::{By, DEEDS, Deed, armed, is_documented};
+use crate::fault_operations::{By, DEEDS, Deed, armed, is_documented};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1_000;
 
@@ -158,7 +158,7 @@ fn stop_after(pointer: &str, time: &Value) -> Result<Outcome> {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_clock_that_jumps_ends_a_run_early_at_worst() {
-    let at = |millis: i64| json!(ago(millis));
+    let at = |millis: i64| json!(time_ago(millis));
     let cases = [
         ("no jump", "/ulw/startedAt", at(60_000), Outcome::Blocked),
         ("ahead by a year since the start", "/ulw/startedAt", at(YEAR), Outcome::Ended),
@@ -192,7 +192,7 @@ fn a_clock_that_stands_still_counts_on() {
     for number in 1..=8 {
         let reason = scene.blocks(&json!({})).unwrap();
         assert!(reason.contains(&format!("block {number} of 8")), "{reason}");
-        scene.edit(&[("/ulw/lastStopAt", json!(ago(0)))]).unwrap();
+        scene.edit(&[("/ulw/lastStopAt", json!(time_ago(0)))]).unwrap();
     }
     scene.ends(&json!({}), "released").unwrap();
 }

@@ -11,13 +11,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_testkit::strace::{self, CallFault};
 use omo_testkit::{Lab, samples, wait_until};
-use omo_tests::judged::{DONE, processes_with, wait_until_gone};
-use omo_tests::stage::{Scene, plugin};
+use omo_tests::claim_scene::{DONE, processes_with, wait_until_gone};
+use omo_tests::scene::{Scene, plugin};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::deeds::{hook, omo};
+use crate::fault_operations::{hook, omo};
 
 /// Longer than anything here takes, however busy the machine is.
 const LIMIT: Duration = Duration::from_secs(20);

@@ -9,18 +9,18 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
-mod gates;
+mod checks;
+mod concurrency;
 mod runs;
 mod streams;
-mod together;
 mod wine;
 
-use omo_tests::stage::say;
+use omo_tests::scene::print_skip;
 
 use crate::wine::{Case, Wine};
 
 /// Every case, on one Wine: to set one up takes as long as all of them together.
-const CASES: [&[Case]; 4] = [&runs::CASES, &streams::CASES, &gates::CASES, &together::CASES];
+const CASES: [&[Case]; 4] = [&runs::CASES, &streams::CASES, &checks::CASES, &concurrency::CASES];
 
 #[test]
 #[ignore = "needs Wine: cargo xtask test"]
@@ -31,7 +31,7 @@ fn the_windows_build_keeps_its_promises() {
     let mut wrong = Vec::new();
     for (name, case) in CASES.into_iter().flatten() {
         match case(&wine) {
-            Ok(()) => say(&format!("{name}: ok")),
+            Ok(()) => print_skip(&format!("{name}: ok")),
             Err(error) => wrong.push(format!("{name}: {error:#}")),
         }
     }

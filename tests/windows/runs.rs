@@ -5,10 +5,10 @@ use std::fs;
 use anyhow::{Result, ensure};
 use omo_testkit::run_command;
 use omo_testkit::stand_in::HookAnswer;
-use omo_tests::stage::is_contract;
+use omo_tests::scene::is_contract;
 use serde_json::json;
 
-use crate::wine::{Case, Wine, sound};
+use crate::wine::{Case, Wine, require_sound};
 
 pub(crate) const CASES: [Case; 6] = [
     ("a session without a run finds nothing of omo", idle),
@@ -64,7 +64,7 @@ fn project_dir(wine: &Wine) -> Result<()> {
     project.session.clone_from(&elsewhere.session);
     let mut hook = wine.program("omo-user-prompt-submit", &elsewhere.folder);
     hook.env("CLAUDE_PROJECT_DIR", &project.path);
-    sound(&run_command(&hook, &elsewhere.input("UserPromptSubmit", &json!({"prompt": "ulw fix it"})))?)?;
+    require_sound(&run_command(&hook, &elsewhere.input("UserPromptSubmit", &json!({"prompt": "ulw fix it"})))?)?;
     ensure!(project.entry()?["ulw"]["enabled"] == true, "not armed there");
     ensure!(!elsewhere.folder.join(".sisyphus").exists(), "something was written where the session works");
     // `omo` looks for it from the folder that it is started in, upwards.
@@ -83,7 +83,7 @@ fn paths(wine: &Wine) -> Result<()> {
     let long = wine.project_at(&["long"; 60].join("\\"))?;
     ensure!(long.path.len() > 260, "not long");
     let hook = wine.program("omo-user-prompt-submit", &wine.drive());
-    sound(&run_command(&hook, &long.input("UserPromptSubmit", &json!({"prompt": "ulw fix it"})))?)?;
+    require_sound(&run_command(&hook, &long.input("UserPromptSubmit", &json!({"prompt": "ulw fix it"})))?)?;
     ensure!(long.entry()?["ulw"]["enabled"] == true, "not armed at the end of a long path");
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{HookRun, run_command};
-use omo_tests::stage::is_contract;
+use omo_tests::scene::is_contract;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -125,7 +125,7 @@ impl Project<'_> {
 
     /// Runs a hook to its end; its promise holds: status 0, and nothing or one whole answer.
     pub(crate) fn hook(&self, name: &str, input: &str) -> Result<HookAnswer> {
-        sound(&run_command(&self.wine.program(name, &self.folder), input)?)
+        require_sound(&run_command(&self.wine.program(name, &self.folder), input)?)
     }
 
     /// A prompt of a person.
@@ -169,7 +169,7 @@ impl Project<'_> {
 }
 
 /// What holds of every run of a hook. What Wine itself says on stderr is not the hook's.
-pub(crate) fn sound(run: &HookRun) -> Result<HookAnswer> {
+pub(crate) fn require_sound(run: &HookRun) -> Result<HookAnswer> {
     ensure!(!run.timed_out, "the hook had to be ended");
     ensure!(run.status.success(), "{}: {}", run.status, run.stderr);
     run.answer()

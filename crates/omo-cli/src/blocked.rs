@@ -11,18 +11,18 @@ use omo_store::state::{self, EntryChange};
 use crate::arguments::BlockedOptions;
 use crate::failure::CommandError;
 use crate::project::Project;
-use crate::stop::note;
+use crate::stop::log_decision;
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
-        return Err(CommandError::user("a reason is needed", "omo blocked \"why it cannot be done\""));
+        return Err(CommandError::usage("a reason is needed", "omo blocked \"why it cannot be done\""));
     }
-    let id = project.some_session(options.session.session.as_deref(), env)?;
+    let id = project.require_session(options.session.session.as_deref(), env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
-    let ((was_on, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
+    let ((was_on, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
         if !session.is_armed() {
             return ((false, session.clone()), EntryChange::Keep);
         }
@@ -33,7 +33,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), Comm
         let message = format!("no ultrawork run is on in session {id}");
         return Err(CommandError::not_found(message, "`omo status` shows the sessions of this project"));
     }
-    note(
+    log_decision(
         &folder,
         &log_entry::new_entry(id.as_str(), &session, "cli", "blocked".to_owned(), "said to be blocked", env.now),
     );

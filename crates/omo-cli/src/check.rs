@@ -25,13 +25,13 @@ use crate::arguments::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, 
 use crate::confirm::{self, Confirmation};
 use crate::failure::CommandError;
 use crate::project::Project;
-use crate::stop::note;
+use crate::stop::log_decision;
 use crate::table::{self, Cell};
 use crate::verify;
 
 /// Does what was asked for.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), CommandError> {
-    crate::warn(config);
+    crate::warn_about_config(config);
     let project = Project::find(env)?;
     match action {
         CheckCommand::List(options) => list(env, config, &project, &options),
@@ -48,7 +48,7 @@ fn list(
     project: &Project,
     options: &SessionOptions,
 ) -> Result<(), CommandError> {
-    let gates = verify::gates(env, config, project, options.session.as_deref())?.gates;
+    let gates = verify::select_checks(env, config, project, options.session.as_deref())?.checks;
     let mut out = anstream::stdout().lock();
     if gates.is_empty() {
         writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
@@ -59,19 +59,23 @@ fn list(
             let command = if is_on_a_line(gate) { gate.command.as_str() } else { "(below)" };
             [Cell::plain(&gate.name), Cell::plain(gate.origin.word()), Cell::plain(last), Cell::plain(command)]
         };
-        table::write(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
+        table::write_table(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
         for gate in gates.iter().filter(|gate| !is_on_a_line(gate)) {
             writeln!(out, "\n{}", describe_check(gate, "  "))?;
         }
         writeln!(out, "\ndigest of these checks: {}", digest_of(&gates))?;
     }
     if let Some(repository) = RepositoryConfig::read(&project.root) {
-        show_repository(&mut out, env, &repository)?;
+        show_repository_checks(&mut out, env, &repository)?;
     }
     Ok(())
 }
 
-fn show_repository(out: &mut impl Write, env: &ProcessEnv, repository: &RepositoryConfig) -> Result<(), CommandError> {
+fn show_repository_checks(
+    out: &mut impl Write,
+    env: &ProcessEnv,
+    repository: &RepositoryConfig,
+) -> Result<(), CommandError> {
     for problem in &repository.problems {
         writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
     }
@@ -106,7 +110,8 @@ fn digest_of(gates: &[Check]) -> String {
 }
 
 fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), CommandError> {
-    let refuse = |error: check::InvalidCheck| CommandError::user(error.to_string(), "`omo check add --help` shows how");
+    let refuse =
+        |error: check::InvalidCheck| CommandError::usage(error.to_string(), "`omo check add --help` shows how");
     // One argument is a command; several are its words, as the shell has parted them.
     let command = match &*options.command {
         [command] => command.clone(),
@@ -121,7 +126,7 @@ fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), 
         "Have this run whenever a claim is checked?\n{}\n",
         describe_checks(std::slice::from_ref(&gate), &gate.pinned)
     );
-    change.make(&options.session, &question, |gates| {
+    change.apply(&options.session, &question, |gates| {
         check::add_check(gates, gate.clone()).map_err(refuse)?;
         Ok(format!("`{}` decides from now on", gate.name))
     })
@@ -130,9 +135,9 @@ fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), 
 fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
-    change.make(&options.session, &question, |gates| {
+    change.apply(&options.session, &question, |gates| {
         if !check::remove_check(gates, &options.name) {
-            return Err(unknown(&options.name));
+            return Err(unknown_check(&options.name));
         }
         Ok(format!("`{}` decides no more", options.name))
     })
@@ -141,10 +146,10 @@ fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Resul
 fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let search = SearchPath::from_process();
-    change.make(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
+    change.apply(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
         let accepted = starting_checks::accept_checks(gates, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
-            (Some(name), 0) => Err(unknown(name)),
+            (Some(name), 0) => Err(unknown_check(name)),
             (_, count) => {
                 Ok(format!("{}: the files and counts as they are now are the ones to be held to", count_checks(count)))
             }
@@ -152,7 +157,7 @@ fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Resul
     })
 }
 
-fn unknown(name: &str) -> CommandError {
+fn unknown_check(name: &str) -> CommandError {
     CommandError::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
 }
 
@@ -165,13 +170,13 @@ fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Res
     };
     let repository = RepositoryConfig::read(&project.root).ok_or_else(missing)?;
     if let Some(problem) = repository.problems.first() {
-        return Err(CommandError::config(problem));
+        return Err(CommandError::invalid_config(problem));
     }
     let question = format!(
         "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
         describe_checks(&repository.checks, &repository.pinned)
     );
-    confirm(env, options, &question, &repository.digest)?;
+    confirm_change(env, options, &question, &repository.digest)?;
     // Read anew: what was shown is what is approved, and nothing else.
     if RepositoryConfig::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
         return Err(CommandError::conflict(
@@ -179,7 +184,7 @@ fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Res
             "look at it again: `omo check list`",
         ));
     }
-    let given = confirm::given(env);
+    let given = confirm::given_approval(env);
     repository.approve(env.state_home.as_deref(), &project.root, given)?;
     confirm::name_approval(&project.root, env, given, "omo.toml approved")?;
     writeln!(
@@ -202,29 +207,29 @@ struct SessionChange<'a> {
 }
 
 impl SessionChange<'_> {
-    fn make(
+    fn apply(
         &self,
         session: &SessionOptions,
         question: &str,
         mut change: impl FnMut(&mut Vec<Check>) -> Result<String, CommandError>,
     ) -> Result<(), CommandError> {
         let (env, project) = (self.env, self.project);
-        let id = project.some_session(session.session.as_deref(), env)?;
-        let before = sealed(env, project, &id)?.checks;
+        let id = project.require_session(session.session.as_deref(), env)?;
+        let before = sealed_session(env, project, &id)?.checks;
         // A change that is not possible is refused before the user is asked.
         change(&mut before.clone())?;
-        confirm(env, self.confirm, question, &digest_of(&before))?;
+        confirm_change(env, self.confirm, question, &digest_of(&before))?;
         let folder = GuardedFolder::create_state(&project.root)?;
-        let ((said, session), _lock) = state::update(&folder, &id, Project::update(env), |session| {
+        let ((said, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
             let mut gates = session.checks.clone();
             let said =
                 if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
-            session.change_checks(gates, confirm::given(env).by, env.now);
+            session.change_checks(gates, confirm::given_approval(env).by, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;
-        note(&folder, &log_entry::checks_entry(id.as_str(), &session, "cli", env.now));
+        log_decision(&folder, &log_entry::checks_entry(id.as_str(), &session, "cli", env.now));
         writeln!(anstream::stdout(), "{id}  {said}")?;
         Ok(())
     }
@@ -238,7 +243,7 @@ fn changed_meanwhile() -> CommandError {
 }
 
 /// A session's entry, where omo itself wrote what judges it.
-pub(crate) fn sealed(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
+pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
     let session = state::peek(&project.root, id)?.unwrap_or_default();
     if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
         return Ok(session);
@@ -250,7 +255,12 @@ pub(crate) fn sealed(env: &ProcessEnv, project: &Project, id: &SessionId) -> Res
 }
 
 /// Asks the person at the terminal.
-fn confirm(env: &ProcessEnv, options: &ConfirmOptions, question: &str, digest: &str) -> Result<(), CommandError> {
+fn confirm_change(
+    env: &ProcessEnv,
+    options: &ConfirmOptions,
+    question: &str,
+    digest: &str,
+) -> Result<(), CommandError> {
     let question = Confirmation {
         text: question,
         digest,
@@ -260,5 +270,5 @@ fn confirm(env: &ProcessEnv, options: &ConfirmOptions, question: &str, digest: &
         ),
         shown_by: "`omo check list` shows it",
     };
-    confirm::ask(env, &question, options.digest.as_deref())
+    confirm::ask_person(env, &question, options.digest.as_deref())
 }

@@ -26,9 +26,9 @@ pub(crate) struct Confirmation<'a> {
 }
 
 /// Asks the user. One without a terminal gives the digest of what they have read.
-pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), CommandError> {
+pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Option<&str>) -> Result<(), CommandError> {
     if env.in_session {
-        return Err(CommandError::human(question.own_shell.0, question.own_shell.1));
+        return Err(CommandError::needs_person(question.own_shell.0, question.own_shell.1));
     }
     if let Some(given) = given {
         if given == question.digest {
@@ -38,7 +38,7 @@ pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>
     }
     if !std::io::stdin().is_terminal() {
         let hint = format!("repeat with `--digest` and the digest: {}", question.shown_by);
-        return Err(CommandError::human("there is no terminal to ask on", hint));
+        return Err(CommandError::needs_person("there is no terminal to ask on", hint));
     }
     write!(anstream::stderr(), "{} [y/N] ", question.text)?;
     let mut answer = String::new();
@@ -46,11 +46,11 @@ pub(crate) fn ask(env: &ProcessEnv, question: &Confirmation, given: Option<&str>
     if matches!(answer.trim(), "y" | "Y" | "yes") {
         return Ok(());
     }
-    Err(CommandError::human("not agreed to; nothing was done", "answer `y` to agree"))
+    Err(CommandError::needs_person("not agreed to; nothing was done", "answer `y` to agree"))
 }
 
 /// Who agrees to something now: without a terminal it may be a process that a model detached from its client.
-pub(crate) fn given(env: &ProcessEnv) -> GivenApproval {
+pub(crate) fn given_approval(env: &ProcessEnv) -> GivenApproval {
     let by = if std::io::stdin().is_terminal() { ChangedBy::Terminal } else { ChangedBy::Detached };
     GivenApproval { by, at: env.now }
 }
@@ -64,7 +64,7 @@ pub(crate) fn name_approval(
 ) -> Result<(), CommandError> {
     let Some(folder) = GuardedFolder::open_state(root)?.filter(|_| !given.by.is_person()) else { return Ok(()) };
     let ids: Vec<SessionId> = state::peek_all(&folder)?.sessions.into_iter().map(|(id, _)| id).collect();
-    state::update_all(&folder, &ids, Project::update(env), |_, session| {
+    state::update_all(&folder, &ids, Project::state_update(env), |_, session| {
         session.note_weakening(given.by, what, given.at);
         ((), EntryChange::Write)
     })?;

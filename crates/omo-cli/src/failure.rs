@@ -26,22 +26,22 @@ use omo_store::trust::TrustError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitKind {
     /// The reader of our output is gone, which is no failure of ours.
-    BrokenPipe,
+    Success,
     /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
     /// whatever goes wrong in the verbs of task sessions, whose scripts know no other status.
     NotGreen,
     /// The command line is wrong, or says too little.
-    User,
+    Usage,
     /// A session, a run, a check or a file that is meant is not there.
     NotFound,
     /// The plan is not valid.
-    Plan,
+    InvalidPlan,
     /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
     Precondition,
     /// Another process or session is at the same work.
     Busy,
     /// Only a person may go on from here.
-    Human,
+    NeedsPerson,
     /// No more may be spent.
     Budget,
     /// A file could not be read or written.
@@ -53,30 +53,30 @@ pub enum ExitKind {
 impl ExitKind {
     /// One kind for each exit status, in ascending order.
     pub const ALL: [Self; 11] = [
-        Self::BrokenPipe,
+        Self::Success,
         Self::NotGreen,
-        Self::User,
+        Self::Usage,
         Self::NotFound,
-        Self::Plan,
+        Self::InvalidPlan,
         Self::Precondition,
         Self::Busy,
-        Self::Human,
+        Self::NeedsPerson,
         Self::Budget,
         Self::Io,
         Self::Conflict,
     ];
 
     /// The exit status, as a number.
-    pub fn status(self) -> u8 {
+    pub fn code(self) -> u8 {
         match self {
-            Self::BrokenPipe => 0,
+            Self::Success => 0,
             Self::NotGreen => 1,
-            Self::User => 2,
+            Self::Usage => 2,
             Self::NotFound => 3,
-            Self::Plan => 4,
+            Self::InvalidPlan => 4,
             Self::Precondition => 5,
             Self::Busy => 6,
-            Self::Human => 7,
+            Self::NeedsPerson => 7,
             Self::Budget => 8,
             Self::Io => 9,
             Self::Conflict => 10,
@@ -86,14 +86,14 @@ impl ExitKind {
     /// What the exit status means, in at most half a line of the first page of help.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::BrokenPipe => "done",
+            Self::Success => "done",
             Self::NotGreen => "not green; a session's verb failed",
-            Self::User => "the command line is wrong",
+            Self::Usage => "the command line is wrong",
             Self::NotFound => "what is asked for is not there",
-            Self::Plan => "the plan is not valid",
+            Self::InvalidPlan => "the plan is not valid",
             Self::Precondition => "something must be put right first",
             Self::Busy => "somebody else is at it",
-            Self::Human => "a person has to decide",
+            Self::NeedsPerson => "a person has to decide",
             Self::Budget => "the budget is spent",
             Self::Io => "a file could not be read or written",
             Self::Conflict => "it conflicts with other changes",
@@ -102,7 +102,7 @@ impl ExitKind {
 
     /// The exit status.
     pub fn exit_code(self) -> ExitCode {
-        ExitCode::from(self.status())
+        ExitCode::from(self.code())
     }
 }
 
@@ -122,8 +122,8 @@ impl CommandError {
     }
 
     /// The command line is wrong, or says too little.
-    pub fn user(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::User, message: message.into(), hint: Some(hint.into()) }
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ExitKind::Usage, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A session, a run, a check or a file that is meant is not there.
@@ -132,8 +132,8 @@ impl CommandError {
     }
 
     /// The plan is not valid.
-    pub fn plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Plan, message: message.into(), hint: Some(hint.into()) }
+    pub fn invalid_plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ExitKind::InvalidPlan, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
@@ -147,8 +147,8 @@ impl CommandError {
     }
 
     /// Only a person may go on from here.
-    pub fn human(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Human, message: message.into(), hint: Some(hint.into()) }
+    pub fn needs_person(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: ExitKind::NeedsPerson, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A file could not be read or written.
@@ -162,12 +162,12 @@ impl CommandError {
     }
 
     /// The answer was given on stdout already, and only the exit status is left to say.
-    pub fn said(kind: ExitKind) -> Self {
+    pub fn already_printed(kind: ExitKind) -> Self {
         Self { kind, message: String::new(), hint: None }
     }
 
     /// The same, with the exit status of another kind.
-    pub fn of_kind(self, kind: ExitKind) -> Self {
+    pub fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }
 
@@ -183,12 +183,12 @@ impl CommandError {
     }
 
     /// Whether everything was said already.
-    pub fn is_said(&self) -> bool {
+    pub fn is_printed(&self) -> bool {
         self.message.is_empty()
     }
 
     /// The configuration is wrong.
-    pub fn config(problem: &ConfigProblem) -> Self {
+    pub fn invalid_config(problem: &ConfigProblem) -> Self {
         Self::precondition(problem.to_string(), "mend the file, or remove the line to use the default")
     }
 }
@@ -246,7 +246,7 @@ impl From<ClaudeError> for CommandError {
                 "install Claude Code (`npm install -g @anthropic-ai/claude-code`), or put the folder of its `claude` on PATH"
             }
             ClaudeError::NotStarted { .. } => "see that it runs: `claude --version`",
-            ClaudeError::TooLong { .. } | ClaudeError::Failed { .. } | ClaudeError::Unknown { .. } => {
+            ClaudeError::TimedOut { .. } | ClaudeError::Failed { .. } | ClaudeError::NotUnderstood { .. } => {
                 "run that yourself to see why, and then this again; what worked before still works"
             }
         };
@@ -262,7 +262,7 @@ impl From<FolderError> for CommandError {
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::BrokenPipe } else { ExitKind::Io };
+        let kind = if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::Success } else { ExitKind::Io };
         Self { kind, message: error.to_string(), hint: None }
     }
 }
@@ -273,8 +273,8 @@ impl From<VerbRefusal> for CommandError {
             VerbRefusalKind::NotFound => ExitKind::NotFound,
             VerbRefusalKind::Precondition => ExitKind::Precondition,
             VerbRefusalKind::Contention => ExitKind::Busy,
-            VerbRefusalKind::Human => ExitKind::Human,
-            VerbRefusalKind::Usage => ExitKind::User,
+            VerbRefusalKind::Human => ExitKind::NeedsPerson,
+            VerbRefusalKind::Usage => ExitKind::Usage,
             VerbRefusalKind::NotGreen => ExitKind::NotGreen,
         };
         Self { kind, message: refusal.message, hint: Some(refusal.hint) }
@@ -285,7 +285,7 @@ impl From<TransactError> for CommandError {
     fn from(error: TransactError) -> Self {
         match error {
             TransactError::Refused(refusal) => refusal.into(),
-            TransactError::Runs(error) => error.into(),
+            TransactError::RunStore(error) => error.into(),
         }
     }
 }
@@ -294,7 +294,7 @@ impl From<RunStoreError> for CommandError {
     fn from(error: RunStoreError) -> Self {
         let (kind, hint) = match &error {
             RunStoreError::NoRepository(_) => (ExitKind::Precondition, "`git init` makes one"),
-            RunStoreError::Id(_) => (ExitKind::User, "`omo run list` names the runs of this repository"),
+            RunStoreError::Id(_) => (ExitKind::Usage, "`omo run list` names the runs of this repository"),
             RunStoreError::NotFound(_) => (ExitKind::NotFound, "`omo run list` names the runs of this repository"),
             RunStoreError::Lock(LockError::Busy(_)) => {
                 (ExitKind::Busy, "try again; if it lasts, a stopped process holds the run's lock")
@@ -332,7 +332,7 @@ impl From<DriveError> for CommandError {
     fn from(error: DriveError) -> Self {
         match error {
             DriveError::Engine(error) => error.into(),
-            DriveError::Runs(error) => error.into(),
+            DriveError::RunStore(error) => error.into(),
             error => Self::io(error.to_string(), "nothing is lost; `omo agent next` tries again once that is mended"),
         }
     }
@@ -342,11 +342,13 @@ impl From<EngineError> for CommandError {
     fn from(error: EngineError) -> Self {
         match error {
             EngineError::Refused(refusal) => refusal.into(),
-            EngineError::Runs(error) => error.into(),
+            EngineError::RunStore(error) => error.into(),
             EngineError::Projection(error) => error.into(),
             EngineError::PlanFile(error) => error.into(),
             EngineError::Restore(error) => error.into(),
-            EngineError::Cut => Self::conflict("it was ended before it was done", "run it again; nothing counts of it"),
+            EngineError::Cancelled => {
+                Self::conflict("it was ended before it was done", "run it again; nothing counts of it")
+            }
         }
     }
 }
@@ -384,7 +386,7 @@ impl From<TaskListError> for CommandError {
             TaskListError::Folder(FolderError::Refused { .. }) => {
                 Self::io(message, "move it away: nothing is read or written there")
             }
-            TaskListError::Json { .. } | TaskListError::Bad { .. } => {
+            TaskListError::Json { .. } | TaskListError::Invalid { .. } => {
                 Self::io(message, "mend the file, or move it away; nothing was changed")
             }
             TaskListError::Folder(_) | TaskListError::Lock(_) => {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
-use omo_plan::fence::{FenceRefusal, FenceRules, ToolAction, VERSION, WorktreeFence};
+use omo_plan::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::regular_file;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The options where the command line is as the settings of a session have it. Clap is left to every other one: it
 /// would end with 2 where something is wrong.
-pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
+pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
     if arguments.next()? != "agent" || arguments.next()? != "fence" {
         return None;
     }
@@ -62,9 +62,9 @@ pub(crate) fn run(options: &FenceOptions) {
     let last = otherwise.clone();
     std::panic::set_hook(Box::new(move |_| {
         last.as_deref().into_iter().for_each(deny);
-        watchdog::leave();
+        watchdog::exit_hook();
     }));
-    let reason = match judged(options) {
+    let reason = match judge_tool_call(options) {
         Some(judged) => judged.err().map(|refusal| refusal.to_string()),
         None => otherwise,
     };
@@ -84,7 +84,7 @@ fn deny(reason: &str) {
 }
 
 /// What the fence has against it; `None` where that cannot be told.
-fn judged(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
+fn judge_tool_call(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
     let input = stdin::read_json().ok()?;
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);
     // serde would take a list for the fields in their order.
@@ -94,21 +94,21 @@ fn judged(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
         "Write" | "Edit" | "MultiEdit" => ToolAction::Write(file_path.as_deref()?),
         "NotebookEdit" => ToolAction::Write(notebook_path.as_deref()?),
         "Bash" => ToolAction::Run(command.as_deref()?),
-        "Agent" | "Task" if isolation.is_some() => ToolAction::SendAway,
+        "Agent" | "Task" if isolation.is_some() => ToolAction::SpawnAgent,
         _ => return Some(Ok(())),
     };
-    let rules = rules(options.rules.as_deref()?)?;
-    let root = real::place(&env::worker_root()?)?;
-    let home = env::home().and_then(|home| real::place(&home));
+    let rules = read_rules(options.rules.as_deref()?)?;
+    let root = real::resolve_path(&env::worker_root()?)?;
+    let home = env::home().and_then(|home| real::resolve_path(&home));
     let fence = WorktreeFence { root: &root, rules: &rules, home: home.as_deref() };
-    let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| real::place(Path::new(path)));
+    let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| real::resolve_path(Path::new(path)));
     Some(refusal.map_or(Ok(()), Err))
 }
 
-fn rules(path: &Path) -> Option<FenceRules> {
+fn read_rules(path: &Path) -> Option<FenceRules> {
     let mut bytes = Vec::new();
     regular_file::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
-    serde_json::from_slice(&bytes).ok().filter(|rules: &FenceRules| rules.version == VERSION)
+    serde_json::from_slice(&bytes).ok().filter(|rules: &FenceRules| rules.version == RULES_VERSION)
 }
 
 #[cfg(test)]
@@ -117,7 +117,8 @@ mod tests {
 
     #[test]
     fn only_what_a_session_asks_is_taken_from_clap() {
-        let rules_of = |line: &str| asked(line.split(' ').map(OsString::from)).map(|options| options.rules);
+        let rules_of =
+            |line: &str| options_without_clap(line.split(' ').map(OsString::from)).map(|options| options.rules);
         assert_eq!(rules_of("agent fence --rules /r x"), Some(Some(PathBuf::from("/r"))));
         assert_eq!(rules_of("agent fence --rules"), Some(None));
         assert_eq!(rules_of("agent fence --help"), None);

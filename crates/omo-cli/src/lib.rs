@@ -42,11 +42,11 @@ pub fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
     omo_exec::baseline::run_if_asked();
     omo_exec::supervisor::minder::run_if_asked();
-    if let Some(options) = statusline::asked(std::env::args_os().skip(1)) {
+    if let Some(options) = statusline::options_without_clap(std::env::args_os().skip(1)) {
         statusline::run(&options);
         return ExitCode::SUCCESS;
     }
-    if let Some(options) = fence::asked(std::env::args_os().skip(1)) {
+    if let Some(options) = fence::options_without_clap(std::env::args_os().skip(1)) {
         fence::run(&options);
         return ExitCode::SUCCESS;
     }
@@ -58,15 +58,15 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(session::status_of(&error, std::env::args_os().skip(1)));
+            return ExitCode::from(session::usage_status(&error, std::env::args_os().skip(1)));
         }
     };
     match dispatch(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.kind == ExitKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) if failure.kind == ExitKind::Success => ExitCode::SUCCESS,
         Err(failure) => {
-            if !failure.is_said() {
-                say(&failure);
+            if !failure.is_printed() {
+                print_stderr_line(&failure);
             }
             failure.kind.exit_code()
         }
@@ -98,26 +98,26 @@ fn add_pages(command: &clap::Command, words: &[&str], columns: usize, pages: &mu
 
 /// Every exit status with what it means, in ascending order.
 pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
-    ExitKind::ALL.iter().map(|kind| (kind.status(), kind.meaning()))
+    ExitKind::ALL.iter().map(|kind| (kind.code(), kind.meaning()))
 }
 
 fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
     let mut env = ProcessEnv::from_process();
     // What only reads a plan does the same for each caller, and does not ask who calls it.
     let only_reads = matches!(arguments.command, Command::Plan { .. });
-    env.in_session = env.in_session || (!only_reads && is_below_session(&env));
+    env.in_session = env.in_session || (!only_reads && is_started_by_session(&env));
     let config = config::load(env.config_file.as_deref());
     match arguments.command {
         Command::Status(options) => {
-            warn(&config);
+            warn_about_config(&config);
             status::run(&env, &options)
         }
         Command::Stop(options) => {
-            warn(&config);
+            warn_about_config(&config);
             stop::run(&env, &options)
         }
         Command::Ulw { action: UlwCommand::On(options) } => {
-            sound(&config)?;
+            require_valid_config(&config)?;
             ulw::on(&env, &config, &options)
         }
         Command::Verify(options) => match &options.task {
@@ -127,10 +127,10 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
         Command::Check { action } => check::run(&env, &config, action),
         Command::Plan { action } => plan::run(action),
         Command::Run { action } => run::run(&env, &config, action),
-        Command::Answer(options) => run::answer(&env, &options),
-        Command::Report(options) => run::report(&env, options),
+        Command::Answer(options) => run::answer_question(&env, &options),
+        Command::Report(options) => run::print_report(&env, options),
         Command::Tasks { action } => session::run(&env, action),
-        Command::Agent { action } => for_agents(&env, action),
+        Command::Agent { action } => dispatch_agent(&env, action),
         Command::Blocked(options) => blocked::run(&env, &options),
         Command::Statusline(options) => {
             statusline::run(&options);
@@ -147,7 +147,7 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
     }
 }
 
-fn for_agents(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError> {
+fn dispatch_agent(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError> {
     match action {
         AgentCommand::Open(options) => run::open_typed(env, options),
         AgentCommand::Next(options) => run::next(env, &options),
@@ -170,28 +170,28 @@ fn for_agents(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError
 }
 
 /// Whether a session's shell started this command, whatever it left out of the environment.
-fn is_below_session(env: &ProcessEnv) -> bool {
-    Project::top(env).is_ok_and(|root| ProjectClients::read(&root, None).stands_above_process())
+fn is_started_by_session(env: &ProcessEnv) -> bool {
+    Project::find_root(env).is_ok_and(|root| ProjectClients::read(&root, None).stands_above_process())
 }
 
 /// With a bad configuration the limits and checks would be others than the user believes.
-pub fn sound(config: &config::UserConfig) -> Result<(), CommandError> {
-    config.problems.first().map_or(Ok(()), |problem| Err(CommandError::config(problem)))
+pub fn require_valid_config(config: &config::UserConfig) -> Result<(), CommandError> {
+    config.problems.first().map_or(Ok(()), |problem| Err(CommandError::invalid_config(problem)))
 }
 
 /// A bad configuration must not keep the user from looking, or from stopping.
-pub fn warn(config: &config::UserConfig) {
-    config.problems.iter().for_each(|problem| say_warning(problem));
+pub fn warn_about_config(config: &config::UserConfig) {
+    config.problems.iter().for_each(|problem| print_warning(problem));
 }
 
 /// Says what is wrong. The command goes on.
-pub fn say_warning(problem: &dyn std::fmt::Display) {
+pub fn print_warning(problem: &dyn std::fmt::Display) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    say(&format_args!("{style}warning:{style:#} {problem}"));
+    print_stderr_line(&format_args!("{style}warning:{style:#} {problem}"));
 }
 
 /// Writes a line to stderr. `eprintln!` would panic where that cannot be written, and so keep its
 /// user from what they asked for.
-pub(crate) fn say(line: &dyn std::fmt::Display) {
+pub(crate) fn print_stderr_line(line: &dyn std::fmt::Display) {
     let _ = writeln!(anstream::stderr(), "{line}");
 }

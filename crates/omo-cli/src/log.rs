@@ -46,7 +46,7 @@ fn show(out: &mut impl Write, entries: &[LogEntry], json: bool) -> Result<(), Co
         if json {
             writeln!(out, "{}", serde_json::to_string(entry).unwrap_or_default())?;
         } else {
-            writeln!(out, "{}", line(entry))?;
+            writeln!(out, "{}", log_line(entry))?;
         }
     }
     out.flush()?;
@@ -54,7 +54,7 @@ fn show(out: &mut impl Write, entries: &[LogEntry], json: bool) -> Result<(), Co
 }
 
 /// One line, its columns in line for ids of the usual length.
-fn line(entry: &LogEntry) -> String {
+fn log_line(entry: &LogEntry) -> String {
     let row = entry.row.map(|row| format!("row {row}")).unwrap_or_default();
     let blocks = format!("{}/{}", entry.blocks, entry.max_blocks);
     format!(

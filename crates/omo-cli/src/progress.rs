@@ -8,7 +8,7 @@ use omo_core::messages::command_text::typed_form;
 use omo_core::verification::CheckResult;
 use omo_exec::gates::CheckWatcher;
 
-use crate::table::cut;
+use crate::table::truncate_columns;
 
 const CLEAR: &str = "\r\u{1b}[K";
 
@@ -79,16 +79,16 @@ impl Progress {
 }
 
 impl CheckWatcher for Progress {
-    fn begins(&mut self, gate: &Check) {
-        self.0.begin(gate.name.clone(), cut(&typed_form(&gate.command), 60));
+    fn check_started(&mut self, gate: &Check) {
+        self.0.begin(gate.name.clone(), truncate_columns(&typed_form(&gate.command), 60));
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn should_continue(&mut self) -> bool {
         self.0.tick();
         true
     }
 
-    fn is_done(&mut self, _result: &CheckResult) {
+    fn check_finished(&mut self, _result: &CheckResult) {
         self.0.clear();
     }
 }

@@ -26,13 +26,13 @@ pub(crate) struct Project {
 impl Project {
     /// Finds the project of the current folder.
     pub(crate) fn find(env: &ProcessEnv) -> Result<Self, CommandError> {
-        let root = Self::top(env)?;
+        let root = Self::find_root(env)?;
         let folder = GuardedFolder::open_state(&root)?;
         Ok(Self { root, folder })
     }
 
     /// The top folder of that project, whatever its state is in.
-    pub(crate) fn top(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
+    pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
         let cwd = std::env::current_dir()?;
         let missing =
             || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
@@ -47,22 +47,26 @@ impl Project {
         let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
         for (id, error) in &entries.unreadable {
             let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
-            crate::say_warning(&format!("session {id}: {error}; {hint}"));
+            crate::print_warning(&format!("session {id}: {error}; {hint}"));
         }
         Ok(entries.sessions)
     }
 
     /// How a command changes the state: a broken file is moved aside, because the user asked for
     /// the change.
-    pub(crate) fn update(env: &ProcessEnv) -> StateUpdateOptions<'_> {
+    pub(crate) fn state_update(env: &ProcessEnv) -> StateUpdateOptions<'_> {
         let state_home = env.state_home.as_deref();
         StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::MoveAside, now: env.now, state_home }
     }
 
     /// The session that is meant: the one that was named, the one that this shell belongs to, or
     /// the only one that is on; `None` where none is.
-    pub(crate) fn session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
-        if let Some(id) = named_or_own(named, env)? {
+    pub(crate) fn find_session(
+        &self,
+        named: Option<&str>,
+        env: &ProcessEnv,
+    ) -> Result<Option<SessionId>, CommandError> {
+        if let Some(id) = named_or_own_session(named, env)? {
             return Ok(Some(id));
         }
         let armed: Vec<SessionId> =
@@ -73,34 +77,34 @@ impl Project {
             several => {
                 let ids: Vec<&SessionId> = several.iter().collect();
                 let message = format!("{} sessions are on in this project", several.len());
-                Err(CommandError::user(message, format!("name one:\n{}", list(&ids))))
+                Err(CommandError::usage(message, format!("name one:\n{}", list_ids(&ids))))
             }
         }
     }
 
     /// As [`Project::session`], where there has to be one.
-    pub(crate) fn some_session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    pub(crate) fn require_session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<SessionId, CommandError> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
             CommandError::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
         };
-        self.session(named, env)?.ok_or_else(missing)
+        self.find_session(named, env)?.ok_or_else(missing)
     }
 }
 
 /// The session that was named, or the one that this shell belongs to.
-pub(crate) fn named_or_own(named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
+pub(crate) fn named_or_own_session(named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
     match named.or(env.session_id.as_deref()) {
         None => Ok(None),
         Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
             let shown = omo_core::text::sanitize(text, 60);
-            CommandError::user(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
+            CommandError::usage(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
         }),
     }
 }
 
 /// The ids as a hint lists them.
-pub(crate) fn list(ids: &[&SessionId]) -> String {
+pub(crate) fn list_ids(ids: &[&SessionId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("  --session {id}")).collect();
     ids.join("\n")
 }

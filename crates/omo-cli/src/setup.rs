@@ -65,17 +65,17 @@ fn link_only(places: &Places) -> Result<(), CommandError> {
 
 /// Links a path for terminals, and says how it is found there.
 fn link(to: &Path, other: Other) -> Result<(), CommandError> {
-    let Some(place) = link::place() else { return Ok(()) };
+    let Some(place) = link::link_path() else { return Ok(()) };
     let linked = link::link(to, &place, other).map_err(|error| {
         let message = format!("link {}: {error}", place.display());
         CommandError::io(message, format!("everything else is done; {} is the program", to.display()))
     })?;
-    say("terminal", &link::description(&linked, to, &place));
+    say("terminal", &link::link_message(&linked, to, &place));
     Ok(())
 }
 
 fn set_up(places: &Places) -> Result<(), CommandError> {
-    let source = source::own()?;
+    let source = source::own_plugin()?;
     let claude = client()?;
     let version = claude.version()?;
     if version < MIN_CLIENT_VERSION {
@@ -85,8 +85,8 @@ fn set_up(places: &Places) -> Result<(), CommandError> {
     }
     say("Claude Code", &format!("{version}, {}", claude.program().display()));
     // Before anything is written: what is registered now goes on working.
-    let before = registration::look(&claude, &places.plugin)?;
-    if let Whose::From(origin) = &before.marketplace {
+    let before = registration::read_registration(&claude, &places.plugin)?;
+    if let Whose::Elsewhere(origin) = &before.marketplace {
         let message = format!("Claude Code has a marketplace `{MARKETPLACE}` already, from {}", sanitize(origin, 300));
         let hint = format!(
             "keep using that one, or remove it and its plugin with `claude plugin marketplace remove {MARKETPLACE}` and run `omo setup` again"
@@ -94,35 +94,35 @@ fn set_up(places: &Places) -> Result<(), CommandError> {
         return Err(CommandError::precondition(message, hint));
     }
     let _lock = lock(places)?;
-    let staged = staging::stage(&source, &places.new, &places.plugin)?;
-    say("omo", &what_was_staged(&staged, &source.version, &places.plugin));
+    let staged = staging::stage_plugin(&source, &places.new, &places.plugin)?;
+    say("omo", &staging_message(&staged, &source.version, &places.plugin));
     let steps = registration::steps_to_set_up(&before, &source.version);
     for step in &steps {
         step.take(&claude, &places.plugin)?;
     }
-    let after = registration::look(&claude, &places.plugin)?;
+    let after = registration::read_registration(&claude, &places.plugin)?;
     if after.marketplace != Whose::Ours || !after.plugin.is_some_and(|plugin| plugin.is_enabled) {
         let message = format!("Claude Code was told to install {PLUGIN}, and does not show it as enabled");
         return Err(CommandError::precondition(message, "see what `claude plugin list` says about it"));
     }
-    say("plugin", &what_was_registered(&steps));
+    say("plugin", &registration_message(&steps));
     link(&places.plugin.join("bin").join("omo"), Other::GivesWay)?;
     say_what_is_next(&staged, &places.plugin);
     Ok(())
 }
 
-fn what_was_staged(staged: &Staged, version: &str, place: &Path) -> String {
+fn staging_message(staged: &Staged, version: &str, place: &Path) -> String {
     let (version, place) = (sanitize(version, 60), place.display());
     match staged {
-        Staged::Same => format!("{version} is up to date in {place}"),
+        Staged::Unchanged => format!("{version} is up to date in {place}"),
         Staged::New => format!("{version} was put into {place}"),
-        Staged::Instead(Some(old)) if *old == version => format!("{version} was mended in {place}"),
-        Staged::Instead(Some(old)) => format!("updated from {} to {version} in {place}", sanitize(old, 60)),
-        Staged::Instead(None) => format!("{version} took the place of what was broken in {place}"),
+        Staged::Replaced(Some(old)) if *old == version => format!("{version} was mended in {place}"),
+        Staged::Replaced(Some(old)) => format!("updated from {} to {version} in {place}", sanitize(old, 60)),
+        Staged::Replaced(None) => format!("{version} took the place of what was broken in {place}"),
     }
 }
 
-fn what_was_registered(steps: &[Step]) -> String {
+fn registration_message(steps: &[Step]) -> String {
     let what = match steps {
         [.., Step::Install] => "is installed and on, for all projects",
         [.., Step::Enable] => "is on again, for all projects",
@@ -137,13 +137,13 @@ fn say_what_is_next(staged: &Staged, place: &Path) {
     let program = program.to_string_lossy();
     let program = shlex::try_quote(&program).unwrap_or_else(|_| program.as_ref().into());
     let mut out = anstream::stdout().lock();
-    let next = if matches!(staged, Staged::Instead(_)) {
+    let next = if matches!(staged, Staged::Replaced(_)) {
         "Open sessions use the new binaries from their next prompt on, and new commands after `/reload-plugins`."
     } else {
         "Next: open a new session of Claude Code in a project, and type for example"
     };
     let _ = writeln!(out, "\n{next}");
-    if !matches!(staged, Staged::Instead(_)) {
+    if !matches!(staged, Staged::Replaced(_)) {
         let _ = writeln!(out, "  ulw fix the failing tests");
     }
     let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
@@ -169,7 +169,7 @@ fn remove(env: &ProcessEnv, places: &Places) -> Result<(), CommandError> {
         CommandError::io(message, "Claude Code does not use it any more; remove that folder yourself")
     })?;
     drop(lock);
-    let dangled = clear_what_dangles()?;
+    let dangled = remove_dangling_links()?;
     // What is empty now belongs to no session.
     for folder in places.plugin.ancestors().skip(1).take(3) {
         if fs::remove_dir(folder).is_err() {
@@ -186,8 +186,8 @@ fn remove(env: &ProcessEnv, places: &Places) -> Result<(), CommandError> {
 }
 
 /// Takes away what names an omo that has gone: the link for terminals, and a status line. Whether there was any.
-fn clear_what_dangles() -> Result<bool, CommandError> {
-    let link = link::place();
+fn remove_dangling_links() -> Result<bool, CommandError> {
+    let link = link::link_path();
     let is_unlinked = link.as_deref().map_or(Ok(false), link::remove_dangling)?;
     if let Some(place) = link.filter(|_| is_unlinked) {
         say("terminal", &format!("{} is removed", place.display()));
@@ -195,10 +195,10 @@ fn clear_what_dangles() -> Result<bool, CommandError> {
     let Some(settings) = env::client_home().map(|home| home.join("settings.json")) else { return Ok(is_unlinked) };
     let removal = status_line::remove_dangling(&settings);
     match &removal {
-        Some(Removal::Done) => {
+        Some(Removal::Removed) => {
             say("status line", &format!("`statusLine` is removed from {}, for its omo is gone", settings.display()));
         }
-        Some(Removal::ByHand(why)) => crate::say_warning(&format!(
+        Some(Removal::ByHand(why)) => crate::print_warning(&format!(
             "`statusLine` in {} names an omo that is gone, and stays, for {why}: remove it yourself",
             settings.display()
         )),
@@ -209,12 +209,12 @@ fn clear_what_dangles() -> Result<bool, CommandError> {
 
 /// Has the client forget the plugin; whether it knew it.
 fn unregister(claude: &ClaudeClient, places: &Places) -> Result<bool, CommandError> {
-    let now = registration::look(claude, &places.plugin)?;
-    if let Whose::From(origin) = &now.marketplace {
+    let now = registration::read_registration(claude, &places.plugin)?;
+    if let Whose::Elsewhere(origin) = &now.marketplace {
         let origin = sanitize(origin, 300);
         let other =
             format!("the plugin from {origin} stays; `claude plugin marketplace remove {MARKETPLACE}` removes it");
-        crate::say_warning(&other);
+        crate::print_warning(&other);
     }
     let steps = registration::steps_to_remove(&now);
     for step in &steps {

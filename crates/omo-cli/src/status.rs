@@ -14,13 +14,14 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::StatusOptions;
 use crate::failure::CommandError;
-use crate::project::{Project, named_or_own};
+use crate::project::{Project, named_or_own_session};
 
 /// Shows the sessions: the armed ones first, then the last ones that ended.
 pub(crate) fn run(env: &ProcessEnv, options: &StatusOptions) -> Result<(), CommandError> {
     let project = Project::find(env)?;
     let mut sessions = project.sessions()?;
-    if let Some(id) = named_or_own(options.session.as_deref(), &ProcessEnv { session_id: None, ..env.clone() })? {
+    if let Some(id) = named_or_own_session(options.session.as_deref(), &ProcessEnv { session_id: None, ..env.clone() })?
+    {
         sessions.retain(|(known, _)| *known == id);
         if sessions.is_empty() {
             let hint = "`omo status` lists the sessions of this project";

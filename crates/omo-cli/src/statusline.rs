@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 
 /// The options where the command line is as a status line has it. It runs often, so that clap, and
 /// all that it sets up, is left to every other command line.
-pub(crate) fn asked(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
+pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
     if arguments.next()? != "statusline" {
         return None;
     }
@@ -54,14 +54,14 @@ struct Workspace {
 /// Prints the segment, behind what the other status line says.
 pub(crate) fn run(options: &StatuslineOptions) {
     // A status line that crashes is no reason to show half of one.
-    std::panic::set_hook(Box::new(|_| watchdog::leave()));
+    std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
     let input = stdin::read_json().unwrap_or_default();
     let other = options.wrap.as_deref().map(|command| {
-        watchdog::extend(LIMIT);
+        watchdog::extend_limit(LIMIT);
         StatusLine::start(command, input.clone())
     });
     let segment = segment(&ProcessEnv::from_process(), &input).unwrap_or_default();
-    let said = other.map(StatusLine::said).unwrap_or_default();
+    let said = other.map(StatusLine::output).unwrap_or_default();
     if said.is_empty() && segment.is_empty() {
         return;
     }
@@ -70,7 +70,7 @@ pub(crate) fn run(options: &StatuslineOptions) {
     }
     // A client that reads no more needs no line.
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(&line(said, &segment)).and_then(|()| stdout.flush());
+    let _ = stdout.write_all(&join_lines(said, &segment)).and_then(|()| stdout.flush());
 }
 
 /// The segment of the session that the input names; `None` where there is none.
@@ -121,7 +121,7 @@ fn style(tone: PartTone) -> Style {
 }
 
 /// What the other says as it is, and the segment behind its last line.
-fn line(other: Vec<u8>, segment: &str) -> Vec<u8> {
+fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
     if segment.is_empty() {
         return other;
     }
@@ -156,7 +156,7 @@ mod tests {
             (&["status"], None),
             (&[], None),
         ] {
-            let options = asked(words.iter().map(OsString::from));
+            let options = options_without_clap(words.iter().map(OsString::from));
             assert_eq!(options.map(|options| options.wrap), wrap.map(|wrap| wrap.map(str::to_owned)), "{words:?}");
         }
     }
@@ -171,7 +171,11 @@ mod tests {
             (" \n", "ulw 0/8", " ulw 0/8\n"),
             ("\u{1b}[31mred", "ulw 0/8", "\u{1b}[31mred\u{1b}[0m · ulw 0/8\n"),
         ] {
-            assert_eq!(String::from_utf8(line(other.into(), segment)).unwrap(), expected, "{other:?} {segment:?}");
+            assert_eq!(
+                String::from_utf8(join_lines(other.into(), segment)).unwrap(),
+                expected,
+                "{other:?} {segment:?}"
+            );
         }
     }
 

@@ -15,7 +15,7 @@ use omo_store::state::{self, EntryChange, StateError};
 
 use crate::arguments::StopOptions;
 use crate::failure::CommandError;
-use crate::project::{Project, list, named_or_own};
+use crate::project::{Project, list_ids, named_or_own_session};
 
 /// Ends the runs that are meant, and says which.
 pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), CommandError> {
@@ -41,7 +41,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), Command
 /// stopped, which moves the broken file aside.
 fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result<Vec<SessionId>, CommandError> {
     if !options.all
-        && let Some(id) = named_or_own(options.session.as_deref(), env)?
+        && let Some(id) = named_or_own_session(options.session.as_deref(), env)?
     {
         return Ok(vec![id]);
     }
@@ -50,7 +50,7 @@ fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result
     if armed.len() > 1 && !options.all {
         let ids: Vec<&SessionId> = armed.iter().collect();
         let message = format!("{} sessions are on in this project", armed.len());
-        return Err(CommandError::user(message, format!("name one, or stop all with `--all`:\n{}", list(&ids))));
+        return Err(CommandError::usage(message, format!("name one, or stop all with `--all`:\n{}", list_ids(&ids))));
     }
     Ok(armed)
 }
@@ -63,7 +63,7 @@ fn stop(
     ids: &[SessionId],
     reason: Option<&str>,
 ) -> Result<Vec<(bool, Session)>, StateError> {
-    let (stopped, _lock) = state::update_all(folder, ids, Project::update(env), |id, session: &mut Session| {
+    let (stopped, _lock) = state::update_all(folder, ids, Project::state_update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
@@ -72,7 +72,7 @@ fn stop(
         ((was_on, session.clone(), entry), EntryChange::Begin)
     })?;
     let noted = stopped.into_iter().map(|(was_on, session, entry)| {
-        note(folder, &entry);
+        log_decision(folder, &entry);
         (was_on, session)
     });
     Ok(noted.collect())
@@ -80,8 +80,8 @@ fn stop(
 
 /// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
 /// warning, and no failure.
-pub(crate) fn note(folder: &GuardedFolder, entry: &LogEntry) {
+pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
     if let Err(error) = decision_log::append(folder, entry) {
-        crate::say_warning(&format!("done, but not written into the decision log: {error}"));
+        crate::print_warning(&format!("done, but not written into the decision log: {error}"));
     }
 }

@@ -25,7 +25,7 @@ impl Cell {
 
 /// Writes rows under their heads; every column is as wide as its widest cell, and nothing stands
 /// behind the last one.
-pub(crate) fn write<const N: usize>(
+pub(crate) fn write_table<const N: usize>(
     out: &mut impl Write,
     heads: [&str; N],
     rows: Vec<[Cell; N]>,
@@ -51,7 +51,7 @@ pub(crate) fn write<const N: usize>(
 }
 
 /// A text in at most so many columns; what is cut off leaves a sign.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+pub(crate) fn truncate_columns(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
     }
@@ -75,16 +75,16 @@ mod tests {
     fn columns_stand_in_line_whatever_is_in_them() {
         let mut out = Vec::new();
         let row = |a: &str, b: &str| [Cell::plain(a), Cell::plain(b)];
-        write(&mut out, ["a", "b"], vec![row("한국", "x"), row("long one", "")]).unwrap();
+        write_table(&mut out, ["a", "b"], vec![row("한국", "x"), row("long one", "")]).unwrap();
         let text = anstream::adapter::strip_bytes(&out).into_vec();
         assert_eq!(String::from_utf8(text).unwrap(), "a         b\n한국      x\nlong one  \n");
     }
 
     #[test]
     fn what_is_cut_has_no_more_columns_than_asked() {
-        assert_eq!(cut("short", 5), "short");
-        assert_eq!(cut("longer", 5), "long…");
-        assert_eq!(cut("한국어", 5), "한국…");
-        assert_eq!(cut("한국어", 4), "한…");
+        assert_eq!(truncate_columns("short", 5), "short");
+        assert_eq!(truncate_columns("longer", 5), "long…");
+        assert_eq!(truncate_columns("한국어", 5), "한국…");
+        assert_eq!(truncate_columns("한국어", 4), "한…");
     }
 }

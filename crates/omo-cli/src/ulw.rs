@@ -21,13 +21,13 @@ use omo_store::state::{self, EntryChange, StateError};
 
 use crate::arguments::OnOptions;
 use crate::failure::CommandError;
-use crate::project::{Project, list, named_or_own};
-use crate::stop::note;
+use crate::project::{Project, list_ids, named_or_own_session};
+use crate::stop::log_decision;
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
 pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
     if env.in_session {
-        return Err(CommandError::human(
+        return Err(CommandError::needs_person(
             "a model starts no run of its own, and takes none up again that its user paused",
             "type `ulw` in the session, or use a terminal of your own",
         ));
@@ -44,7 +44,7 @@ pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> 
     );
     let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let mut has_begun = false;
-    let (begun, lock) = state::update(&folder, &id, Project::update(env), |session| {
+    let (begun, lock) = state::update(&folder, &id, Project::state_update(env), |session| {
         if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {
             return (Err(StateError::from(error)), EntryChange::Keep);
         }
@@ -71,19 +71,19 @@ pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> 
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
-        (has_begun, _) =
-            ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }.of(session, activation);
+        (has_begun, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
+            .activate(session, activation);
         (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
     })?;
     let (what, session) = begun?;
     let entry =
         log_entry::new_entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
-    note(&folder, &entry);
+    log_decision(&folder, &entry);
     if has_begun && let Some(home) = env.state_home.as_deref() {
         drop(lock);
         // What cannot be recorded is said to its reviewer, and what cannot be counted in its verdict.
-        if recorded::begin(&project.root, home, &id, env.now).is_ok() {
-            let _ = baseline::begin(&project.root, home, &id, &session.checks);
+        if recorded::record_files(&project.root, home, &id, env.now).is_ok() {
+            let _ = baseline::start_counting(&project.root, home, &id, &session.checks);
         }
     }
     writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
@@ -94,7 +94,7 @@ pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> 
 }
 
 fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, CommandError> {
-    if let Some(id) = named_or_own(options.session.as_deref(), env)? {
+    if let Some(id) = named_or_own_session(options.session.as_deref(), env)? {
         return Ok(id);
     }
     let known = project.sessions()?;
@@ -105,9 +105,9 @@ fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<Se
             "no session of this project is known",
             "type `ulw` in the session, or name it: `omo ulw on --session ID` (the session's first message shows CLAUDE_SESSION_ID)",
         )),
-        several => Err(CommandError::user(
+        several => Err(CommandError::usage(
             format!("{} sessions of this project are known", several.len()),
-            format!("name one:\n{}", list(several)),
+            format!("name one:\n{}", list_ids(several)),
         )),
     }
 }

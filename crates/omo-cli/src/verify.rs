@@ -23,7 +23,7 @@ use omo_store::starting_checks;
 use serde::Serialize;
 
 use crate::arguments::VerifyOptions;
-use crate::check::sealed;
+use crate::check::sealed_session;
 use crate::failure::CommandError;
 use crate::progress::Progress;
 use crate::project::Project;
@@ -32,9 +32,9 @@ use crate::table::{self, Cell};
 /// The checks that are meant, and what the repository asks for beside them.
 pub(crate) struct Meant {
     /// The checks.
-    pub gates: Vec<Check>,
+    pub checks: Vec<Check>,
     /// What is not approved of omo.toml.
-    pub not_approved: Option<RepositoryConfig>,
+    pub unapproved: Option<RepositoryConfig>,
     /// Which files count.
     pub scope: Option<String>,
     /// The file because of which it is no longer approved, where it was.
@@ -42,7 +42,7 @@ pub(crate) struct Meant {
 }
 
 /// The checks of a session, or those that a new run would have.
-pub(crate) fn gates(
+pub(crate) fn select_checks(
     env: &ProcessEnv,
     config: &UserConfig,
     project: &Project,
@@ -56,16 +56,16 @@ pub(crate) fn gates(
         &search,
     );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
-    let known = project.session(session, env)?;
+    let known = project.find_session(session, env)?;
     let of_session =
-        known.map(|id| sealed(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
+        known.map(|id| sealed_session(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
     let (gates, scope) = of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
-    Ok(Meant { gates, not_approved, scope, changed })
+    Ok(Meant { checks: gates, unapproved: not_approved, scope, changed })
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
-    crate::sound(config)?;
+    crate::require_valid_config(config)?;
     if env.in_check {
         return Err(CommandError::precondition(
             "a check cannot run the checks",
@@ -73,12 +73,13 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         ));
     }
     let project = Project::find(env)?;
-    let Meant { gates, not_approved, scope, changed } = gates(env, config, &project, options.session.as_deref())?;
+    let Meant { checks: gates, unapproved: not_approved, scope, changed } =
+        select_checks(env, config, &project, options.session.as_deref())?;
     if gates.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
         return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));
     }
-    let environment = CheckEnvironment::of_gates(env::variables(), &project.root);
+    let environment = CheckEnvironment::from_variables(env::variables(), &project.root);
     let logs = match project.folder {
         Some(folder) => Some(folder),
         None => own_logs(env, &project.root),
@@ -91,7 +92,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         logs: logs.as_ref(),
         files: &files,
         environment: &environment,
-        reuse: EvidenceReuse::Nothing,
+        reuse: EvidenceReuse::Never,
         session: None,
     };
     let verified = gates::verify(&gates, &setup, &mut Progress::new());
@@ -113,7 +114,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
     let message = match red {
         0 => {
             let moving =
-                verified.moving.as_deref().map(omo_core::messages::checks::name_among_files).unwrap_or_default();
+                verified.moving_file.as_deref().map(omo_core::messages::checks::name_among_files).unwrap_or_default();
             format!(
                 "files that git sees were written while the checks ran{moving}, so they say nothing about the files as \
                  they are now"
@@ -190,7 +191,7 @@ fn show(
         return Ok(());
     }
     let heads = ["check", "verdict", "run", "failed", "skipped", "time", "evidence", "log"];
-    table::write(&mut out, heads, report.checks.iter().map(|line| cells(line, report, env)).collect())?;
+    table::write_table(&mut out, heads, report.checks.iter().map(|line| table_row(line, report, env)).collect())?;
     for line in report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green) {
         writeln!(out, "\n{}: {}", line.name, line.detail)?;
         let tail = results.iter().find(|result| result.name == line.name).map(|result| result.tail.as_str());
@@ -201,7 +202,7 @@ fn show(
     Ok(())
 }
 
-fn cells(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
+fn table_row(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
     let count = |pick: fn(&omo_core::check::TestCounts) -> u64| {
         Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
     };
@@ -219,12 +220,12 @@ fn cells(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
         count(|counts| counts.run),
         count(|counts| counts.failed),
         count(|counts| counts.skipped),
-        Cell::plain(seconds(line.took_millis)),
+        Cell::plain(format_seconds(line.took_millis)),
         Cell::plain(evidence),
         Cell::plain(line.log.as_deref().unwrap_or("-")),
     ]
 }
 
-fn seconds(millis: u64) -> String {
+fn format_seconds(millis: u64) -> String {
     format!("{:.1} s", Duration::from_millis(millis).as_secs_f64())
 }

@@ -15,7 +15,7 @@ use omo_store::folder::GuardedFolder;
 use omo_store::{env, state};
 
 use crate::alive::{is_alive, start_mark};
-use crate::platform::{CLIENTS, ancestors, folder_of, name_of, owner_home, variable_of};
+use crate::platform::{CLIENTS, ancestors, owner_home, process_name, process_variable, working_folder};
 
 /// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct ProjectClients {
     /// The sessions that its state knows, and the one that is asked in.
     sessions: Vec<String>,
     /// The clients that those have noted.
-    noted: Vec<(String, ClientProcess)>,
+    known_clients: Vec<(String, ClientProcess)>,
     /// The folder of the client's own files, as far as this process knows.
     client_home: Option<PathBuf>,
 }
@@ -35,14 +35,14 @@ impl ProjectClients {
     pub fn read(root: &Path, own: Option<&SessionId>) -> Self {
         let folder = GuardedFolder::open_state(root).ok().flatten();
         let known = folder.and_then(|folder| state::peek_all(&folder).ok()).unwrap_or_default();
-        let (mut sessions, mut noted) = (Vec::new(), Vec::new());
+        let (mut sessions, mut known_clients) = (Vec::new(), Vec::new());
         for (id, session) in known.sessions {
-            noted.extend(session.clients.into_iter().map(|client| (id.to_string(), client)));
+            known_clients.extend(session.clients.into_iter().map(|client| (id.to_string(), client)));
             sessions.push(id.to_string());
         }
         sessions.extend(known.unreadable.into_iter().map(|(id, _)| id.to_string()));
         sessions.extend(own.map(SessionId::to_string));
-        Self { root: root.to_owned(), sessions, noted, client_home: env::client_home() }
+        Self { root: root.to_owned(), sessions, known_clients, client_home: env::client_home() }
     }
 
     /// The client that has started this hook: the nearest process above it that `named` names, or that is one. What
@@ -73,7 +73,7 @@ impl ProjectClients {
         let is_before = |other: &ClientSession| began.is_none_or(|began| other.started_at < began);
         client_session::sessions_serving(home, session)
             .iter()
-            .any(|other| other.pid != client && is_before(other) && lives(other))
+            .any(|other| other.pid != client && is_before(other) && is_same_process_alive(other))
     }
 
     /// Whether a process is of a session of this project: it is its client, or its environment names the session.
@@ -83,9 +83,9 @@ impl ProjectClients {
 
     /// Whether the environment of a process names a session of this project.
     fn is_named_by(&self, pid: u32) -> bool {
-        let Some(session) = variable_of(pid, "CLAUDE_CODE_SESSION_ID") else { return false };
-        let client = || variable_of(pid, "CLAUDE_PID")?.parse().ok();
-        self.sessions.contains(&session) || client().and_then(folder_of).is_some_and(|folder| self.holds(&folder))
+        let Some(session) = process_variable(pid, "CLAUDE_CODE_SESSION_ID") else { return false };
+        let client = || process_variable(pid, "CLAUDE_PID")?.parse().ok();
+        self.sessions.contains(&session) || client().and_then(working_folder).is_some_and(|folder| self.holds(&folder))
     }
 
     /// Whether a process is a client that serves or served a session of this project.
@@ -95,22 +95,22 @@ impl ProjectClients {
 
     /// Whether a session has noted that this process serves it.
     fn is_noted(&self, pid: u32) -> bool {
-        let mut noted = self.noted.iter().filter(|(_, client)| client.pid == pid).peekable();
+        let mut noted = self.known_clients.iter().filter(|(_, client)| client.pid == pid).peekable();
         noted.peek().is_some() && start_mark(pid).is_some_and(|mark| noted.any(|(_, client)| client.start_mark == mark))
     }
 
     /// Whether a process is called as the client is, and works in the project.
     fn bears_name(&self, pid: u32) -> bool {
-        name_of(pid).is_some_and(|name| CLIENTS.contains(&&*name))
-            && folder_of(pid).is_some_and(|folder| self.holds(&folder))
+        process_name(pid).is_some_and(|name| CLIENTS.contains(&&*name))
+            && working_folder(pid).is_some_and(|folder| self.holds(&folder))
     }
 
     /// Whether the client's own list says it of a process: the one in the folder that this process uses.
     fn is_listed(&self, pid: u32) -> bool {
         let of_session = |client: ClientSession| {
-            lives(&client) && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
+            is_same_process_alive(&client) && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
         };
-        let folder = |name| variable_of(pid, name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let folder = |name| process_variable(pid, name).map(PathBuf::from).filter(|path| path.is_absolute());
         let homes = [folder("HOME"), owner_home(pid)].into_iter().flatten().map(|home| home.join(".claude"));
         let homes = homes.chain(folder("CLAUDE_CONFIG_DIR")).chain(self.client_home.clone());
         homes.into_iter().any(|home| client_session::read_for_process(&home, pid).is_some_and(of_session))
@@ -125,13 +125,13 @@ impl ProjectClients {
 
 /// What tells this process from a later one with its number; `None` where it does not stand above this one, or the
 /// system has no such mark.
-pub fn process_above(pid: u32) -> Option<ClientProcess> {
+pub fn find_ancestor(pid: u32) -> Option<ClientProcess> {
     let start_mark = start_mark(pid).filter(|_| ancestors().contains(&pid))?;
     Some(ClientProcess { pid, start_mark })
 }
 
 /// Whether a process of the client is there, and not a later one with its number.
-fn lives(client: &ClientSession) -> bool {
+fn is_same_process_alive(client: &ClientSession) -> bool {
     let same = match (&client.proc_start, start_mark(client.pid)) {
         (Some(listed), Some(mark)) => *listed == mark,
         _ => true,

@@ -30,7 +30,7 @@ use crate::supervisor::detached;
 use crate::{git, git_folder, recorded};
 
 /// What makes a binary of omo one that counts.
-pub const ARGUMENT: &str = "--count-before";
+pub const COUNTER_ARGUMENT: &str = "--count-before";
 
 /// Held by the process that counts.
 const LOCK: &str = "counting.lock";
@@ -56,14 +56,14 @@ fn may_count(gate: &Check, root: &Path) -> bool {
 /// # Errors
 ///
 /// Where no process can be started.
-pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Check]) -> io::Result<()> {
+pub fn start_counting(root: &Path, state_home: &Path, id: &SessionId, gates: &[Check]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     folder.remove(RESULTS).map_err(io::Error::other)?;
     if !gates.iter().any(|gate| may_count(gate, root)) {
         return Ok(());
     }
-    let arguments: [OsString; 3] = [ARGUMENT.into(), root.into(), id.as_str().into()];
-    detached::start(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
+    let arguments: [OsString; 3] = [COUNTER_ARGUMENT.into(), root.into(), id.as_str().into()];
+    detached::start_detached(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
 }
 
 /// Counts, where the process was started for that; otherwise nothing happens.
@@ -72,51 +72,51 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, gates: &[Check]) ->
 #[expect(clippy::exit, reason = "this is a process of its own, and does nothing else")]
 pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().is_some_and(|first| first == ARGUMENT) {
+    if arguments.next().is_some_and(|first| first == COUNTER_ARGUMENT) {
         if let (Some(root), Some(id)) = (arguments.next(), arguments.next()) {
-            let _ = count(Path::new(&root), &id.to_string_lossy());
+            let _ = count_and_exit(Path::new(&root), &id.to_string_lossy());
         }
         std::process::exit(0);
     }
 }
 
-fn count(root: &Path, id: &str) -> Option<()> {
+fn count_and_exit(root: &Path, id: &str) -> Option<()> {
     let id = SessionId::parse(id).ok()?;
     let home = ProcessEnv::from_process().state_home?;
     let folder = folder_of(&home, &id).ok()?;
     // An earlier run of the session may have ended a moment ago.
     let _alone = StateLock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
-    detached::settle().ok()?;
-    detached::ready("counting").ok()?;
-    let counted = count_in(root, &home, &id, &folder);
+    detached::leave_terminal().ok()?;
+    detached::report_ready("counting").ok()?;
+    let counted = count_in_copy(root, &home, &id, &folder);
     let _ = folder.remove_folder(COPY);
     counted
 }
 
-fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) -> Option<()> {
+fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) -> Option<()> {
     let key = SealKey::load(Some(home)).ok()?;
     let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
     let session = armed().filter(|session| key.holds(id, session))?;
-    let environment = CheckEnvironment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
+    let environment = CheckEnvironment::load_for_run(home, id, session.verification.environment.as_deref()?, root)?;
     folder.empty_folder(COPY).ok()?;
     let top = folder.path().join(COPY);
     let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
-    let project = recorded::write_out(root, home, id, recorded, &top)?;
-    stand_alone(root, &top);
+    let project = recorded::write_recorded_files(root, home, id, recorded, &top)?;
+    make_repository(root, &top);
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = BaselineResults::new();
     for gate in session.checks.iter().filter(|gate| may_count(gate, root)) {
-        let mut variables = environment.for_gate(gate);
+        let mut variables = environment.variables_for_check(gate);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         let project_copy = ProjectCopy::new(root, &project, &variables);
-        let Some((run, variables)) = project_copy.of(gate, variables) else {
+        let Some((run, variables)) = project_copy.rewrite_check(gate, variables) else {
             let why = "it names the project by its path and could not be counted apart".to_owned();
             results.insert(
                 hex_digest(&gate.definition()),
                 CheckBaseline { missing_reason: why, ..CheckBaseline::default() },
             );
-            write(folder, &key, id, &results)?;
+            write_results(folder, &key, id, &results)?;
             continue;
         };
         let own = Duration::from_secs(gate.effective_timeout().into());
@@ -140,14 +140,14 @@ fn count_in(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) ->
         let counts = outcome.counts.filter(|counts| end.status().is_some() && counts.run > 0);
         let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
         results.insert(hex_digest(&gate.definition()), CheckBaseline { counts, is_green, missing_reason: why });
-        write(folder, &key, id, &results)?;
+        write_results(folder, &key, id, &results)?;
     }
     Some(())
 }
 
 /// Makes the copy a repository: git that a check calls would otherwise act on one that lies around it, such as the
 /// user's home. Asked from the project, none of whose programs is taken for git.
-fn stand_alone(root: &Path, top: &Path) {
+fn make_repository(root: &Path, top: &Path) {
     let own = top.join(".git");
     let git = |arguments: &[&str]| git::git(root, arguments, &git_folder::variables(&own, top), &[]);
     let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
@@ -165,7 +165,7 @@ fn link_installed(root: &Path, project: &Path) {
 
 /// The checks of a claim, each with what it counted before the run, for which this waits; `None` where the
 /// result is no longer needed.
-pub(crate) fn held_to(
+pub(crate) fn with_baselines(
     gates: &[Check],
     root: &Path,
     state_home: Option<&Path>,
@@ -187,7 +187,7 @@ pub(crate) fn held_to(
         loop {
             // Asked first: what is written after that is read all the same.
             let is_over = StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
-            results = read(&folder, &key, id).unwrap_or_default();
+            results = read_results(&folder, &key, id).unwrap_or_default();
             if is_over || wanted.iter().all(|gate| results.contains_key(gate)) {
                 break;
             }
@@ -195,7 +195,7 @@ pub(crate) fn held_to(
                 why = "what was counted before the run was not done in time";
                 break;
             }
-            if !watcher.goes_on() {
+            if !watcher.should_continue() {
                 return None;
             }
             std::thread::sleep(ASK_EVERY);
@@ -214,18 +214,18 @@ fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_sto
     GuardedFolder::create_user_part(state_home, &["omo", "baselines", id.as_str()])
 }
 
-fn sealed(id: &SessionId, json: &str) -> Vec<u8> {
+fn sealed_bytes(id: &SessionId, json: &str) -> Vec<u8> {
     format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
 }
 
-fn write(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &BaselineResults) -> Option<()> {
+fn write_results(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &BaselineResults) -> Option<()> {
     let json = serde_json::to_string(results).ok()?;
-    let seal = key.mac(&sealed(id, &json));
+    let seal = key.mac(&sealed_bytes(id, &json));
     folder.replace(RESULTS, format!("{seal}\n{json}").as_bytes()).ok()
 }
 
-fn read(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<BaselineResults> {
+fn read_results(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<BaselineResults> {
     let text = String::from_utf8(folder.read(RESULTS, MAX_BYTES).ok()??).ok()?;
     let (seal, json) = text.split_once('\n')?;
-    key.is_mac(&sealed(id, json), seal).then(|| serde_json::from_str(json).ok())?
+    key.is_mac(&sealed_bytes(id, json), seal).then(|| serde_json::from_str(json).ok())?
 }

@@ -35,7 +35,7 @@ impl ActivationContext<'_> {
     /// # Errors
     ///
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
-    pub fn of(self, session: &mut Session, activation: UlwActivation) -> (bool, Result<(), FolderError>) {
+    pub fn activate(self, session: &mut Session, activation: UlwActivation) -> (bool, Result<(), FolderError>) {
         let Self { root, state_home, id, scope, approval, now } = self;
         let is_new = !session.continues_task();
         let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
@@ -45,7 +45,7 @@ impl ActivationContext<'_> {
             session.note_unproved_approval(by, at);
         }
         session.verification.scope = session.verification.scope.take().or(scope);
-        let keep = |(root, home)| CheckEnvironment::of_gates(env::variables(), root).keep(home, id);
+        let keep = |(root, home)| CheckEnvironment::from_variables(env::variables(), root).save_for_run(home, id);
         let (kept, result) =
             match kept.map_or_else(|| root.zip(state_home).map(keep).transpose(), |kept| Ok(Some(kept))) {
                 Ok(kept) => (kept, Ok(())),

@@ -10,16 +10,16 @@ use crate::endings;
 use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
 
 /// Whether this process was started with this one argument and nothing else.
-pub(crate) fn is_asked(argument: &str) -> bool {
+pub(crate) fn is_started_as(argument: &str) -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
 }
 
 /// The order; `None` where there is none that can be read. `gone` is called once its caller is gone.
-pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
+pub(crate) fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
     omo_store::signals::outlive_size_limit();
     // A signal to every process around this one must not end this one, which cleans up.
-    endings::note(&Arc::default());
+    endings::flag_termination(&Arc::default());
     adopt_orphans();
     // What it looks after could find in it what it was told.
     hide_memory();
@@ -35,7 +35,7 @@ pub(crate) fn order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -
 }
 
 /// Ends a group and, on Linux, whatever has left it. Only a process that looks after nothing else may do so.
-pub(crate) fn end_all(group: &ProcessGroup) {
+pub(crate) fn end_group_and_orphans(group: &ProcessGroup) {
     group.end(GroupEnding::AtOnce);
     end_orphans();
 }

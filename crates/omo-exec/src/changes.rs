@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;
 use crate::platform::lies_in;
-use crate::repository::is_object;
+use crate::repository::is_object_name;
 use crate::tree::{ScratchTree, id_of_submodule};
 
 pub use added::{AddedLine, AddedLines, added_lines};
@@ -68,7 +68,7 @@ pub struct PathChange {
 
 /// Takes the present content of the work tree that a project lies in, for one run; `None` where it
 /// lies in none, or git cannot say. `root` and `state_home` are absolute.
-pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
+pub fn snapshot_tree(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
     let work_tree = GitWorktree::find(root)?;
     let calls = GitCalls::default();
     let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
@@ -76,7 +76,7 @@ pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnap
     if root != work_tree.top && scratch.ignores(root)? {
         return None;
     }
-    let kept = scratch.look()?;
+    let kept = scratch.read_state()?;
     let mut submodules = BTreeMap::<String, String>::new();
     for path in &kept.submodules {
         let inner = id_of_submodule(&work_tree, path, state_home, &calls);
@@ -91,7 +91,7 @@ pub fn snapshot(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnap
 ///
 /// Left out are omo's own files, and `own`: paths from the project's top that omo writes for the run,
 /// each with everything below it.
-pub fn changed(
+pub fn changed_paths(
     root: &Path,
     state_home: &Path,
     run_id: &str,
@@ -101,32 +101,32 @@ pub fn changed(
 ) -> Option<Vec<PathChange>> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
     let work_tree = GitWorktree::find(root)?;
-    let listed = difference(&work_tree, state_home, run_id, &differing, [from, to])?;
-    let mut found = parse(&listed)?;
+    let listed = diff_snapshots(&work_tree, state_home, run_id, &differing, [from, to])?;
+    let mut found = parse_changes(&listed)?;
     for (path, inner) in &from.submodules {
         let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
         if is_other && !found.iter().any(|change| change.path == *path) {
             found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
         }
     }
-    let project = below_top(root, &work_tree)?;
+    let project = project_folder(root, &work_tree)?;
     for change in &mut found {
-        change.path = seen_from(&project, &change.path);
+        change.path = relative_path(&project, &change.path);
     }
-    found.retain(|change| !is_own(&change.path, own));
+    found.retain(|change| !is_omo_path(&change.path, own));
     found.sort();
     Some(found)
 }
 
 /// What git says of the difference between two snapshots of a run.
-fn difference(
+fn diff_snapshots(
     work_tree: &GitWorktree,
     state_home: &Path,
     run_id: &str,
     arguments: &[&str],
     [from, to]: [&TreeSnapshot; 2],
 ) -> Option<Vec<u8>> {
-    if !is_object(&from.tree) || !is_object(&to.tree) {
+    if !is_object_name(&from.tree) || !is_object_name(&to.tree) {
         return None;
     }
     let arguments = [arguments, &[&from.tree, &to.tree]].concat();
@@ -134,17 +134,17 @@ fn difference(
 }
 
 /// Where a project lies in its work tree; empty for the top itself.
-pub(crate) fn below_top(root: &Path, work_tree: &GitWorktree) -> Option<String> {
+pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
     Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
 }
 
 /// Whether a path is omo's own, or one of those that it writes for a run.
-pub(crate) fn is_own(path: &str, own: &[&str]) -> bool {
+pub(crate) fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
 }
 
 /// Forgets all snapshots of a run; one that has none is no error.
-pub fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
     GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&folder_of(run_id))
 }
 
@@ -174,7 +174,7 @@ fn scratch<'a>(
     calls: &'a GitCalls,
     run_id: &str,
 ) -> Option<ScratchTree<'a>> {
-    ScratchTree::remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
+    ScratchTree::open_remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
 }
 
 /// A name that is one whatever the run is called.
@@ -183,7 +183,7 @@ fn folder_of(run_id: &str) -> String {
 }
 
 /// A list of letters and paths, each with a NUL behind it.
-fn parse(listed: &[u8]) -> Option<Vec<PathChange>> {
+fn parse_changes(listed: &[u8]) -> Option<Vec<PathChange>> {
     let mut parts = listed.split(|byte| *byte == 0);
     let mut found = Vec::new();
     while let Some(letter) = parts.next().filter(|letter| !letter.is_empty()) {
@@ -198,7 +198,7 @@ fn parse(listed: &[u8]) -> Option<Vec<PathChange>> {
 }
 
 /// A path from the top of the work tree, as seen from a folder below that.
-pub(crate) fn seen_from(folder: &str, path: &str) -> String {
+pub(crate) fn relative_path(folder: &str, path: &str) -> String {
     let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let parts: Vec<&str> = path.split('/').collect();
     let shared = base.iter().zip(&parts).take_while(|(one, other)| one == other).count();
@@ -224,7 +224,7 @@ mod tests {
             ("web/app", "a", "../../a"),
             ("web", "web2/a", "../web2/a"),
         ] {
-            assert_eq!(seen_from(folder, path), expected, "{path} from {folder}");
+            assert_eq!(relative_path(folder, path), expected, "{path} from {folder}");
         }
     }
 
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_list_is_read_to_its_end_and_a_cut_one_is_none() {
-        let found = parse(b"A\0new\nline\0D\0\xff\0T\0link\0").unwrap();
+        let found = parse_changes(b"A\0new\nline\0D\0\xff\0T\0link\0").unwrap();
         let shown: Vec<_> = found.iter().map(|change| (change.path.as_str(), change.kind)).collect();
         let expected = [
             ("new\nline", PathChangeKind::Added),
@@ -252,7 +252,7 @@ mod tests {
             ("link", PathChangeKind::Modified),
         ];
         assert_eq!(shown, expected);
-        assert_eq!(parse(b""), Some(Vec::new()));
-        assert_eq!(parse(b"A"), None);
+        assert_eq!(parse_changes(b""), Some(Vec::new()));
+        assert_eq!(parse_changes(b"A"), None);
     }
 }

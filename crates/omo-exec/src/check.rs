@@ -32,9 +32,9 @@ pub fn run(
     log: Option<CheckLog>,
     goes_on: impl FnMut() -> bool,
 ) -> Option<TaskCheckOutcome> {
-    let setting = environment.setting_of_check(check, root);
+    let setting = environment.task_check_setting(check, root);
     if let Some(why) = check.invalid_reason() {
-        return Some(refused(why, setting));
+        return Some(refused_outcome(why, setting));
     }
     let bash = bash(environment.search(), root);
     let (has_pipe, tells_all) = (has_pipe(&check.command), bash.is_some());
@@ -43,7 +43,7 @@ pub fn run(
         run: check.command.clone(),
         folder: check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder)),
         timeout: Duration::from_secs(check.effective_timeout().into()),
-        variables: environment.for_check(),
+        variables: environment.variables_for_task_check(),
         log: file,
         check: Some(TaskCheckSpec { bash, text: check.expect.stdout_has.clone() }),
     };
@@ -67,7 +67,7 @@ pub fn run(
     })
 }
 
-fn refused(why: String, setting: String) -> TaskCheckOutcome {
+fn refused_outcome(why: String, setting: String) -> TaskCheckOutcome {
     TaskCheckOutcome {
         verdict: TaskCheckVerdict::Environment { command: None },
         detail: why,

@@ -26,7 +26,7 @@ pub mod supplies;
 pub use headless::{HeadlessRequest, HeadlessResult};
 
 /// How long the client may take for one answer.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often it is asked whether the client is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(10);
@@ -53,7 +53,7 @@ pub enum ClaudeError {
     },
     /// It had to be ended.
     #[error("`{asked}` gave no answer within {limit:?}, and was ended")]
-    TooLong {
+    TimedOut {
         /// What it was asked.
         asked: String,
         /// How long that was waited for.
@@ -69,7 +69,7 @@ pub enum ClaudeError {
     },
     /// It answered something else than what was asked for.
     #[error("`{asked}` gave an answer that omo does not understand: {said}")]
-    Unknown {
+    NotUnderstood {
         /// What it was asked.
         asked: String,
         /// The end of what it said.
@@ -137,9 +137,9 @@ impl ClaudeClient {
     /// project settings it then reads. It finds its own programs nowhere else.
     pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
         let mut places = search.folders().flat_map(|place| CLIENTS.map(|name| place.join(name)));
-        let program = places.find(|program| may_run(program)).ok_or(ClaudeError::Missing)?;
+        let program = places.find(|program| is_executable(program)).ok_or(ClaudeError::Missing)?;
         let path = search.joined();
-        Ok(Self { program, folder: folder.to_owned(), limit: LIMIT, path })
+        Ok(Self { program, folder: folder.to_owned(), limit: ANSWER_LIMIT, path })
     }
 
     /// The same client with another limit for one answer.
@@ -156,8 +156,9 @@ impl ClaudeClient {
 
     /// Which version it is.
     pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
-        let printed = self.tell(["--version"])?;
-        let unknown = || ClaudeError::Unknown { asked: asked(&["--version"]), said: quoted(&printed) };
+        let printed = self.output(["--version"])?;
+        let unknown =
+            || ClaudeError::NotUnderstood { asked: command_line_text(&["--version"]), said: quote_last_line(&printed) };
         ClientVersion::parse(&printed).ok_or_else(unknown)
     }
 
@@ -172,24 +173,25 @@ impl ClaudeClient {
     }
 
     fn list<Entry: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<Entry>, ClaudeError> {
-        let printed = self.tell(arguments)?;
-        let unknown = |_| ClaudeError::Unknown { asked: asked(arguments), said: quoted(&printed) };
+        let printed = self.output(arguments)?;
+        let unknown =
+            |_| ClaudeError::NotUnderstood { asked: command_line_text(arguments), said: quote_last_line(&printed) };
         serde_json::from_str(&printed).map_err(unknown)
     }
 
     /// Runs it with these arguments and nothing to read; what it prints, where it succeeds.
-    pub fn tell<Argument: AsRef<OsStr>>(
+    pub fn output<Argument: AsRef<OsStr>>(
         &self,
         arguments: impl IntoIterator<Item = Argument>,
     ) -> Result<String, ClaudeError> {
         let mut command = self.command();
         command.args(arguments).current_dir(&self.folder);
-        let asked = asked(&command.get_args().collect::<Vec<_>>());
-        let ClientOutput { status, stdout, stderr } = self.run(command, &asked, || true)?;
+        let asked = command_line_text(&command.get_args().collect::<Vec<_>>());
+        let ClientOutput { status, stdout, stderr } = self.run_until(command, &asked, || true)?;
         if status == Some(0) {
             return Ok(stdout);
         }
-        let said = if stderr.trim().is_empty() { quoted(&stdout) } else { quoted(&stderr) };
+        let said = if stderr.trim().is_empty() { quote_last_line(&stdout) } else { quote_last_line(&stderr) };
         let how = status.map_or("a signal ended it".to_owned(), |status| format!("exit status: {status}"));
         let said = if said.is_empty() { format!("it said nothing ({how})") } else { said };
         Err(ClaudeError::Failed { asked, said })
@@ -202,7 +204,7 @@ impl ClaudeClient {
     }
 
     /// Runs it to its end, to the limit, or until it is no longer wanted.
-    fn run(
+    fn run_until(
         &self,
         mut command: Command,
         asked: &str,
@@ -236,7 +238,7 @@ impl ClaudeClient {
             }
             if Instant::now() >= deadline {
                 end();
-                return Err(ClaudeError::TooLong { asked: asked.to_owned(), limit: self.limit });
+                return Err(ClaudeError::TimedOut { asked: asked.to_owned(), limit: self.limit });
             }
         };
         Ok(ClientOutput { status, stdout: collect(&stdout), stderr: collect(&stderr) })
@@ -244,8 +246,8 @@ impl ClaudeClient {
 }
 
 /// Whether there is a file that may be run.
-pub fn may_run(path: &Path) -> bool {
-    platform::may_run(path)
+pub fn is_executable(path: &Path) -> bool {
+    platform::is_executable(path)
 }
 
 /// What it said, and how it ended.
@@ -257,13 +259,13 @@ struct ClientOutput {
 }
 
 /// What was asked, as a person would type it.
-fn asked<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
+fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
     let words = arguments.iter().map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
     std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The last line that says something: what goes before it is progress.
-fn quoted(said: &str) -> String {
+fn quote_last_line(said: &str) -> String {
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     sanitize(last, QUOTED)
 }
@@ -374,14 +376,14 @@ esac"#,
         let all_gone = std::thread::spawn(move || drain(fs::File::open(held).unwrap()));
         let limit = Duration::from_millis(200);
         let error = folder.find().with_limit(limit).version().unwrap_err();
-        assert!(matches!(error, ClaudeError::TooLong { .. }), "{error}");
-        all_gone.join().unwrap().recv_timeout(LIMIT).unwrap();
+        assert!(matches!(error, ClaudeError::TimedOut { .. }), "{error}");
+        all_gone.join().unwrap().recv_timeout(ANSWER_LIMIT).unwrap();
     }
 
     #[test]
     fn it_reads_nothing_and_what_it_leaves_running_is_not_waited_for() {
         let folder = script("cat; sleep 600 >&2 & echo $!");
-        let printed = folder.find().tell([""; 0]).unwrap();
+        let printed = folder.find().output([""; 0]).unwrap();
         let left: i32 = printed.trim().parse().unwrap();
         rustix::process::kill_process(rustix::process::Pid::from_raw(left).unwrap(), rustix::process::Signal::KILL)
             .unwrap();
@@ -397,9 +399,9 @@ esac"#,
                 .into(),
             arguments: vec!["-p".into(), "hello".into()],
         };
-        let session = folder.find().session(headless("0"), || true).unwrap();
+        let session = folder.find().run_headless(headless("0"), || true).unwrap();
         assert_eq!((session.printed.as_str(), session.complaint.as_str()), ("-p hello\n", "complained"));
-        let error = folder.find().session(headless("600"), || false).unwrap_err();
+        let error = folder.find().run_headless(headless("600"), || false).unwrap_err();
         assert_eq!(error.to_string(), "`claude -p` failed: it was interrupted");
     }
 }

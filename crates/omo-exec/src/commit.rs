@@ -18,15 +18,16 @@ use omo_store::git_worktree::GitWorktree;
 use omo_store::lock::StateLock;
 use omo_store::seal::hex_digest;
 
-use self::words::{has_run, list, message_with, own, refusing_hook, variables};
-use crate::changes::below_top;
+use self::words::{commit_variables, has_run, identity_variables, message_with, pathspec_list, refusing_hook};
+use crate::changes::project_folder;
 use crate::environment::CheckEnvironment;
-use crate::git::{git, program};
+use crate::git::{git, git_program};
 use crate::platform::{path_of, variable};
 use crate::process::{self, CommandJob, CommandOutcome};
-use crate::repository::{GitRepository, line_of};
+use crate::repository::{GitRepository, trimmed_line};
 use crate::restore::{
-    IndexEntries, RestoreSelection, TreePath, differing, listing, listing_and_others, named, put_paths,
+    IndexEntries, RestoreSelection, TreePath, differing_paths, read_index, read_index_and_untracked,
+    restore_index_paths, tree_path,
 };
 
 /// The folder of what git is told, in the user's own state folder.
@@ -67,7 +68,7 @@ pub enum CommitEnd {
     /// There are no paths: the work tree is as it was before the step.
     NoChange,
     /// The commit that is checked out holds the paths just as they are: the step committed them itself.
-    Already {
+    AlreadyCommitted {
         /// Its name.
         sha: String,
     },
@@ -89,7 +90,11 @@ pub enum CommitEnd {
 
 /// Commits. `goes_on` is asked all the while; once it says no, git and the hooks are ended. The binary that
 /// calls this is its own keeper: see [`crate::keeper::run_if_asked`].
-pub fn commit(order: &CommitRequest<'_>, environment: &CheckEnvironment, goes_on: impl FnMut() -> bool) -> CommitEnd {
+pub fn commit_paths(
+    order: &CommitRequest<'_>,
+    environment: &CheckEnvironment,
+    goes_on: impl FnMut() -> bool,
+) -> CommitEnd {
     if order.paths.is_empty() {
         return CommitEnd::NoChange;
     }
@@ -99,7 +104,7 @@ pub fn commit(order: &CommitRequest<'_>, environment: &CheckEnvironment, goes_on
 
 /// Whether git knows who its user is: without that nothing can be committed.
 pub fn has_identity(repository: &GitRepository) -> bool {
-    let own = own(env::variables());
+    let own = identity_variables(env::variables());
     let own: Vec<(&str, &OsStr)> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
     let knows = |name: &&str| repository.answer(&["var", name], &own, &[]).is_ok_and(|(status, _)| status == 0);
     ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
@@ -118,8 +123,8 @@ impl CommitWorktree {
     fn open(order: &CommitRequest<'_>) -> Result<Self, String> {
         let none = || format!("{} lies in no work tree of git", order.root.display());
         let tree = GitWorktree::find(order.root).ok_or_else(none)?;
-        let project = below_top(order.root, &tree).ok_or_else(none)?;
-        let git = program(&tree.top).ok_or("there is no git in PATH")?;
+        let project = project_folder(order.root, &tree).ok_or_else(none)?;
+        let git = git_program(&tree.top).ok_or("there is no git in PATH")?;
         let name: String = hex_digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
         let parts = [FOLDER.as_slice(), &[&name]].concat();
         let folder = GuardedFolder::create_user_part(order.state_home, &parts).map_err(|error| error.to_string())?;
@@ -135,14 +140,14 @@ impl CommitWorktree {
     ) -> Result<CommitEnd, String> {
         let names = self.names(order.paths)?;
         let head = self.head();
-        let (before, others) = listing_and_others(&self.tree).map_err(|error| error.to_string())?;
-        let (new, known) = self.part(self.without_folders(&names)?, head.is_some(), &before, &others)?;
+        let (before, others) = read_index_and_untracked(&self.tree).map_err(|error| error.to_string())?;
+        let (new, known) = self.split_new_and_known(self.without_folders(&names)?, head.is_some(), &before, &others)?;
         // All of them are gone, and HEAD knows none of them: they were removed, and that is in a commit.
         if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
-            return Ok(CommitEnd::Already { sha: sha.clone() });
+            return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
         }
-        self.tell(order, &[new.as_slice(), &known].concat()).map_err(|error| error.to_string())?;
-        self.make_known(&new).inspect_err(|_| self.put_back(&before, &names))?;
+        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(|error| error.to_string())?;
+        self.add_intent(&new).inspect_err(|_| self.restore_index(&before, &names))?;
         let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
         let made = self.head().filter(|sha| Some(sha) != head.as_ref());
         let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
@@ -155,11 +160,11 @@ impl CommitWorktree {
         let end = match (refusing_hook(&trace), head) {
             (Some(hook), _) => CommitEnd::RefusedByHook { hook, output: outcome.tail },
             (None, Some(sha)) if is_exit(&outcome, 1) && self.has_nothing(order, environment, &mut goes_on) => {
-                CommitEnd::Already { sha }
+                CommitEnd::AlreadyCommitted { sha }
             }
-            (None, _) => CommitEnd::Failed { why: self.why(&outcome), output: outcome.tail },
+            (None, _) => CommitEnd::Failed { why: self.failure_reason(&outcome), output: outcome.tail },
         };
-        self.put_back(&before, &names);
+        self.restore_index(&before, &names);
         Ok(end)
     }
 
@@ -168,7 +173,7 @@ impl CommitWorktree {
             if path.contains(char::REPLACEMENT_CHARACTER) {
                 return Err(format!("{path:?} has a name that is no Unicode: commit it by hand"));
             }
-            let name = named(&self.project, path).filter(|name| !name.0.is_empty());
+            let name = tree_path(&self.project, path).filter(|name| !name.0.is_empty());
             name.ok_or_else(|| format!("{path:?} lies outside of the work tree"))
         };
         paths.iter().map(name).collect()
@@ -187,7 +192,7 @@ impl CommitWorktree {
 
     /// Those of which git knows nothing yet, and those that it knows. What neither git knows nor is there any
     /// longer is in neither.
-    fn part(
+    fn split_new_and_known(
         &self,
         names: Vec<TreePath>,
         has_head: bool,
@@ -199,7 +204,7 @@ impl CommitWorktree {
         let new = rest.extract_if(.., |name| others.contains(name)).collect();
         // Asked for what the others do not say alone.
         if has_head && !rest.is_empty() {
-            let committed = self.ask(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], &[])?;
+            let committed = self.git_list(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], &[])?;
             known.extend(rest.extract_if(.., |name| committed.contains(&name.0)));
         }
         let is_there = |name: &&TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok();
@@ -212,25 +217,27 @@ impl CommitWorktree {
     /// The commit that is checked out; `None` where there is none yet. Where references are no files git has to say.
     fn head(&self) -> Option<String> {
         let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
-        self.tree.head().or_else(|| git(&self.tree.top, &arguments, &self.place(), &[]).map(|said| line_of(&said)))
+        self.tree
+            .head()
+            .or_else(|| git(&self.tree.top, &arguments, &self.git_variables(), &[]).map(|said| trimmed_line(&said)))
     }
 
-    fn place(&self) -> [(&'static str, &OsStr); 2] {
+    fn git_variables(&self) -> [(&'static str, &OsStr); 2] {
         [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
     }
 
     /// Asks git for a list, without anything that the repository could have run.
-    fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, String> {
-        let said = git(&self.tree.top, arguments, &self.place(), input);
+    fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, String> {
+        let said = git(&self.tree.top, arguments, &self.git_variables(), input);
         let said = said.ok_or_else(|| format!("git {} failed", arguments.first().copied().unwrap_or_default()))?;
         Ok(said.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
     /// Has the index know new files, without their content: git commits no others.
-    fn make_known(&self, new: &[TreePath]) -> Result<(), String> {
+    fn add_intent(&self, new: &[TreePath]) -> Result<(), String> {
         if !new.is_empty() {
             let arguments = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
-            self.ask(&arguments, &list(new))?;
+            self.git_list(&arguments, &pathspec_list(new))?;
         }
         Ok(())
     }
@@ -238,14 +245,19 @@ impl CommitWorktree {
     /// What the index says, to say it again after a commit that was not made.
     fn listing(&self) -> Result<IndexEntries, String> {
         let index = self.tree.git.join("index");
-        listing(&self.tree, index.exists().then_some(index.as_path())).map_err(|error| error.to_string())
+        read_index(&self.tree, index.exists().then_some(index.as_path())).map_err(|error| error.to_string())
     }
 
     /// Has the index say again of these paths what it said before. Where that fails, because another git is
     /// at work, a new file stays known without its content, and no commit takes it up by itself.
-    fn put_back(&self, before: &IndexEntries, names: &[TreePath]) {
+    fn restore_index(&self, before: &IndexEntries, names: &[TreePath]) {
         if let Ok(now) = self.listing() {
-            let _ = put_paths(&self.tree, before, &now, &differing(before, None, &now, RestoreSelection::Paths(names)));
+            let _ = restore_index_paths(
+                &self.tree,
+                before,
+                &now,
+                &differing_paths(before, None, &now, RestoreSelection::Paths(names)),
+            );
         }
     }
 
@@ -254,7 +266,7 @@ impl CommitWorktree {
     /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
     fn follow_hook(&self, sha: &str, names: &[TreePath]) -> Option<()> {
         let arguments = ["diff-tree", "-r", "-z", "--root", "--no-renames", "--no-commit-id", sha];
-        let said = git(&self.tree.top, &arguments, &self.place(), &[])?;
+        let said = git(&self.tree.top, &arguments, &self.git_variables(), &[])?;
         let now = self.listing().ok()?;
         let (mut committed, mut differing) = (IndexEntries::new(), BTreeSet::new());
         let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
@@ -272,12 +284,12 @@ impl CommitWorktree {
                 differing.insert(name);
             }
         }
-        put_paths(&self.tree, &committed, &now, &differing).ok()
+        restore_index_paths(&self.tree, &committed, &now, &differing).ok()
     }
 
-    fn tell(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
+    fn write_inputs(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
         self.folder.replace(MESSAGE, message_with(order.message, order.trailers).as_bytes())?;
-        self.folder.replace(PATHS, &list(names))?;
+        self.folder.replace(PATHS, &pathspec_list(names))?;
         self.folder.remove(TRACE)
     }
 
@@ -304,7 +316,7 @@ impl CommitWorktree {
         let run = format!(
             "{program} -c maintenance.auto=false {what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
         );
-        let mut variables = variables(environment.for_check());
+        let mut variables = commit_variables(environment.variables_for_task_check());
         let file = |name: &str| self.folder.path().join(name);
         let own = [
             ("OMO_GIT", self.git.clone()),
@@ -318,7 +330,7 @@ impl CommitWorktree {
         process::run(CommandJob { run, folder, timeout: order.limit, variables, log: None, check: None }, goes_on)
     }
 
-    fn why(&self, outcome: &CommandOutcome) -> String {
+    fn failure_reason(&self, outcome: &CommandOutcome) -> String {
         let lock = self.tree.git.join("index.lock");
         // A git that was ended in the middle cannot remove it.
         let left = lock

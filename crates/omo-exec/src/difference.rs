@@ -19,7 +19,7 @@ pub use self::file_versions::FileVersions;
 use crate::files::FileScope;
 use crate::git::GitCalls;
 use crate::recorded::{RecordedRun, RecordedWorktree};
-use crate::repository::is_object;
+use crate::repository::is_object_name;
 use crate::tree::{EMPTY_TREES, ScratchTree};
 
 /// Where the objects are kept while they are looked at, in the user's own state folder.
@@ -55,7 +55,7 @@ const COMPARE: [&str; 6] =
 /// # Errors
 ///
 /// Why it cannot be shown, in a few words.
-pub fn since(
+pub fn changes_since_commit(
     folder: &Path,
     state_home: Option<&Path>,
     calls: &GitCalls,
@@ -72,12 +72,12 @@ pub fn since(
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let settled = scope.map(|name| FileScope::load(home, name).ok_or("what was settled when the run began is gone"));
     let scope = settled.transpose()?;
-    let scratch = ScratchTree::anew(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(unknown)?;
-    if is_outside(&scratch, &tree, folder, base).ok_or_else(unknown)? {
+    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(no_answer_error)?;
+    if is_outside(&scratch, &tree, folder, base).ok_or_else(no_answer_error)? {
         return Ok(ReviewChanges::default());
     }
     let mut text = String::new();
-    write((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Commit(base), 0)?;
+    write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Commit(base), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
@@ -87,7 +87,7 @@ pub fn since(
 /// # Errors
 ///
 /// Why it cannot be shown, in a few words.
-pub fn since_recorded(
+pub fn changes_since_recorded(
     state_home: Option<&Path>,
     calls: &GitCalls,
     scope: &str,
@@ -98,14 +98,14 @@ pub fn since_recorded(
     let home = state_home.ok_or("there is no folder for the user's own state")?;
     let scope = FileScope::load(home, scope).ok_or("what was settled when the run began is gone")?;
     let kept = RecordedRun::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
-    let place = RecordedWorktree::first(&scope);
+    let place = RecordedWorktree::outermost(&scope);
     if scope.is_repository && GitWorktree::at(&place.top).is_none() {
         return Err("the repository that the run began in is gone".to_owned());
     }
     let tree = place.work_tree(home);
-    let scratch = ScratchTree::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
+    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(no_answer_error)?;
     let mut text = String::new();
-    write((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Recorded(&kept, &place), 0)?;
+    write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Recorded(&kept, &place), 0)?;
     Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
 }
 
@@ -129,7 +129,7 @@ fn is_outside(scratch: &ScratchTree, tree: &GitWorktree, folder: &Path, base: Op
     Some(listed.is_empty())
 }
 
-fn unknown() -> String {
+fn no_answer_error() -> String {
     "git does not say what changed".to_owned()
 }
 
@@ -172,13 +172,13 @@ impl DiffEntry {
     }
 
     /// What was there before comes first, and there the tests; smaller files before larger ones.
-    fn place(&self) -> (bool, bool, u64) {
+    fn sort_key(&self) -> (bool, bool, u64) {
         let path = self.shown_path().to_lowercase();
         let is_test = path.contains("test") || path.contains("spec");
         (self.is_new(), !is_test, self.before.bytes.max(self.now.bytes))
     }
 
-    fn line(&self) -> String {
+    fn list_line(&self) -> String {
         let sizes = match self.status {
             b'A' => format!("new, {} bytes", self.now.bytes),
             b'D' => format!("deleted, had {} bytes", self.before.bytes),
@@ -189,7 +189,7 @@ impl DiffEntry {
 }
 
 /// Writes what changed in one work tree, and in its submodules.
-fn write(
+fn write_changes(
     (text, whole): (&mut String, &mut FileVersions),
     mut scratch: ScratchTree,
     tree: &GitWorktree,
@@ -197,13 +197,13 @@ fn write(
     before: ComparisonBase,
     depth: usize,
 ) -> Result<(), String> {
-    let kept = scratch.look().ok_or_else(unknown)?;
+    let kept = scratch.read_state().ok_or_else(no_answer_error)?;
     let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
     let recorded = match before {
         ComparisonBase::Commit(_) => None,
         ComparisonBase::Recorded(kept, place) => {
-            let (name, objects) = kept.tree(place).ok_or("what was recorded when the run began is gone")?;
-            scratch.lend(objects);
+            let (name, objects) = kept.tree_of(place).ok_or("what was recorded when the run began is gone")?;
+            scratch.add_object_folders(objects);
             Some(name)
         }
     };
@@ -212,15 +212,15 @@ fn write(
         ComparisonBase::Recorded(..) => recorded.as_deref().unwrap_or_default(),
     };
     let is_there =
-        base == empty || is_object(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
+        base == empty || is_object_name(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
     if !is_there {
         return Err(format!("the commit that the run began on is gone: {base}"));
     }
-    let mut entries = entries(&scratch, base, &kept.tree).ok_or_else(unknown)?;
-    read_patches(&scratch, base, &kept.tree, &mut entries).ok_or_else(unknown)?;
+    let mut entries = entries(&scratch, base, &kept.tree).ok_or_else(no_answer_error)?;
+    read_patches(&scratch, base, &kept.tree, &mut entries).ok_or_else(no_answer_error)?;
     show(text, &scratch, &mut entries, whole)?;
-    let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(unknown)?;
-    scratch.clear().ok_or_else(unknown)?;
+    let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(no_answer_error)?;
+    scratch.clear().ok_or_else(no_answer_error)?;
     drop(scratch);
     let places = match before {
         ComparisonBase::Commit(_) => [].as_slice(),
@@ -234,14 +234,14 @@ fn write(
             text.push_str("All of it is gone.\n");
             continue;
         }
-        write_place((text, &mut *whole), place, before, (home, calls), depth)?;
+        write_recorded_changes((text, &mut *whole), place, before, (home, calls), depth)?;
     }
     for (path, commit) in inner {
         let top = tree.top.join(&path);
         let recorded = places.iter().find(|(there, _)| *there == path).filter(|_| top.is_dir());
         if let Some((_, place)) = recorded {
             let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-            write_place((text, &mut *whole), place, before, (home, calls), depth)?;
+            write_recorded_changes((text, &mut *whole), place, before, (home, calls), depth)?;
             continue;
         }
         let Some(inner) = GitWorktree::at(&top) else {
@@ -254,8 +254,8 @@ fn write(
             return Err("submodules are nested too deep".to_owned());
         }
         let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
-        let scratch = ScratchTree::anew(&inner, home, calls, &FOLDER, None).ok_or_else(unknown)?;
-        write(
+        let scratch = ScratchTree::create(&inner, home, calls, &FOLDER, None).ok_or_else(no_answer_error)?;
+        write_changes(
             (text, &mut *whole),
             scratch,
             &inner,
@@ -268,7 +268,7 @@ fn write(
 }
 
 /// The same of a work tree that was recorded, and lies in another one.
-fn write_place(
+fn write_recorded_changes(
     out: (&mut String, &mut FileVersions),
     place: &RecordedWorktree,
     before: ComparisonBase,
@@ -277,8 +277,8 @@ fn write_place(
 ) -> Result<(), String> {
     let ComparisonBase::Recorded(kept, _) = before else { return Ok(()) };
     let tree = place.work_tree(home);
-    let scratch = ScratchTree::anew(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(unknown)?;
-    write(out, scratch, &tree, (home, calls), ComparisonBase::Recorded(kept, place), depth + 1)
+    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(no_answer_error)?;
+    write_changes(out, scratch, &tree, (home, calls), ComparisonBase::Recorded(kept, place), depth + 1)
 }
 
 /// The paths that differ, with the sizes of both sides.
@@ -299,12 +299,12 @@ fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntr
             patch: Vec::new(),
         });
     }
-    measure(scratch, &mut entries)?;
+    read_sizes(scratch, &mut entries)?;
     Some(entries)
 }
 
 /// Asks for the sizes of all files at once.
-fn measure(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
+fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
     let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
     let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
     let said = scratch.git_with_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
@@ -352,7 +352,7 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
     let arguments: Vec<&str> =
         [&SETTINGS[..], &COMPARE, &options].concat().into_iter().chain(paths.iter().map(String::as_str)).collect();
     let said = scratch.git_with_objects(&arguments, &[])?;
-    let mut parts = parts(&said).into_iter();
+    let mut parts = split_patches(&said).into_iter();
     for entry in compared {
         parts.next()?.clone_into(&mut entry.patch);
         // What has become something of another kind is told as one that is gone and one that is new.
@@ -364,7 +364,7 @@ fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [Di
 }
 
 /// What git says of each file. Every line of a file's own has a mark before it.
-fn parts(said: &[u8]) -> Vec<&[u8]> {
+fn split_patches(said: &[u8]) -> Vec<&[u8]> {
     let (mut begins, mut at) = (Vec::new(), 0);
     for line in said.split_inclusive(|byte| *byte == b'\n') {
         if line.starts_with(b"diff --git ") {
@@ -383,8 +383,8 @@ fn show(
     entries: &mut [DiffEntry],
     whole: &mut FileVersions,
 ) -> Result<(), String> {
-    entries.sort_by_key(DiffEntry::place);
-    let list: String = entries.iter().map(DiffEntry::line).collect();
+    entries.sort_by_key(DiffEntry::sort_key);
+    let list: String = entries.iter().map(DiffEntry::list_line).collect();
     if list.len() > MAX_LIST_BYTES {
         return Err(format!("{} files changed, more than can be listed", entries.len()));
     }
@@ -408,7 +408,7 @@ fn show(
         let file = entry.shown_path();
         if entry.is_new() {
             let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
-        } else if let Some(said) = whole.keep(scratch, entry) {
+        } else if let Some(said) = whole.write_versions(scratch, entry) {
             text.push_str(&said);
         } else {
             hidden.push(file);

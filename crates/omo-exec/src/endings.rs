@@ -8,11 +8,11 @@ use crate::platform;
 
 /// From now on a request to end sets `asked`, and does not end this process. Where the system does not
 /// offer that, the request ends the process as before.
-pub fn note(asked: &Arc<AtomicBool>) {
-    platform::note_endings(asked);
+pub fn flag_termination(asked: &Arc<AtomicBool>) {
+    platform::flag_termination(asked);
 }
 
 /// Ends all that this process has started and still waits for. It starts nothing after that: it is about to end.
-pub fn end_started() {
+pub fn end_started_processes() {
     platform::end_groups();
 }

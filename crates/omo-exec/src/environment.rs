@@ -24,7 +24,7 @@ impl CheckEnvironment {
     /// From the variables of this process: without the keys and tokens of the model and of the
     /// client, without omo's own, and with a `PATH` of folders that are the same for every process, and
     /// none of which leads into the project by another name.
-    pub fn of_gates(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
+    pub fn from_variables(variables: Vec<(OsString, OsString)>, project: &Path) -> Self {
         let search = SearchPath::from_variables(&variables).without_disguised_folders(project);
         let mut variables: Vec<(OsString, OsString)> = variables
             .into_iter()
@@ -44,17 +44,17 @@ impl CheckEnvironment {
     /// # Errors
     ///
     /// Where the user's own folder cannot be written.
-    pub fn keep(&self, state_home: &Path, id: &SessionId) -> Result<String, FolderError> {
+    pub fn save_for_run(&self, state_home: &Path, id: &SessionId) -> Result<String, FolderError> {
         run_environment::keep(state_home, id, &self.variables)
     }
 
     /// The one that a run began with; `None` where it is gone.
-    pub fn of_run(state_home: &Path, id: &SessionId, kept: &str, project: &Path) -> Option<Self> {
-        run_environment::read(state_home, id, kept).map(|variables| Self::of_gates(variables, project))
+    pub fn load_for_run(state_home: &Path, id: &SessionId, kept: &str, project: &Path) -> Option<Self> {
+        run_environment::read(state_home, id, kept).map(|variables| Self::from_variables(variables, project))
     }
 
     /// The names of the variables that another environment does not have, or has with another value.
-    pub fn differing(&self, other: &Self) -> Vec<String> {
+    pub fn differing_names(&self, other: &Self) -> Vec<String> {
         let in_one = |one: &Self, other: &Self| -> Vec<OsString> {
             let differs = |variable: &&(OsString, OsString)| other.variables.binary_search(variable).is_err();
             one.variables.iter().filter(differs).map(|(name, _)| name.clone()).collect()
@@ -69,7 +69,7 @@ impl CheckEnvironment {
     }
 
     /// The variables of one check: its own over the others.
-    pub fn for_gate(&self, gate: &Check) -> Vec<(OsString, OsString)> {
+    pub fn variables_for_check(&self, gate: &Check) -> Vec<(OsString, OsString)> {
         let own = gate.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let is_own = |name: &OsStr| gate.env.keys().any(|own| is_variable_named(name, own));
         let inherited = self.variables.iter().filter(|(name, _)| !is_own(name)).cloned();
@@ -78,23 +78,23 @@ impl CheckEnvironment {
 
     /// The variables of a check of a plan: those of a check, without what would have its shell run
     /// something else than the check. The worker that asks for a check may be the one whose work it judges.
-    pub fn for_check(&self) -> Vec<(OsString, OsString)> {
+    pub fn variables_for_task_check(&self) -> Vec<(OsString, OsString)> {
         let steers = |name: &OsStr| name.to_str().is_some_and(is_shell_variable);
         self.variables.iter().filter(|(name, _)| !steers(name)).cloned().collect()
     }
 
     /// What stands for a check as it is run here: its definition, its folder and its environment.
-    pub fn setting(&self, gate: &Check, root: &Path) -> String {
-        setting(gate.definition(), root, &self.for_gate(gate))
+    pub fn check_setting(&self, gate: &Check, root: &Path) -> String {
+        setting_digest(gate.definition(), root, &self.variables_for_check(gate))
     }
 
     /// What stands for a check as it is run here, in the same way.
-    pub fn setting_of_check(&self, check: &TaskCheck, root: &Path) -> String {
-        setting(check.definition(), root, &self.for_check())
+    pub fn task_check_setting(&self, check: &TaskCheck, root: &Path) -> String {
+        setting_digest(check.definition(), root, &self.variables_for_task_check())
     }
 }
 
-fn setting(mut definition: Vec<u8>, root: &Path, variables: &[(OsString, OsString)]) -> String {
+fn setting_digest(mut definition: Vec<u8>, root: &Path, variables: &[(OsString, OsString)]) -> String {
     let mut push = |part: &[u8]| {
         definition.extend((part.len() as u64).to_le_bytes());
         definition.extend(part);
@@ -116,7 +116,7 @@ mod tests {
 
     fn of(variables: &[(&str, &str)]) -> CheckEnvironment {
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        CheckEnvironment::of_gates(variables.collect(), Path::new("/p"))
+        CheckEnvironment::from_variables(variables.collect(), Path::new("/p"))
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
             ("PATH", "/usr/bin:bin::.:/bin"),
         ]);
         let gate = Check::new(None, "true", CheckOrigin::User).unwrap();
-        let seen = environment.for_gate(&gate);
+        let seen = environment.variables_for_check(&gate);
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/usr/bin:/bin")]);
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn an_empty_path_is_none() {
         for path in [".bin", "", "/proc/self/cwd"] {
-            let variables = of(&[("PATH", path)]).for_check();
+            let variables = of(&[("PATH", path)]).variables_for_task_check();
             assert!(variables.iter().all(|(name, _)| name != "PATH"), "an empty one means the current folder");
         }
     }
@@ -148,14 +148,14 @@ mod tests {
     #[test]
     fn a_check_sees_what_a_gate_does_but_for_what_steers_its_shell() {
         let environment = of(&[("HOME", "/h"), ("SHELLOPTS", "noexec"), ("BASH_ENV", "/x"), ("PATH", "/bin")]);
-        let seen = environment.for_check();
+        let seen = environment.variables_for_task_check();
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/bin")]);
         let (check, root) = (TaskCheck::new("true"), Path::new("/p"));
-        let setting = of(&[("PATH", "/bin")]).setting_of_check(&check, root);
-        assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).setting_of_check(&check, root), setting);
-        assert_ne!(of(&[("PATH", "/evil:/bin")]).setting_of_check(&check, root), setting);
-        assert_ne!(of(&[("PATH", "/bin")]).setting_of_check(&TaskCheck::new("false"), root), setting);
+        let setting = of(&[("PATH", "/bin")]).task_check_setting(&check, root);
+        assert_eq!(of(&[("PATH", "/bin"), ("SHELLOPTS", "noexec")]).task_check_setting(&check, root), setting);
+        assert_ne!(of(&[("PATH", "/evil:/bin")]).task_check_setting(&check, root), setting);
+        assert_ne!(of(&[("PATH", "/bin")]).task_check_setting(&TaskCheck::new("false"), root), setting);
     }
 
     #[test]
@@ -164,25 +164,25 @@ mod tests {
             of(&[("HOME", "/h"), ("PATH", "/bin"), ("A", "1"), ("CLAUDE_EFFORT", "high")]),
             of(&[("HOME", "/h"), ("PATH", "/evil:/bin"), ("B", "2")]),
         );
-        assert_eq!(one.differing(&other), ["A", "B", "PATH"]);
-        assert_eq!(one.differing(&one.clone()), Vec::<String>::new());
+        assert_eq!(one.differing_names(&other), ["A", "B", "PATH"]);
+        assert_eq!(one.differing_names(&one.clone()), Vec::<String>::new());
     }
 
     #[test]
     fn another_command_folder_or_variable_is_another_setting() {
         let (here, root) = (of(&[("HOME", "/h"), ("PATH", "/bin")]), Path::new("/p"));
         let gate = Check::new(None, "true", CheckOrigin::User).unwrap();
-        let setting = here.setting(&gate, root);
-        assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).setting(&gate, root), setting);
+        let setting = here.check_setting(&gate, root);
+        assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).check_setting(&gate, root), setting);
         let mut own = gate.clone();
         own.env.insert("HOME".to_owned(), "/other".to_owned());
         for other in [
-            here.setting(&Check { command: "false".to_owned(), ..gate.clone() }, root),
-            here.setting(&Check { cwd: Some("a".to_owned()), ..gate.clone() }, root),
-            here.setting(&own, root),
-            here.setting(&gate, Path::new("/q")),
-            of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).setting(&gate, root),
-            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")]).setting(&gate, root),
+            here.check_setting(&Check { command: "false".to_owned(), ..gate.clone() }, root),
+            here.check_setting(&Check { cwd: Some("a".to_owned()), ..gate.clone() }, root),
+            here.check_setting(&own, root),
+            here.check_setting(&gate, Path::new("/q")),
+            of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).check_setting(&gate, root),
+            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")]).check_setting(&gate, root),
         ] {
             assert_ne!(other, setting);
         }

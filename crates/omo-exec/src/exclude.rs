@@ -12,13 +12,13 @@ use omo_store::regular_file;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The list of a repository.
-pub fn list_of(tree: &GitWorktree) -> PathBuf {
+pub fn exclude_file(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }
 
 /// Adds a line to the list where it does not stand there yet. What is there stays as it is.
-pub fn hide(tree: &GitWorktree, line: &str) -> io::Result<()> {
-    let path = list_of(tree);
+pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
+    let path = exclude_file(tree);
     let mut text = Vec::new();
     match regular_file::open(&path) {
         Ok(Some(file)) => _ = file.take(MAX_BYTES).read_to_end(&mut text)?,
@@ -44,15 +44,15 @@ mod tests {
     fn a_line_is_added_once_and_behind_what_is_there() {
         let temp = tempfile::tempdir().unwrap();
         let tree = GitWorktree { top: temp.path().into(), git: temp.path().into(), common: temp.path().join("git") };
-        hide(&tree, "/a").unwrap();
-        fs::write(list_of(&tree), "mine").unwrap();
+        add_exclude_line(&tree, "/a").unwrap();
+        fs::write(exclude_file(&tree), "mine").unwrap();
         for _ in 0..2 {
-            hide(&tree, "/a").unwrap();
-            hide(&tree, "b*").unwrap();
+            add_exclude_line(&tree, "/a").unwrap();
+            add_exclude_line(&tree, "b*").unwrap();
         }
-        assert_eq!(fs::read_to_string(list_of(&tree)).unwrap(), "mine\n/a\nb*\n");
-        fs::remove_file(list_of(&tree)).unwrap();
-        fs::create_dir(list_of(&tree)).unwrap();
-        assert!(hide(&tree, "/a").is_err());
+        assert_eq!(fs::read_to_string(exclude_file(&tree)).unwrap(), "mine\n/a\nb*\n");
+        fs::remove_file(exclude_file(&tree)).unwrap();
+        fs::create_dir(exclude_file(&tree)).unwrap();
+        assert!(add_exclude_line(&tree, "/a").is_err());
     }
 }

@@ -25,15 +25,15 @@ use omo_store::regular_file;
 use omo_store::seal::hex_digest;
 
 use self::content::{ContentDigest, FileEntry, KnownDigests};
-use self::memory::{CachedFiles, FilesCache, sources};
-use self::scope::bytes_of;
+use self::memory::{CachedFiles, FilesCache, source_marks};
+use self::scope::text_to_path;
 use crate::git::GitCalls;
-use crate::git_folder::{self, RepositorySettings, quoted};
+use crate::git_folder::{self, RepositorySettings, quote_path};
 use crate::platform::{FileStamp, TreeTop, path_of};
 use crate::snapshot;
 use crate::tree::is_index;
 
-pub(crate) use self::scope::{FileScope, text_of};
+pub(crate) use self::scope::{FileScope, path_to_text};
 pub(crate) use self::watched::TransientFiles;
 
 /// Files that cannot be read within this have no id.
@@ -134,8 +134,8 @@ impl<'a> WorkFiles<'a> {
     }
 
     /// One in it.
-    fn inner(&self, path: &[u8], top: &Path) -> Self {
-        let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", text_of(path)));
+    fn inner_files(&self, path: &[u8], top: &Path) -> Self {
+        let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", path_to_text(path)));
         let scope = self.scope().map(|scope| scope.inner(path));
         Self {
             root: top.join(path_of(path)),
@@ -172,15 +172,15 @@ impl<'a> WorkFiles<'a> {
     ) -> Option<FilesState> {
         let top = found.top();
         let mut state = FilesState { id: found.id, stamps: found.stamps };
-        for path in found.inner.iter().map(|path| bytes_of(path)) {
+        for path in found.inner.iter().map(|path| text_to_path(path)) {
             let at = top.join(path_of(&path));
             let is_empty = fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_none());
             let inner = if is_empty {
                 FilesState { id: at.is_dir().to_string(), stamps: String::new() }
             } else {
-                self.inner(&path, &top).state_at(trust, depth + 1, deadline)?
+                self.inner_files(&path, &top).state_at(trust, depth + 1, deadline)?
             };
-            let path = text_of(&path);
+            let path = path_to_text(&path);
             state.id = hex_digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
             state.stamps = hex_digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
         }
@@ -194,9 +194,9 @@ impl<'a> WorkFiles<'a> {
         depth: usize,
         deadline: Instant,
     ) -> Option<CachedFiles> {
-        let since = snapshot::begin();
+        let since = snapshot::start_time();
         let asked = self.lister(memory, depth)?;
-        let sources = sources(asked.tree.as_ref());
+        let sources = source_marks(asked.tree.as_ref());
         let mut listed = asked.list()?;
         if let Some(scope) = self.scope() {
             listed.files.extend(scope.tracked());
@@ -204,38 +204,38 @@ impl<'a> WorkFiles<'a> {
         }
         let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
         let ignored = |folders: &[u8]| {
-            let mut ignored = asked.ignored(folders)?;
+            let mut ignored = asked.ignored_folders(folders)?;
             for inner in folders.split(|byte| *byte == 0).filter(|path| listed.inner.contains(*path)) {
                 ignored.extend_from_slice(inner);
                 ignored.push(0);
             }
             Some(ignored)
         };
-        let folders = snapshot::folders(&asked.top, &files, ignored);
+        let folders = snapshot::list_folders(&asked.top, &files, ignored);
         add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
-        let entries_before = before.and_then(|before| memory.entries(before)).unwrap_or_default();
-        let read = content::read(&asked.top, &files, &known(&entries_before), deadline)?;
-        let seen = snapshot::look(&asked.top, files.iter().map(Vec::as_slice));
+        let entries_before = before.and_then(|before| memory.read_entries(before)).unwrap_or_default();
+        let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline)?;
+        let seen = snapshot::digest_stamps(&asked.top, files.iter().map(Vec::as_slice));
         let mut remembered = CachedFiles {
             scope: self.scope_name.clone(),
-            top: text_of(asked.top.as_os_str().as_encoded_bytes()),
+            top: path_to_text(asked.top.as_os_str().as_encoded_bytes()),
             is_repository: asked.tree.is_some(),
             sources,
             id: content::id_of(&read),
             stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
-            inner: listed.inner.iter().map(|path| text_of(path)).collect(),
+            inner: listed.inner.iter().map(|path| path_to_text(path)).collect(),
             ..CachedFiles::default()
         };
         let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
         let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
-        remembered.paths = joined(&files);
+        remembered.paths = join_paths(&files);
         remembered.files_bytes = remembered.paths.len();
         if let Some(folders) = &folders {
-            let seen = snapshot::look(&asked.top, folders.iter().map(Vec::as_slice));
+            let seen = snapshot::digest_stamps(&asked.top, folders.iter().map(Vec::as_slice));
             remembered.folders = seen.filter(|seen| seen.is_settled(since)).map(|seen| seen.digest);
-            remembered.paths.append(&mut joined(folders));
+            remembered.paths.append(&mut join_paths(folders));
         }
-        memory.keep(remembered, &to_bytes(&read, since))
+        memory.keep(remembered, &entries_to_bytes(&read, since))
     }
 
     /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
@@ -260,7 +260,8 @@ impl<'a> WorkFiles<'a> {
         let ignores_project = |asked: &FileLister| {
             let path = self.root.strip_prefix(&asked.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
             let path = path.unwrap_or_default();
-            !path.is_empty() && asked.ignored(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
+            !path.is_empty()
+                && asked.ignored_folders(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
         };
         let is_settled = settled_top.is_some();
         if let Some(asked) = around.filter(|asked| is_settled || !ignores_project(asked)) {
@@ -288,12 +289,12 @@ impl<'a> WorkFiles<'a> {
         let is_absent = |path: &&[u8]| asked.top.join(path_of(path)).symlink_metadata().is_err();
         scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
         for path in listed.files.iter().filter(|path| is_rules(path)) {
-            scope.rules.insert(text_of(path), rules_at(&asked.top.join(path_of(path))));
+            scope.rules.insert(path_to_text(path), read_rules(&asked.top.join(path_of(path))));
         }
         let top = asked.top.clone();
         drop(memory);
         for path in &listed.inner {
-            let inner = self.inner(path, &top);
+            let inner = self.inner_files(path, &top);
             if depth < MAX_DEPTH && inner.root.join(".git").exists() {
                 scope.set_inner(path, inner.present_scope(depth + 1)?);
             }
@@ -325,7 +326,7 @@ impl<'a> WorkFiles<'a> {
                 continue;
             }
             let pattern = String::from_utf8_lossy(pattern).into_owned();
-            let is_old = match rules.and_then(|rules| rules.get(&text_of(source))) {
+            let is_old = match rules.and_then(|rules| rules.get(&path_to_text(source))) {
                 Some(rules) => rules.lines().any(|line| line.trim_end() == pattern),
                 // Nothing was settled about one that ignores itself. The time of its last change cannot be set back.
                 None => since.is_some_and(|since| is_older(&asked.top, source, since)),
@@ -348,7 +349,7 @@ fn is_rules(path: &[u8]) -> bool {
     path == b".gitignore" || path.ends_with(b"/.gitignore")
 }
 
-fn rules_at(path: &Path) -> String {
+fn read_rules(path: &Path) -> String {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = regular_file::open(path) {
         let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
@@ -364,7 +365,7 @@ fn rules_in(text: &str) -> impl Iterator<Item = &str> {
 /// The lines of a `.gitignore` that brought files back, and were taken out of it; and that those which are left stand in
 /// another order, since the last one that matches decides.
 fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
-    let now = rules_at(&top.join(path_of(&bytes_of(source))));
+    let now = read_rules(&top.join(path_of(&text_to_path(source))));
     let (old, new): (HashSet<&str>, HashSet<&str>) = (rules_in(before).collect(), rules_in(&now).collect());
     let is_gone = |line: &&str| line.starts_with('!') && !new.contains(line);
     let gone = rules_in(before).filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back"));
@@ -395,12 +396,12 @@ fn read_again(mut remembered: CachedFiles, deadline: Instant) -> Option<CachedFi
     Some(remembered)
 }
 
-fn joined(paths: &[Vec<u8>]) -> Vec<u8> {
+fn join_paths(paths: &[Vec<u8>]) -> Vec<u8> {
     paths.iter().flat_map(|path| path.iter().copied().chain([0])).collect()
 }
 
 /// What is remembered of files: path, stamp and digest. What was changed a moment ago is not.
-fn to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
+fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in entries.iter().filter(|entry| !entry.leads_outside) {
         let stamp = entry.stamp.filter(|stamp| snapshot::is_stamp_settled(stamp, since));
@@ -414,7 +415,7 @@ fn to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
     bytes
 }
 
-fn known(bytes: &[u8]) -> KnownDigests<'_> {
+fn parse_known(bytes: &[u8]) -> KnownDigests<'_> {
     let mut known = KnownDigests::new();
     let mut rest = bytes;
     while let Some(entry) = next_entry(&mut rest) {
@@ -471,7 +472,7 @@ impl<'a> FileLister<'a> {
             regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))
         };
         let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
-        let objects = tree.as_ref().map(|tree| quoted(&tree.common.join("objects"))).unwrap_or_default();
+        let objects = tree.as_ref().map(|tree| quote_path(&tree.common.join("objects"))).unwrap_or_default();
         Some(Self { tree, top, settings, calls, git, index, objects })
     }
 
@@ -491,7 +492,7 @@ impl<'a> FileLister<'a> {
     }
 
     /// Which of these folders git ignores.
-    fn ignored(&self, folders: &[u8]) -> Option<Vec<u8>> {
+    fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
         let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
         // 1 says that none of them is.
         matches!(status, 0 | 1).then_some(said)

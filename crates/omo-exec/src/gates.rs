@@ -41,9 +41,9 @@ pub struct CheckContext<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvidenceReuse {
     /// It does.
-    Evidence,
+    IfValid,
     /// Everything runs now.
-    Nothing,
+    Never,
 }
 
 /// What came of the checks.
@@ -56,21 +56,21 @@ pub struct VerifyOutcome {
     /// Files that count change while the checks run, each time anew.
     pub tree_moves: bool,
     /// One of them, where that is known.
-    pub moving: Option<String>,
+    pub moving_file: Option<String>,
     /// It was ended before all of it was done, because the result is no longer needed.
-    pub is_cut: bool,
+    pub is_cancelled: bool,
 }
 
 /// Hears what happens while checks run, to show it, and can end them.
 pub trait CheckWatcher {
     /// A check begins to run.
-    fn begins(&mut self, _gate: &Check) {}
+    fn check_started(&mut self, _gate: &Check) {}
     /// Time goes by. `false` ends everything.
-    fn goes_on(&mut self) -> bool {
+    fn should_continue(&mut self) -> bool {
         true
     }
     /// A check is done, or was not run.
-    fn is_done(&mut self, _result: &CheckResult) {}
+    fn check_finished(&mut self, _result: &CheckResult) {}
 }
 
 /// Runs the checks one after the other, within the time that all of them have together.
@@ -80,34 +80,34 @@ pub trait CheckWatcher {
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
 pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let held_to = |id| baseline::held_to(gates, setup.root, setup.state_home, id, watcher);
+    let held_to = |id| baseline::with_baselines(gates, setup.root, setup.state_home, id, watcher);
     let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
-        return VerifyOutcome { is_cut: true, ..VerifyOutcome::default() };
+        return VerifyOutcome { is_cancelled: true, ..VerifyOutcome::default() };
     };
     let gates = gates.as_slice();
     let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
     let mut before = setup.files.state();
     let mut folders = OnceCell::new();
-    let mut verified = pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
+    let mut verified = run_pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
     for again in [true, false] {
         let ran = verified.results.iter().any(|result| !result.is_reused);
         let is_green = verified.results.iter().all(CheckResult::is_green);
-        if !ran || !is_green || verified.is_cut || before.is_none() {
+        if !ran || !is_green || verified.is_cancelled || before.is_none() {
             break;
         }
         let after = setup.files.state();
         let seen: Option<FolderWatch> = folders.take().flatten();
         let moved = seen.as_ref().and_then(FolderWatch::moved);
         if after == before && moved.is_none() {
-            note_passing(&mut verified.results, &setup.files.passing(seen.as_ref()));
+            note_transient_files(&mut verified.results, &setup.files.transient_files(seen.as_ref()));
             break;
         }
         before = after;
         if again {
-            verified = pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
+            verified = run_pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
         } else {
             verified.tree_moves = true;
-            verified.moving = seen.and_then(|folders| setup.files.moving(&folders));
+            verified.moving_file = seen.and_then(|folders| setup.files.changing_file(&folders));
             // What they said is evidence about no files.
             for result in &mut verified.results {
                 result.record.tree = None;
@@ -119,7 +119,7 @@ pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWat
 }
 
 /// Notes with each result of now which files were there only for a while.
-fn note_passing(results: &mut [CheckResult], passing: &TransientFiles) {
+fn note_transient_files(results: &mut [CheckResult], passing: &TransientFiles) {
     for result in results.iter_mut().filter(|result| !result.is_reused) {
         result.record.transient_files.clone_from(&passing.paths);
         result.record.is_partly_unwatched = passing.is_partial;
@@ -127,7 +127,7 @@ fn note_passing(results: &mut [CheckResult], passing: &TransientFiles) {
 }
 
 /// The results of checks that cannot be run, and why.
-pub fn unrun(gates: &[Check], why: &str) -> Vec<CheckResult> {
+pub fn unrun_results(gates: &[Check], why: &str) -> Vec<CheckResult> {
     let record = || CheckRecord {
         verdict: CheckVerdict::NotStarted,
         detail: why.to_owned(),
@@ -138,7 +138,7 @@ pub fn unrun(gates: &[Check], why: &str) -> Vec<CheckResult> {
 }
 
 /// Runs those that have to run; `folders` are watched from the first of them on.
-fn pass(
+fn run_pass(
     gates: &[Check],
     setup: &CheckContext,
     tree: Option<&str>,
@@ -149,16 +149,16 @@ fn pass(
     let is_approved = is_repository_approved(gates, setup);
     let mut verified = VerifyOutcome::default();
     for gate in gates {
-        let result = standing(gate, setup, tree, is_approved).or_else(|| {
-            watcher.begins(gate);
+        let result = known_result(gate, setup, tree, is_approved).or_else(|| {
+            watcher.check_started(gate);
             let folders = folders.get_or_init(|| setup.files.watch());
             run(gate, setup, tree, deadline, || {
                 folders.iter().for_each(FolderWatch::look);
-                watcher.goes_on()
+                watcher.should_continue()
             })
         });
-        let Some(result) = result else { return VerifyOutcome { is_cut: true, ..verified } };
-        watcher.is_done(&result);
+        let Some(result) = result else { return VerifyOutcome { is_cancelled: true, ..verified } };
+        watcher.check_finished(&result);
         verified.results.push(result);
     }
     verified
@@ -176,7 +176,7 @@ fn is_repository_approved(gates: &[Check], setup: &CheckContext) -> bool {
 }
 
 /// What is known of a check without running it.
-fn standing(gate: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
+fn known_result(gate: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
         let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
         Some(result(gate, record, false, String::new()))
@@ -188,8 +188,8 @@ fn standing(gate: &Check, setup: &CheckContext, tree: Option<&str>, is_approved:
     if let Some(path) = pinned_files::first_changed(&gate.pinned, &now) {
         return unrun(CheckVerdict::Changed, format!("{path} is not the file that its user agreed to"));
     }
-    let last = gate.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::Evidence)?;
-    let setting = setup.environment.setting(gate, setup.root);
+    let last = gate.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
+    let setting = setup.environment.check_setting(gate, setup.root);
     last.is_evidence_for(tree, &setting).then(|| result(gate, last.clone(), true, String::new()))
 }
 
@@ -208,7 +208,7 @@ fn run(
         run: gate.command.clone(),
         folder: gate.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),
-        variables: setup.environment.for_gate(gate),
+        variables: setup.environment.variables_for_check(gate),
         log,
         check: None,
     };
@@ -222,7 +222,7 @@ fn run(
         at: Some(env::now()),
         took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
         tree: tree.map(str::to_owned),
-        setting: setup.environment.setting(gate, setup.root),
+        setting: setup.environment.check_setting(gate, setup.root),
         log: log_path.map(|path| path.display().to_string()),
         ..CheckRecord::default()
     };

@@ -59,7 +59,7 @@ pub fn use_environment(environment: &CheckEnvironment) {
 
 /// The variables that git gets, before those that steer it are taken out.
 fn inherited() -> Vec<(OsString, OsString)> {
-    OF_RUN.get().map_or_else(omo_store::env::variables, CheckEnvironment::for_check)
+    OF_RUN.get().map_or_else(omo_store::env::variables, CheckEnvironment::variables_for_task_check)
 }
 
 /// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
@@ -72,13 +72,13 @@ pub struct GitCalls {
 
 impl Default for GitCalls {
     fn default() -> Self {
-        Self::within(LIMIT)
+        Self::with_limit(LIMIT)
     }
 }
 
 impl GitCalls {
     /// Each of which may take so long: less than the time that their caller has in all.
-    pub const fn within(limit: Duration) -> Self {
+    pub const fn with_limit(limit: Duration) -> Self {
         Self { limit, gave_up: AtomicBool::new(false) }
     }
 
@@ -106,7 +106,7 @@ impl GitCalls {
         }
         match run(limit, folder, arguments, variables, input, StderrMode::Dropped)? {
             GitOutcome::Ended { status, said, .. } => Some((status, said)),
-            GitOutcome::TooLong => {
+            GitOutcome::TimedOut => {
                 self.gave_up.store(true, Ordering::Relaxed);
                 None
             }
@@ -116,7 +116,7 @@ impl GitCalls {
 
 /// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
 pub(crate) fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], input: &[u8]) -> Option<Vec<u8>> {
-    where_it_succeeds(answer(folder, arguments, variables, input))
+    output_on_success(answer(folder, arguments, variables, input))
 }
 
 /// As [`git`], with the exit status, for where that is an answer.
@@ -140,7 +140,7 @@ pub(crate) fn answer_within(
     GitCalls::default().answer_within(limit, folder, arguments, variables, input)
 }
 
-fn where_it_succeeds(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
+fn output_on_success(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
     answer.and_then(|(status, said)| (status == 0).then_some(said))
 }
 
@@ -148,7 +148,7 @@ fn where_it_succeeds(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StderrMode {
     /// It is read.
-    Read,
+    Captured,
     /// It goes nowhere.
     Dropped,
 }
@@ -165,7 +165,7 @@ pub(crate) enum GitOutcome {
         complaint: Vec<u8>,
     },
     /// It took too long, and was ended.
-    TooLong,
+    TimedOut,
 }
 
 /// Runs git once, and ends all that it started; `None` where it could not be started, or something else ended it.
@@ -179,7 +179,7 @@ pub(crate) fn run(
     complaints: StderrMode,
 ) -> Option<GitOutcome> {
     let tree = GitWorktree::find(folder);
-    if tree.as_ref().is_some_and(|tree| !can_be_read(tree)) {
+    if tree.as_ref().is_some_and(|tree| !has_readable_files(tree)) {
         return None;
     }
     let (git, search) = found(folder, tree.as_ref())?;
@@ -198,7 +198,7 @@ pub(crate) fn run(
         .env("LC_ALL", "C");
     let (stdin, sent) = (!input.is_empty()).then(pipe).transpose().ok()?.unzip();
     let (said, stdout) = pipe().ok()?;
-    let (complaint, stderr) = (complaints == StderrMode::Read).then(pipe).transpose().ok()?.unzip();
+    let (complaint, stderr) = (complaints == StderrMode::Captured).then(pipe).transpose().ok()?.unzip();
     command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout);
     command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
     let (sender, ended) = channel();
@@ -206,7 +206,7 @@ pub(crate) fn run(
         let _ = sender.send(status);
     })
     .ok()?;
-    let (said, complaint) = (read_beside(said), complaint.map(read_beside));
+    let (said, complaint) = (read_in_background(said), complaint.map(read_in_background));
     if let Some(mut sent) = sent {
         let input = input.to_vec();
         // Beside the reading: git may answer before it has read everything.
@@ -218,17 +218,17 @@ pub(crate) fn run(
         if ended.recv_timeout(GRACE).is_err() {
             group.end(GroupEnding::AtOnce);
         }
-        return Some(GitOutcome::TooLong);
+        return Some(GitOutcome::TimedOut);
     };
     // What has left its group may still hold on to the pipes.
     let left = deadline.saturating_duration_since(Instant::now()).max(LAST_WORDS);
-    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(GitOutcome::TooLong) };
+    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(GitOutcome::TimedOut) };
     let complaint = complaint.and_then(|complaint| complaint.recv_timeout(LAST_WORDS).ok()?.ok());
     Some(GitOutcome::Ended { status: status?, said, complaint: complaint.unwrap_or_default() })
 }
 
 /// Reads to the end in a thread of its own.
-fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
+fn read_in_background(source: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
     let (sender, answer) = channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -239,13 +239,13 @@ fn read_beside(source: impl Read + Send + 'static) -> Receiver<std::io::Result<V
 }
 
 /// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
-pub(crate) fn program(folder: &Path) -> Option<PathBuf> {
+pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
     found(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
 }
 
 /// Whether git would read its own files to their end. A FIFO in the place of one has it wait, and a device or a link
 /// to `/dev/zero` has it take all memory that there is.
-fn can_be_read(tree: &GitWorktree) -> bool {
+fn has_readable_files(tree: &GitWorktree) -> bool {
     let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
     let shared = ["config", "packed-refs", "info/exclude", "info/attributes", "objects/info/alternates"];
     let shared = shared.map(|name| tree.common.join(name));
@@ -339,7 +339,7 @@ mod tests {
         let arguments = stage.arguments("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600");
         let ran =
             run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Dropped);
-        assert!(matches!(ran, Some(GitOutcome::TooLong)));
+        assert!(matches!(ran, Some(GitOutcome::TimedOut)));
         stage.is_left();
     }
 
@@ -347,7 +347,7 @@ mod tests {
     fn what_one_leaves_running_is_ended_and_not_waited_for() {
         let stage = HeldFifo::new();
         let arguments = stage.arguments("sleep 600 & echo said; echo complained >&2; exit 3");
-        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Read);
+        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Captured);
         let Some(GitOutcome::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
         assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
         stage.is_left();
@@ -365,7 +365,7 @@ mod tests {
             let was_there = std::fs::rename(&path, &kept).is_ok();
             std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
             // One that was run and took too long would be the last of these calls.
-            let calls = GitCalls::within(Duration::from_secs(2));
+            let calls = GitCalls::with_limit(Duration::from_secs(2));
             assert_ne!(calls.answer(top, &["status", "--porcelain"], &[], &[]).map(|(status, _)| status), Some(0));
             assert!(calls.answer(elsewhere.path(), &OWN_VERSION, &[], &[]).is_some(), "{name}");
             std::fs::remove_file(&path).unwrap();

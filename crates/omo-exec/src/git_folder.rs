@@ -64,10 +64,10 @@ impl RepositorySettings {
                 settings.content.push((name.to_owned(), value.to_owned()));
             }
         }
-        let own_list = own_list.map_or_else(default_list, |path| Some(expanded(&path, &tree.top)));
+        let own_list = own_list.map_or_else(default_ignore_file, |path| Some(expand_home(&path, &tree.top)));
         let lists = [own_list, Some(tree.common.join("info/exclude"))];
         // The last line that matches decides: the repository's own list stands behind that of its user, as in git.
-        settings.ignored = lists.into_iter().flatten().map(|list| text_of(&list) + "\n").collect();
+        settings.ignored = lists.into_iter().flatten().map(|list| read_text(&list) + "\n").collect();
         settings
     }
 
@@ -90,25 +90,25 @@ fn is_plain(value: &str) -> bool {
 fn is_sha256(tree: &GitWorktree) -> bool {
     let is_named = |line: &str| line.starts_with("objectformat") && line.contains("sha256");
     tree.head().is_some_and(|head| head.len() == 64)
-        || text_of(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
+        || read_text(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
 }
 
 /// Where git looks for its user's list when no setting names one.
-fn default_list() -> Option<PathBuf> {
+fn default_ignore_file() -> Option<PathBuf> {
     let variables = env::variables();
     let folder = variables.into_iter().find(|(name, value)| name == "XDG_CONFIG_HOME" && !value.is_empty());
     let folder = folder.map(|(_, folder)| PathBuf::from(folder)).or_else(|| Some(env::home()?.join(".config")));
     folder.map(|folder| folder.join("git").join("ignore"))
 }
 
-fn expanded(path: &str, top: &Path) -> PathBuf {
+fn expand_home(path: &str, top: &Path) -> PathBuf {
     match (path.strip_prefix("~/"), env::home()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => top.join(path),
     }
 }
 
-fn text_of(path: &Path) -> String {
+fn read_text(path: &Path) -> String {
     let mut bytes = Vec::new();
     if let Ok(Some(file)) = regular_file::open(path) {
         let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
@@ -172,7 +172,7 @@ pub(crate) fn variables<'a>(at: &'a Path, top: &'a Path) -> [(&'static str, &'a 
 }
 
 /// A path as git reads it in a list of them.
-pub(crate) fn quoted(path: &Path) -> std::ffi::OsString {
+pub(crate) fn quote_path(path: &Path) -> std::ffi::OsString {
     let bytes = path.as_os_str().as_encoded_bytes();
     if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\n')) {
         return path.as_os_str().to_owned();

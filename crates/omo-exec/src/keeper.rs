@@ -26,7 +26,7 @@ use crate::caller;
 use crate::platform::{Leftovers, ProcessGroup, Shell};
 
 /// What makes a binary of omo a keeper.
-pub const ARGUMENT: &str = "--keep-gate";
+pub const KEEPER_ARGUMENT: &str = "--keep-gate";
 
 /// How much of the beginning of the output is kept in the log.
 const HEAD_BYTES: usize = 512 * 1024;
@@ -85,8 +85,8 @@ pub struct KeeperReport {
 /// Called first thing in the `main` of every binary that runs checks.
 #[expect(clippy::exit, reason = "a keeper is a process of its own, and does nothing else")]
 pub fn run_if_asked() {
-    if caller::is_asked(ARGUMENT) {
-        keep();
+    if caller::is_started_as(KEEPER_ARGUMENT) {
+        run_keeper();
         std::process::exit(0);
     }
 }
@@ -101,12 +101,12 @@ enum KeeperEvent {
     OutputEnded,
 }
 
-fn keep() {
+fn run_keeper() {
     let (sender, events) = channel();
     let gone = sender.clone();
-    let spec: Option<KeeperSpec> = caller::order(move || drop(gone.send(KeeperEvent::CallerGone)));
+    let spec: Option<KeeperSpec> = caller::read_order(move || drop(gone.send(KeeperEvent::CallerGone)));
     let Some(spec) = spec else { return };
-    if let Some(report) = run(&spec, sender, &events)
+    if let Some(report) = run_spec(&spec, sender, &events)
         && let (Some(key), Ok(json)) = (SealKey::parse(&spec.key), serde_json::to_string(&report))
     {
         let _ = writeln!(std::io::stdout().lock(), "{}\n{json}", key.mac(json.as_bytes()));
@@ -121,7 +121,7 @@ pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> 
 }
 
 /// Runs the check; `None` where its result is no longer needed.
-fn run(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperEvent>) -> Option<KeeperReport> {
+fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperEvent>) -> Option<KeeperReport> {
     let not_started = |why: String| Some(KeeperReport { not_started: Some(why), ..KeeperReport::default() });
     let (output, input) = match std::io::pipe() {
         Ok(pipe) => pipe,
@@ -154,7 +154,7 @@ fn run(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperE
             }
             Ok(KeeperEvent::OutputEnded) => output_ended = true,
             Ok(KeeperEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
-                caller::end_all(&group);
+                caller::end_group_and_orphans(&group);
                 return None;
             }
             Err(RecvTimeoutError::Timeout) => {
@@ -163,7 +163,7 @@ fn run(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperE
             }
         }
     }
-    caller::end_all(&group);
+    caller::end_group_and_orphans(&group);
     let last = Instant::now() + LAST_WORDS;
     while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
         output_ended = matches!(event, KeeperEvent::OutputEnded);

@@ -12,8 +12,8 @@ use omo_core::check::{CheckEnd, TestCounts};
 use omo_core::task_check::HeardOutput;
 use omo_store::seal::SealKey;
 
-use crate::keeper::{ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
-use crate::platform::{hide_memory, own_program, stand_apart};
+use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
+use crate::platform::{hide_memory, own_program, start_own_group};
 
 /// How often it is asked whether the check is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
@@ -63,12 +63,12 @@ pub fn run(job: CommandJob, mut is_wanted: impl FnMut() -> bool) -> CommandOutco
         }
         Ok(mut keeper) => keeper.wait(start + timeout + SLACK, &mut is_wanted),
     };
-    let end = report.as_ref().map(|report| end_of(report, timeout));
+    let end = report.as_ref().map(|report| end_of_report(report, timeout));
     let KeeperReport { counts, tail, heard, .. } = report.unwrap_or_default();
     CommandOutcome { end, counts, tail, heard: heard.unwrap_or_default(), took: start.elapsed() }
 }
 
-fn end_of(report: &KeeperReport, timeout: Duration) -> CheckEnd {
+fn end_of_report(report: &KeeperReport, timeout: Duration) -> CheckEnd {
     match (&report.not_started, report.timed_out, report.status, report.signal) {
         (Some(why), ..) => CheckEnd::NotStarted(why.clone()),
         (None, true, ..) => CheckEnd::TimedOut(timeout.as_secs()),
@@ -90,11 +90,11 @@ impl KeeperProcess {
         let key = SealKey::random().map_err(std::io::Error::other)?;
         hide_memory();
         let mut command = Command::new(own_program()?);
-        command.arg(ARGUMENT).env_clear().envs(job.variables);
+        command.arg(KEEPER_ARGUMENT).env_clear().envs(job.variables);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(job.log.map_or_else(Stdio::null, Stdio::from));
         // Not in the hook's own group, which the client ends as a whole.
-        stand_apart(&mut command);
+        start_own_group(&mut command);
         let mut process = command.spawn()?;
         let timeout_millis = u64::try_from(job.timeout.as_millis()).unwrap_or(u64::MAX);
         let spec =

@@ -18,7 +18,7 @@ use omo_store::recorded_trees::{self as store, RecordedTrees};
 use omo_store::seal::hex_digest;
 use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
-use crate::files::{FileScope, ignore_built, text_of};
+use crate::files::{FileScope, ignore_built, path_to_text};
 use crate::git::GitCalls;
 use crate::platform::{OpenFolder, path_of};
 use crate::tree::ScratchTree;
@@ -38,15 +38,15 @@ const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
 /// # Errors
 ///
 /// Where they cannot be recorded: what was uncommitted cannot be told apart then from what the run does.
-pub fn begin(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> io::Result<()> {
+pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> io::Result<()> {
     let session = state::peek(root, id).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
     store::begin(state_home, id, now).map_err(io::Error::other)?;
     let calls = GitCalls::default();
     let name = session.verification.scope.as_deref().filter(|name| !name.is_empty());
     let scope = name.and_then(|name| FileScope::load(state_home, name));
-    let places = scope.map(|scope| places(&scope));
+    let places = scope.map(|scope| collect_trees(&scope));
     let record = |places: &[RecordedWorktree]| {
-        places.iter().map(|place| Some((place.name.clone(), place.record(state_home, id, &calls)?))).collect()
+        places.iter().map(|place| Some((place.name.clone(), place.record_index(state_home, id, &calls)?))).collect()
     };
     let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
     let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
@@ -65,7 +65,7 @@ pub fn begin(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> 
     noted.map_err(io::Error::other)?;
     let deadline = Instant::now() + LINKING;
     for place in places.iter().flatten() {
-        place.hold_objects(state_home, id, &calls, deadline);
+        place.link_objects(state_home, id, &calls, deadline);
     }
     Ok(())
 }
@@ -84,8 +84,8 @@ pub(crate) struct RecordedWorktree {
 }
 
 /// All of them, each before those that lie in it.
-fn places(scope: &FileScope) -> Vec<RecordedWorktree> {
-    let mut all = vec![RecordedWorktree::first(scope)];
+fn collect_trees(scope: &FileScope) -> Vec<RecordedWorktree> {
+    let mut all = vec![RecordedWorktree::outermost(scope)];
     let mut at = 0;
     while let Some(place) = all.get(at) {
         let inner: Vec<RecordedWorktree> = place.inner.iter().map(|(_, inner)| inner.clone()).collect();
@@ -97,18 +97,18 @@ fn places(scope: &FileScope) -> Vec<RecordedWorktree> {
 
 impl RecordedWorktree {
     /// The one that the project lies in, or is.
-    pub(crate) fn first(scope: &FileScope) -> Self {
-        Self::at(String::new(), scope.top(), scope.clone(), 0)
+    pub(crate) fn outermost(scope: &FileScope) -> Self {
+        Self::collect(String::new(), scope.top(), scope.clone(), 0)
     }
 
-    fn at(name: String, top: PathBuf, mut scope: FileScope, depth: usize) -> Self {
+    fn collect(name: String, top: PathBuf, mut scope: FileScope, depth: usize) -> Self {
         let mut inner = Vec::new();
         for path in scope.inner_paths().filter(|_| depth < MAX_DEPTH) {
             let within = scope.inner(&path);
             if within.is_repository {
                 let path_there = path_of(&path);
-                let name = format!("{name}/{}", text_of(&path));
-                inner.push((path_there.clone(), Self::at(name, top.join(path_there), within, depth + 1)));
+                let name = format!("{name}/{}", path_to_text(&path));
+                inner.push((path_there.clone(), Self::collect(name, top.join(path_there), within, depth + 1)));
             }
         }
         if !scope.is_repository {
@@ -126,12 +126,12 @@ impl RecordedWorktree {
         })
     }
 
-    fn record(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
+    fn record_index(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
         let tree = self.work_tree(state_home);
         let parts = store::folder_parts(id);
         let scratch =
-            ScratchTree::anew(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
-        scratch.record()?;
+            ScratchTree::create(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
+        scratch.record_index()?;
         scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
     }
 
@@ -139,19 +139,19 @@ impl RecordedWorktree {
     fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
         let parts = store::folder_parts(kept.id);
         let parts = parts.each_ref().map(String::as_str);
-        let mut scratch = ScratchTree::recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
-        scratch.lend(vec![scratch.held()]);
+        let mut scratch = ScratchTree::open_recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
+        scratch.add_object_folders(vec![scratch.linked_objects_folder()]);
         let listed = scratch.git(&LIST, &[])?;
         (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
     }
 
     /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
     /// lost its first commit, has them still.
-    fn hold_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
+    fn link_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
         let tree = self.work_tree(state_home);
         let parts = store::folder_parts(id);
         let parts = parts.each_ref().map(String::as_str);
-        let Some(scratch) = ScratchTree::recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
+        let Some(scratch) = ScratchTree::open_recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
         let from = tree.common.join("objects");
         let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
         let folders = fs::read_dir(&from).into_iter().flatten().flatten();
@@ -161,7 +161,7 @@ impl RecordedWorktree {
         names.sort_by(|one, other| other.cmp(one));
         let mut count = 0;
         for name in names {
-            let to = scratch.held().join(&name);
+            let to = scratch.linked_objects_folder().join(&name);
             if fs::create_dir_all(&to).is_err() {
                 return;
             }
@@ -191,17 +191,17 @@ impl<'a> RecordedRun<'a> {
     }
 
     /// What git calls the tree of a place, and the folders that its objects lie in.
-    pub(crate) fn tree(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
+    pub(crate) fn tree_of(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
         let tree = place.work_tree(self.state_home);
         let (scratch, _) = place.open_in(&tree, self)?;
         let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();
-        Some((name, vec![scratch.objects(), scratch.held()]))
+        Some((name, vec![scratch.objects_folder(), scratch.linked_objects_folder()]))
     }
 }
 
 /// Writes the files that a run began with into an empty folder, as their bytes are: no filter of the repository stands
 /// between. Gives where the project is there. Repositories within it are left out.
-pub(crate) fn write_out(
+pub(crate) fn write_recorded_files(
     root: &Path,
     state_home: &Path,
     id: &SessionId,
@@ -209,13 +209,13 @@ pub(crate) fn write_out(
     to: &Path,
 ) -> Option<PathBuf> {
     let calls = GitCalls::default();
-    let place = RecordedWorktree::first(&FileScope::load(state_home, scope)?);
+    let place = RecordedWorktree::outermost(&FileScope::load(state_home, scope)?);
     let kept = RecordedRun::open(state_home, &calls, id, kept)?;
     let tree = place.work_tree(state_home);
     let (scratch, listed) = place.open_in(&tree, &kept)?;
     let top = OpenFolder::top(to).ok()?;
     let files: Vec<(&str, &str, PathBuf)> =
-        listed.split(|byte| *byte == 0).filter_map(|listed| entry(&scratch, listed)).collect();
+        listed.split(|byte| *byte == 0).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
     for files in files.chunks(OBJECTS_AT_ONCE) {
         let asked: String = files.iter().flat_map(|(_, object, _)| [object, "\n"]).collect();
         let said = scratch.git_with_objects(&["cat-file", "--batch"], asked.as_bytes())?;
@@ -233,7 +233,7 @@ pub(crate) fn write_out(
 }
 
 /// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
-fn entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
+fn parse_index_entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
     let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
     let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
     let path = path.get(1..).filter(|path| !scratch.is_absent(path))?;

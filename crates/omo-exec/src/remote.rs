@@ -11,7 +11,7 @@ use omo_core::text::sanitize;
 use thiserror::Error;
 
 use crate::git::GitOutcome;
-use crate::repository::{GitFailed, GitRepository, line_of};
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// How long the other machine may take to receive commits, or to send them.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -40,7 +40,7 @@ pub enum RemoteError {
         "`{}` in the settings of this repository would run a program, and omo runs none of a repository",
         sanitize(setting, 100)
     )]
-    Program {
+    ProgramSetting {
         /// The setting.
         setting: String,
     },
@@ -54,7 +54,7 @@ pub enum RemoteError {
     },
     /// The other machine said nothing in time. Asked again, it would make the user wait as long once more.
     #[error("`git {command}` failed: no answer within {seconds} s")]
-    Silent {
+    TimedOut {
         /// What was asked of git.
         command: &'static str,
         /// For how long it was waited.
@@ -86,11 +86,11 @@ impl<'r> Remote<'r> {
         }
         let url = format!("remote.{name}.url");
         let (status, said) = repository.answer(&["config", "--get", &url], &[], &[])?;
-        if status != 0 || line_of(&said).is_empty() {
+        if status != 0 || trimmed_line(&said).is_empty() {
             return Err(unknown());
         }
-        match program(repository)? {
-            Some(setting) => Err(RemoteError::Program { setting }),
+        match program_setting(repository)? {
+            Some(setting) => Err(RemoteError::ProgramSetting { setting }),
             None => Ok(Self { repository, name }),
         }
     }
@@ -114,7 +114,7 @@ impl<'r> Remote<'r> {
     pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
         let pattern = format!("refs/heads/{beginning}*");
         let said = self.ask("ls-remote", LIST_LIMIT, &["ls-remote", "--quiet", "--refs", self.name, &pattern])?;
-        Ok(listed(&String::from_utf8_lossy(&said), beginning))
+        Ok(parse_branches(&String::from_utf8_lossy(&said), beginning))
     }
 
     /// Brings a branch from there under a reference of ours, and gives its commit. What the reference named before
@@ -144,10 +144,12 @@ impl<'r> Remote<'r> {
     fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
         let failed = |why: String| RemoteError::Failed { command, why };
         let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
-        match self.repository.call_afar(limit, arguments, &ways) {
+        match self.repository.call_remote(limit, arguments, &ways) {
             Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
-            Some(GitOutcome::Ended { complaint, .. }) => Err(failed(said_last(&String::from_utf8_lossy(&complaint)))),
-            Some(GitOutcome::TooLong) => Err(RemoteError::Silent { command, seconds: limit.as_secs() }),
+            Some(GitOutcome::Ended { complaint, .. }) => {
+                Err(failed(complaint_reason(&String::from_utf8_lossy(&complaint))))
+            }
+            Some(GitOutcome::TimedOut) => Err(RemoteError::TimedOut { command, seconds: limit.as_secs() }),
             None => Err(failed("git could not be run".to_owned())),
         }
     }
@@ -168,7 +170,7 @@ const FETCH: [&str; 8] = [
 ];
 
 /// The first of the repository's own settings that would have a program run on the way to a remote.
-fn program(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
+fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
     let (_, said) = repository.answer(&arguments, &[], &[])?;
     let said = String::from_utf8_lossy(&said).into_owned();
@@ -178,7 +180,7 @@ fn program(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
 }
 
 /// What `git ls-remote` lists, of names that begin like this.
-fn listed(text: &str, beginning: &str) -> Vec<(String, String)> {
+fn parse_branches(text: &str, beginning: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
         let (commit, reference) = line.split_once('\t')?;
         let branch = reference.strip_prefix("refs/heads/").filter(|branch| branch.starts_with(beginning))?;
@@ -195,7 +197,7 @@ const UNREACHED: [&str; 3] = [
 ];
 
 /// The last thing that git complained about.
-fn said_last(complaint: &str) -> String {
+fn complaint_reason(complaint: &str) -> String {
     let is_news =
         |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");
     let mut news = complaint.lines().map(str::trim).filter(is_news);
@@ -208,7 +210,7 @@ fn said_last(complaint: &str) -> String {
 /// # Errors
 ///
 /// One of the commits is not there.
-pub fn messages(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
+pub fn commit_messages(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
     let range = format!("{from}..{to}");
     let arguments =
         ["rev-list", "--topo-order", "--reverse", "--no-commit-header", "--format=%H%n%B%x00", &range, "--"];
@@ -225,7 +227,7 @@ pub fn messages(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<
 /// # Errors
 ///
 /// One of the commits is not there.
-pub fn changed(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
+pub fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
     let arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--"];
     let said = repository.git_with(&arguments, &[], &[])?;
     let names = String::from_utf8_lossy(&said).into_owned();
@@ -239,7 +241,7 @@ mod tests {
     #[test]
     fn only_branches_that_begin_like_this_are_listed() {
         let text = "aa\trefs/heads/omo/r1/s-1\nbb\trefs/heads/omo/r1/s-1-2\ncc\trefs/heads/x/omo/r1/s-1\nwarning\n";
-        let listed = listed(text, "omo/r1/s-1");
+        let listed = parse_branches(text, "omo/r1/s-1");
         let names: Vec<&str> = listed.iter().map(|(branch, _)| branch.as_str()).collect();
         assert_eq!(names, ["omo/r1/s-1", "omo/r1/s-1-2"]);
     }
@@ -248,10 +250,13 @@ mod tests {
     fn the_reason_is_what_was_said_last() {
         let complaint =
             "remote: no\n ! [remote rejected] x (hook declined)\nerror: failed to push some refs\nhint: y\n\n";
-        assert_eq!(said_last(complaint), "! [remote rejected] x (hook declined)");
-        assert_eq!(said_last(""), "it did not say why");
+        assert_eq!(complaint_reason(complaint), "! [remote rejected] x (hook declined)");
+        assert_eq!(complaint_reason(""), "it did not say why");
         let unreached = UNREACHED.join("\n");
-        assert_eq!(said_last(&format!("me@host: Permission denied\n{unreached}\n")), "me@host: Permission denied");
-        assert_eq!(said_last(&unreached), UNREACHED[0]);
+        assert_eq!(
+            complaint_reason(&format!("me@host: Permission denied\n{unreached}\n")),
+            "me@host: Permission denied"
+        );
+        assert_eq!(complaint_reason(&unreached), UNREACHED[0]);
     }
 }

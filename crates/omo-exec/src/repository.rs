@@ -15,7 +15,7 @@ use omo_store::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use crate::git::{GitOutcome, StderrMode, answer_within, run};
-use crate::tree::mark;
+use crate::tree::file_mark;
 
 /// How long one step of git may take: a checkout reads and writes all files of a commit.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -75,19 +75,19 @@ impl GitRepository {
             common: tree.common.canonicalize().ok()?,
         };
         let it = Self { tree, known: Arc::default() };
-        it.programs_off().ok()?;
+        it.disabled_programs().ok()?;
         Some(it)
     }
 
     /// The same repository, seen from another of its work trees, whatever that says of itself. It may
     /// have settings of its own, with programs in them.
-    pub(crate) fn seen_from(&self, top: &Path, git: &Path) -> Self {
+    pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
         let tree = GitWorktree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
         Self { tree, known: Arc::clone(&self.known) }
     }
 
     /// A repository that shares nothing with another, a submodule's say; `None` where there is none.
-    pub(crate) fn alone(top: &Path, git: &Path) -> Option<Self> {
+    pub(crate) fn open_alone(top: &Path, git: &Path) -> Option<Self> {
         git.join("HEAD").symlink_metadata().ok()?;
         Self::of(&GitWorktree { top: top.to_owned(), git: git.to_owned(), common: git.to_owned() })
     }
@@ -119,7 +119,7 @@ impl GitRepository {
         variables: &[(&str, &OsStr)],
         input: &[u8],
     ) -> Result<(i32, Vec<u8>), GitFailed> {
-        self.answer_without(&self.programs_off()?, arguments, variables, input)
+        self.answer_without(&self.disabled_programs()?, arguments, variables, input)
     }
 
     fn answer_without(
@@ -132,18 +132,18 @@ impl GitRepository {
         self.call(off, arguments, variables, |folder, words, variables| {
             answer_within(LIMIT, folder, words, variables, input)
         })
-        .ok_or_else(|| self.failed(arguments))
+        .ok_or_else(|| self.failure_of(arguments))
     }
 
     /// What becomes of a git that speaks with another repository, which may be on another machine.
-    pub(crate) fn call_afar(
+    pub(crate) fn call_remote(
         &self,
         limit: Duration,
         arguments: &[&str],
         variables: &[(&str, &OsStr)],
     ) -> Option<GitOutcome> {
-        self.call(&self.programs_off().ok()?, arguments, variables, |folder, words, variables| {
-            run(limit, folder, words, variables, &[], StderrMode::Read)
+        self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
+            run(limit, folder, words, variables, &[], StderrMode::Captured)
         })
     }
 
@@ -176,7 +176,7 @@ impl GitRepository {
         input: &[u8],
     ) -> Result<Vec<u8>, GitFailed> {
         let (status, said) = self.answer(arguments, variables, input)?;
-        if status == 0 { Ok(said) } else { Err(self.failed(arguments)) }
+        if status == 0 { Ok(said) } else { Err(self.failure_of(arguments)) }
     }
 
     /// As [`Repository::git_with`], for making and removing worktrees.
@@ -186,8 +186,8 @@ impl GitRepository {
     }
 
     /// What git says in one line.
-    pub(crate) fn line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
-        self.git_with(arguments, &[], &[]).map(|said| line_of(&said))
+    pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
+        self.git_with(arguments, &[], &[]).map(|said| trimmed_line(&said))
     }
 
     /// What a reference names; `None` where there is none of that name.
@@ -195,25 +195,25 @@ impl GitRepository {
         let commit = format!("{reference}^{{commit}}");
         let arguments = ["rev-parse", "--verify", "--quiet", &commit];
         match self.answer(&arguments, &[], &[])? {
-            (0, said) => Ok(Some(line_of(&said))),
+            (0, said) => Ok(Some(trimmed_line(&said))),
             (1, _) => Ok(None),
             // git could not look, which must not be taken for an answer.
-            _ => Err(self.failed(&arguments)),
+            _ => Err(self.failure_of(&arguments)),
         }
     }
 
     /// What several names stand for, in one call; `None` where one of them stands for nothing.
-    pub(crate) fn all_of<const N: usize>(&self, names: [&str; N]) -> Result<Option<[String; N]>, GitFailed> {
+    pub(crate) fn resolve_all<const N: usize>(&self, names: [&str; N]) -> Result<Option<[String; N]>, GitFailed> {
         let arguments = [["rev-parse", "--quiet"].as_slice(), &names].concat();
         let (status, said) = self.answer(&arguments, &[], &[])?;
         let lines: Vec<String> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
-        let lines = lines.try_into().ok().filter(|lines: &[String; N]| lines.iter().all(|line| is_object(line)));
+        let lines = lines.try_into().ok().filter(|lines: &[String; N]| lines.iter().all(|line| is_object_name(line)));
         Ok(lines.filter(|_| status == 0))
     }
 
     /// The tree of a commit.
     pub(crate) fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
-        self.line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])
+        self.git_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])
     }
 
     /// A tree without files, as it is called in this repository.
@@ -221,25 +221,25 @@ impl GitRepository {
         if let Some(known) = self.known.empty.get() {
             return Ok(known.clone());
         }
-        let made = line_of(&self.git_with(&["hash-object", "-w", "-t", "tree", "--stdin"], &[], &[])?);
+        let made = trimmed_line(&self.git_with(&["hash-object", "-w", "-t", "tree", "--stdin"], &[], &[])?);
         Ok(self.known.empty.get_or_init(|| made).clone())
     }
 
     /// Whether everything that these commits hold is in another one, too.
-    pub(crate) fn holds(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
+    pub(crate) fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
         let list = [commits.join("\n").as_str(), "\n^", within, "\n"].concat();
         let said = self.git_with(&["rev-list", "--max-count=1", "--stdin"], &[], list.as_bytes())?;
         Ok(said.is_empty())
     }
 
     /// That a step of git failed, in words that its user knows.
-    pub(crate) fn failed(&self, arguments: &[&str]) -> GitFailed {
+    pub(crate) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
         GitFailed { command: arguments.join(" "), folder: self.tree.top.clone() }
     }
 
     /// The filters that the repository's own settings name, and that stay off.
-    pub(crate) fn filters_off(&self) -> Result<Vec<String>, GitFailed> {
-        let off = self.programs_off()?;
+    pub(crate) fn disabled_filters(&self) -> Result<Vec<String>, GitFailed> {
+        let off = self.disabled_programs()?;
         let names = off.iter().filter_map(|setting| setting.strip_prefix("filter.")?.rsplit_once('.'));
         let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
         names.dedup();
@@ -249,9 +249,9 @@ impl GitRepository {
     /// What turns off the programs that the repository's own settings name. A merge driver becomes one
     /// that finds a conflict: an empty one would have git take one side as it is.
     /// Asked again once the files with the settings are others: a session may have changed them.
-    fn programs_off(&self) -> Result<Vec<String>, GitFailed> {
+    fn disabled_programs(&self) -> Result<Vec<String>, GitFailed> {
         let files = [self.tree.common.join("config"), self.tree.git.join("config.worktree")];
-        let marks = files.each_ref().map(|file| mark(file)).join(" ");
+        let marks = files.each_ref().map(|file| file_mark(file)).join(" ");
         let known = || self.known.off.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, off)) = known().as_ref().filter(|(before, _)| *before == marks) {
             return Ok(off.clone());
@@ -260,14 +260,12 @@ impl GitRepository {
         let (status, said) = self.answer_without(&[], &arguments, &[], &[])?;
         // 1 says that there are none.
         if !matches!(status, 0 | 1) {
-            return Err(self.failed(&arguments));
+            return Err(self.failure_of(&arguments));
         }
         let said = String::from_utf8_lossy(&said).into_owned();
         let words: Vec<&str> = said.split('\0').collect();
         let off = words.chunks_exact(2).filter_map(|pair| match pair {
-            [scope, name] if matches!(*scope, "local" | "worktree") => {
-                Some(format!("{name}={}", without_program(name)))
-            }
+            [scope, name] if matches!(*scope, "local" | "worktree") => Some(format!("{name}={}", disabled_value(name))),
             _ => None,
         });
         let off: Vec<String> = off.collect();
@@ -283,7 +281,7 @@ fn has_include(settings: &[u8]) -> bool {
     settings.windows(WORD.len()).any(|word| word.eq_ignore_ascii_case(WORD))
 }
 
-fn without_program(name: &str) -> &'static str {
+fn disabled_value(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("required") => "false",
         Some("driver") => "exit 1",
@@ -291,12 +289,12 @@ fn without_program(name: &str) -> &'static str {
     }
 }
 
-pub(crate) fn line_of(said: &[u8]) -> String {
+pub(crate) fn trimmed_line(said: &[u8]) -> String {
     String::from_utf8_lossy(said).trim_end_matches(['\n', '\r']).to_owned()
 }
 
 /// Whether a text is git's name of an object in full, and no option.
-pub(crate) fn is_object(name: &str) -> bool {
+pub(crate) fn is_object_name(name: &str) -> bool {
     matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
@@ -306,9 +304,9 @@ mod tests {
 
     #[test]
     fn no_option_is_taken_for_an_object() {
-        assert!(is_object(&"a1".repeat(20)) && is_object(&"0".repeat(64)));
+        assert!(is_object_name(&"a1".repeat(20)) && is_object_name(&"0".repeat(64)));
         for bad in ["", "--output=x", "HEAD", &"g".repeat(40)] {
-            assert!(!is_object(bad), "{bad}");
+            assert!(!is_object_name(bad), "{bad}");
         }
     }
 
@@ -332,7 +330,7 @@ mod tests {
             ("filter.x.clean", ""),
             ("filter.driver.smudge", ""),
         ] {
-            assert_eq!(without_program(name), expected, "{name}");
+            assert_eq!(disabled_value(name), expected, "{name}");
         }
     }
 }

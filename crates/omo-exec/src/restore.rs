@@ -23,9 +23,11 @@ use omo_store::folder::FolderError;
 use omo_store::lock::LockError;
 use serde::{Deserialize, Serialize};
 
-pub use self::cover::{UncoveredReason, uncovered};
-pub(crate) use self::ground::named;
-pub(crate) use self::index::{IndexEntries, differing, listing, listing_and_others, put_paths};
+pub use self::cover::{UncoveredReason, find_uncovered};
+pub(crate) use self::ground::tree_path;
+pub(crate) use self::index::{
+    IndexEntries, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
+};
 pub(crate) use self::manifest::{RestoreSelection, TreePath};
 use self::site::Snapshotter;
 
@@ -71,7 +73,7 @@ pub struct RestoreResult {
     /// These were not there, and are gone.
     pub removed: Vec<String>,
     /// These were left alone, because they were changed again after the later snapshot.
-    pub others: Vec<String>,
+    pub left_alone: Vec<String>,
     /// These cannot be put back: they were ignored, or belong to a repository within the work tree.
     pub uncovered: Vec<String>,
     /// These could not be put back, each with the reason.
@@ -99,7 +101,7 @@ pub enum RestoreError {
     Lock(#[from] LockError),
     /// What was kept is no longer there; nothing was touched.
     #[error("the snapshot is gone or damaged: {0} is missing")]
-    Gone(String),
+    SnapshotGone(String),
     /// Another git is at work, or one was ended in the middle; nothing was touched.
     #[error("{} exists: another git works in this repository, or one was ended; remove it once none does", .0.display())]
     IndexLocked(PathBuf),
@@ -119,27 +121,27 @@ pub enum RestoreError {
 }
 
 /// Keeps the present content of the work tree and its index.
-pub fn keep(place: &SnapshotContext<'_>) -> Result<SnapshotId, RestoreError> {
+pub fn take_snapshot(place: &SnapshotContext<'_>) -> Result<SnapshotId, RestoreError> {
     let it = Snapshotter::open(place)?;
-    let mut manifest = it.scan(|file| it.store.keep(file))?.0;
-    manifest.index = index::open(&it.tree)?.map(|file| it.store.keep(file)).transpose()?;
-    Ok(SnapshotId { id: it.store.keep_manifest(&manifest)? })
+    let mut manifest = it.scan(|file| it.store.save_file(file))?.0;
+    manifest.index = index::open_index(&it.tree)?.map(|file| it.store.save_file(file)).transpose()?;
+    Ok(SnapshotId { id: it.store.save_manifest(&manifest)? })
 }
 
 /// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
-pub fn restore(
+pub fn restore_snapshot(
     place: &SnapshotContext<'_>,
     before: &SnapshotId,
     what: RestoreScope<'_>,
 ) -> Result<RestoreResult, RestoreError> {
     let it = Snapshotter::open(place)?;
-    let before = it.store.manifest(&before.id)?;
+    let before = it.store.load_manifest(&before.id)?;
     let after = match what {
-        RestoreScope::Until(after) => Some(it.store.manifest(&after.id)?),
+        RestoreScope::Until(after) => Some(it.store.load_manifest(&after.id)?),
         RestoreScope::All | RestoreScope::Paths(_) => None,
     };
     let paths = match what {
-        RestoreScope::Paths(paths) => paths.iter().map(|path| it.name_of(path)).collect::<Result<Vec<_>, _>>()?,
+        RestoreScope::Paths(paths) => paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?,
         RestoreScope::All | RestoreScope::Until(_) => Vec::new(),
     };
     let scope = match (&after, what) {
@@ -147,10 +149,10 @@ pub fn restore(
         (None, RestoreScope::Paths(_)) => RestoreSelection::Paths(&paths),
         (None, _) => RestoreSelection::All,
     };
-    it.put_back(&before, after.as_ref(), scope)
+    it.restore_to(&before, after.as_ref(), scope)
 }
 
 /// Forgets all snapshots of a run; one that has none is no error.
-pub fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    store::forget(state_home, run_id)
+pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    store::forget_snapshots(state_home, run_id)
 }

@@ -17,7 +17,7 @@ pub const LIMIT_SECONDS: u32 = 600;
 #[derive(Debug, thiserror::Error)]
 pub enum SetUpError {
     /// The command failed, or took too long.
-    #[error("{}", described(command, outcome, log))]
+    #[error("{}", describe_failure(command, outcome, log))]
     Failed {
         /// The command.
         command: String,
@@ -28,12 +28,12 @@ pub enum SetUpError {
     },
     /// It was no longer needed.
     #[error("the set-up was ended before it was done")]
-    Cut,
+    Cancelled,
 }
 
 /// Runs the set-up command in a worktree, as a check is run there. `goes_on` is asked all the while; once it says no,
 /// everything of the command is ended.
-pub fn set_up(
+pub fn set_up_worktree(
     command: &str,
     worktree: &Path,
     environment: &CheckEnvironment,
@@ -42,7 +42,7 @@ pub fn set_up(
 ) -> Result<(), SetUpError> {
     let path = log.path.clone();
     let check = TaskCheck { timeout_seconds: LIMIT_SECONDS, ..TaskCheck::new(command) };
-    let outcome = check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cut)?;
+    let outcome = check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cancelled)?;
     match outcome.verdict {
         // It is no test, and need not have run one.
         TaskCheckVerdict::Green | TaskCheckVerdict::NothingRan => Ok(()),
@@ -51,7 +51,7 @@ pub fn set_up(
 }
 
 /// One line: what failed, how, what it said last, and where the rest is.
-fn described(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
+fn describe_failure(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
     let mut lines = outcome.last_lines.iter().rev().chain(outcome.first_lines.iter().rev());
     let said = lines.find(|line| !line.trim().is_empty());
     let said = said.map(|line| format!("; it said last: {}", sanitize(line, 200))).unwrap_or_default();

@@ -42,13 +42,13 @@ impl StampDigest {
 }
 
 /// The time before a look.
-pub(crate) fn begin() -> Timestamp {
+pub(crate) fn start_time() -> Timestamp {
     env::now()
 }
 
 /// Whether a change after `since` would leave another time than this.
 pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
-    is_before(newest(stamp), since)
+    is_before(newest_time(stamp), since)
 }
 
 fn is_before(millis: i64, since: Timestamp) -> bool {
@@ -56,14 +56,14 @@ fn is_before(millis: i64, since: Timestamp) -> bool {
     since.as_millis().checked_sub(step).is_some_and(|latest| millis < latest)
 }
 
-fn newest(stamp: &FileStamp) -> i64 {
+fn newest_time(stamp: &FileStamp) -> i64 {
     let millis =
         |(seconds, nanos): (i64, u32)| seconds.saturating_mul(1_000).saturating_add(i64::from(nanos / 1_000_000));
     stamp.times.map(millis).into_iter().max().unwrap_or_default()
 }
 
 /// What is seen at these paths.
-pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
+pub(crate) fn digest_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
     let folder = TreeTop::open(top)?;
     let mut seen = Vec::with_capacity(64 * 1024);
     let mut hash = blake3::Hasher::new();
@@ -73,7 +73,7 @@ pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Opt
         match folder.look(path)? {
             Some(stamp) => {
                 seen.extend_from_slice(&stamp.to_bytes());
-                latest = latest.max(newest(&stamp));
+                latest = latest.max(newest_time(&stamp));
             }
             // A sparse checkout has left it out.
             None => seen.push(0),
@@ -89,13 +89,13 @@ pub(crate) fn look<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Opt
 
 /// Every folder that git would look into for new files, from the top, level by level: all but those that it
 /// ignores, which `ignored` tells of a list of them.
-pub(crate) fn folders(
+pub(crate) fn list_folders(
     top: &Path,
     files: &[Vec<u8>],
     ignored: impl Fn(&[u8]) -> Option<Vec<u8>>,
 ) -> Option<Vec<Vec<u8>>> {
     let base = TreeTop::open(top)?;
-    let known = folders_of(files.iter().map(Vec::as_slice));
+    let known = folders_of_files(files.iter().map(Vec::as_slice));
     let mut found = Vec::new();
     let mut level: Vec<Vec<u8>> = vec![b".".to_vec()];
     for depth in 0.. {
@@ -124,7 +124,7 @@ pub(crate) fn folders(
 }
 
 /// The folders that hold files that git knows: none of those is ignored.
-pub(crate) fn folders_of<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
+pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
     let mut folders = HashSet::new();
     for file in files {
         let mut path = file;

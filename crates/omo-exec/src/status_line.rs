@@ -30,9 +30,9 @@ struct RunningStatusLine {
 /// What this waits for.
 enum StatusLineEvent {
     /// It says this.
-    Says(Vec<u8>),
+    Output(Vec<u8>),
     /// No process has its output open for writing any more.
-    SaidAll,
+    OutputEnded,
     /// Its shell has ended.
     Ended,
 }
@@ -44,8 +44,8 @@ impl StatusLine {
     }
 
     /// All that it says; what it has not said in time is left out, and it is ended.
-    pub fn said(self) -> Vec<u8> {
-        self.started.map(RunningStatusLine::said).unwrap_or_default()
+    pub fn output(self) -> Vec<u8> {
+        self.started.map(RunningStatusLine::collect_output).unwrap_or_default()
     }
 }
 
@@ -72,21 +72,21 @@ fn read(mut stdout: impl Read, sender: &Sender<StatusLineEvent>) {
     let mut buffer = [0; 4 * 1024];
     while let Ok(length @ 1..) = stdout.read(&mut buffer) {
         let piece = buffer.get(..length).unwrap_or_default().to_vec();
-        if sender.send(StatusLineEvent::Says(piece)).is_err() {
+        if sender.send(StatusLineEvent::Output(piece)).is_err() {
             return;
         }
     }
-    let _ = sender.send(StatusLineEvent::SaidAll);
+    let _ = sender.send(StatusLineEvent::OutputEnded);
 }
 
 impl RunningStatusLine {
-    fn said(mut self) -> Vec<u8> {
+    fn collect_output(mut self) -> Vec<u8> {
         let mut said = Vec::new();
         let mut has_ended = false;
         loop {
             match self.events.recv_timeout(self.deadline.saturating_duration_since(Instant::now())) {
-                Ok(StatusLineEvent::Says(piece)) => said.extend(piece),
-                Ok(StatusLineEvent::SaidAll) | Err(RecvTimeoutError::Disconnected) => return said,
+                Ok(StatusLineEvent::Output(piece)) => said.extend(piece),
+                Ok(StatusLineEvent::OutputEnded) | Err(RecvTimeoutError::Disconnected) => return said,
                 Ok(StatusLineEvent::Ended) => {
                     has_ended = true;
                     self.deadline = self.deadline.min(Instant::now() + LAST_WORDS);

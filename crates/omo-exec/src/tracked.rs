@@ -14,7 +14,7 @@ pub struct FolderStatus {
 }
 
 /// Asks git about a folder, by its path from the top of a project; `None` where git gives no answer.
-pub fn of(root: &Path, folder: &str) -> Option<FolderStatus> {
+pub fn read_folder_status(root: &Path, folder: &str) -> Option<FolderStatus> {
     let listed = git::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
     let probe = format!("{folder}/anything");
     let (status, _) = git::answer(root, &["check-ignore", "-q", "--no-index", "--", &probe], &[], b"")?;

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::files::FileScope;
 use crate::git::GitCalls;
-use crate::git_folder::{self, RepositorySettings, quoted};
+use crate::git_folder::{self, RepositorySettings, quote_path};
 use crate::platform::{identity, path_of};
 
 const INDEX: &str = "index";
@@ -65,8 +65,8 @@ pub(crate) const EMPTY_TREES: [&str; 2] =
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
-    let scratch = ScratchTree::of(tree, state_home, calls)?;
-    let kept = scratch.look()?;
+    let scratch = ScratchTree::open(tree, state_home, calls)?;
+    let kept = scratch.read_state()?;
     if kept.submodules.is_empty() || depth == MAX_DEPTH {
         return Some(kept.tree);
     }
@@ -112,23 +112,28 @@ pub(crate) struct ScratchTree<'a> {
     /// What a sparse checkout had left out when the run began.
     absent: BTreeSet<Vec<u8>>,
     /// Where more objects lie than in the repository.
-    lent: Vec<PathBuf>,
+    object_folders: Vec<PathBuf>,
     /// The folder that git is shown.
     git: OnceCell<Option<PathBuf>>,
     _lock: StateLock,
 }
 
 impl<'a> ScratchTree<'a> {
-    fn of(tree: &'a GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
-        let mut scratch =
-            Self::at(tree, state_home, calls, &["omo", "trees", &folder_name(tree)?], ObjectRetention::Forgotten)?;
-        scratch.settle(None);
+    fn open(tree: &'a GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
+        let mut scratch = Self::open_folder(
+            tree,
+            state_home,
+            calls,
+            &["omo", "trees", &folder_name(tree)?],
+            ObjectRetention::Forgotten,
+        )?;
+        scratch.apply_scope(None);
         Some(scratch)
     }
 
     /// One of its own below `parts`, where the trees that git writes are remembered, and what the repository had
     /// settled at the first look.
-    pub(crate) fn remembering(
+    pub(crate) fn open_remembering(
         tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
@@ -137,7 +142,7 @@ impl<'a> ScratchTree<'a> {
         let name = folder_name(tree)?;
         let parts = [parts, &[&name]].concat();
         GuardedFolder::create_user_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
-        let mut scratch = Self::at(tree, state_home, calls, &parts, ObjectRetention::Remembered)?;
+        let mut scratch = Self::open_folder(tree, state_home, calls, &parts, ObjectRetention::Remembered)?;
         scratch.settings = match scratch.first_settings() {
             Some(settings) => settings,
             None => scratch.keep_first_settings()?,
@@ -146,7 +151,7 @@ impl<'a> ScratchTree<'a> {
     }
 
     /// One of its own below `parts`, which remembers the trees and begins with the repository's own index.
-    pub(crate) fn anew(
+    pub(crate) fn create(
         tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
@@ -154,13 +159,14 @@ impl<'a> ScratchTree<'a> {
         scope: Option<&FileScope>,
     ) -> Option<Self> {
         let name = folder_name(tree)?;
-        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
-        scratch.settle(scope);
+        let mut scratch =
+            Self::open_folder(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
+        scratch.apply_scope(scope);
         scratch.clear().map(|()| scratch)
     }
 
     /// As [`Scratch::anew`] has left it, with what was recorded there.
-    pub(crate) fn recorded(
+    pub(crate) fn open_recorded(
         tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
@@ -168,23 +174,24 @@ impl<'a> ScratchTree<'a> {
         scope: &FileScope,
     ) -> Option<Self> {
         let name = folder_name(tree)?;
-        let mut scratch = Self::at(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
-        scratch.settle(Some(scope));
+        let mut scratch =
+            Self::open_folder(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
+        scratch.apply_scope(Some(scope));
         Some(scratch)
     }
 
     /// Has git read the objects of these folders as well, as far as they are there.
-    pub(crate) fn lend(&mut self, folders: Vec<PathBuf>) {
-        self.lent = folders;
+    pub(crate) fn add_object_folders(&mut self, folders: Vec<PathBuf>) {
+        self.object_folders = folders;
     }
 
     /// Where its own objects are.
-    pub(crate) fn objects(&self) -> PathBuf {
+    pub(crate) fn objects_folder(&self) -> PathBuf {
         self.path.join(OBJECTS)
     }
 
     /// Where it may keep what it needs of the repository's.
-    pub(crate) fn held(&self) -> PathBuf {
+    pub(crate) fn linked_objects_folder(&self) -> PathBuf {
         self.path.join(HELD)
     }
 
@@ -200,7 +207,7 @@ impl<'a> ScratchTree<'a> {
     }
 
     /// Looks at it as was settled when a run began; without one as things stand.
-    fn settle(&mut self, scope: Option<&FileScope>) {
+    fn apply_scope(&mut self, scope: Option<&FileScope>) {
         let live = || RepositorySettings::read(self.tree, self.calls);
         self.settings = scope.map_or_else(live, |scope| scope.settings.clone());
         self.absent = scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default();
@@ -219,7 +226,7 @@ impl<'a> ScratchTree<'a> {
         Some(settings)
     }
 
-    fn at(
+    fn open_folder(
         tree: &'a GitWorktree,
         state_home: &Path,
         calls: &'a GitCalls,
@@ -233,7 +240,8 @@ impl<'a> ScratchTree<'a> {
         let (path, key) = (folder.path().to_owned(), SealKey::load(Some(state_home)).ok()?);
         let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());
         let lent = Vec::new();
-        let scratch = Self { tree, calls, objects, folder, path, key, settings, absent, lent, git, _lock: lock };
+        let scratch =
+            Self { tree, calls, objects, folder, path, key, settings, absent, object_folders: lent, git, _lock: lock };
         scratch.forget_objects().map(|()| scratch)
     }
 
@@ -246,33 +254,34 @@ impl<'a> ScratchTree<'a> {
     }
 
     /// Looks at the work tree, as quickly as can be.
-    pub(crate) fn look(&self) -> Option<TreeState> {
+    pub(crate) fn read_state(&self) -> Option<TreeState> {
         let source = format!(
             "{} {}",
-            mark(&self.tree.git.join(INDEX)),
+            file_mark(&self.tree.git.join(INDEX)),
             hex_digest(&serde_json::to_vec(&(&self.settings, self.absent.len())).ok()?)
         );
-        let kept = self.kept().filter(|kept| kept.source == source && kept.copy == mark(&self.path.join(INDEX)));
-        let Some(kept) = kept else { return self.look_anew(source) };
+        let kept =
+            self.load_state().filter(|kept| kept.source == source && kept.copy == file_mark(&self.path.join(INDEX)));
+        let Some(kept) = kept else { return self.rebuild_state(source) };
         // What had been left out may be there now.
         if !self.absent.is_empty() {
             self.forget_flags()?;
         }
-        let changed = self.changed()?;
+        let changed = self.changed_paths()?;
         if changed.is_empty() {
             return Some(kept);
         }
         // A new file that our index holds would stay in it although it is ignored from now on.
         if changed.split(|byte| *byte == 0).any(|path| path.ends_with(b".gitignore")) {
-            return self.look_anew(source);
+            return self.rebuild_state(source);
         }
         // A folder that is a repository of its own becomes a submodule in the eyes of git.
         let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));
-        self.add(&changed, new_repository, kept)
+        self.update_state(&changed, new_repository, kept)
     }
 
     /// Remembers what was found.
-    fn keep(&self, mut kept: TreeState) -> Option<TreeState> {
+    fn save_state(&self, mut kept: TreeState) -> Option<TreeState> {
         if EMPTY_TREES.contains(&kept.tree.as_str()) && self.has_files() {
             // Everything is ignored: the id would be the same whatever happens.
             return None;
@@ -298,7 +307,7 @@ impl<'a> ScratchTree<'a> {
         matches!(status, 0 | 1).then_some(!said.is_empty())
     }
 
-    fn kept(&self) -> Option<TreeState> {
+    fn load_state(&self) -> Option<TreeState> {
         let bytes = self.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
         let mut kept: TreeState = serde_json::from_slice(&bytes).ok()?;
         let seal = std::mem::take(&mut kept.seal);
@@ -306,7 +315,7 @@ impl<'a> ScratchTree<'a> {
     }
 
     /// Begins with the repository's own index: it knows which files were not touched.
-    fn take_index(&self) -> Option<()> {
+    fn copy_index(&self) -> Option<()> {
         match regular_file::open(&self.tree.git.join(INDEX)) {
             Ok(Some(mut index)) if is_index(&index)? => {
                 let mut copy = self.folder.create_file(INDEX).ok()?;
@@ -321,16 +330,16 @@ impl<'a> ScratchTree<'a> {
         }
     }
 
-    fn look_anew(&self, source: String) -> Option<TreeState> {
-        self.take_index()?;
-        self.add(&self.changed()?, true, TreeState { source, ..TreeState::default() })
+    fn rebuild_state(&self, source: String) -> Option<TreeState> {
+        self.copy_index()?;
+        self.update_state(&self.changed_paths()?, true, TreeState { source, ..TreeState::default() })
     }
 
     /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
     /// write each folder.
-    pub(crate) fn record(&self) -> Option<()> {
-        self.take_index()?;
-        self.take_in(&self.changed()?)
+    pub(crate) fn record_index(&self) -> Option<()> {
+        self.copy_index()?;
+        self.update_index(&self.changed_paths()?)
     }
 
     /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.
@@ -361,13 +370,13 @@ impl<'a> ScratchTree<'a> {
     }
 
     /// What differs between the work tree and our index.
-    fn changed(&self) -> Option<Vec<u8>> {
+    fn changed_paths(&self) -> Option<Vec<u8>> {
         self.git(&["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"], &[])
     }
 
     /// Takes the work tree into our index, and asks git what that is called.
-    fn add(&self, changed: &[u8], list_submodules: bool, kept: TreeState) -> Option<TreeState> {
-        let tree = self.take_in(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
+    fn update_state(&self, changed: &[u8], list_submodules: bool, kept: TreeState) -> Option<TreeState> {
+        let tree = self.update_index(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
         self.forget_objects()?;
         let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
         let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
@@ -376,8 +385,8 @@ impl<'a> ScratchTree<'a> {
             let inside = changed.split(|byte| *byte == 0).filter(|path| path.ends_with(b"/"));
             submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
         }
-        let copy = mark(&self.path.join(INDEX));
-        self.keep(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
+        let copy = file_mark(&self.path.join(INDEX));
+        self.save_state(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
     }
 
     /// Whether a folder of the work tree, which is a repository of its own, has a commit.
@@ -386,7 +395,7 @@ impl<'a> ScratchTree<'a> {
     }
 
     /// `git add` would have another git look into each submodule, with the settings of that.
-    fn take_in(&self, changed: &[u8]) -> Option<()> {
+    fn update_index(&self, changed: &[u8]) -> Option<()> {
         let paths = changed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
         // A repository without a commit cannot be an entry of an index.
         let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
@@ -406,11 +415,11 @@ impl<'a> ScratchTree<'a> {
 
     /// With the repository's own objects, to read them.
     pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
-        let mut shared = quoted(&self.tree.common.join(OBJECTS));
-        for folder in &self.lent {
+        let mut shared = quote_path(&self.tree.common.join(OBJECTS));
+        for folder in &self.object_folders {
             // What stands between two paths.
             shared.push(std::env::join_paths(["", ""]).ok()?);
-            shared.push(quoted(folder));
+            shared.push(quote_path(folder));
         }
         let (status, said) = self.answer(Some(shared), arguments, input)?;
         (status == 0).then_some(said)
@@ -459,13 +468,13 @@ pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
 }
 
 /// What tells one state of a file from another without its content; `None` where there is none.
-pub fn identity_of(path: &Path) -> Option<String> {
+pub fn file_identity(path: &Path) -> Option<String> {
     identity(&regular_file::open(path).ok()??).ok()
 }
 
 /// What tells one state of an index file from another: its place, size and time, and the digest of
 /// its content that git writes at its end.
-pub(crate) fn mark(path: &Path) -> String {
+pub(crate) fn file_mark(path: &Path) -> String {
     const DIGEST_BYTES: u64 = 32;
     let read = || {
         let mut file = regular_file::open(path).ok()??;

@@ -11,7 +11,7 @@ use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck, TaskCheckOut
 use omo_exec::alive::is_alive;
 use omo_exec::check::{CheckLog, run};
 use omo_exec::environment::CheckEnvironment;
-use omo_testkit::trials;
+use omo_testkit::main_tests;
 use tempfile::TempDir;
 
 /// Longer than anything here takes, however busy the machine is.
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     } else {
         Vec::new()
     };
-    trials::run(tests)
+    main_tests::run(tests)
 }
 
 /// A project in a folder of its own.
@@ -71,7 +71,13 @@ impl Project {
 
     fn run_while(&self, check: &TaskCheck, goes_on: impl FnMut() -> bool) -> Option<TaskCheckOutcome> {
         let log = CheckLog { path: self.log(), file: File::create(self.log()).unwrap() };
-        run(check, &self.root, &CheckEnvironment::of_gates(self.variables.clone(), &self.root), Some(log), goes_on)
+        run(
+            check,
+            &self.root,
+            &CheckEnvironment::from_variables(self.variables.clone(), &self.root),
+            Some(log),
+            goes_on,
+        )
     }
 
     /// The number that a check wrote.

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use omo_exec::commit::{CommitEnd, CommitRequest, commit};
+use omo_exec::commit::{CommitEnd, CommitRequest, commit_paths};
 use omo_exec::environment::CheckEnvironment;
-use omo_testkit::trials::{self, ignored};
+use omo_testkit::main_tests::{self, ignored};
 use tempfile::TempDir;
 
 /// Longer than anything here takes, however busy the machine is.
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     };
     let reftable =
         ignored("needs git 2.45: cargo xtask test", "references_may_be_no_files", references_may_be_no_files);
-    trials::run_with(tests, if cfg!(unix) { vec![reftable] } else { Vec::new() })
+    main_tests::run_with(tests, if cfg!(unix) { vec![reftable] } else { Vec::new() })
 }
 
 /// A repository with two files in one commit.
@@ -102,7 +102,7 @@ impl Repository {
         let order =
             CommitRequest { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
-        commit(&order, &CheckEnvironment::of_gates(variables.into(), &self.top), || true)
+        commit_paths(&order, &CheckEnvironment::from_variables(variables.into(), &self.top), || true)
     }
 }
 
@@ -201,11 +201,11 @@ fn no_change_is_not_the_same_as_nothing_to_commit() {
     assert_eq!(it.commit(&[]), CommitEnd::NoChange);
     it.write("a.txt", "2");
     it.git(&["commit", "-qam", "by the step itself"]);
-    assert_eq!(it.commit(&["a.txt"]), CommitEnd::Already { sha: it.head() });
+    assert_eq!(it.commit(&["a.txt"]), CommitEnd::AlreadyCommitted { sha: it.head() });
     // What the step removed, and has committed, is nowhere any more.
     it.git(&["rm", "-q", "a.txt"]);
     it.git(&["commit", "-qm", "gone"]);
-    assert_eq!(it.commit(&["a.txt"]), CommitEnd::Already { sha: it.head() });
+    assert_eq!(it.commit(&["a.txt"]), CommitEnd::AlreadyCommitted { sha: it.head() });
     it.write("src/b.txt", "3");
     assert!(matches!(it.commit(&["a.txt", "src/b.txt"]), CommitEnd::Made { .. }));
 }
@@ -271,5 +271,5 @@ fn references_may_be_no_files() {
         let end = it.commit(&paths);
         assert_eq!(end, CommitEnd::Made { sha: it.head() });
     }
-    assert_eq!(it.commit(&["a.txt"]), CommitEnd::Already { sha: it.head() });
+    assert_eq!(it.commit(&["a.txt"]), CommitEnd::AlreadyCommitted { sha: it.head() });
 }

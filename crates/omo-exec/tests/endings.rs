@@ -23,7 +23,7 @@ fn all_that_was_started_is_ended_and_nothing_comes_of_it() {
     let asking = std::thread::spawn(move || claude.version().is_ok());
     let pid = || fs::read_to_string(&started).ok()?.trim().parse::<u32>().ok();
     let pid = wait_until("the client runs", LIMIT, pid).unwrap();
-    endings::end_started();
+    endings::end_started_processes();
     wait_until("its end", LIMIT, || (is_alive(pid) == Some(false)).then_some(())).unwrap();
     assert!(!asking.is_finished(), "an end that this process caused was taken for an answer");
 }

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use omo_exec::check::CheckLog;
 use omo_exec::environment::CheckEnvironment;
-use omo_exec::set_up::{SetUpError, set_up};
-use omo_testkit::trials;
+use omo_exec::set_up::{SetUpError, set_up_worktree};
+use omo_testkit::main_tests;
 use tempfile::TempDir;
 
 fn main() -> ExitCode {
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     } else {
         Vec::new()
     };
-    trials::run(tests)
+    main_tests::run(tests)
 }
 
 fn run(temp: &TempDir, command: &str, goes_on: impl FnMut() -> bool) -> Result<(), SetUpError> {
@@ -30,8 +30,8 @@ fn run(temp: &TempDir, command: &str, goes_on: impl FnMut() -> bool) -> Result<(
     let log = CheckLog { file: File::create(&path).unwrap(), path };
     let variables = [("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("ANTHROPIC_API_KEY", "secret")];
     let environment =
-        CheckEnvironment::of_gates(variables.map(|(name, value)| (name.into(), value.into())).into(), &worktree);
-    set_up(command, &worktree, &environment, log, goes_on)
+        CheckEnvironment::from_variables(variables.map(|(name, value)| (name.into(), value.into())).into(), &worktree);
+    set_up_worktree(command, &worktree, &environment, log, goes_on)
 }
 
 fn it_works_in_the_worktree_and_keeps_what_it_says() {
@@ -62,5 +62,5 @@ fn one_that_is_not_wanted_any_more_is_ended() {
     let temp = tempfile::tempdir().unwrap();
     let begun = temp.path().join("tree/begun");
     let error = run(&temp, "echo > begun; sleep 600", || !begun.exists()).unwrap_err();
-    assert!(matches!(error, SetUpError::Cut), "{error}");
+    assert!(matches!(error, SetUpError::Cancelled), "{error}");
 }

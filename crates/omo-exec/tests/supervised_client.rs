@@ -11,11 +11,11 @@ use std::time::Duration;
 use omo_core::client_end::{ClientEnd, SessionOutput, classify_end};
 use omo_core::timestamp::Timestamp;
 use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
-use omo_exec::supervisor::left::{ProcessState, look};
+use omo_exec::supervisor::left::{ProcessState, find_process};
 use omo_exec::supervisor::minder::{self, MinderSpec};
 use omo_exec::supervisor::{Supervisor, SupervisorEvent};
+use omo_testkit::main_tests::{self, ignored};
 use omo_testkit::model::RequestKind;
-use omo_testkit::trials::{self, ignored};
 use omo_testkit::{Client, Lab, MockModel, ModelScript, ModelTurn};
 use serde_json::json;
 
@@ -50,7 +50,7 @@ fn main() -> ExitCode {
     } else {
         Vec::new()
     };
-    trials::run_with([], tests)
+    main_tests::run_with([], tests)
 }
 
 /// A project, the model at the other end, and the client.
@@ -74,11 +74,11 @@ impl ClientFixture {
     fn order(&self) -> WorkerSpec {
         WorkerSpec {
             run: "r1".to_owned(),
-            group: "2".to_owned(),
+            worker: "2".to_owned(),
             worktree: self.lab.project().to_owned(),
-            temp: self.lab.root().to_owned(),
+            temp_folder: self.lab.root().to_owned(),
             port: Some(4_002),
-            programs: self.lab.root().to_owned(),
+            program_folder: self.lab.root().to_owned(),
             settings: None,
             max_turns: 20,
             max_budget_usd: None,
@@ -109,14 +109,14 @@ impl ClientFixture {
 
     fn run(&self, order: &WorkerSpec) -> (ClientEnd, SessionOutput) {
         let mut supervisor = Supervisor::new(1);
-        supervisor.add("2", self.spec(order));
+        supervisor.add_session("2", self.spec(order));
         end_of(&mut supervisor)
     }
 }
 
 fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
     loop {
-        if let SupervisorEvent::Ended { process, said, .. } = supervisor.next(LIMIT).unwrap() {
+        if let SupervisorEvent::Ended { process, said, .. } = supervisor.next_event(LIMIT).unwrap() {
             let now = Timestamp::parse("2026-11-22T00:00:00Z").unwrap();
             return (classify_end(&process, &said, now), *said);
         }
@@ -175,13 +175,13 @@ fn turns_budget_and_errors_of_the_api_are_told_apart() {
 fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
     let stage = ClientFixture::new(ModelScript::new().bash("env").turn(ModelTurn::hang()).say("Done."));
     let mut supervisor = Supervisor::new(1);
-    supervisor.add("2", stage.spec(&stage.order()));
-    let event = supervisor.next(LIMIT).unwrap();
+    supervisor.add_session("2", stage.spec(&stage.order()));
+    let event = supervisor.next_event(LIMIT).unwrap();
     let SupervisorEvent::Started { mark, .. } = event else { unreachable!("{event:?}") };
     stage.model.wait_for_requests(RequestKind::Main, 2, LIMIT).unwrap();
-    supervisor.end("2");
+    supervisor.end_session("2");
     let (end, said) = end_of(&mut supervisor);
-    assert_eq!((end, look(&mark)), (ClientEnd::Stopped, ProcessState::Gone));
+    assert_eq!((end, find_process(&mark)), (ClientEnd::Stopped, ProcessState::Ended));
     let session = said.session_id.clone();
     assert!(session.is_some(), "{said:?}");
     let (end, again) = stage.run(&WorkerSpec { resume: session.clone(), ..stage.order() });

@@ -14,10 +14,10 @@ use omo_core::timestamp::Timestamp;
 use omo_exec::alive::is_alive;
 use omo_exec::supervisor::left::{self, ProcessIdentity, ProcessState};
 use omo_exec::supervisor::minder::MinderSpec;
-use omo_exec::supervisor::{Supervisor, SupervisorEvent, claim, detached, minder};
+use omo_exec::supervisor::{Supervisor, SupervisorEvent, claim_supervision, detached, minder};
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::LockError;
-use omo_testkit::trials;
+use omo_testkit::main_tests;
 use tempfile::TempDir;
 
 /// Longer than anything here takes, however busy the machine is.
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     } else {
         Vec::new()
     };
-    trials::run(tests)
+    main_tests::run(tests)
 }
 
 /// A folder with everything of a few sessions.
@@ -109,7 +109,7 @@ fn wait_until_dead(pid: u32) {
 }
 
 fn next(supervisor: &mut Supervisor) -> SupervisorEvent {
-    supervisor.next(LIMIT).unwrap()
+    supervisor.next_event(LIMIT).unwrap()
 }
 
 /// The next thing that happens is that one starts.
@@ -189,7 +189,7 @@ fn every_ending_is_told_and_none_is_a_pass() {
         let mut spec = place.spec(group, script);
         // Nothing but its end is waited for here, however long the machine takes to begin.
         spec.timeout_millis = if *group == "hang" { 500 } else { spec.timeout_millis };
-        supervisor.add(group, spec);
+        supervisor.add_session(group, spec);
     }
     let mut ends: BTreeMap<String, _> = BTreeMap::new();
     while !supervisor.is_idle() {
@@ -204,7 +204,7 @@ fn every_ending_is_told_and_none_is_a_pass() {
     }
     let mut spec = place.spec("missing", "");
     spec.program = place.path("no-such-client");
-    supervisor.add("missing", spec);
+    supervisor.add_session("missing", spec);
     let (_, process, said) = next_end(&mut supervisor);
     let end = classify_end(&process, &said, now());
     let says_which = |why: &str| why.contains("no-such-client cannot be started");
@@ -214,7 +214,8 @@ fn every_ending_is_told_and_none_is_a_pass() {
 fn the_prompt_comes_in_and_what_is_printed_is_kept() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(1);
-    supervisor.add("one", place.spec("one", r#"cat; pwd; echo "[$PATH][$HOME]"; echo first >&2; echo last >&2"#));
+    supervisor
+        .add_session("one", place.spec("one", r#"cat; pwd; echo "[$PATH][$HOME]"; echo first >&2; echo last >&2"#));
     let (group, mark) = next_start(&mut supervisor);
     assert_eq!((group.as_str(), mark.pid > 0), ("one", true));
     let (_, process, _) = next_end(&mut supervisor);
@@ -228,7 +229,7 @@ fn no_more_run_at_a_time_than_may() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(2);
     for group in ["a", "b", "c", "d", "e"] {
-        supervisor.add(group, place.spec(group, "true"));
+        supervisor.add_session(group, place.spec(group, "true"));
     }
     let (mut running, mut most, mut order) = (0, 0, Vec::new());
     while !supervisor.is_idle() {
@@ -250,13 +251,14 @@ fn one_that_nobody_wants_is_asked_and_then_ended() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(2);
     let put_away = "trap 'echo away > away; exit 0' TERM; echo $$ > polite.pid; while :; do sleep 0.01; done";
-    supervisor.add("polite", place.spec("polite", put_away));
-    supervisor.add("deaf", place.spec("deaf", "trap '' TERM; echo $$ > deaf.pid; while :; do sleep 0.01; done"));
-    supervisor.add("waiting", place.spec("waiting", "echo $$ > waiting.pid"));
+    supervisor.add_session("polite", place.spec("polite", put_away));
+    supervisor
+        .add_session("deaf", place.spec("deaf", "trap '' TERM; echo $$ > deaf.pid; while :; do sleep 0.01; done"));
+    supervisor.add_session("waiting", place.spec("waiting", "echo $$ > waiting.pid"));
     assert!(matches!(next(&mut supervisor), SupervisorEvent::Started { .. }));
     let (polite, deaf) = (place.pid("polite.pid"), place.pid("deaf.pid"));
-    supervisor.end("waiting");
-    supervisor.end_all();
+    supervisor.end_session("waiting");
+    supervisor.end_all_sessions();
     for _ in 0..2 {
         let (_, process, said) = next_end(&mut supervisor);
         assert_eq!(classify_end(&process, &said, now()), ClientEnd::Stopped);
@@ -270,13 +272,13 @@ fn one_that_nobody_wants_is_asked_and_then_ended() {
 fn nothing_outlives_a_session() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(1);
-    supervisor.add("one", place.spec("one", "sleep 600 & echo $! > left.pid; exit 0"));
+    supervisor.add_session("one", place.spec("one", "sleep 600 & echo $! > left.pid; exit 0"));
     let (_, process, _) = next_end(&mut supervisor);
     assert_eq!(process.status, Some(0));
     wait_until_dead(place.pid("left.pid"));
     if cfg!(target_os = "linux") {
         // Out of the session's process group, and not its child any more.
-        supervisor.add(
+        supervisor.add_session(
             "two",
             place
                 .spec("two", "setsid sh -c 'echo $$ > away.pid; exec sleep 600' & while ! [ -s away.pid ]; do :; done"),
@@ -289,27 +291,27 @@ fn nothing_outlives_a_session() {
 fn a_second_supervisor_is_refused() {
     let temp = tempfile::tempdir().unwrap();
     let folder = GuardedFolder::create_state(temp.path()).unwrap();
-    let held = claim(&folder).unwrap();
-    assert!(matches!(claim(&folder), Err(LockError::Busy(_))));
+    let held = claim_supervision(&folder).unwrap();
+    assert!(matches!(claim_supervision(&folder), Err(LockError::Busy(_))));
     drop(held);
-    claim(&folder).unwrap();
+    claim_supervision(&folder).unwrap();
 }
 
 /// What this program is as a supervisor that was started apart.
 fn supervise(path: &std::path::Path) {
-    detached::settle().unwrap();
+    detached::leave_terminal().unwrap();
     let folder = GuardedFolder::create_state(path).unwrap();
-    let Ok(_held) = claim(&folder) else {
+    let Ok(_held) = claim_supervision(&folder) else {
         std::io::stderr().write_all(b"another one supervises\n").unwrap();
         return;
     };
     let text = fs::read(path.join("spec.json")).unwrap();
     let mut supervisor = Supervisor::new(1);
-    supervisor.add("one", serde_json::from_slice(&text).unwrap());
+    supervisor.add_session("one", serde_json::from_slice(&text).unwrap());
     let (_, mark) = next_start(&mut supervisor);
-    detached::ready(&format!("{} {}", std::process::id(), serde_json::to_string(&mark).unwrap())).unwrap();
+    detached::report_ready(&format!("{} {}", std::process::id(), serde_json::to_string(&mark).unwrap())).unwrap();
     while !supervisor.is_idle() {
-        supervisor.next(LIMIT);
+        supervisor.next_event(LIMIT);
     }
 }
 
@@ -319,15 +321,15 @@ fn one_lives_on_apart_and_its_death_ends_its_sessions() {
     fs::write(place.path("spec.json"), serde_json::to_vec(&spec).unwrap()).unwrap();
     let log = || File::create(place.path("supervisor.log")).unwrap();
     let arguments = [OsString::from(SUPERVISE), place.0.path().into()];
-    let line = detached::start(&arguments, place.0.path(), log()).unwrap();
+    let line = detached::start_detached(&arguments, place.0.path(), log()).unwrap();
     let (pid, mark) = line.split_once(' ').unwrap();
     let (pid, mark): (u32, ProcessIdentity) = (pid.parse().unwrap(), serde_json::from_str(mark).unwrap());
     let own = session_of(std::process::id());
     assert_eq!((session_of(pid), is_alive(pid)), (pid.to_string(), Some(true)));
     assert_ne!(own, pid.to_string());
-    assert_eq!(left::look(&mark), ProcessState::Runs);
+    assert_eq!(left::find_process(&mark), ProcessState::Running);
     // While it lives another one is refused, and says so.
-    let error = detached::start(&arguments, place.0.path(), log()).unwrap_err();
+    let error = detached::start_detached(&arguments, place.0.path(), log()).unwrap_err();
     assert!(error.to_string().contains("its log says why"), "{error}");
     assert_eq!(fs::read_to_string(place.path("supervisor.log")).unwrap(), "another one supervises\n");
     kill(pid);
@@ -351,16 +353,16 @@ fn two_clients_of_one_session_are_never_at_work_at_once() {
         trap 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; rm at.work; exit 0' TERM\n\
         while :; do sleep 0.01; done";
     let mut first = Supervisor::new(1);
-    first.add("one", place.spec("one", script));
+    first.add_session("one", place.spec("one", script));
     next_start(&mut first);
     let earlier = place.pid("at.work");
     // As when it was killed before anybody had written down that it was started.
     drop(first);
     let mut second = Supervisor::new(1);
-    second.add("one", place.spec("one", script));
+    second.add_session("one", place.spec("one", script));
     next_start(&mut second);
     assert_eq!(is_alive(earlier), Some(false));
-    second.end_all();
+    second.end_all_sessions();
     next_end(&mut second);
     assert!(!place.path("both").exists());
 }
@@ -368,16 +370,16 @@ fn two_clients_of_one_session_are_never_at_work_at_once() {
 fn what_a_dead_minder_leaves_is_ended() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(1);
-    supervisor.add("one", place.spec("one", "echo $PPID > minder.pid; exec sleep 600"));
+    supervisor.add_session("one", place.spec("one", "echo $PPID > minder.pid; exec sleep 600"));
     let (_, mark) = next_start(&mut supervisor);
     kill(place.pid("minder.pid"));
     let (_, process, said) = next_end(&mut supervisor);
     assert_eq!(classify_end(&process, &said, now()), ClientEnd::Killed { signal: Some(9) });
     if mark.start.is_some() {
-        assert_eq!(left::look(&mark), ProcessState::Gone);
+        assert_eq!(left::find_process(&mark), ProcessState::Ended);
     }
     // Where it cannot be told from another process it is left alone, and a test leaves nothing.
-    if left::look(&mark) == ProcessState::Unknown {
+    if left::find_process(&mark) == ProcessState::Unknown {
         kill(mark.pid);
     }
 }
@@ -386,12 +388,12 @@ fn what_is_left_is_found() {
     let mut child = Command::new("/bin/cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let start = omo_exec::alive::start_mark(child.id());
     let earlier = ProcessIdentity { pid: child.id(), start: start.as_ref().map(|start| format!("{start}1")) };
-    let expected = if start.is_some() { ProcessState::Gone } else { ProcessState::Unknown };
-    assert_eq!((left::look(&earlier), left::end(&earlier)), (expected, expected));
+    let expected = if start.is_some() { ProcessState::Ended } else { ProcessState::Unknown };
+    assert_eq!((left::find_process(&earlier), left::end_process(&earlier)), (expected, expected));
     assert_eq!(is_alive(child.id()), Some(true));
     drop(child.stdin.take());
     let mut printed = String::new();
     child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
     child.wait().unwrap();
-    assert_eq!(left::look(&ProcessIdentity { pid: child.id(), start }), ProcessState::Gone);
+    assert_eq!(left::find_process(&ProcessIdentity { pid: child.id(), start }), ProcessState::Ended);
 }

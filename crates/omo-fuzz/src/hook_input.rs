@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The end of the value is found where a parser finds it, in whatever pieces it comes; what is read is what was
 /// written; and only what is a session's id belongs to a session.
 pub fn check(data: &[u8]) {
-    let end = JsonEndFinder::default().follow(data);
+    let end = JsonEndFinder::default().feed(data);
     is_found_in_pieces_as_well(data, end);
     is_where_a_parser_finds_it(data, end);
     let Some(value) = end.and_then(|end| data.get(..end)) else {
@@ -42,7 +42,7 @@ fn is_found_in_pieces_as_well(data: &[u8], end: Option<usize>) {
     let size = 1 + usize::from(data.first().copied().unwrap_or_default()) % 7;
     let (mut follower, mut before) = (JsonEndFinder::default(), 0);
     let found = data.chunks(size).find_map(|piece| {
-        let found = follower.follow(piece).map(|at| before + at);
+        let found = follower.feed(piece).map(|at| before + at);
         before += piece.len();
         found
     });
@@ -98,13 +98,13 @@ fn belongs_to_a_name_or_to_nobody(text: &str) {
 /// Whatever an answer says, the client reads one JSON value with exactly that in it.
 fn is_answered_in_one_value(text: &str) {
     let said = |answer: HookAnswer, place: &str| {
-        let printed = answer.text(HookEvent::Stop);
+        let printed = answer.to_output(HookEvent::Stop);
         let value: Result<Value, _> = serde_json::from_str(&printed);
         let found = value.as_ref().ok().and_then(|value| value.pointer(place)).and_then(Value::as_str);
         assert_eq!(found, Some(text), "{printed}");
     };
-    said(HookAnswer::Instead(text.to_owned()), "/reason");
+    said(HookAnswer::RejectPrompt(text.to_owned()), "/reason");
     said(HookAnswer::Block(text.to_owned()), "/reason");
     said(HookAnswer::Bell(text.to_owned()), "/systemMessage");
-    said(HookAnswer::GoOn(text.to_owned()), "/hookSpecificOutput/additionalContext");
+    said(HookAnswer::ContinueWithContext(text.to_owned()), "/hookSpecificOutput/additionalContext");
 }

@@ -37,7 +37,8 @@ pub fn check(data: &[u8]) {
         assert_eq!(ledger::read(whole, RUN, key, LedgerPosition::default()).as_ref(), Ok(&reading));
         assert!(reading.events.iter().map(|event| event.seq).eq(1..=reading.end.seq));
         assert!(
-            whole.is_empty() || whole.get(size - SEALED_BYTES..).is_some_and(|end| ledger::ends_at(&reading.end, end))
+            whole.is_empty()
+                || whole.get(size - SEALED_BYTES..).is_some_and(|end| ledger::has_line_end_at(&reading.end, end))
         );
         is_added_to(whole, &reading, key);
         is_folded(&reading, key);
@@ -67,7 +68,7 @@ fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
         seq: reading.end.seq + number,
         ts: Timestamp::from_millis(1_780_000_000_000),
         actor: EventActor::default(),
-        what: EventKind::Taken,
+        kind: EventKind::HolderChanged,
     };
     let written = ledger::write(&[event(1), event(2)], RUN, key, &reading.end);
     assert!(written.is_ok(), "could not be written: {written:?}");
@@ -86,7 +87,7 @@ fn is_added_to(whole: &[u8], reading: &LedgerContents, key: &SealKey) {
 
 fn is_folded(reading: &LedgerContents, key: &SealKey) {
     let Some((first, rest)) = reading.events.split_first() else { return };
-    let Ok(mut state) = RunState::open(first) else { return };
+    let Ok(mut state) = RunState::from_first_event(first) else { return };
     if rest.iter().any(|event| state.apply(event).is_err()) {
         return;
     }

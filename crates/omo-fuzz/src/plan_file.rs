@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::id::is_id;
 use omo_plan::model::{Plan, Precondition};
-use omo_plan::segments::{PlanBatches, compute};
+use omo_plan::segments::{PlanBatches, compute_batches};
 
 /// Any file is a plan or says why it is none; what can be run is in an order that keeps what it
 /// promises; what is shown moves no terminal; and all is the same for the same file.
 pub fn check(data: &[u8]) {
     let size = usize::from(data.first().copied().unwrap_or(5) % 7);
-    let segments = compute(data, 3, size);
+    let segments = compute_batches(data, 3, size);
     in_order(&segments, size.max(1));
     let plan = read("docs/plan.md", data, BatchOptions { k: 3, batch_size: size });
-    assert_eq!(plan.is_sound(), !has_errors(&plan), "{:?}", plan.diagnostics);
-    let batches: Vec<_> = plan.groups.iter().map(|group| &group.units).collect();
-    assert!(plan.units.is_empty() || batches.iter().eq(segments.batches.iter().collect::<Vec<_>>().iter()));
-    assert!(plan.units.iter().all(|unit| is_id(&unit.id) && unit.lines[0] <= unit.lines[1]));
+    assert_eq!(plan.can_run(), !has_errors(&plan), "{:?}", plan.diagnostics);
+    let batches: Vec<_> = plan.groups.iter().map(|group| &group.tasks).collect();
+    assert!(plan.tasks.is_empty() || batches.iter().eq(segments.batches.iter().collect::<Vec<_>>().iter()));
+    assert!(plan.tasks.iter().all(|unit| is_id(&unit.id) && unit.lines[0] <= unit.lines[1]));
     match std::str::from_utf8(data) {
         Ok(text) => of_a_text(text, &plan),
-        Err(_) => assert!(!plan.is_sound() && plan.units.is_empty()),
+        Err(_) => assert!(!plan.can_run() && plan.tasks.is_empty()),
     }
     assert_eq!(read("docs/plan.md", data, BatchOptions { k: 3, batch_size: size }), plan);
 }
@@ -51,7 +51,7 @@ fn of_a_text(text: &str, plan: &Plan) {
         assert!(found.line >= 1 && found.line <= text.split(['\n', '\r']).count(), "{found:?}");
         assert!(!found.text.contains(char::is_control), "{found:?}");
     }
-    for unit in &plan.units {
+    for unit in &plan.tasks {
         assert!(text.contains(&unit.body), "{} is not as it stands in the file", unit.id);
     }
     for precondition in &plan.preconditions {
@@ -59,7 +59,7 @@ fn of_a_text(text: &str, plan: &Plan) {
             let change = PlanChange::Choice { decision, option: "A" };
             let changed = plan.dialect.rules().write_back(text, &change);
             let is_changed = changed.is_some_and(|changed| changed != *text);
-            assert_eq!(decision.chosen_goes_to.is_some(), is_changed, "{decision:?}");
+            assert_eq!(decision.choice_range.is_some(), is_changed, "{decision:?}");
         }
     }
 }

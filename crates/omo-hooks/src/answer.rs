@@ -16,7 +16,7 @@ pub enum HookAnswer {
     /// Plain text, which the client hands to the model as context.
     Context(String),
     /// A prompt that the model never sees; its user reads this instead.
-    Instead(String),
+    RejectPrompt(String),
     /// One line for the user, and context for the model where there is some.
     Notice {
         /// What the user reads.
@@ -29,19 +29,21 @@ pub enum HookAnswer {
     /// The session goes on, as a decision.
     Block(String),
     /// The session goes on, as additional context.
-    GoOn(String),
+    ContinueWithContext(String),
 }
 
 impl HookAnswer {
     /// The answer with a line for the user before it; that line alone where there is no answer.
-    pub fn after(line: Option<String>, answer: Option<Self>) -> Option<Self> {
+    pub fn with_line(line: Option<String>, answer: Option<Self>) -> Option<Self> {
         let Some(line) = line else { return answer };
         Some(match answer {
             None => Self::Notice { user: line, model: None },
-            Some(Self::Context(model) | Self::GoOn(model)) => Self::Notice { user: line, model: Some(model) },
+            Some(Self::Context(model) | Self::ContinueWithContext(model)) => {
+                Self::Notice { user: line, model: Some(model) }
+            }
             Some(Self::Notice { user, model }) => Self::Notice { user: format!("{line}\n{user}"), model },
             // The client shows no other line beside a reason.
-            Some(Self::Instead(reason)) => Self::Instead(format!("{line}\n{reason}")),
+            Some(Self::RejectPrompt(reason)) => Self::RejectPrompt(format!("{line}\n{reason}")),
             Some(Self::Block(reason)) => Self::Block(format!("{line}\n{reason}")),
             Some(Self::Bell(user)) => Self::Bell(format!("{line}\n{user}")),
         })
@@ -54,12 +56,12 @@ impl HookAnswer {
     /// the process ends: after the lock was given back, when a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
         if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
-            let _ = platform::write(self.text(event).as_bytes());
+            let _ = platform::write(self.to_output(event).as_bytes());
         }
     }
 
     /// The answer as it is printed.
-    pub fn text(&self, event: HookEvent) -> String {
+    pub fn to_output(&self, event: HookEvent) -> String {
         let specific = |mut value: Value| {
             if let Value::Object(fields) = &mut value {
                 fields.insert("hookEventName".to_owned(), event.name().into());
@@ -68,7 +70,7 @@ impl HookAnswer {
         };
         match self {
             Self::Context(text) => return text.clone(),
-            Self::Instead(reason) => json!({
+            Self::RejectPrompt(reason) => json!({
                 "decision": "block",
                 "reason": reason,
                 "hookSpecificOutput": specific(json!({ "suppressOriginalPrompt": true })),
@@ -80,7 +82,7 @@ impl HookAnswer {
             }),
             Self::Bell(user) => json!({ "systemMessage": user, "terminalSequence": "\u{7}" }),
             Self::Block(reason) => json!({ "decision": "block", "reason": reason }),
-            Self::GoOn(context) => json!({
+            Self::ContinueWithContext(context) => json!({
                 "hookSpecificOutput": specific(json!({ "additionalContext": context })),
             }),
         }

@@ -10,21 +10,21 @@ use crate::edge::HookContext;
 use crate::input::HookInput;
 
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
-pub fn of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
+pub fn source_of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
     let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
     let is_scheduled =
         transcript::is_scheduled_prompt(prompt, input.transcript_path.as_deref(), &folders, context.env.now);
-    let [is_below_session, is_served_elsewhere] = client(context);
+    let [is_below_session, is_served_elsewhere] = client_facts(context);
     request_source(RequestFacts { is_scheduled, is_below_session, is_served_elsewhere })
 }
 
 /// Whether this hook's client was started by a session's shell.
 pub fn is_below_session(context: &HookContext) -> bool {
-    client(context)[0]
+    client_facts(context)[0]
 }
 
 /// Whether a session of this project stands above the hook's client, and whether an older one serves its session.
-fn client(context: &HookContext) -> [bool; 2] {
+fn client_facts(context: &HookContext) -> [bool; 2] {
     let Some(root) = context.root.as_deref() else { return [false; 2] };
     let own = context.session_id.as_ref();
     let project = ProjectClients::read(root, own);

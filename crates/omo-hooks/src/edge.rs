@@ -10,7 +10,7 @@ use omo_core::request_source::ClientProcess;
 use omo_core::session::{EntryProvenance, HookEvent, Session};
 use omo_core::session_id::SessionId;
 use omo_exec::alive::start_mark;
-use omo_exec::asking::process_above;
+use omo_exec::asking::find_ancestor;
 use omo_exec::git::GitCalls;
 use omo_store::env::{self, ProcessEnv};
 use omo_store::folder::GuardedFolder;
@@ -55,13 +55,13 @@ pub struct HookContext {
     /// The calls of git of this hook.
     pub git_calls: GitCalls,
     /// A run has just begun that was not on before.
-    pub has_begun: Cell<bool>,
+    pub run_has_begun: Cell<bool>,
 }
 
 /// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
-pub fn run(event: HookEvent) -> ExitCode {
+pub fn run_hook(event: HookEvent) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
-    std::panic::set_hook(Box::new(|_| watchdog::leave()));
+    std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
     signals::outlive_size_limit();
     let env = ProcessEnv::from_process();
     if env.disabled {
@@ -72,8 +72,8 @@ pub fn run(event: HookEvent) -> ExitCode {
         event,
         session_id: None,
         root: None,
-        git_calls: GitCalls::within(LONGEST_GIT),
-        has_begun: Cell::new(false),
+        git_calls: GitCalls::with_limit(LONGEST_GIT),
+        run_has_begun: Cell::new(false),
     };
     if let Err(error) = handle(event, &mut context)
         && let Some(root) = &context.root
@@ -104,7 +104,7 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
 
 impl HookContext {
     /// The session's entry, read without the lock; `None` where there is none.
-    pub fn peek(&self) -> Result<Option<Session>, StateError> {
+    pub fn peek_session(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek(root, id)?;
         if session.is_some() {
@@ -125,7 +125,7 @@ impl HookContext {
     }
 
     /// As [`Context::peek_if_active`], of an entry that holds anything that a seal is for.
-    pub fn glimpse_sealed(&self) -> Result<Option<Session>, StateError> {
+    pub fn peek_if_sealed(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek_if_sealed(root, id)?;
         if session.is_some() {
@@ -141,14 +141,14 @@ impl HookContext {
     }
 
     /// The session's place in the state; `None` where there is no project or no session id.
-    pub fn place(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
+    pub fn session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let folder = GuardedFolder::open_state(root)?;
         Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
     }
 
     /// As [`Context::place`], and makes the folder where there is none.
-    pub fn make_place(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
+    pub fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();
         Ok(Some(SessionEntry { folder: GuardedFolder::create_state(root)?, id, context: self }))
@@ -160,14 +160,14 @@ impl HookContext {
         if self.peek_if_active()?.is_none() {
             return Ok(());
         }
-        if let Some(place) = self.place()? {
+        if let Some(place) = self.session_entry()? {
             place.update_armed(change)?;
         }
         Ok(())
     }
 
     /// Writes a line into `hooks.log`.
-    pub fn report(&self, problem: &dyn std::fmt::Display) {
+    pub fn log_problem(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
             hook_error_log::append(root, self.env.now, self.event.name(), problem);
         }
@@ -226,7 +226,7 @@ impl SessionEntry<'_> {
     /// holds up nothing.
     pub fn log(&self, _lock: &StateLock, entry: &LogEntry) {
         if let Err(error) = decision_log::append(&self.folder, entry) {
-            self.context.report(&error);
+            self.context.log_problem(&error);
         }
     }
 
@@ -246,7 +246,7 @@ fn note_client(session: &mut Session) {
     let Some(pid) = env::client_pid() else { return };
     let is_known = |known: &ClientProcess| known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark);
     if !session.clients.iter().any(is_known)
-        && let Some(client) = process_above(pid)
+        && let Some(client) = find_ancestor(pid)
     {
         session.note_client(client);
     }

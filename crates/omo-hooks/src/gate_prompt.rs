@@ -26,42 +26,42 @@ use crate::edge::{HookContext, HookError};
 use crate::plan_prompt;
 
 /// Does what the user asked for, and says so.
-pub fn answer(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
+pub fn run_check_command(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
     let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
-        CheckRequest::List | CheckRequest::Run => list(context, root),
-        CheckRequest::Add(gate) => add(context, root, gate),
-        CheckRequest::Remove(name) => change(context, |gates| {
+        CheckRequest::List | CheckRequest::Run => list_checks(context, root),
+        CheckRequest::Add(gate) => add_check(context, root, gate),
+        CheckRequest::Remove(name) => change_checks(context, |gates| {
             let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
-            if check::remove_check(gates, name) { Ok(said) } else { Err(unknown(name)) }
+            if check::remove_check(gates, name) { Ok(said) } else { Err(unknown_check(name)) }
         }),
-        CheckRequest::Accept { name } => accept(context, root, name.as_deref()),
+        CheckRequest::Accept { name } => accept_checks(context, root, name.as_deref()),
         CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
     }
 }
 
-fn unknown(name: &str) -> String {
+fn unknown_check(name: &str) -> String {
     refusal_line(&format!("no check here is called `{}`; /omo:check list names them", inline_code(name, 40)))
 }
 
-fn list(context: &HookContext, root: &Path) -> Result<String, HookError> {
-    let session = context.peek()?.unwrap_or_default();
+fn list_checks(context: &HookContext, root: &Path) -> Result<String, HookError> {
+    let session = context.peek_session()?.unwrap_or_default();
     let session = session.as_believed(context.provenance(&session)?, context.env.now);
     let mut text = check_list(&session.checks, session.verification.review_wanted, context.env.now);
     if let Some(repository) = RepositoryConfig::read(root) {
         if let Some(problem) = repository.problems.first() {
             let _ = write!(text, "\n{}", refusal_line(&problem.to_string()));
         } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.checks.is_empty() {
-            let _ = write!(text, "\n{}", shown(context, &repository));
+            let _ = write!(text, "\n{}", approval_text(context, &repository));
         }
     }
     Ok(text)
 }
 
-fn add(context: &HookContext, root: &Path, gate: &Check) -> Result<String, HookError> {
+fn add_check(context: &HookContext, root: &Path, gate: &Check) -> Result<String, HookError> {
     let mut gate = gate.clone();
-    pin_checks([&mut gate], root, &search(context, root));
-    change(context, |gates| {
+    pin_checks([&mut gate], root, &check_search_path(context, root));
+    change_checks(context, |gates| {
         check::add_check(gates, gate.clone()).map_err(|error| refusal_line(&error.to_string()))?;
         let added = gates.iter().rev().find(|known| known.command == gate.command);
         let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
@@ -73,23 +73,23 @@ fn add(context: &HookContext, root: &Path, gate: &Check) -> Result<String, HookE
 }
 
 /// Where the checks of the run, or of one that begins now, find their programs.
-fn search(context: &HookContext, root: &Path) -> SearchPath {
+fn check_search_path(context: &HookContext, root: &Path) -> SearchPath {
     let of_run = || {
-        let session = context.peek().ok()?.filter(Session::is_armed)?;
+        let session = context.peek_session().ok()?.filter(Session::is_armed)?;
         let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
-        let environment = CheckEnvironment::of_run(home, id, session.verification.environment.as_deref()?, root)?;
+        let environment = CheckEnvironment::load_for_run(home, id, session.verification.environment.as_deref()?, root)?;
         Some(environment.search().clone())
     };
     of_run().unwrap_or_else(SearchPath::from_process)
 }
 
 /// The files and counts as they are now are the ones to be held to.
-fn accept(context: &HookContext, root: &Path, name: Option<&str>) -> Result<String, HookError> {
-    let search = search(context, root);
-    change(context, |gates| {
+fn accept_checks(context: &HookContext, root: &Path, name: Option<&str>) -> Result<String, HookError> {
+    let search = check_search_path(context, root);
+    change_checks(context, |gates| {
         let names = starting_checks::accept_checks(gates, name, root, &search);
         match (names.is_empty(), name) {
-            (true, Some(name)) => Err(unknown(name)),
+            (true, Some(name)) => Err(unknown_check(name)),
             (true, None) => Err(refusal_line("no check decides here; there is nothing to accept")),
             (false, _) => Ok(format!(
                 "[omo] accepted: {}. The files and counts as they are now are the ones to be held to.",
@@ -100,9 +100,9 @@ fn accept(context: &HookContext, root: &Path, name: Option<&str>) -> Result<Stri
 }
 
 fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
-    let plans = plan_prompt::all(context, root);
+    let plans = plan_prompt::pending_approvals(context, root);
     match typed {
-        None => Ok(to_approve(context, root, &plans)),
+        None => Ok(list_approvals(context, root, &plans)),
         Some(code) => match pending_approval::find_by_code(&plans, code) {
             Some(pending) => Ok(match plan_prompt::write_approval(context, root, pending) {
                 Ok(()) => messages::plan::plan_approved(&pending.plan, pending.commands.len()),
@@ -114,8 +114,8 @@ fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<St
 }
 
 /// What the user can agree to: what the file would have run, and then what plans would.
-fn to_approve(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
-    let plans = plan_prompt::shown(context, plans);
+fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
+    let plans = plan_prompt::approval_text(context, plans);
     // A file that only says how a worktree is set up asks for nothing here: plans do.
     let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
     let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| match repository.problems.first() {
@@ -123,14 +123,14 @@ fn to_approve(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> 
         None if repository.is_approved(context.env.state_home.as_deref()) => {
             "[omo] omo.toml is approved exactly as it is.".to_owned()
         }
-        None => shown(context, &repository),
+        None => approval_text(context, &repository),
     });
     let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
     if shown.is_empty() { refusal_line(NO_FILE) } else { shown.join("\n") }
 }
 
 /// What the file would have run, or that it is too much to be approved here.
-fn shown(context: &HookContext, repository: &RepositoryConfig) -> String {
+fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
     let shown =
         approval_request(&repository.checks, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
     match repository.approval(context.env.state_home.as_deref()) {
@@ -151,7 +151,7 @@ fn approve_file(
 ) -> Result<String, HookError> {
     let state_home = context.env.state_home.as_deref();
     let Some(repository) = RepositoryConfig::read(root) else {
-        return Ok(plan_prompt::shown(context, plans).map_or_else(
+        return Ok(plan_prompt::approval_text(context, plans).map_or_else(
             || refusal_line(NO_FILE),
             |shown| format!("{}\n{shown}", refusal_line(messages::plan::wrong_code())),
         ));
@@ -173,12 +173,12 @@ fn approve_file(
     }
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
     let mut new = repository.checks.clone();
-    pin_checks(&mut new, root, &search(context, root));
+    pin_checks(&mut new, root, &check_search_path(context, root));
     let said = format!(
         "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
         count_checks(new.len())
     );
-    change(context, |gates| {
+    change_checks(context, |gates| {
         gates.retain(|gate| gate.origin != CheckOrigin::Repository);
         for gate in new.clone() {
             check::add_check(gates, gate).map_err(|error| refusal_line(&error.to_string()))?;
@@ -191,11 +191,13 @@ fn approve_file(
 }
 
 /// Changes the checks of the session; an error is said, and changes nothing.
-fn change(
+fn change_checks(
     context: &HookContext,
     mut change: impl FnMut(&mut Vec<Check>) -> Result<String, String>,
 ) -> Result<String, HookError> {
-    let Some(place) = context.make_place()? else { return Ok(refusal_line("this session has no id that omo knows")) };
+    let Some(place) = context.create_session_entry()? else {
+        return Ok(refusal_line("this session has no id that omo knows"));
+    };
     let ((said, session), lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
         let mut gates = session.checks.clone();
         match change(&mut gates) {
@@ -213,7 +215,7 @@ fn change(
     let id = place.id().as_str();
     place.log(&lock, &log_entry::checks_entry(id, &session, context.event.name(), context.env.now));
     drop(lock);
-    if context.provenance(&context.peek()?.unwrap_or_default())? != EntryProvenance::Own {
+    if context.provenance(&context.peek_session()?.unwrap_or_default())? != EntryProvenance::Own {
         let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
         return Ok(format!("{said} {}", refusal_line(why)));
     }

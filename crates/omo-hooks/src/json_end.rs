@@ -13,7 +13,7 @@ pub struct JsonEndFinder {
 impl JsonEndFinder {
     /// Follows the next bytes; the number of bytes up to the end of the value, where it ends in
     /// them.
-    pub fn follow(&mut self, bytes: &[u8]) -> Option<usize> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         loop {
             at += self.plain_text(bytes.get(at..)?);
@@ -68,9 +68,9 @@ mod tests {
             ("", None),
             ("12", None),
         ] {
-            assert_eq!(JsonEndFinder::default().follow(text.as_bytes()), end, "{text}");
+            assert_eq!(JsonEndFinder::default().feed(text.as_bytes()), end, "{text}");
             let mut one_by_one = JsonEndFinder::default();
-            let found = text.bytes().position(|byte| one_by_one.follow(&[byte]).is_some());
+            let found = text.bytes().position(|byte| one_by_one.feed(&[byte]).is_some());
             assert_eq!(found.map(|at| at + 1), end, "{text}");
         }
     }

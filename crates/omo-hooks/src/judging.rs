@@ -30,16 +30,16 @@ use crate::input::HookInput;
 use crate::watchdog;
 
 /// What a hook may take beyond its checks: git on a large work tree.
-const SLACK: Duration = Duration::from_secs(30);
+const GIT_SLACK: Duration = Duration::from_secs(30);
 
 /// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
 /// and the result is no longer needed.
-pub fn check(
+pub fn verify_claim(
     context: &HookContext,
     place: &SessionEntry,
     input: &HookInput,
 ) -> Result<Option<ClaimOutcome>, HookError> {
-    let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek()?) else { return Ok(None) };
+    let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek_session()?) else { return Ok(None) };
     let state_home = context.env.state_home.as_deref();
     if context.provenance(&session)? != EntryProvenance::Own {
         // Nothing that stands there is run or believed.
@@ -48,31 +48,31 @@ pub fn check(
     if session.checks.is_empty() && !session.verification.review_wanted {
         return Ok(Some(judge_claim(&session, ClaimFindings { is_sealed: true, ..ClaimFindings::default() })));
     }
-    watchdog::extend(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + SLACK);
-    let present = CheckEnvironment::of_gates(env::variables(), root);
+    watchdog::extend_limit(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + GIT_SLACK);
+    let present = CheckEnvironment::from_variables(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
-        let gates = gates::unrun(&session.checks, messages::checks::ENVIRONMENT_LOST);
+        let gates = gates::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
         return Ok(Some(judge_claim(
             &session,
             ClaimFindings { checks: gates, is_sealed: true, ..ClaimFindings::default() },
         )));
     };
     git::use_environment(&environment);
-    let files = files(context, root, &session);
+    let files = work_files(context, root, &session);
     let setup = CheckContext {
         root,
         state_home,
         logs: Some(place.folder()),
         files: &files,
         environment: &environment,
-        reuse: EvidenceReuse::Evidence,
+        reuse: EvidenceReuse::IfValid,
         session: Some(place.id()),
     };
     let mut wanted = RunWatcher { context, place, root, shown: false };
     let verified = gates::verify(&session.checks, &setup, &mut wanted);
-    watchdog::back_to_usual();
-    if verified.is_cut {
+    watchdog::reset_limit();
+    if verified.is_cancelled {
         return Ok(None);
     }
     look_for_review(&mut session, input);
@@ -82,21 +82,21 @@ pub fn check(
         checks: verified.results,
         is_sealed: true,
         tree_changed: verified.tree_moves,
-        changed_path: verified.moving,
-        environment: environment.differing(&present),
+        changed_path: verified.moving_file,
+        environment: environment.differing_names(&present),
         newly_ignored: Vec::new(),
         material: asks.then(|| material_mark(place)).flatten(),
-        refusal: refusal(&session, input, place, root),
+        refusal: review_refusal(&session, input, place, root),
     };
     let mut check = judge_claim(&session, findings);
-    if check.judgement == ClaimJudgement::Verified && !is_exact(&files, check.findings.tree.as_deref()) {
+    if check.judgement == ClaimJudgement::Verified && !are_files_unchanged(&files, check.findings.tree.as_deref()) {
         let findings = ClaimFindings { tree_changed: true, ..check.findings };
         check = judge_claim(&session, findings);
     }
     if !matches!(check.judgement, ClaimJudgement::ReviewWanted { .. }) {
         return Ok(Some(check));
     }
-    watchdog::extend(SLACK);
+    watchdog::extend_limit(GIT_SLACK);
     check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
     Ok(Some(match write_material(context, place, &session, &check, &files) {
         Ok(material) => ClaimOutcome { material: Some(material), ..check },
@@ -114,22 +114,22 @@ pub fn run_environment(
     root: &Path,
 ) -> Option<CheckEnvironment> {
     match &session.verification.environment {
-        Some(kept) => CheckEnvironment::of_run(state_home?, id, kept, root),
+        Some(kept) => CheckEnvironment::load_for_run(state_home?, id, kept, root),
         None => Some(present.clone()),
     }
 }
 
 /// The files of a session's project that count.
-fn files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> WorkFiles<'a> {
+fn work_files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> WorkFiles<'a> {
     let scope = session.verification.scope.as_deref();
     WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
 }
 
 /// Whether the files are those that were judged: they are read once more, whatever their times say.
-fn is_exact(files: &WorkFiles, judged: Option<&str>) -> bool {
-    watchdog::extend(SLACK);
+fn are_files_unchanged(files: &WorkFiles, judged: Option<&str>) -> bool {
+    watchdog::extend_limit(GIT_SLACK);
     let exact = files.exact_id();
-    watchdog::back_to_usual();
+    watchdog::reset_limit();
     exact.is_some() && exact.as_deref() == judged
 }
 
@@ -145,16 +145,16 @@ fn material_path(place: &SessionEntry) -> PathBuf {
 /// What tells whether it is as omo wrote it, with all that lies beside it: the content, and that it was not another one
 /// for a while.
 fn material_mark(place: &SessionEntry) -> Option<String> {
-    watchdog::extend(SLACK);
-    let mark = mark_of_material(place);
-    watchdog::back_to_usual();
+    watchdog::extend_limit(GIT_SLACK);
+    let mark = read_material_mark(place);
+    watchdog::reset_limit();
     mark
 }
 
-fn mark_of_material(place: &SessionEntry) -> Option<String> {
+fn read_material_mark(place: &SessionEntry) -> Option<String> {
     let mark_of = |folder: &GuardedFolder, name: &str| {
         let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
-        Some(format!("{}:{}", hex_digest(&bytes), tree::identity_of(&folder.path().join(name))?))
+        Some(format!("{}:{}", hex_digest(&bytes), tree::file_identity(&folder.path().join(name))?))
     };
     let mut mark = mark_of(place.folder(), &review_material::file_name(place.id()))?;
     if let Some(whole) = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok()? {
@@ -174,24 +174,24 @@ fn write_material(
     check: &ClaimOutcome,
     files: &WorkFiles,
 ) -> Result<ReviewMaterial, String> {
-    watchdog::extend(SLACK);
+    watchdog::extend_limit(GIT_SLACK);
     let root = context.root.as_deref().ok_or("no folder is known")?;
     let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
     let before = files.state();
     let base = session.ulw.base.as_deref();
     let calls = &context.git_calls;
-    let mut whole = FileVersions::renew(place.folder(), review_material::versions_folder_name(place.id()));
+    let mut whole = FileVersions::create(place.folder(), review_material::versions_folder_name(place.id()));
     let changed = match (scope, &session.ulw.recorded) {
         (Some(scope), Some(recorded)) => {
-            difference::since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)
+            difference::changes_since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)
         }
-        _ => difference::since(root, state_home, calls, scope, base, &mut whole)
+        _ => difference::changes_since_commit(root, state_home, calls, scope, base, &mut whole)
             .map(messages::checks::with_unrecorded_note),
     };
     // Not even for a moment was another file there than the one that has the id.
     let is_same = changed.is_ok() && before.is_some() && files.state() == before;
     let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);
-    watchdog::back_to_usual();
+    watchdog::reset_limit();
     let changed = changed?;
     if !is_same || !is_judged {
         return Err("files changed while it was written down".to_owned());
@@ -206,7 +206,7 @@ fn write_material(
 }
 
 /// Why the agreement that came does not count, where one came.
-fn refusal(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> Option<AgreementRefusal> {
+fn review_refusal(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> Option<AgreementRefusal> {
     let (review, asked) = (session.verification.review.as_ref()?, session.verification.asked.as_ref()?);
     if review.verdict != ReviewVerdict::Verified {
         return None;
@@ -219,12 +219,12 @@ fn refusal(session: &Session, input: &HookInput, place: &SessionEntry, root: &Pa
     let Some(agent) = named.or_else(|| agent_transcript::agent_transcript_path(transcript, &reviewer.id)) else {
         return Some(AgreementRefusal::NoTranscript);
     };
-    let facts = facts_in_time(|| facts(reviewer, &agent, transcript, asked.offset, root));
+    let facts = wait_for_reviewer_facts(|| reviewer_facts(reviewer, &agent, transcript, asked.offset, root));
     review::agreement_refusal(&facts, &prompt, asked.at)
 }
 
 /// What the client wrote down of a reviewer.
-fn facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
+fn reviewer_facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
     let given = agent_transcript::read_agent_start(agent);
     let call = agent_transcript::find_start_call(transcript, asked, &reviewer.id);
     let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
@@ -238,7 +238,7 @@ fn facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root:
 }
 
 /// The client writes down a little behind what it does: the prompt, and the result of the call.
-fn facts_in_time(find: impl Fn() -> ReviewerFacts) -> ReviewerFacts {
+fn wait_for_reviewer_facts(find: impl Fn() -> ReviewerFacts) -> ReviewerFacts {
     const AT_MOST: Duration = Duration::from_millis(500);
     const LOOK_EVERY: Duration = Duration::from_millis(20);
     let start = Instant::now();
@@ -256,13 +256,13 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 }
 
 /// The id of the files, for a failure that still stands.
-pub fn present_tree(context: &HookContext, session: &Session) -> Option<String> {
+pub fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
     let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
-    let present = CheckEnvironment::of_gates(env::variables(), root);
+    let present = CheckEnvironment::from_variables(env::variables(), root);
     git::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
-    watchdog::extend(SLACK);
-    let state = files(context, root, session).state();
-    watchdog::back_to_usual();
+    watchdog::extend_limit(GIT_SLACK);
+    let state = work_files(context, root, session).state();
+    watchdog::reset_limit();
     state.map(|state| state.id)
 }
 
@@ -292,16 +292,16 @@ struct RunWatcher<'a> {
 }
 
 impl CheckWatcher for RunWatcher<'_> {
-    fn begins(&mut self, _gate: &omo_core::check::Check) {
+    fn check_started(&mut self, _gate: &omo_core::check::Check) {
         if !std::mem::replace(&mut self.shown, true) {
             let shown = self.place.update_armed(|session| session.verification.phase = VerificationPhase::Checks);
             if let Err(error) = shown {
-                self.context.report(&error);
+                self.context.log_problem(&error);
             }
         }
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn should_continue(&mut self) -> bool {
         // A state that cannot be read holds no session: then its checks hold none either.
         state::peek(self.root, self.place.id()).is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
     }

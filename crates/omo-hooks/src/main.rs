@@ -16,7 +16,7 @@ fn main() -> ExitCode {
     let mut names = std::env::args_os().take(2);
     // An unknown name is of a client's hook file that is newer than this program: no event of ours.
     match names.find_map(|name| event_of(&name)) {
-        Some(event) => edge::run(event),
+        Some(event) => edge::run_hook(event),
         None => ExitCode::SUCCESS,
     }
 }

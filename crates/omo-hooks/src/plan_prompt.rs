@@ -31,34 +31,38 @@ pub enum PromptApproval {
 }
 
 /// The session's plan run, where it is omo's own.
-pub fn own<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
+pub fn own_plan_run<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
     sealed_plan_run::authentic_run(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
 }
 
 /// Whether a plan run waits for what a person says to the model.
-pub fn awaits(intent: &PromptIntent, session: Option<&Session>) -> bool {
+pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
     let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::can_resume);
     intent.is_answer_from_person() && session.is_some_and(may_go_on)
 }
 
 /// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
 /// causes no write.
-pub fn note(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
-    if let Err(error) = try_to_note(context, intent, session) {
-        context.report(&error);
+pub fn record_prompt(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
+    if let Err(error) = try_record_prompt(context, intent, session) {
+        context.log_problem(&error);
     }
 }
 
-fn try_to_note(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) -> Result<(), StateError> {
+fn try_record_prompt(
+    context: &HookContext,
+    intent: &PromptIntent,
+    session: Option<&Session>,
+) -> Result<(), StateError> {
     let typed = match intent {
         PromptIntent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
         _ => None,
     };
-    let is_awaited = awaits(intent, session);
+    let is_awaited = is_awaited(intent, session);
     if typed.is_none() && !is_awaited {
         return Ok(());
     }
-    let Some(place) = context.make_place()? else { return Ok(()) };
+    let Some(place) = context.create_session_entry()? else { return Ok(()) };
     place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
         let noted = if is_awaited {
             note_prompt(session, place.id(), context.env.state_home.as_deref(), context.env.now)
@@ -73,16 +77,16 @@ fn try_to_note(context: &HookContext, intent: &PromptIntent, session: Option<&Se
 }
 
 /// Approves the commands whose code stands in a prompt.
-pub fn approve(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
+pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
     let PromptIntent::Command { name, arguments } = intent else { return PromptApproval::NotAsked };
     let Some(code) = approval_code(name, arguments) else { return PromptApproval::NotAsked };
     let Some(root) = context.root.as_deref() else {
         return PromptApproval::Refused(refusal_line("no project folder is known here"));
     };
     watchdog::start();
-    let all = all(context, root);
+    let all = pending_approvals(context, root);
     match pending_approval::find_by_code(&all, code) {
-        None => PromptApproval::Refused(not_that_code(context, &all)),
+        None => PromptApproval::Refused(wrong_code_text(context, &all)),
         Some(pending) => match write_approval(context, root, pending) {
             Ok(()) => PromptApproval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
             Err(said) => PromptApproval::Refused(said),
@@ -91,20 +95,20 @@ pub fn approve(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
 }
 
 /// Everything that plans of a project would have run; nothing where that cannot be looked up.
-pub fn all(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
+pub fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
     pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
-        context.report(&error);
+        context.log_problem(&error);
         Vec::new()
     })
 }
 
 /// What is not approved of it, for its user to read; `None` where that is nothing.
-pub fn shown(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
+pub fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&PendingApproval> =
         all.iter().filter(|it| !pending_approval::is_approved(state_home, &it.digest)).collect();
     let mut texts: Vec<String> =
-        open.iter().take(SHOWN).map(|it| asked_for(it).unwrap_or_else(|refusal| refusal)).collect();
+        open.iter().take(SHOWN).map(|it| approval_request(it).unwrap_or_else(|refusal| refusal)).collect();
     if open.len() > SHOWN {
         texts.push(format!("and {} more that are older", open.len() - SHOWN));
     }
@@ -112,12 +116,12 @@ pub fn shown(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
 }
 
 /// What its user is asked to agree to, or that it is too much to be approved here.
-fn asked_for(pending: &PendingApproval) -> Result<String, String> {
+fn approval_request(pending: &PendingApproval) -> Result<String, String> {
     plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-fn not_that_code(context: &HookContext, all: &[PendingApproval]) -> String {
-    match shown(context, all) {
+fn wrong_code_text(context: &HookContext, all: &[PendingApproval]) -> String {
+    match approval_text(context, all) {
         Some(shown) => format!("{}\n{shown}", refusal_line(plan::wrong_code())),
         None => refusal_line(plan::nothing_to_approve()),
     }
@@ -125,18 +129,18 @@ fn not_that_code(context: &HookContext, all: &[PendingApproval]) -> String {
 
 /// Writes an approval down; the error is said to the user.
 pub fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
-    asked_for(pending)?;
+    approval_request(pending)?;
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
     let approved = pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
     approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
     if let Err(error) = log_approval(context) {
-        context.report(&error);
+        context.log_problem(&error);
     }
     Ok(())
 }
 
 fn log_approval(context: &HookContext) -> Result<(), StateError> {
-    let Some(place) = context.make_place()? else { return Ok(()) };
+    let Some(place) = context.create_session_entry()? else { return Ok(()) };
     let (session, lock) =
         place.update(DEADLINE, CorruptPolicy::Refuse, |session| (session.clone(), EntryChange::Keep))?;
     let why = "its user approved what a plan runs";

@@ -66,7 +66,7 @@ fn hand_over(
     let order = TypedOrder::new((command, arguments), id, root, state_home, context.env.now)
         .map_err(|error| NoAnswer::NotRun(error.to_string()))?
         .ok_or(NoAnswer::NoPlace("the path of this project is no UTF-8, and no plan runs in it"))?;
-    watchdog::extend(limit + SLACK);
+    watchdog::extend_limit(limit + SLACK);
     own_command::run(&program, ARGUMENT, root, order.to_line(), limit)
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
 }
@@ -93,7 +93,7 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
 
 /// What the user's way out does not end, behind what it says.
 pub fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
-    let plan = session.and_then(|session| plan_prompt::own(context, session));
+    let plan = session.and_then(|session| plan_prompt::own_plan_run(context, session));
     let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
     let more = [at_work(context, plan), run_answer::background_shells(shells)];
     std::iter::once(said).chain(more.into_iter().flatten()).collect::<Vec<_>>().join("\n")
@@ -101,7 +101,7 @@ pub fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said:
 
 /// After Esc no hook runs: with the next prompt the user is told what of the session's plan run went on.
 pub fn after_esc(context: &HookContext, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
-    let plan = plan_prompt::own(context, session).filter(|plan| plan.is_open())?;
+    let plan = plan_prompt::own_plan_run(context, session).filter(|plan| plan.is_open())?;
     let Some(Interruption::At(at)) = interrupted else { return None };
     let is_new = Some(at) > plan.prompt_at.max(plan.opened_at);
     is_new.then(|| at_work(context, Some(plan))).flatten().map(|lines| run_answer::after_esc(&lines))

@@ -16,19 +16,20 @@ use crate::plan_prompt;
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
-    let session = context.peek().unwrap_or_else(|error| {
-        context.report(&error);
+    let session = context.peek_session().unwrap_or_else(|error| {
+        context.log_problem(&error);
         None
     });
-    let plan = session.as_ref().and_then(|session| plan_prompt::own(context, session)).filter(|plan| plan.is_open());
+    let plan =
+        session.as_ref().and_then(|session| plan_prompt::own_plan_run(context, session)).filter(|plan| plan.is_open());
     let compacted = input.source.as_deref() == Some("compact");
     let offer = offer(context, plan).filter(|_| !compacted);
     let line = first_lines(id, plan);
     let Some(session) = session.filter(Session::is_armed) else {
-        unarmed(line, offer).print(context.event);
+        answer_without_run(line, offer).print(context.event);
         return Ok(());
     };
-    answer(context, &session, &line, compacted, offer).print(context.event);
+    answer_for_run(context, &session, &line, compacted, offer).print(context.event);
     context.update_armed(|session| {
         if let Some(path) = input.transcript_path.as_deref().filter(|_| !compacted) {
             // A new process of the client has an empty queue, whatever the old one left behind.
@@ -48,7 +49,7 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
 fn offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());
     let session = noted.unwrap_or_else(|error| {
-        context.report(&error);
+        context.log_problem(&error);
         None
     })?;
     if !session.is_offered(context.env.now) {
@@ -60,14 +61,20 @@ fn offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
 
 /// What is said where no run is on. What is offered its user reads, who alone goes on with it, and the model,
 /// who is asked about it.
-fn unarmed(line: String, offer: Option<String>) -> HookAnswer {
+fn answer_without_run(line: String, offer: Option<String>) -> HookAnswer {
     match offer {
         Some(offer) => HookAnswer::Notice { model: Some(format!("{line}\n{offer}")), user: offer },
         None => HookAnswer::Context(line),
     }
 }
 
-fn answer(context: &HookContext, session: &Session, line: &str, compacted: bool, offer: Option<String>) -> HookAnswer {
+fn answer_for_run(
+    context: &HookContext,
+    session: &Session,
+    line: &str,
+    compacted: bool,
+    offer: Option<String>,
+) -> HookAnswer {
     let now = context.env.now;
     let allowed = allowed_blocks(session, context.env.client_block_cap);
     if compacted {

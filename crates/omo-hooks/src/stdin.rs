@@ -47,7 +47,7 @@ pub fn read_json() -> Result<Vec<u8>, StdinError> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error.into()),
         };
-        let length = end.follow(read);
+        let length = end.feed(read);
         let kept = read.get(..length.unwrap_or(read.len())).unwrap_or_default();
         // Asked before the bytes are kept: one more of them would double what is held.
         if bytes.len() + kept.len() > MAX_BYTES {

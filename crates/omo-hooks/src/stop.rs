@@ -27,34 +27,34 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     if input.is_from_subagent() {
         return Ok(());
     }
-    let Some(session) = context.glimpse_sealed()? else { return Ok(()) };
+    let Some(session) = context.peek_if_sealed()? else { return Ok(()) };
     // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
         return Ok(());
     }
     if in_cooldown(&session, context.env.now) {
-        let_the_transcript_catch_up(input, &session);
+        wait_for_transcript(input, &session);
     }
-    let Some(place) = context.place()? else { return Ok(()) };
-    let stop = RunStop { context, event: event(input, &session), begun: session.ulw.started_at };
-    tell_where_time_runs_out(context, &place, &session);
-    let found = if stop.may_be_judged(&session, input) {
-        let Some(check) = judging::check(context, &place, input)? else { return Ok(()) };
-        StopFindings::Check(Box::new(check))
+    let Some(place) = context.session_entry()? else { return Ok(()) };
+    let stop = RunStop { context, event: stop_event(input, &session), run_started_at: session.ulw.started_at };
+    report_timeout(context, &place, &session);
+    let found = if stop.has_claim_to_verify(&session, input) {
+        let Some(check) = judging::verify_claim(context, &place, input)? else { return Ok(()) };
+        StopFindings::Claim(Box::new(check))
     } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
-        StopFindings::Tree(judging::present_tree(context, &session))
+        StopFindings::Tree(judging::present_tree_id(context, &session))
     } else {
-        StopFindings::Nothing
+        StopFindings::NotAsked
     };
-    stop.settle(&place, input, &found)
+    stop.decide_and_apply(&place, input, &found)
 }
 
 /// A Stop whose time runs out is let through and not counted, which is said and written down.
-fn tell_where_time_runs_out(context: &HookContext, place: &SessionEntry, session: &Session) {
+fn report_timeout(context: &HookContext, place: &SessionEntry, session: &Session) {
     const WHY: &str = "its time ran out before it was judged; it was let through uncounted";
     let Some(root) = context.root.clone() else { return };
     let (id, session) = (place.id().to_string(), session.clone());
-    watchdog::before_leaving(move || {
+    watchdog::on_timeout(move || {
         HookAnswer::Notice { user: messages::checks::time_ran_out(), model: None }.print(HookEvent::Stop);
         let entry = log_entry::new_entry(&id, &session, HookEvent::Stop.name(), "allow".to_owned(), WHY, env::now());
         let logged = GuardedFolder::open_state(&root).ok().flatten().is_some_and(|folder| {
@@ -71,24 +71,24 @@ struct RunStop<'a> {
     context: &'a HookContext,
     event: StopEvent,
     /// When the run was turned on: another one that began meanwhile is not meant.
-    begun: Option<Timestamp>,
+    run_started_at: Option<Timestamp>,
 }
 
 /// What was found out about a Stop before the lock is taken.
 enum StopFindings {
     /// Nothing was asked.
-    Nothing,
+    NotAsked,
     /// Nothing was claimed; the work tree, since a failure still stands.
     Tree(Option<String>),
     /// What a claim is worth.
-    Check(Box<ClaimOutcome>),
+    Claim(Box<ClaimOutcome>),
 }
 
 impl StopFindings {
     fn check(&self) -> Option<&ClaimOutcome> {
         match self {
-            Self::Check(check) => Some(check),
-            Self::Nothing | Self::Tree(_) => None,
+            Self::Claim(check) => Some(check),
+            Self::NotAsked | Self::Tree(_) => None,
         }
     }
 }
@@ -96,17 +96,17 @@ impl StopFindings {
 impl RunStop<'_> {
     /// Whether the session executes a plan that waits for no answer of a person.
     fn plan_goes_on(&self, session: &Session) -> bool {
-        plan_continues(&self.facts(session, TranscriptTail::default(), &StopFindings::Nothing))
+        plan_continues(&self.facts(session, TranscriptTail::default(), &StopFindings::NotAsked))
     }
 
     /// Whether there is something to judge. The transcript is only read where that may be so.
-    fn may_be_judged(&self, session: &Session, input: &HookInput) -> bool {
+    fn has_claim_to_verify(&self, session: &Session, input: &HookInput) -> bool {
         let asks = self.event.claim.is_some() || has_awaited_review(session);
-        asks && needs_judgement(&self.facts(session, tail(input, session), &StopFindings::Nothing))
+        asks && needs_judgement(&self.facts(session, read_new_tail(input, session), &StopFindings::NotAsked))
     }
 
     /// Decides under the lock, writes it down, and says it.
-    fn settle(&self, place: &SessionEntry, input: &HookInput, found: &StopFindings) -> Result<(), HookError> {
+    fn decide_and_apply(&self, place: &SessionEntry, input: &HookInput, found: &StopFindings) -> Result<(), HookError> {
         // Checks take their time.
         let now = if found.check().is_some() { env::now() } else { self.context.env.now };
         let cap = self.context.env.client_block_cap;
@@ -127,19 +127,19 @@ impl RunStop<'_> {
             // Another run, or another judge, than what was looked at, or a plan that was opened
             // meanwhile: the next Stop is asked.
             let is_void = |check: &ClaimOutcome| !check.covers_all_checks(session) || self.plan_goes_on(session);
-            if session.ulw.started_at != self.begun || found.check().is_some_and(is_void) {
+            if session.ulw.started_at != self.run_started_at || found.check().is_some_and(is_void) {
                 return (Ok(None), EntryChange::Write);
             }
-            let tail = tail(input, session);
+            let tail = read_new_tail(input, session);
             let mut decision = decide(Some(&StopFacts { now, ..self.facts(session, tail, found) }));
             if let (StopAction::End { verdict: VerdictKind::Verified, why }, Some(check)) =
                 (&mut decision.action, found.check())
             {
                 *why = messages::checks::describe_proof(&check.findings, session.verification.review_wanted);
             }
-            write(session, &decision, found, tail, now);
+            record_findings(session, &decision, found, tail, now);
             apply_decision(session, &decision, now);
-            move_mark(session, &decision, tail);
+            advance_transcript(session, &decision, tail);
             let is_let_through = matches!(decision.action, StopAction::Allow | StopAction::AllowAndWarn);
             let change = if is_let_through { EntryChange::Write } else { EntryChange::WriteOwn };
             (Ok(Some((decision, session.clone()))), change)
@@ -147,7 +147,7 @@ impl RunStop<'_> {
         if let Some((decision, session)) = decided.map_err(StateError::from)? {
             // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
             // more. And before it is logged: a log on a busy disk may take longer than this hook may.
-            if let Some(answer) = answer(&decision, &session, found.check(), self.context, now) {
+            if let Some(answer) = stop_answer(&decision, &session, found.check(), self.context, now) {
                 answer.print(self.context.event);
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
@@ -158,9 +158,9 @@ impl RunStop<'_> {
 
     fn facts<'a>(&'a self, session: &'a Session, tail: TranscriptTail, found: &'a StopFindings) -> StopFacts<'a> {
         let told = match found {
-            StopFindings::Nothing => 0,
+            StopFindings::NotAsked => 0,
             StopFindings::Tree(tree) => count_standing_failure(session, tree.as_deref()),
-            StopFindings::Check(check) => check.times_reported(session),
+            StopFindings::Claim(check) => check.times_reported(session),
         };
         StopFacts {
             event: &self.event,
@@ -173,16 +173,22 @@ impl RunStop<'_> {
             client_block_cap: self.context.env.client_block_cap,
             judgement: found.check().map(|check| check.judgement),
             same_failure_sent: told,
-            plan: plan_prompt::own(self.context, session),
+            plan: plan_prompt::own_plan_run(self.context, session),
             now: self.context.env.now,
         }
     }
 }
 
 /// What was found is written down with the decision, unless something came before it.
-fn write(session: &mut Session, decision: &StopDecision, found: &StopFindings, tail: TranscriptTail, now: Timestamp) {
+fn record_findings(
+    session: &mut Session,
+    decision: &StopDecision,
+    found: &StopFindings,
+    tail: TranscriptTail,
+    now: Timestamp,
+) {
     match found {
-        StopFindings::Check(check) if decision.row > StopRow::SaidBlocked => check.record(session, now, tail.end),
+        StopFindings::Claim(check) if decision.row > StopRow::SaidBlocked => check.record(session, now, tail.end),
         StopFindings::Tree(tree) if matches!(decision.action, StopAction::Block(_)) => {
             note_standing_failure(session, tree.clone());
         }
@@ -192,7 +198,7 @@ fn write(session: &mut Session, decision: &StopDecision, found: &StopFindings, t
 
 /// Within the cooldown it matters whether a tool was called, and a tool that was called a moment
 /// ago may not be in the transcript yet. Waited for before the lock is taken.
-fn let_the_transcript_catch_up(input: &HookInput, session: &Session) {
+fn wait_for_transcript(input: &HookInput, session: &Session) {
     const AT_MOST: Duration = Duration::from_millis(200);
     const LOOK_EVERY: Duration = Duration::from_millis(5);
     let (Some(path), Some(message)) = (&input.transcript_path, &input.last_assistant_message) else { return };
@@ -204,7 +210,7 @@ fn let_the_transcript_catch_up(input: &HookInput, session: &Session) {
     }
 }
 
-fn event(input: &HookInput, session: &Session) -> StopEvent {
+fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
     let said = match &input.last_assistant_message {
         Some(message) => read_claim(message),
         // Only where the client does not say what was said last is the transcript asked.
@@ -233,14 +239,14 @@ fn background_task(task: &BackgroundTaskInput) -> BackgroundTask {
     }
 }
 
-fn tail(input: &HookInput, session: &Session) -> TranscriptTail {
+fn read_new_tail(input: &HookInput, session: &Session) -> TranscriptTail {
     let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at);
     input.transcript_path.as_deref().map_or_else(TranscriptTail::default, read)
 }
 
 /// A block, or a pause, has made use of what the transcript said; after anything else the next
 /// Stop must see it again.
-fn move_mark(session: &mut Session, decision: &StopDecision, tail: TranscriptTail) {
+fn advance_transcript(session: &mut Session, decision: &StopDecision, tail: TranscriptTail) {
     match decision.action {
         StopAction::Block(_) => {
             session.transcript.offset = tail.next_offset;
@@ -251,7 +257,7 @@ fn move_mark(session: &mut Session, decision: &StopDecision, tail: TranscriptTai
     }
 }
 
-fn answer(
+fn stop_answer(
     decision: &StopDecision,
     session: &Session,
     check: Option<&ClaimOutcome>,
@@ -263,10 +269,10 @@ fn answer(
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
-            let reason = messages::block_reason(session, block, check, plan_prompt::own(context, session));
+            let reason = messages::block_reason(session, block, check, plan_prompt::own_plan_run(context, session));
             Some(match config::load(context.env.config_file.as_deref()).feedback {
                 FeedbackMode::Block => HookAnswer::Block(reason),
-                FeedbackMode::Context => HookAnswer::GoOn(reason),
+                FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),
             })
         }
         StopAction::End { verdict, why } => {

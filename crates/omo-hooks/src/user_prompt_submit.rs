@@ -38,7 +38,7 @@ use crate::{asker, gate_prompt, run_prompt, statusline_prompt, watchdog};
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
 /// How long the files may be looked at: the client waits for five seconds in all.
-const LONGEST_LOOK: Duration = Duration::from_secs(3);
+const SCOPE_LIMIT: Duration = Duration::from_secs(3);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
@@ -48,17 +48,17 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     // The launcher asks for it once, in the place of the first prompt after omo was built.
     let ready =
         env::was_just_built().then(|| messages::build_ready(env!("CARGO_PKG_VERSION"), env::has_local_bin_on_path()));
-    if let Some(answer) = HookAnswer::after(ready, answer) {
+    if let Some(answer) = HookAnswer::with_line(ready, answer) {
         answer.print(context.event);
     }
-    if context.has_begun.get() {
+    if context.run_has_begun.get() {
         record_and_count(context);
     }
     outcome
 }
 
 /// How long the files of a project may take to be recorded. The client gives the hook five seconds.
-const RECORDING: Duration = Duration::from_millis(3_500);
+const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
 
 /// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
 /// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
@@ -67,20 +67,20 @@ fn record_and_count(context: &HookContext) {
     let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
         return;
     };
-    watchdog::extend(RECORDING);
+    watchdog::extend_limit(RECORDING_LIMIT);
     let (of_home, of_id) = (home.clone(), id.clone());
-    watchdog::before_leaving(move || {
-        omo_exec::endings::end_started();
+    watchdog::on_timeout(move || {
+        omo_exec::endings::end_started_processes();
         omo_store::recorded_trees::abandon(&of_home, &of_id);
     });
-    if let Err(error) = recorded::begin(root, home, id, context.env.now) {
+    if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
         omo_store::recorded_trees::abandon(home, id);
-        context.report(&format!("the files that the run begins with are not recorded: {error}"));
+        context.log_problem(&format!("the files that the run begins with are not recorded: {error}"));
         return;
     }
-    let Ok(Some(session)) = context.peek() else { return };
-    if let Err(error) = baseline::begin(root, home, id, &session.checks) {
-        context.report(&format!("nothing is counted before the run: {error}"));
+    let Ok(Some(session)) = context.peek_session() else { return };
+    if let Err(error) = baseline::start_counting(root, home, id, &session.checks) {
+        context.log_problem(&format!("nothing is counted before the run: {error}"));
     }
 }
 
@@ -99,16 +99,16 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     };
     let config = config::load(context.env.config_file.as_deref());
     // A state that cannot be read holds nothing, and must not keep the user from anything.
-    let session = match context.peek() {
+    let session = match context.peek_session() {
         Ok(session) => session,
         Err(error) => {
-            context.report(&error);
+            context.log_problem(&error);
             None
         }
     };
     let mut intent = read_intent(&event, &config.keywords, || options(&config, context, session.as_ref()));
-    let needs_a_person = intent.needs_a_person() || plan_prompt::awaits(&intent, session.as_ref());
-    let asker = if needs_a_person { asker::of_prompt(context, input, prompt) } else { RequestSource::Person };
+    let needs_a_person = intent.needs_a_person() || plan_prompt::is_awaited(&intent, session.as_ref());
+    let asker = if needs_a_person { asker::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
     let mut told = None;
     if let RequestSource::Model(route) = asker {
         // A prompt that the model goes on to read is answered beside it.
@@ -116,27 +116,28 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         told = is_read.then(|| messages::refusal_line(&messages::check_changes::not_from_person(route)));
         intent = intent.limited_to_model(route);
     }
-    let approved = match plan_prompt::approve(context, &intent) {
+    let approved = match plan_prompt::approve_commands(context, &intent) {
         PromptApproval::NotAsked => None,
         PromptApproval::Given(line) => Some(line),
         PromptApproval::Refused(said) => {
-            return Ok(Some(HookAnswer::Instead(said)));
+            return Ok(Some(HookAnswer::RejectPrompt(said)));
         }
     };
     if asker == RequestSource::Person {
-        plan_prompt::note(context, &intent, session.as_ref());
+        plan_prompt::record_prompt(context, &intent, session.as_ref());
     }
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing =
         matches!(intent, PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Command { .. });
     if asks_nothing && !armed {
         let session = session.as_ref().filter(|_| asker == RequestSource::Person && needs_a_person);
-        let line =
-            session.and_then(|session| run_prompt::after_esc(context, session, tail(input, Some(session)).interrupted));
+        let line = session.and_then(|session| {
+            run_prompt::after_esc(context, session, read_new_tail(input, Some(session)).interrupted)
+        });
         let told = told.or(line);
-        return Ok(HookAnswer::after(told, approved.map(HookAnswer::Context)));
+        return Ok(HookAnswer::with_line(told, approved.map(HookAnswer::Context)));
     }
-    let tail = tail(input, session.as_ref());
+    let tail = read_new_tail(input, session.as_ref());
     let conversation = match (&intent, input.transcript_path.as_deref()) {
         (PromptIntent::Activate { .. }, Some(path)) => read_conversation(path),
         _ => ConversationState::default(),
@@ -149,8 +150,8 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
-    let prompt = PromptContext { context, config: &config, tail, session: session.as_ref(), approved };
-    Ok(HookAnswer::after(told, act(&prompt, &decision)?))
+    let prompt = PromptContext { context, config: &config, tail, session: session.as_ref(), approval_note: approved };
+    Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
 }
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
@@ -172,60 +173,60 @@ struct PromptContext<'a> {
     tail: TranscriptTail,
     session: Option<&'a Session>,
     /// What the model is told of an approval in this prompt.
-    approved: Option<String>,
+    approval_note: Option<String>,
 }
 
-fn act(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {
+fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {
     let context = prompt.context;
     Ok(Some(match decision {
-        PromptDecision::Silent => return Ok(prompt.approved.clone().map(HookAnswer::Context)),
+        PromptDecision::Silent => return Ok(prompt.approval_note.clone().map(HookAnswer::Context)),
         PromptDecision::NoteHook => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
-                leave_gates(session);
+                leave_checks(session);
             })?;
-            return Ok(prompt.approved.clone().map(HookAnswer::Context));
+            return Ok(prompt.approval_note.clone().map(HookAnswer::Context));
         }
         PromptDecision::TellPaused(reason) => {
             context.update_armed(|session| {
                 session.tell_paused(*reason, context.env.now);
                 session.transcript.offset = prompt.tail.next_offset;
-                leave_gates(session);
+                leave_checks(session);
             })?;
-            let plan = prompt.session.and_then(|session| plan_prompt::own(context, session));
+            let plan = prompt.session.and_then(|session| plan_prompt::own_plan_run(context, session));
             let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
             let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
-            HookAnswer::Notice { user: said.join("\n"), model: prompt.approved.clone() }
+            HookAnswer::Notice { user: said.join("\n"), model: prompt.approval_note.clone() }
         }
         PromptDecision::Activate(activation, form) => return Ok(activate(prompt, decision, activation, *form)),
         PromptDecision::PlanNote => HookAnswer::Context(messages::plan_mode_note()),
-        PromptDecision::Stop { reason, whole } => stop(prompt, decision, reason.as_deref(), *whole),
+        PromptDecision::Stop { reason, whole } => stop_run(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Check(command) => {
-            let said = gate_prompt::answer(context, command).unwrap_or_else(|error| {
-                context.report(&error);
+            let said = gate_prompt::run_check_command(context, command).unwrap_or_else(|error| {
+                context.log_problem(&error);
                 messages::refusal_line(&format!("nothing was changed: {error}"))
             });
-            HookAnswer::Instead(said)
+            HookAnswer::RejectPrompt(said)
         }
         PromptDecision::Run { command, arguments } => {
-            HookAnswer::Instead(run_prompt::answer(context, *command, arguments))
+            HookAnswer::RejectPrompt(run_prompt::answer(context, *command, arguments))
         }
-        PromptDecision::Status => HookAnswer::Instead(status(prompt)?),
-        PromptDecision::Help(text) => HookAnswer::Instead((*text).to_owned()),
-        PromptDecision::Statusline => HookAnswer::Instead(statusline_prompt::answer()),
-        PromptDecision::Refused(message) => HookAnswer::Instead(messages::refusal_line(message)),
+        PromptDecision::Status => HookAnswer::RejectPrompt(status_text(prompt)?),
+        PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
+        PromptDecision::Statusline => HookAnswer::RejectPrompt(statusline_prompt::statusline_settings()),
+        PromptDecision::Refused(message) => HookAnswer::RejectPrompt(messages::refusal_line(message)),
     }))
 }
 
 /// A prompt comes in: whatever checks were running have been ended.
-fn leave_gates(session: &mut Session) {
+fn leave_checks(session: &mut Session) {
     if session.verification.phase == VerificationPhase::Checks {
         session.verification.phase = VerificationPhase::Working;
     }
 }
 
 /// What is new in the transcript.
-fn tail(input: &HookInput, session: Option<&Session>) -> TranscriptTail {
+fn read_new_tail(input: &HookInput, session: Option<&Session>) -> TranscriptTail {
     let mark = session.map(|session| session.transcript).unwrap_or_default();
     input.transcript_path.as_deref().map_or_else(TranscriptTail::default, |path| read_tail(path, mark, None))
 }
@@ -245,22 +246,22 @@ fn activate(
 ) -> Option<HookAnswer> {
     let context = prompt.context;
     let StartingChecks { checks: gates, not_approved, changed, base, approval } =
-        start(context, activation.checks.clone());
+        initial_checks(context, activation.checks.clone());
     let activation = &UlwActivation { checks: gates, base, ..activation.clone() };
     let goes_on = prompt.session.is_some_and(Session::continues_task);
     let held = match write_activation(prompt, decision, activation, approval) {
-        Ok(ActivationWrite::Now) => StatePersisted::Yes,
+        Ok(ActivationWrite::Written) => StatePersisted::Yes,
         // Another process of the same hook has said everything.
-        Ok(ActivationWrite::Before) => return None,
-        Ok(ActivationWrite::Nowhere) => StatePersisted::No,
+        Ok(ActivationWrite::AlreadyWritten) => return None,
+        Ok(ActivationWrite::NotHeld) => StatePersisted::No,
         Err(error) => {
-            context.report(&error);
+            context.log_problem(&error);
             StatePersisted::No
         }
     };
     // Only now is there a log to write them to.
     for problem in &prompt.config.problems {
-        context.report(problem);
+        context.log_problem(problem);
     }
     let mut text = messages::contract(activation.trigger, activation.limits, form, held);
     if goes_on {
@@ -279,7 +280,7 @@ fn activate(
 }
 
 /// What judges the run from its start.
-fn start(context: &HookContext, own: Vec<Check>) -> StartingChecks {
+fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
     let search = SearchPath::from_process();
     let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref(), &search);
     context.root.as_deref().map(gather).unwrap_or_default()
@@ -287,9 +288,9 @@ fn start(context: &HookContext, own: Vec<Check>) -> StartingChecks {
 
 /// What became of an activation in the state.
 enum ActivationWrite {
-    Now,
-    Before,
-    Nowhere,
+    Written,
+    AlreadyWritten,
+    NotHeld,
 }
 
 fn write_activation(
@@ -300,10 +301,10 @@ fn write_activation(
 ) -> Result<ActivationWrite, HookError> {
     let context = prompt.context;
     let now = context.env.now;
-    let Some(place) = context.make_place()? else { return Ok(ActivationWrite::Nowhere) };
+    let Some(place) = context.create_session_entry()? else { return Ok(ActivationWrite::NotHeld) };
     let state_home = context.env.state_home.as_deref();
     if let Err(error) = SealKey::load(state_home) {
-        context.report(&error);
+        context.log_problem(&error);
     }
     let scope = settle_scope(context);
     let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
@@ -315,52 +316,52 @@ fn write_activation(
         }
         let root = context.root.as_deref();
         let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
-        let (is_new, kept) = beginning.of(session, activation.clone());
+        let (is_new, kept) = beginning.activate(session, activation.clone());
         if let Err(error) = kept {
-            context.report(&error);
+            context.log_problem(&error);
         }
         session.last_seen.note(context.event, now);
         session.transcript.offset = prompt.tail.next_offset;
         session.transcript.block_offset = prompt.tail.end;
         (Ok(Some((session.clone(), is_new))), EntryChange::Begin)
     })?;
-    let Some((session, is_new)) = session? else { return Ok(ActivationWrite::Before) };
+    let Some((session, is_new)) = session? else { return Ok(ActivationWrite::AlreadyWritten) };
     entry_revision::prune(state_home, now);
-    context.has_begun.set(is_new);
+    context.run_has_begun.set(is_new);
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
-    Ok(ActivationWrite::Now)
+    Ok(ActivationWrite::Written)
 }
 
 /// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
 /// more files count, and never fewer.
 fn settle_scope(context: &HookContext) -> Option<String> {
     let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
-    watchdog::extend(LONGEST_LOOK + Duration::from_secs(1));
+    watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
     let (sender, settled) = channel();
     std::thread::spawn(move || {
         let _ = sender.send(files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
     });
-    let name = settled.recv_timeout(LONGEST_LOOK).ok().flatten().unwrap_or_default();
-    watchdog::back_to_usual();
+    let name = settled.recv_timeout(SCOPE_LIMIT).ok().flatten().unwrap_or_default();
+    watchdog::reset_limit();
     Some(name)
 }
 
 /// Turns ultrawork off, and says so. Where that cannot be written down, it says that as well.
-fn stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
+fn stop_run(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
-            let plan = prompt.session.and_then(|session| plan_prompt::own(prompt.context, session));
+            let plan = prompt.session.and_then(|session| plan_prompt::own_plan_run(prompt.context, session));
             run_prompt::with_what_goes_on(prompt.context, prompt.session, messages::run_stopped(was_armed, plan))
         }
         Err(error) => {
-            prompt.context.report(&error);
+            prompt.context.log_problem(&error);
             messages::run_stopped_unwritten(&error.to_string())
         }
     };
     if whole {
-        HookAnswer::Instead(user)
+        HookAnswer::RejectPrompt(user)
     } else {
         HookAnswer::Notice { user, model: Some(messages::run_stopped_context()) }
     }
@@ -369,7 +370,7 @@ fn stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>,
 fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>) -> Result<bool, HookError> {
     let context = prompt.context;
     let now = context.env.now;
-    let Some(place) = context.make_place()? else { return Ok(false) };
+    let Some(place) = context.create_session_entry()? else { return Ok(false) };
     let ((was_armed, session), lock) = place.update(STOP_DEADLINE, CorruptPolicy::MoveAside, |session| {
         let was_armed = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
@@ -383,16 +384,17 @@ fn write_stop(prompt: &PromptContext, decision: &PromptDecision, reason: Option<
     Ok(was_armed)
 }
 
-fn status(prompt: &PromptContext) -> Result<String, HookError> {
+fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     let context = prompt.context;
     let Some(id) = &context.session_id else {
         return Ok(messages::refusal_line("this session has no id that omo knows"));
     };
-    let last =
-        context.place()?.map(|place| decision_log::last_decision(place.folder(), id.as_str()).unwrap_or_default());
+    let last = context
+        .session_entry()?
+        .map(|place| decision_log::last_decision(place.folder(), id.as_str()).unwrap_or_default());
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
-    let plan = plan_prompt::own(context, session);
+    let plan = plan_prompt::own_plan_run(context, session);
     let session = session.as_believed(context.provenance(session)?, context.env.now);
     let report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))

@@ -32,12 +32,12 @@ type TimeoutAction = Box<dyn FnOnce() + Send>;
 const LAST_WORDS_LIMIT: Duration = Duration::from_millis(400);
 
 /// Has something be written down where the time of checks runs out.
-pub fn before_leaving(words: impl FnOnce() + Send + 'static) {
+pub fn on_timeout(words: impl FnOnce() + Send + 'static) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
 }
 
 /// Says the last words, from a thread of their own: what hangs may be the file system.
-fn say_last_words() {
+fn run_timeout_action() {
     let words = LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(words) = words else { return };
     let (done, is_done) = mpsc::channel();
@@ -56,43 +56,43 @@ pub fn start() {
         *watch = WatchState::Timer;
         if !timer::start(LIMIT) {
             drop(watch);
-            extend(LIMIT);
+            extend_limit(LIMIT);
         }
     }
 }
 
 /// From now on the hook may take so long: it runs checks, which its user may wait for.
-pub fn extend(limit: Duration) {
+pub fn extend_limit(limit: Duration) {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     let before = std::mem::replace(&mut *watch, WatchState::Thread(Instant::now() + limit));
     match before {
         WatchState::Thread(_) => MOVED.notify_all(),
         WatchState::Nothing | WatchState::Timer => {
             timer::disarm();
-            std::thread::spawn(watch_on);
+            std::thread::spawn(watch_deadline);
         }
     }
 }
 
 /// The checks are done: the usual time from now.
-pub fn back_to_usual() {
-    extend(LIMIT);
+pub fn reset_limit() {
+    extend_limit(LIMIT);
 }
 
 /// Ends the process as a hook always ends: with 0, and with nothing that it started left running.
 #[expect(clippy::exit, reason = "the only way out of a watchdog thread and of a panic")]
-pub fn leave() {
-    omo_exec::endings::end_started();
+pub fn exit_hook() {
+    omo_exec::endings::end_started_processes();
     std::process::exit(0);
 }
 
-fn watch_on() {
+fn watch_deadline() {
     let mut watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
     while let WatchState::Thread(deadline) = *watch {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            say_last_words();
-            leave();
+            run_timeout_action();
+            exit_hook();
         }
         let waited = MOVED.wait_timeout(watch, left);
         watch = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -106,13 +106,13 @@ mod tests {
     #[test]
     fn the_last_words_are_said_once_and_waited_for_no_longer_than_they_may_take() {
         let (said, hears) = mpsc::channel();
-        before_leaving(move || said.send(()).unwrap());
-        say_last_words();
-        say_last_words();
+        on_timeout(move || said.send(()).unwrap());
+        run_timeout_action();
+        run_timeout_action();
         assert_eq!(hears.try_iter().count(), 1);
         let (never, waits) = mpsc::channel::<()>();
-        before_leaving(move || _ = waits.recv());
-        say_last_words();
+        on_timeout(move || _ = waits.recv());
+        run_timeout_action();
         drop(never);
     }
 }

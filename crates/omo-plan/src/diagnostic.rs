@@ -30,7 +30,7 @@ pub struct Diagnostic {
     pub line: usize,
     /// The unit that it is about, where it is about one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub unit: Option<String>,
+    pub task: Option<String>,
     /// What is wrong, in one sentence without its end.
     pub text: String,
     /// What fixes it, where that can be said.
@@ -72,8 +72,8 @@ codes! {
     NotUtf8 Error "not_utf8" "The file is not UTF-8.",
     TooLarge Error "too_large" "The file is larger than a plan may be.",
     UnrecognizedFormat Error "unrecognized_format" "The file is of no dialect that omo knows.",
-    NoUnits Error "no_units" "The plan has no task.",
-    TooManyUnits Error "too_many_units" "The plan has more tasks than a run can have.",
+    NoTasks Error "no_units" "The plan has no task.",
+    TooManyTasks Error "too_many_units" "The plan has more tasks than a run can have.",
     DuplicateId Error "duplicate_id" "Two tasks have the same id.",
     InvalidId Error "invalid_id" "A task is called by what is no id.",
     UnknownDependency Error "unknown_dependency" "A task depends on one that is not there.",

@@ -19,15 +19,15 @@ pub struct MarkdownDocument<'a> {
     /// The file, whole.
     pub text: &'a str,
     /// Where its Markdown begins: behind a byte order mark and a front matter.
-    pub body: usize,
+    pub body_start: usize,
     /// The lines of the front matter that have a key: the key, its value, and the bytes of both.
     pub front_matter: Vec<FrontMatterField<'a>>,
     /// The headings that stand in no quote, list, code or HTML, in their order.
     pub headings: Vec<Heading<'a>>,
     /// The code blocks, wherever they stand, in their order.
-    pub code: Vec<CodeBlock<'a>>,
+    pub code_blocks: Vec<CodeBlock<'a>>,
     /// The HTML blocks, in their order: what looks like Markdown in one is none.
-    pub html: Vec<Range<usize>>,
+    pub html_blocks: Vec<Range<usize>>,
     line_starts: OnceCell<Vec<usize>>,
 }
 
@@ -74,14 +74,14 @@ impl<'a> MarkdownDocument<'a> {
     /// Reads a text. Every text is a document.
     pub fn read(text: &'a str) -> Self {
         let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-        let (front_matter, body) = front_matter(text, start);
+        let (front_matter, body) = read_front_matter(text, start);
         let mut document = Self {
             text,
-            body,
+            body_start: body,
             front_matter,
             headings: Vec::new(),
-            code: Vec::new(),
-            html: Vec::new(),
+            code_blocks: Vec::new(),
+            html_blocks: Vec::new(),
             line_starts: OnceCell::new(),
         };
         document.read_blocks();
@@ -91,17 +91,17 @@ impl<'a> MarkdownDocument<'a> {
     fn read_blocks(&mut self) {
         // How many quotes, lists and items are open.
         let mut depth = 0_usize;
-        let markdown = self.slice(self.body..self.text.len());
+        let markdown = self.slice(self.body_start..self.text.len());
         for (event, place) in Parser::new_ext(markdown, Options::empty()).into_offset_iter() {
-            let span = place.start + self.body..place.end + self.body;
+            let span = place.start + self.body_start..place.end + self.body_start;
             match event {
                 Event::Start(Tag::BlockQuote(_) | Tag::List(_) | Tag::Item) => depth += 1,
                 Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_) | TagEnd::Item) => depth = depth.saturating_sub(1),
                 Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                    self.headings.extend(heading(self.text, level, span));
+                    self.headings.extend(read_heading(self.text, level, span));
                 }
-                Event::Start(Tag::CodeBlock(kind)) => self.code.push(code(self.text, &kind, span)),
-                Event::Start(Tag::HtmlBlock) => self.html.push(span),
+                Event::Start(Tag::CodeBlock(kind)) => self.code_blocks.push(read_code_block(self.text, &kind, span)),
+                Event::Start(Tag::HtmlBlock) => self.html_blocks.push(span),
                 _ => {}
             }
         }
@@ -113,13 +113,13 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     /// The value of a key of the front matter, whatever the case of its letters.
-    pub fn front_value(&self, key: &str) -> Option<&FrontMatterField<'a>> {
+    pub fn front_matter_field(&self, key: &str) -> Option<&FrontMatterField<'a>> {
         self.front_matter.iter().find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
     /// What a number of headings reach over: each ends where the next begins whose level is at most its
     /// own, or at the end of the text. In their order; what is inside another is there too.
-    pub fn sections(&self) -> Vec<Range<usize>> {
+    pub fn section_ranges(&self) -> Vec<Range<usize>> {
         let mut ends = vec![self.text.len(); self.headings.len()];
         // The headings behind the one that is looked at, of which none is inside another one.
         let mut next: Vec<&Heading<'_>> = Vec::new();
@@ -134,34 +134,35 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     /// The line that a byte stands in, from 1.
-    pub fn line(&self, byte: usize) -> usize {
-        let starts =
-            self.line_starts.get_or_init(|| lines(self.text, 0..self.text.len()).map(|line| line.start).collect());
+    pub fn line_number(&self, byte: usize) -> usize {
+        let starts = self
+            .line_starts
+            .get_or_init(|| line_ranges(self.text, 0..self.text.len()).map(|line| line.start).collect());
         starts.partition_point(|start| *start <= byte).max(1)
     }
 
     /// The code block that a byte stands in.
     pub fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
-        let behind = self.code.partition_point(|code| code.span.start <= byte);
-        self.code.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
+        let behind = self.code_blocks.partition_point(|code| code.span.start <= byte);
+        self.code_blocks.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
     }
 
     /// A byte stands in an HTML block, such as a comment over several lines.
     pub fn is_in_html(&self, byte: usize) -> bool {
-        let behind = self.html.partition_point(|span| span.start <= byte);
-        behind.checked_sub(1).and_then(|last| self.html.get(last)).is_some_and(|span| span.contains(&byte))
+        let behind = self.html_blocks.partition_point(|span| span.start <= byte);
+        behind.checked_sub(1).and_then(|last| self.html_blocks.get(last)).is_some_and(|span| span.contains(&byte))
     }
 
     /// The fence that is never closed, so that all that follows is code.
     pub fn unclosed_fence(&self) -> Option<&CodeBlock<'a>> {
-        let last = self.code.last()?;
+        let last = self.code_blocks.last()?;
         let rest = self.text.get(last.span.end..).unwrap_or_default();
         (last.is_open && rest.trim().is_empty()).then_some(last)
     }
 
     /// What a code block holds, without the indentation that all of its lines share.
-    pub fn code_text(&self, code: &CodeBlock<'_>) -> String {
-        let rows: Vec<&str> = lines(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
+    pub fn dedented_code(&self, code: &CodeBlock<'_>) -> String {
+        let rows: Vec<&str> = line_ranges(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
         let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
         let shared = rows.iter().filter(|row| !row.trim().is_empty()).map(indentation).min().unwrap_or(0);
         let rows: Vec<&str> = rows.iter().map(|row| row.get(shared..).unwrap_or_default()).collect();
@@ -171,7 +172,7 @@ impl<'a> MarkdownDocument<'a> {
 
 /// The lines of a part of a text, without what ends them. A line ends as Markdown says: with `\n`,
 /// `\r\n` or `\r`.
-pub fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+pub fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let end = part.end.min(bytes.len());
     let mut next = (part.start < end).then_some(part.start);
@@ -190,9 +191,9 @@ pub fn lines(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize
 }
 
 /// The fields of the front matter, and where it ends. A text without one ends it where it begins.
-fn front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
+fn read_front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) {
     let slice = |span: Range<usize>| text.get(span).unwrap_or_default();
-    let mut rows = lines(text, start..text.len());
+    let mut rows = line_ranges(text, start..text.len());
     if rows.next().is_none_or(|first| slice(first).trim_end() != "---") {
         return (Vec::new(), start);
     }
@@ -212,7 +213,7 @@ fn front_matter(text: &str, start: usize) -> (Vec<FrontMatterField<'_>>, usize) 
     (Vec::new(), start)
 }
 
-fn heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<Heading<'_>> {
+fn read_heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<Heading<'_>> {
     let row = text.get(span.clone())?.trim_end();
     let before = text.get(..span.start)?;
     let is_indented = !(before.is_empty() || before.ends_with(['\n', '\r']) || before == BYTE_ORDER_MARK);
@@ -223,13 +224,13 @@ fn heading(text: &str, level: HeadingLevel, span: Range<usize>) -> Option<Headin
     Some(Heading { level: level as usize, text: inner, span: span.start..span.start + row.len(), is_indented })
 }
 
-fn code<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> CodeBlock<'a> {
+fn read_code_block<'a>(text: &'a str, kind: &CodeBlockKind<'_>, span: Range<usize>) -> CodeBlock<'a> {
     let raw = text.get(span.clone()).unwrap_or_default();
     let span = span.start..span.start + raw.trim_end_matches(['\n', '\r']).len();
     if matches!(kind, CodeBlockKind::Indented) {
         return CodeBlock { inner: span.clone(), span, info: None, is_open: false };
     }
-    let mut rows = lines(text, span.clone());
+    let mut rows = line_ranges(text, span.clone());
     let first = rows.next().unwrap_or(span.start..span.start);
     let row = text.get(first.clone()).unwrap_or_default();
     let sign = row.chars().next().unwrap_or('`');

@@ -4,7 +4,7 @@
 use std::fmt;
 
 /// The greatest length of an id, in bytes.
-pub const MAX_LEN: usize = 64;
+pub const MAX_ID_BYTES: usize = 64;
 
 /// The text is no id.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,11 +22,13 @@ impl std::error::Error for InvalidId {}
 /// Whether a text is an id: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`.
 pub fn is_id(text: &str) -> bool {
     let rest = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    text.len() <= MAX_LEN && text.starts_with(|first: char| first.is_ascii_alphanumeric()) && text.bytes().all(rest)
+    text.len() <= MAX_ID_BYTES
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && text.bytes().all(rest)
 }
 
 /// Takes a text from outside as an id.
-pub fn checked(text: &str) -> Result<&str, InvalidId> {
+pub fn parse_id(text: &str) -> Result<&str, InvalidId> {
     if is_id(text) { Ok(text) } else { Err(InvalidId(text.to_owned())) }
 }
 
@@ -37,10 +39,10 @@ mod tests {
     #[test]
     fn an_id_is_no_path_and_no_option() {
         for good in ["1", "10-impl", "verify", "a.b_c-d", &"x".repeat(64)] {
-            assert_eq!(checked(good), Ok(good));
+            assert_eq!(parse_id(good), Ok(good));
         }
         for bad in ["", ".", "..", "../x", "-x", "a/b", "a b", "é", "a\0", "a\n", &"x".repeat(65)] {
-            assert!(checked(bad).is_err(), "{bad:?}");
+            assert!(parse_id(bad).is_err(), "{bad:?}");
         }
     }
 }

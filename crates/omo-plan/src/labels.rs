@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::document::{MarkdownDocument, lines};
+use crate::document::{MarkdownDocument, line_ranges};
 use crate::pattern::Pattern;
 
 /// A longer name is a sentence.
@@ -24,7 +24,7 @@ pub struct LabeledField<'a> {
     /// It is an item of a list.
     pub is_listed: bool,
     /// What stands behind it on its line, without space around it.
-    pub rest: Range<usize>,
+    pub first_line: Range<usize>,
     /// All of its value, from behind it to the next label or heading, without space around it.
     pub value: Range<usize>,
 }
@@ -49,23 +49,23 @@ struct LabelLine {
 /// Any other label counts where it is emphasized and is not part of the value of the one before: as an item of a list
 /// below it, or further from the line's start. So the items `- Create: …` belong to `**Files:**`, and a label with an
 /// unknown name is kept.
-pub fn labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, known: &[&str]) -> Vec<LabeledField<'a>> {
+pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, known: &[&str]) -> Vec<LabeledField<'a>> {
     let mut found: Vec<LabeledField<'a>> = Vec::new();
     // How the label before stands: an item, and how far from the line's start.
     let mut before = None;
     let first = document.headings.partition_point(|heading| heading.span.start < part.start);
     let mut headings = document.headings.iter().skip(first).peekable();
-    for line in lines(document.text, part.clone()) {
+    for line in line_ranges(document.text, part.clone()) {
         if headings.next_if(|heading| heading.span.start < line.end).is_some() {
-            end_at(&mut found, document, line.start);
+            end_last_value(&mut found, document, line.start);
             before = None;
             continue;
         }
         let row = document.slice(line.clone());
-        let Some(label) = label_of(row) else { continue };
+        let Some(label) = read_label_line(row) else { continue };
         let place = |bytes: Range<usize>| line.start + bytes.start..line.start + bytes.end;
         let name = document.slice(place(label.name.clone()));
-        let key = key(name);
+        let key = normalize_key(name);
         let stands = (label.is_listed, label.indentation);
         let is_below = before.is_some_and(|before| stands > before);
         let is_known = known.contains(&key.as_str()) && !(is_below && label.is_numbered);
@@ -75,23 +75,30 @@ pub fn labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, known: &[
         if document.code_at(line.start + label.name.start).is_some() || document.is_in_html(line.start) {
             continue;
         }
-        end_at(&mut found, document, line.start);
+        end_last_value(&mut found, document, line.start);
         before = Some(stands);
         let span = place(label.span);
-        let rest = trimmed(document, span.end..line.end);
-        found.push(LabeledField { name, key, value: span.end..part.end, span, rest, is_listed: label.is_listed });
+        let rest = trim_range(document, span.end..line.end);
+        found.push(LabeledField {
+            name,
+            key,
+            value: span.end..part.end,
+            span,
+            first_line: rest,
+            is_listed: label.is_listed,
+        });
     }
-    end_at(&mut found, document, part.end);
+    end_last_value(&mut found, document, part.end);
     found
 }
 
 /// A name in small letters, with single spaces.
-pub fn key(name: &str) -> String {
+pub fn normalize_key(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Some bytes of a document without the space around them.
-pub fn trimmed(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
+pub fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
     let text = document.slice(bytes.clone());
     let start = bytes.start + (text.len() - text.trim_start().len());
     start..start + text.trim().len()
@@ -102,26 +109,27 @@ static ITEM: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])(?:[ \t]\s*(?:\
 
 /// The text of an item or a line behind its space, its list's sign and its box, and how many bytes
 /// these have. `None` for the count of a line that is no item.
-pub fn item(row: &str) -> (Option<usize>, &str) {
+pub fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     match ITEM.behind(row) {
         Some(inner) => (Some(row.len() - inner.len()), inner),
         None => (None, row.trim_start_matches([' ', '\t'])),
     }
 }
 
-fn end_at(found: &mut [LabeledField<'_>], document: &MarkdownDocument<'_>, end: usize) {
+fn end_last_value(found: &mut [LabeledField<'_>], document: &MarkdownDocument<'_>, end: usize) {
     if let Some(last) = found.last_mut() {
-        last.value = trimmed(document, last.value.start..end.min(last.value.end));
+        last.value = trim_range(document, last.value.start..end.min(last.value.end));
     }
 }
 
-fn label_of(row: &str) -> Option<LabelLine> {
+fn read_label_line(row: &str) -> Option<LabelLine> {
     let indentation = row.len() - row.trim_start_matches([' ', '\t']).len();
-    let (sign, text) = item(row);
+    let (sign, text) = split_list_marker(row);
     let start = row.len() - text.len();
     let open = text.len() - text.trim_start_matches(['*', '_']).len();
     let inner = text.get(open..)?;
-    let (name, length) = if open == 0 { plain(inner)? } else { emphasized(inner, text.get(..open)?)? };
+    let (name, length) =
+        if open == 0 { split_plain_label(inner)? } else { split_emphasized_label(inner, text.get(..open)?)? };
     let is_name = name.chars().any(char::is_alphabetic) && name.len() <= MAX_NAME && !name.contains('`');
     is_name.then(|| LabelLine {
         indentation,
@@ -135,7 +143,7 @@ fn label_of(row: &str) -> Option<LabelLine> {
 
 /// The name of a label behind its opening emphasis, and how many bytes it has with its colon and what
 /// closes its emphasis.
-fn emphasized<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, usize)> {
+fn split_emphasized_label<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, usize)> {
     let close = inner.find(['*', '_'])?;
     let (text, behind) = (inner.get(..close)?, inner.get(close..)?);
     let closed = behind.strip_prefix(sign)?;
@@ -147,7 +155,7 @@ fn emphasized<'a>(inner: &'a str, sign: &str) -> Option<(&'a str, usize)> {
 }
 
 /// The same for a label without emphasis, behind whose colon is a space or nothing.
-fn plain(inner: &str) -> Option<(&str, usize)> {
+fn split_plain_label(inner: &str) -> Option<(&str, usize)> {
     let (name, behind) = inner.split_once([':', '：'])?;
     let has_end = behind.is_empty() || behind.starts_with(char::is_whitespace);
     has_end.then_some((name.trim_end(), inner.len() - behind.len()))
@@ -159,7 +167,7 @@ mod tests {
 
     fn read<'a>(text: &'a str, known: &[&str]) -> Vec<(&'a str, &'a str)> {
         let document = MarkdownDocument::read(text);
-        let found = labels(&document, 0..text.len(), known);
+        let found = read_labels(&document, 0..text.len(), known);
         found.iter().map(|label| (label.name, document.slice(label.value.clone()))).collect()
     }
 
@@ -229,7 +237,7 @@ mod tests {
             ("* [x] c", "c", true),
             ("1.5 d", "1.5 d", false),
         ] {
-            let (sign, found) = item(row);
+            let (sign, found) = split_list_marker(row);
             assert_eq!((found, sign.is_some()), (text, is_item), "{row}");
         }
     }

@@ -30,7 +30,7 @@ impl LauncherPlaceholder {
         ("group", Self::Group),
     ];
 
-    fn of(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, found)| *found)
     }
 }
@@ -92,8 +92,10 @@ impl LauncherTemplate {
     /// Reads a template.
     pub fn parse(template: &str) -> Result<Self, LauncherError> {
         let words = shlex::split(template).ok_or(LauncherError::Unclosed)?;
-        let words: Vec<_> =
-            words.into_iter().map(|word| pieces(&word).map(|pieces| (word, pieces))).collect::<Result<_, _>>()?;
+        let words: Vec<_> = words
+            .into_iter()
+            .map(|word| split_placeholders(&word).map(|pieces| (word, pieces)))
+            .collect::<Result<_, _>>()?;
         match words.first() {
             None => Err(LauncherError::Empty),
             Some((_, program)) if matches!(program.as_slice(), [TemplatePiece::Text(_)]) => Ok(Self { words }),
@@ -105,14 +107,14 @@ impl LauncherTemplate {
     pub fn fill<'v>(&self, value_of: impl Fn(LauncherPlaceholder) -> &'v str) -> Result<Vec<String>, LauncherError> {
         let fill = |(word, pieces): &(String, Vec<TemplatePiece>)| match pieces.as_slice() {
             [TemplatePiece::Value(placeholder)] => Ok(value_of(*placeholder).to_owned()),
-            pieces => pieces.iter().map(|piece| within(word, piece, &value_of)).collect(),
+            pieces => pieces.iter().map(|piece| fill_within_word(word, piece, &value_of)).collect(),
         };
         self.words.iter().map(fill).collect()
     }
 }
 
 /// What stands for a piece of a longer word. That word may be a command for the shell of another machine.
-fn within<'v>(
+fn fill_within_word<'v>(
     word: &str,
     piece: &TemplatePiece,
     value_of: impl Fn(LauncherPlaceholder) -> &'v str,
@@ -129,7 +131,7 @@ fn within<'v>(
     Err(LauncherError::Unsafe { word: word.to_owned(), value: value.to_owned() })
 }
 
-fn pieces(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
+fn split_placeholders(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
     let brace = || LauncherError::Brace(word.to_owned());
     let (mut pieces, mut text, mut rest) = (Vec::new(), String::new(), word);
     while let Some(at) = rest.find(['{', '}']) {
@@ -145,7 +147,7 @@ fn pieces(word: &str) -> Result<Vec<TemplatePiece>, LauncherError> {
             pieces.push(TemplatePiece::Text(std::mem::take(&mut text)));
         }
         pieces.push(TemplatePiece::Value(
-            LauncherPlaceholder::of(name).ok_or_else(|| LauncherError::Unknown(name.to_owned()))?,
+            LauncherPlaceholder::from_name(name).ok_or_else(|| LauncherError::Unknown(name.to_owned()))?,
         ));
         rest = after;
     }

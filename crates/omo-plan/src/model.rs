@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{Diagnostic, has_errors};
 
 /// The version of this model, in what is written down.
-pub const SCHEMA: u32 = 1;
+pub const PLAN_SCHEMA: u32 = 1;
 /// A larger plan is refused.
-pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+pub const MAX_PLAN_BYTES: u64 = 16 * 1024 * 1024;
 /// A plan with more units is shown and cannot be run.
-pub const MAX_UNITS: usize = 10_000;
+pub const MAX_PLAN_TASKS: usize = 10_000;
 
 /// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Plan {
     /// What a person has to have decided before anything runs.
     pub preconditions: Vec<Precondition>,
     /// Its tasks or steps, in the order in which they are run.
-    pub units: Vec<Task>,
+    pub tasks: Vec<Task>,
     /// Its batches or sessions, in their order. Every unit of a plan that can be run is in exactly one.
     pub groups: Vec<TaskGroup>,
     /// What is run once all units are done.
@@ -106,7 +106,7 @@ pub struct PlanDecision {
     pub chosen: Option<String>,
     /// The bytes of the file that `**Chosen:** Option X` takes the place of: the label of the
     /// recommendation and what stands behind it on its line.
-    pub chosen_goes_to: Option<std::ops::Range<usize>>,
+    pub choice_range: Option<std::ops::Range<usize>>,
 }
 
 impl PlanDecision {
@@ -148,7 +148,7 @@ pub struct Task {
     /// What it changes.
     pub files: Vec<FileUse>,
     /// Patterns of what it must not change.
-    pub never: Vec<String>,
+    pub never_touch: Vec<String>,
     /// What proves it, in this order.
     pub checks: Vec<TaskCheck>,
     /// What has to fail before the work begins.
@@ -158,7 +158,7 @@ pub struct Task {
     /// The other way that a retry takes.
     pub alternative: Option<String>,
     /// How often it is tried.
-    pub attempts_max: u32,
+    pub max_attempts: u32,
     /// What its changes are committed with, where they are.
     pub commit: Option<TaskCommit>,
     /// The plan marks a stop behind it.
@@ -179,14 +179,14 @@ impl Task {
     /// The checks that prove it once it was worked on, in their order. Tests are proved by their failure,
     /// as long as what they test is not there; anywhere else that failure is looked for before the work
     /// begins, and cannot be there any more when it is done.
-    pub fn proof(&self) -> impl Iterator<Item = &TaskCheck> {
+    pub fn proving_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         let red = self.red_check.iter().filter(|_| self.kind == TaskKind::Tests);
         red.chain(&self.checks)
     }
 
     /// Every command of it, in the order in which [`crate::run::state::UnitState::vacuous`] counts them: what has to
     /// fail before the work begins, then its checks.
-    pub fn commands(&self) -> impl Iterator<Item = &TaskCheck> {
+    pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)
     }
 }
@@ -252,7 +252,7 @@ pub enum OnFailure {
 impl OnFailure {
     /// Whether the changes of a unit that has failed for good, or is left out because of that, are taken back. What
     /// waits for a person stays as it is, for them to see.
-    pub fn takes_back(self) -> bool {
+    pub fn reverts_changes(self) -> bool {
         match self {
             Self::Revert | Self::Retry | Self::Skip => true,
             Self::Escalate | Self::Hold => false,
@@ -288,16 +288,16 @@ pub struct TaskGroup {
     /// Its title.
     pub title: String,
     /// Its units, in their order.
-    pub units: Vec<String>,
+    pub tasks: Vec<String>,
     /// The wave or segment that it belongs to, from 0. A stage opens when all groups of the one
     /// before have ended.
-    pub stage: usize,
+    pub wave: usize,
     /// Groups that have to have ended before.
     pub deps: Vec<String>,
     /// Patterns of what it may change; empty for anything.
-    pub touch: Vec<String>,
+    pub may_touch: Vec<String>,
     /// Patterns of what it must not change.
-    pub never: Vec<String>,
+    pub never_touch: Vec<String>,
     /// Where it is worked on.
     pub isolation: GroupIsolation,
     /// A person is asked before anything behind it is begun.
@@ -319,19 +319,19 @@ pub enum GroupIsolation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPolicy {
     /// What a unit that has failed for good does to the run.
-    pub on_unit_fail: OnTaskFail,
+    pub on_task_fail: OnTaskFail,
     /// What is done at the same time.
     pub parallel: Parallelism,
     /// How many units at most; 0 for as many as there can be.
     pub max_workers: u32,
     /// How often the whole of it is gone over, where it is.
-    pub max_iterations: u32,
+    pub max_rounds: u32,
     /// Tasks in a batch.
     pub batch_size: u32,
     /// Every task has to have a Task Contract.
-    pub wants_contracts: bool,
+    pub requires_contracts: bool,
     /// So many direct dependents make a task a hub.
-    pub hub_k: u32,
+    pub hub_dependents: u32,
     /// The whole is not verified once its tasks are done.
     #[serde(default)]
     pub skips_verification: bool,
@@ -346,7 +346,7 @@ pub enum OnTaskFail {
     /// Nothing more is begun.
     Stop,
     /// The rest goes on, and then the failed ones once more.
-    Iterate,
+    NextRound,
 }
 
 /// What is done at the same time.
@@ -358,34 +358,34 @@ pub enum Parallelism {
     /// Groups, each in a work tree of its own.
     Groups,
     /// Units.
-    Units,
+    Tasks,
 }
 
 impl Plan {
     /// Whether a run of it may be opened.
-    pub fn is_sound(&self) -> bool {
+    pub fn can_run(&self) -> bool {
         !has_errors(&self.diagnostics)
     }
 
     /// The unit of this id.
-    pub fn unit(&self, id: &str) -> Option<&Task> {
-        self.units.iter().find(|unit| unit.id == id)
+    pub fn task(&self, id: &str) -> Option<&Task> {
+        self.tasks.iter().find(|unit| unit.id == id)
     }
 
     /// The unit that verifies all others, where there is one.
-    pub fn verification(&self) -> Option<&Task> {
-        self.units.iter().rev().find(|unit| unit.kind == TaskKind::Verify)
+    pub fn verification_task(&self) -> Option<&Task> {
+        self.tasks.iter().rev().find(|unit| unit.kind == TaskKind::Verify)
     }
 
     /// The group that a unit belongs to, and its place among the groups.
     pub fn group_of(&self, unit: &str) -> Option<(usize, &TaskGroup)> {
-        self.groups.iter().enumerate().find(|(_, group)| group.units.iter().any(|id| id == unit))
+        self.groups.iter().enumerate().find(|(_, group)| group.tasks.iter().any(|id| id == unit))
     }
 
     /// Every command that a run of it executes, with the unit that it belongs to, in the order of the
     /// plan: what a user approves.
-    pub fn commands(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
-        let of_units = self.units.iter().flat_map(|unit| unit.commands().map(|check| (unit.id.as_str(), check)));
+    pub fn labeled_checks(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
+        let of_units = self.tasks.iter().flat_map(|unit| unit.all_checks().map(|check| (unit.id.as_str(), check)));
         let entry = self.preconditions.iter().flat_map(|precondition| match precondition {
             Precondition::EntryCondition { checks, .. } => checks.as_slice(),
             Precondition::Verification { .. } | Precondition::Decision(_) => &[],

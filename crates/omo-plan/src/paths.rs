@@ -4,7 +4,7 @@ use omo_core::glob::{is_glob, matches_glob};
 
 /// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with
 /// the part before it where there is one. `None` where it leads out of the folder that it is for.
-pub fn normal(path: &str) -> Option<String> {
+pub fn normalize_path(path: &str) -> Option<String> {
     let path = path.trim().replace('\\', "/");
     if path.starts_with('/') || path.starts_with('~') || path.as_bytes().get(1) == Some(&b':') {
         return None;
@@ -27,18 +27,18 @@ const MAX_PARTS: usize = 100;
 
 /// Whether something may be meant by both: each is a path, a folder (everything in it), or a pattern.
 /// Where that cannot be told it is so.
-pub fn overlap(one: &str, other: &str) -> bool {
-    may_meet(Meant::by(one).as_ref(), Meant::by(other).as_ref())
+pub fn paths_overlap(one: &str, other: &str) -> bool {
+    may_overlap(Meant::parse(one).as_ref(), Meant::parse(other).as_ref())
 }
 
-fn may_meet(one: Option<&Meant>, other: Option<&Meant>) -> bool {
-    one.zip(other).is_none_or(|(one, other)| meet(one, other))
+fn may_overlap(one: Option<&Meant>, other: Option<&Meant>) -> bool {
+    one.zip(other).is_none_or(|(one, other)| parts_overlap(one, other))
 }
 
 /// Whether a path of a plan may mean a file that is there. The file's name is a name, whatever signs are in it: that
 /// of a file `[id].tsx` is no pattern.
-pub fn covers(planned: &str, file: &str) -> bool {
-    PlannedPaths::of([planned].into_iter()).cover(file)
+pub fn path_covers(planned: &str, file: &str) -> bool {
+    PlannedPaths::new([planned].into_iter()).covers(file)
 }
 
 /// Paths of a plan, read once for many files.
@@ -46,15 +46,15 @@ pub struct PlannedPaths(Vec<Option<Meant>>);
 
 impl PlannedPaths {
     /// Reads them.
-    pub fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
-        Self(paths.map(Meant::by).collect())
+    pub fn new<'p>(paths: impl Iterator<Item = &'p str>) -> Self {
+        Self(paths.map(Meant::parse).collect())
     }
 
     /// Whether one of them may mean a file that is there, as in [`covers`].
-    pub fn cover(&self, file: &str) -> bool {
+    pub fn covers(&self, file: &str) -> bool {
         // No name of a file has a NUL in it, so none becomes another's.
-        let file = Meant::by(&file.replace(['*', '?', '[', '{'], "\0"));
-        self.0.iter().any(|planned| may_meet(planned.as_ref(), file.as_ref()))
+        let file = Meant::parse(&file.replace(['*', '?', '[', '{'], "\0"));
+        self.0.iter().any(|planned| may_overlap(planned.as_ref(), file.as_ref()))
     }
 }
 
@@ -68,8 +68,8 @@ struct Meant {
 
 impl Meant {
     /// `None` where the path leads out of its folder, or is too long to be looked into.
-    fn by(path: &str) -> Option<Self> {
-        let plain = normal(path)?.to_lowercase();
+    fn parse(path: &str) -> Option<Self> {
+        let plain = normalize_path(path)?.to_lowercase();
         let parts: Vec<String> = plain.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
         let is_file = !path.trim_end().ends_with(['/', '\\']) && parts.last().is_some_and(|name| is_file_name(name));
         let is_pattern = is_glob(&plain);
@@ -94,7 +94,7 @@ fn is_file_name(name: &str) -> bool {
 ///
 /// Every pair of places is looked at once, from the end, so that no pattern costs more than both
 /// lengths multiplied.
-fn meet(one: &Meant, other: &Meant) -> bool {
+fn parts_overlap(one: &Meant, other: &Meant) -> bool {
     // Most paths part at their first folder, and of many pairs nothing more is looked at.
     let mut firsts = one.parts.first().into_iter().zip(other.parts.first());
     if firsts.any(|(first, second)| first != second && !is_glob(first) && !is_glob(second)) {
@@ -110,7 +110,7 @@ fn meet(one: &Meant, other: &Meant) -> bool {
             let skips_second = row.last().copied().unwrap_or(true);
             let both = below.get(at + 1).copied().unwrap_or(true);
             let is_any = first == "**" || second == "**";
-            row.push(if is_any { skips_first || skips_second } else { part_meets(first, second) && both });
+            row.push(if is_any { skips_first || skips_second } else { part_overlaps(first, second) && both });
         }
         row.reverse();
         below = row;
@@ -119,7 +119,7 @@ fn meet(one: &Meant, other: &Meant) -> bool {
 }
 
 /// Whether two parts can be the same name. Two patterns are taken to be.
-fn part_meets(one: &str, other: &str) -> bool {
+fn part_overlaps(one: &str, other: &str) -> bool {
     match (is_glob(one), is_glob(other)) {
         (false, false) => one == other,
         (true, true) => true,
@@ -145,7 +145,7 @@ mod tests {
             ("~/x", None),
             ("", Some("")),
         ] {
-            assert_eq!(normal(path).as_deref(), plain, "{path}");
+            assert_eq!(normalize_path(path).as_deref(), plain, "{path}");
         }
     }
 
@@ -160,15 +160,15 @@ mod tests {
             ("src/a.rs", "**", false),
             ("./SRC/a.rs", "src/a.rs", true),
         ] {
-            assert_eq!(covers(planned, file), expected, "{planned} {file}");
+            assert_eq!(path_covers(planned, file), expected, "{planned} {file}");
         }
     }
 
     #[test]
     fn no_path_costs_more_than_its_length() {
         let stars = "**/a/".repeat(MAX_PARTS / 2 - 1);
-        assert!(!overlap(&format!("{stars}b.rs"), &format!("{}c.rs", "a/".repeat(MAX_PARTS - 1))));
-        assert!(overlap(&"a/".repeat(1_000_000), &"b/".repeat(1_000_000)), "cannot be told");
+        assert!(!paths_overlap(&format!("{stars}b.rs"), &format!("{}c.rs", "a/".repeat(MAX_PARTS - 1))));
+        assert!(paths_overlap(&"a/".repeat(1_000_000), &"b/".repeat(1_000_000)), "cannot be told");
     }
 
     #[test]
@@ -200,8 +200,8 @@ mod tests {
             ("**", "src/lib.rs", true),
             ("", "src/lib.rs", true),
         ] {
-            assert_eq!(overlap(one, other), expected, "{one} {other}");
-            assert_eq!(overlap(other, one), expected, "{other} {one}");
+            assert_eq!(paths_overlap(one, other), expected, "{one} {other}");
+            assert_eq!(paths_overlap(other, one), expected, "{other} {one}");
         }
     }
 }

@@ -14,14 +14,14 @@ use serde::{Serialize, Serializer};
 
 use crate::diagnostic::{Code, Diagnostic, has_errors};
 use crate::document::MarkdownDocument;
-use crate::model::{MAX_BYTES, MAX_UNITS};
+use crate::model::{MAX_PLAN_BYTES, MAX_PLAN_TASKS};
 use order::Unit;
 
 pub use outline::{TaskHeading, TaskOutline};
-pub(crate) use outline::{about, diagnostic, has_tasks};
+pub(crate) use outline::{has_tasks, span_diagnostic, task_diagnostic};
 
 /// How many direct dependents make a task a hub, where nothing else is said.
-pub const DEFAULT_K: usize = 3;
+pub const DEFAULT_HUB_DEPENDENTS: usize = 3;
 /// How many tasks are in a batch, where nothing else is said.
 pub const DEFAULT_BATCH_SIZE: usize = 5;
 
@@ -70,21 +70,21 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
 }
 
 /// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
-pub fn compute(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
-    match text(bytes) {
-        Ok(text) => of_outline(&TaskOutline::read(&MarkdownDocument::read(text)), k, batch_size),
-        Err(diagnostic) => empty(k, batch_size, vec![diagnostic]),
+pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
+    match decode_plan_text(bytes) {
+        Ok(text) => batch_outline(&TaskOutline::read(&MarkdownDocument::read(text)), k, batch_size),
+        Err(diagnostic) => empty_batches(k, batch_size, vec![diagnostic]),
     }
 }
 
 /// A file as text.
-pub(crate) fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
+pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
     let refuse = |code: Code, at: usize, text: String| {
         let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
-        Diagnostic { code, severity: code.severity(), span: at..at, line, unit: None, text, help: None }
+        Diagnostic { code, severity: code.severity(), span: at..at, line, task: None, text, help: None }
     };
-    if bytes.len() as u64 > MAX_BYTES {
-        let text = format!("the plan has {} bytes, and may have {MAX_BYTES}", bytes.len());
+    if bytes.len() as u64 > MAX_PLAN_BYTES {
+        let text = format!("the plan has {} bytes, and may have {MAX_PLAN_BYTES}", bytes.len());
         return Err(refuse(Code::TooLarge, 0, text));
     }
     std::str::from_utf8(bytes).map_err(|error| {
@@ -94,23 +94,23 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str, Diagnostic> {
 }
 
 /// The batches of a plan that was looked through.
-pub fn of_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
+pub fn batch_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
     let tasks = &outline.tasks;
-    let mut found = empty(k, batch_size, outline.diagnostics.clone());
+    let mut found = empty_batches(k, batch_size, outline.diagnostics.clone());
     found.total = tasks.len();
-    if tasks.len() > MAX_UNITS {
-        let text = format!("the plan has {} tasks, and a run can have {MAX_UNITS}", tasks.len());
-        found.diagnostics.push(outline::about(tasks.get(MAX_UNITS), Code::TooManyUnits, text));
+    if tasks.len() > MAX_PLAN_TASKS {
+        let text = format!("the plan has {} tasks, and a run can have {MAX_PLAN_TASKS}", tasks.len());
+        found.diagnostics.push(outline::task_diagnostic(tasks.get(MAX_PLAN_TASKS), Code::TooManyTasks, text));
     }
     let has_double = found.diagnostics.iter().any(|found| found.code == Code::DuplicateId);
-    if let Some(units) = if has_double { None } else { order::units(outline, &mut found.diagnostics) } {
-        fill(&mut found, tasks, &units);
+    if let Some(units) = if has_double { None } else { order::order_tasks(outline, &mut found.diagnostics) } {
+        fill_batches(&mut found, tasks, &units);
     }
     found.diagnostics.sort_by_key(|found| (found.span.start, found.code));
     found
 }
 
-fn empty<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> PlanBatches<'a> {
+fn empty_batches<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> PlanBatches<'a> {
     PlanBatches {
         batch_size,
         total: 0,
@@ -123,7 +123,7 @@ fn empty<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> PlanB
     }
 }
 
-fn fill<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], units: &[Unit]) {
+fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], units: &[Unit]) {
     let mut dependents = vec![0_usize; tasks.len()];
     for place in tasks.iter().flat_map(|task| &task.depends_on) {
         if let Some(count) = dependents.get_mut(*place) {
@@ -134,10 +134,10 @@ fn fill<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], units: &[Uni
     let mut units = units.iter().copied().peekable();
     while let Some(first) = units.next() {
         places.clear();
-        places.extend(first.places());
+        places.extend(first.positions());
         // What does not fit any more begins the next batch.
         while let Some(unit) = units.next_if(|unit| places.len() + unit.len() <= found.batch_size) {
-            places.extend(unit.places());
+            places.extend(unit.positions());
         }
         let is_marked = |place: &usize| tasks.get(*place).is_some_and(|task| task.is_marked);
         let is_hub = |place: &usize| dependents.get(*place).is_some_and(|count| *count >= found.k);
@@ -157,7 +157,7 @@ fn fill<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], units: &[Uni
 
 /// What comes next: of the batches in their order what has not ended yet, up to and with the first
 /// hard stop that has something left. `None` where everything has ended.
-pub fn next_segment<'a>(
+pub fn next_batches<'a>(
     batches: &'a [Vec<String>],
     hard_stops: &[usize],
     is_ended: impl Fn(&str) -> bool,

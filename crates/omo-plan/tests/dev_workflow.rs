@@ -2,9 +2,9 @@
 
 use omo_core::task_check::{ExpectedExit, TaskCheck};
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
-use omo_plan::digest::sha256;
-use omo_plan::model::{Dialect, FileAction, MAX_BYTES, OnFailure, Plan, PlanDecision, Precondition, TaskKind};
-use omo_plan::segments::compute;
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{Dialect, FileAction, MAX_PLAN_BYTES, OnFailure, Plan, PlanDecision, Precondition, TaskKind};
+use omo_plan::segments::compute_batches;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -120,14 +120,14 @@ fn a_whole_plan_is_read() {
         (plan.dialect, plan.title.as_str(), plan.goal.as_str()),
         (Dialect::DevWorkflow, "Rates Implementation Plan", "Show rates")
     );
-    assert_eq!((plan.source.sha256.clone(), plan.source.bytes), (sha256(PLAN.as_bytes()), PLAN.len() as u64));
-    assert!(plan.is_sound() && plan.policy.wants_contracts);
+    assert_eq!((plan.source.sha256.clone(), plan.source.bytes), (sha256_hex(PLAN.as_bytes()), PLAN.len() as u64));
+    assert!(plan.can_run() && plan.policy.requires_contracts);
     assert_eq!(codes(&plan), [("unresolved_decision", 13), ("unresolved_decision", 28)]);
-    let ids: Vec<&str> = plan.units.iter().map(|unit| unit.id.as_str()).collect();
+    let ids: Vec<&str> = plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
     assert_eq!(ids, ["1", "2-tests", "2-impl"]);
     assert_eq!(plan.groups.len(), 1);
     assert_eq!(
-        (plan.groups[0].id.as_str(), plan.groups[0].hard_stop, plan.groups[0].units.clone()),
+        (plan.groups[0].id.as_str(), plan.groups[0].hard_stop, plan.groups[0].tasks.clone()),
         ("batch-1", true, ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>())
     );
     assert_eq!(serde_json::from_str::<Plan>(&serde_json::to_string(&plan).unwrap()).unwrap(), plan);
@@ -136,9 +136,9 @@ fn a_whole_plan_is_read() {
 #[test]
 fn a_task_has_what_its_labels_say() {
     let plan = plan(PLAN);
-    let one = plan.unit("1").unwrap();
+    let one = plan.task("1").unwrap();
     assert_eq!(
-        (one.title.as_str(), one.kind, one.stop_after, one.on_failure, one.attempts_max),
+        (one.title.as_str(), one.kind, one.stop_after, one.on_failure, one.max_attempts),
         ("Fetch", TaskKind::Impl, true, OnFailure::Hold, 1)
     );
     let files: Vec<_> = one.files.iter().map(|file| (file.path.as_str(), file.action, file.lines.as_deref())).collect();
@@ -146,17 +146,17 @@ fn a_task_has_what_its_labels_say() {
     assert_eq!(one.checks, [TaskCheck::new("cargo test -p rates")]);
     assert_eq!(one.contract.as_deref(), Some("- Expected behavior: rates\n- **Automated verify:** `cargo test`"));
     assert!(one.body.starts_with("### Task 1: Fetch\n") && one.body.ends_with("<!-- /section -->"), "{}", one.body);
-    assert_eq!(one.body_sha256, sha256(one.body.as_bytes()));
+    assert_eq!(one.body_sha256, sha256_hex(one.body.as_bytes()));
     let rows: Vec<&str> = PLAN.lines().collect();
     assert_eq!((rows[one.lines[0] - 1], rows[one.lines[1] - 1]), ("### Task 1: Fetch", "<!-- /section -->"));
 
-    let page = plan.unit("2-impl").unwrap();
+    let page = plan.task("2-impl").unwrap();
     assert_eq!((page.title.as_str(), page.pair.as_deref(), page.stop_after), ("Page", Some("2-tests"), false));
     assert_eq!(page.deps, ["1", "2-tests"]);
     assert_eq!(page.extra.get("Odd label").map(String::as_str), Some("kept"));
     assert_eq!(page.checks, [TaskCheck::new("test -s src/page.rs")]);
 
-    let tests = plan.unit("2-tests").unwrap();
+    let tests = plan.task("2-tests").unwrap();
     assert_eq!((tests.kind, tests.pair.as_deref(), tests.deps.len()), (TaskKind::Tests, Some("2-impl"), 0));
     let red = tests.red_check.as_ref().unwrap();
     assert_eq!(
@@ -170,8 +170,8 @@ fn a_task_has_what_its_labels_say() {
 fn tests_have_to_fail_where_nothing_else_is_said() {
     let text = "### Task 1-tests: x\n**Verify:** `npm test`\n";
     let found = plan(text);
-    assert_eq!(found.units[0].red_check.as_ref().map(|check| check.expect.exit), Some(ExpectedExit::NonZero));
-    assert!(found.units[0].checks.is_empty());
+    assert_eq!(found.tasks[0].red_check.as_ref().map(|check| check.expect.exit), Some(ExpectedExit::NonZero));
+    assert!(found.tasks[0].checks.is_empty());
 }
 
 #[test]
@@ -211,8 +211,8 @@ fn a_choice_is_written_in_place_and_read_again() {
                 || changed.contains("**Chosen:** Option B\n  and known.")
         );
         assert_eq!(
-            after.units,
-            before.units.iter().cloned().map(|unit| moved(unit, &text, &changed)).collect::<Vec<_>>()
+            after.tasks,
+            before.tasks.iter().cloned().map(|unit| moved(unit, &text, &changed)).collect::<Vec<_>>()
         );
     }
 }
@@ -287,7 +287,7 @@ fn what_is_likely_not_meant_is_told() {
         ));
         let found: Vec<_> = plan.diagnostics.iter().map(|found| found.code.word()).collect();
         assert_eq!(found, [code], "{task}");
-        assert_eq!(plan.diagnostics[0].unit.as_deref(), Some("1"), "{task}");
+        assert_eq!(plan.diagnostics[0].task.as_deref(), Some("1"), "{task}");
     }
     let plan =
         plan("---\ncontract_version: 1\n---\n### Task 1: x\n**Verify:** `true`\n## Verification\nVerdict: Approved\n");
@@ -306,7 +306,7 @@ fn contracts_are_wanted_from_version_one_on() {
         ("contract_version: 1\n", false),
     ] {
         let plan = plan(&format!("{front}### Task 1: x\n"));
-        assert_eq!(plan.policy.wants_contracts, wanted, "{front}");
+        assert_eq!(plan.policy.requires_contracts, wanted, "{front}");
         assert_eq!(codes(&plan).iter().any(|(code, _)| *code == "no_contract_version"), !wanted, "{front}");
     }
 }
@@ -320,10 +320,10 @@ fn what_is_no_plan_is_told() {
     ] {
         let plan = read("x/notes.md", bytes, BatchOptions::default());
         assert_eq!(codes(&plan).iter().map(|found| found.0).collect::<Vec<_>>(), [code]);
-        assert!(!plan.is_sound() && plan.units.is_empty());
+        assert!(!plan.can_run() && plan.tasks.is_empty());
     }
     assert_eq!(read("x/notes.md", b"", BatchOptions::default()).title, "notes");
-    let large = vec![b'x'; usize::try_from(MAX_BYTES).unwrap() + 1];
+    let large = vec![b'x'; usize::try_from(MAX_PLAN_BYTES).unwrap() + 1];
     assert_eq!(codes(&read("x", &large, BatchOptions::default())), [("too_large", 1)]);
 }
 
@@ -348,7 +348,7 @@ fn hostile_plans_are_read() {
         format!("### Task 1: {}", "<!-- ".repeat(1_000_000)),
     ] {
         let plan = read("x", text.as_bytes(), BatchOptions::default());
-        assert!(!plan.units.is_empty(), "{:?}", text.get(..40));
+        assert!(!plan.tasks.is_empty(), "{:?}", text.get(..40));
     }
 }
 
@@ -358,8 +358,8 @@ proptest! {
     #[test]
     fn every_text_is_a_plan(text in "(### Task [0-9](-tests|-impl)?: x\n|## Decisions\n|## Verification\n|### \\[DP-1\\] y\n|(- )?\\*\\*(Files|Verify|Options|Chosen|Recommendation|x):\\*\\* |(Run|Expected): |- A: |`|``|```|\"|“|exit 1|a/b\\.c:1|\\PC{0,6}|\r\n|\n){0,60}") {
         let plan = read("x", text.as_bytes(), BatchOptions::default());
-        let segments = compute(text.as_bytes(), 3, 5);
-        let batches: Vec<_> = plan.groups.iter().map(|group| group.units.clone()).collect();
+        let segments = compute_batches(text.as_bytes(), 3, 5);
+        let batches: Vec<_> = plan.groups.iter().map(|group| group.tasks.clone()).collect();
         prop_assert_eq!(batches, segments.batches, "the same batches wherever they are asked for");
         for found in &plan.diagnostics {
             prop_assert!(text.get(found.span.clone()).is_some(), "{:?}", found);

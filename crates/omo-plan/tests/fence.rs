@@ -1,17 +1,17 @@
 //! The fence around a session of a plan: what it keeps it from, and that ordinary work goes through.
 
-use omo_plan::fence::{FenceRefusal, FenceRules, ToolAction, VERSION, WorktreeFence};
+use omo_plan::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use proptest::prelude::*;
 
 const ROOT: &str = "/home/u/shop/.claude/worktrees/omo-r1-2";
 
 fn rules() -> FenceRules {
     FenceRules {
-        version: VERSION,
-        main: "/home/u/shop".to_owned(),
+        version: RULES_VERSION,
+        main_checkout: "/home/u/shop".to_owned(),
         writable: vec!["/tmp/omo-r1-2".to_owned()],
         readable: vec!["/home/u/shop/.git/omo/runs/r1".to_owned()],
-        never: ["src/db/", "*.lock", "link"].map(str::to_owned).to_vec(),
+        never_touch: ["src/db/", "*.lock", "link"].map(str::to_owned).to_vec(),
     }
 }
 
@@ -42,8 +42,8 @@ fn of(command: &str) -> Option<FenceRefusal> {
 
 #[test]
 fn only_files_of_the_worktree_are_written() {
-    let never = |path: &str, pattern: &str| Some(FenceRefusal::Never(path.to_owned(), pattern.to_owned()));
-    let outside = |path: &str| Some(FenceRefusal::Outside(path.to_owned()));
+    let never = |path: &str, pattern: &str| Some(FenceRefusal::NeverTouch(path.to_owned(), pattern.to_owned()));
+    let outside = |path: &str| Some(FenceRefusal::OutsideWorktree(path.to_owned()));
     let at = |path: &str| format!("{ROOT}/{path}");
     for (path, expected) in [
         (at("src/a.rs").as_str(), None),
@@ -66,8 +66,8 @@ fn only_files_of_the_worktree_are_written() {
         (&at("circle/a.rs"), Some(FenceRefusal::Unclear("a link in the path cannot be followed"))),
         ("/etc/hosts", outside("/etc/hosts")),
         ("/tmp/omo-r1-3/notes.md", outside("/tmp/omo-r1-3/notes.md")),
-        (&at(".git"), Some(FenceRefusal::OfGit(at(".git")))),
-        (&at("sub/.GIT/config"), Some(FenceRefusal::OfGit(at("sub/.GIT/config")))),
+        (&at(".git"), Some(FenceRefusal::GitInternal(at(".git")))),
+        (&at("sub/.GIT/config"), Some(FenceRefusal::GitInternal(at("sub/.GIT/config")))),
     ] {
         assert_eq!(refusal(ToolAction::Write(path), ROOT), expected, "{path}");
     }
@@ -299,10 +299,16 @@ fn where_a_session_stands_counts() {
     let src = format!("{ROOT}/src");
     assert_eq!(refusal(ToolAction::Run("cat ../Cargo.toml && cd .."), &src), None);
     assert!(refusal(ToolAction::Run("cat ../../Cargo.toml"), &src).is_some());
-    assert_eq!(refusal(ToolAction::Run("ls"), "/home/u/shop"), Some(FenceRefusal::Leaves("/home/u/shop".to_owned())));
+    assert_eq!(
+        refusal(ToolAction::Run("ls"), "/home/u/shop"),
+        Some(FenceRefusal::LeavesWorktree("/home/u/shop".to_owned()))
+    );
     assert_eq!(refusal(ToolAction::Run(&format!("cd {ROOT} && ls")), "/home/u/shop"), None);
-    assert_eq!(refusal(ToolAction::Write("a.rs"), "/home/u/shop"), Some(FenceRefusal::Outside("a.rs".to_owned())));
-    assert_eq!(refusal(ToolAction::SendAway, ROOT), Some(FenceRefusal::SendsAway));
+    assert_eq!(
+        refusal(ToolAction::Write("a.rs"), "/home/u/shop"),
+        Some(FenceRefusal::OutsideWorktree("a.rs".to_owned()))
+    );
+    assert_eq!(refusal(ToolAction::SpawnAgent, ROOT), Some(FenceRefusal::SpawnsAgent));
     assert_eq!(of("cd - && cat ../../x"), None, "nobody knows where that is");
     assert_eq!(of("cd src; (cd ..; ls); cat ../Cargo.toml"), None);
     assert_eq!(of("cd src; echo $(cd ..; pwd); cat ../Cargo.toml"), None);

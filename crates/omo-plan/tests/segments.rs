@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use omo_plan::segments::{PlanBatches, compute, next_segment};
+use omo_plan::segments::{PlanBatches, compute_batches, next_batches};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ fn every_recorded_plan_has_its_batches() {
     assert!(all.len() > 100, "{}", all.len());
     for vector in all {
         let plan = vector["plan"].as_str().unwrap();
-        let found = compute(plan.as_bytes(), number(&vector["k"]), number(&vector["batch_size"]));
+        let found = compute_batches(plan.as_bytes(), number(&vector["k"]), number(&vector["batch_size"]));
         let mut printed = serde_json::to_value(&found).unwrap();
         let printed = printed.as_object_mut().unwrap();
         printed.remove("diagnostics");
@@ -46,7 +46,7 @@ fn every_recorded_plan_has_its_batches() {
 
 #[test]
 fn keys_are_printed_in_the_order_that_others_read() {
-    let found = compute(b"### Task 10: a\n### Task 9: b\n**Depends on:** Task 10\n", 3, 5);
+    let found = compute_batches(b"### Task 10: a\n### Task 9: b\n**Depends on:** Task 10\n", 3, 5);
     assert_eq!(
         serde_json::to_string(&found).unwrap(),
         r#"{"batch_size":5,"total":2,"batches":[["10","9"]],"dependents":{"10":1,"9":0},"hard_stops":[0],"#.to_owned()
@@ -64,7 +64,7 @@ fn the_next_segment_ends_at_the_next_hard_stop() {
         // What has no contract is recorded as failed before anything is handed out.
         let without: Vec<String> = serde_json::from_value(case["contract_failed"].clone()).unwrap_or_default();
         ended.extend(without);
-        let next = next_segment(&batches, &stops, |id| ended.contains(id));
+        let next = next_batches(&batches, &stops, |id| ended.contains(id));
         if case["title"] == "batch 0 wholly contract-failed" {
             // Where nothing of a batch is left, the next one follows: an empty segment is none.
             assert_eq!(next, Some(vec![vec!["3", "4"], vec!["5", "6"], vec!["7"]]));
@@ -75,12 +75,12 @@ fn the_next_segment_ends_at_the_next_hard_stop() {
 }
 
 fn codes(plan: &str) -> Vec<(&'static str, usize)> {
-    let found = compute(plan.as_bytes(), 3, 5);
+    let found = compute_batches(plan.as_bytes(), 3, 5);
     found.diagnostics.iter().map(|found| (found.code.word(), found.line)).collect()
 }
 
 fn ids(plan: &str) -> Vec<String> {
-    compute(plan.as_bytes(), 3, 5).tasks.into_iter().map(|task| task.id.to_owned()).collect()
+    compute_batches(plan.as_bytes(), 3, 5).tasks.into_iter().map(|task| task.id.to_owned()).collect()
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn what_only_looks_like_a_task_is_told() {
 fn a_marker_counts_in_its_task_alone() {
     let stops = |marker: &str| {
         let plan = format!("### Task 1: a\n### Task 2: b\n{marker}\n### Task 3: c\n");
-        let found = compute(plan.as_bytes(), 3, 1);
+        let found = compute_batches(plan.as_bytes(), 3, 1);
         (found.hard_stops, found.diagnostics.iter().map(|found| found.code.word()).collect::<Vec<_>>())
     };
     for marker in [
@@ -176,7 +176,7 @@ fn a_marker_counts_in_its_task_alone() {
     }
     assert_eq!(codes("<!-- checkpoint -->\n### Task 1: a\n"), [("marker_outside_task", 1)]);
     assert_eq!(codes("### Task 1: a\n## Notes\n<!-- checkpoint -->\n"), [("marker_outside_task", 3)]);
-    let found = compute(b"### Task 1: a <!-- checkpoint -->\n### Task 2: b\n", 3, 1);
+    let found = compute_batches(b"### Task 1: a <!-- checkpoint -->\n### Task 2: b\n", 3, 1);
     assert_eq!(found.hard_stops, [0]);
 }
 
@@ -192,11 +192,11 @@ fn what_has_no_order_has_no_batches() {
         ),
         ("### Task 1: a\n### Task 01: b\n", "duplicate_id", 2),
     ] {
-        let found = compute(plan.as_bytes(), 3, 5);
+        let found = compute_batches(plan.as_bytes(), 3, 5);
         assert!(found.batches.is_empty() && found.hard_stops.is_empty() && found.has_errors(), "{plan}");
         assert_eq!(codes(plan), [(code, line)], "{plan}");
     }
-    let words = compute(b"### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 3\n### Task 3: c\n**Depends on:** Task 2\n", 3, 5);
+    let words = compute_batches(b"### Task 1: a\n**Depends on:** Task 2\n### Task 2: b\n**Depends on:** Task 3\n### Task 3: c\n**Depends on:** Task 2\n", 3, 5);
     assert_eq!(words.diagnostics[0].text, "tasks depend on each other in a circle: 2 → 3 → 2");
     assert_eq!(codes(""), [("no_units", 1)]);
     assert_eq!(codes("### Task 1: a\n```\nb\n"), [("unclosed_fence", 2)]);
@@ -206,7 +206,7 @@ fn what_has_no_order_has_no_batches() {
         (vec!["1".to_owned()], vec![("fence_ends_with_list", 3), ("unclosed_fence", 6)])
     );
     assert_eq!(codes("### Task 1: a\n1. x\n   ```sh\n   y\n\nz\n### Task 2: b\n"), [("fence_ends_with_list", 3)]);
-    let bad = compute(b"### Task 1: a\n\xff\n", 3, 5);
+    let bad = compute_batches(b"### Task 1: a\n\xff\n", 3, 5);
     assert_eq!(
         (bad.diagnostics[0].code.word(), bad.diagnostics[0].span.clone(), bad.diagnostics[0].line),
         ("not_utf8", 14..14, 2)
@@ -240,10 +240,10 @@ fn hostile_plans_are_answers() {
         "####### ".repeat(1_000_000),
         "### Task 1: ".repeat(800_000),
     ] {
-        let found = compute(plan.as_bytes(), 3, 5);
+        let found = compute_batches(plan.as_bytes(), 3, 5);
         assert!(found.diagnostics.len() < 20_000, "{}", &plan[..40]);
     }
-    assert!(compute(&vec![b'x'; 17 * 1024 * 1024], 3, 5).has_errors());
+    assert!(compute_batches(&vec![b'x'; 17 * 1024 * 1024], 3, 5).has_errors());
 }
 
 /// The numbers of some tasks, whether each is a pair, the order of the halves, and what each needs.
@@ -302,14 +302,14 @@ proptest! {
 
     #[test]
     fn an_order_keeps_what_it_promises(plan in plans(), size in 1_usize..7, k in 1_usize..5) {
-        let found = compute(plan.as_bytes(), k, size);
+        let found = compute_batches(plan.as_bytes(), k, size);
         prop_assert!(!found.has_errors(), "{:?}", found.diagnostics);
         check(&found, size);
     }
 
     #[test]
     fn every_text_is_an_answer(plan in "(### Task [0-9]{1,2}(-tests|-impl)?: x\n|\\*\\*Depends on:\\*\\* Tasks? [0-9][-,] ?[0-9]\n|```\n|<!-- |-->|\\PC{0,9}|\r|\n){0,40}") {
-        let found = compute(plan.as_bytes(), 3, 5);
+        let found = compute_batches(plan.as_bytes(), 3, 5);
         for found in &found.diagnostics {
             prop_assert!(plan.get(found.span.clone()).is_some(), "{found:?}");
         }

@@ -4,7 +4,7 @@
 
 use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, TaskComplexity, TaskKind};
 use omo_plan::run::event::{EventKind, ImportedStatus};
-use omo_plan::task_session::{self, TaskFile, TaskListFile, VERIFY};
+use omo_plan::task_session::{self, TaskFile, TaskListFile, VERIFY_TASK_ID};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -23,40 +23,41 @@ fn task(id: &str, needs: &[&str]) -> Value {
 }
 
 fn plan(all: &[Value]) -> Plan {
-    task_session::plan(&session(&json!({})), &tasks(all), "folder", false)
+    task_session::task_list_plan(&session(&json!({})), &tasks(all), "folder", false)
 }
 
 fn ids(plan: &Plan) -> Vec<&str> {
-    plan.units.iter().map(|unit| unit.id.as_str()).collect()
+    plan.tasks.iter().map(|unit| unit.id.as_str()).collect()
 }
 
 #[test]
 fn a_session_is_a_plan_of_its_tasks_by_number_and_of_a_verification_behind_them() {
     let all = [task("10", &["2"]), task("2", &["1"]), task("1", &[])];
     let options = json!({"max_workers": "2", "max_iterations": "7"});
-    let plan = task_session::plan(&session(&options), &tasks(&all), "the/folder", false);
-    assert_eq!((plan.dialect, plan.is_sound()), (Dialect::TasksJson, true), "{:?}", plan.diagnostics);
-    assert_eq!(ids(&plan), ["1", "2", "10", VERIFY]);
+    let plan = task_session::task_list_plan(&session(&options), &tasks(&all), "the/folder", false);
+    assert_eq!((plan.dialect, plan.can_run()), (Dialect::TasksJson, true), "{:?}", plan.diagnostics);
+    assert_eq!(ids(&plan), ["1", "2", "10", VERIFY_TASK_ID]);
     assert_eq!(plan.groups.len(), 1);
-    assert_eq!((plan.groups[0].units.len(), plan.groups[0].hard_stop), (4, false));
+    assert_eq!((plan.groups[0].tasks.len(), plan.groups[0].hard_stop), (4, false));
     assert_eq!((plan.title.as_str(), plan.source.path.as_str()), ("Add a login", "the/folder"));
     let policy = &plan.policy;
-    assert_eq!((policy.on_unit_fail, policy.parallel), (OnTaskFail::Iterate, Parallelism::Units));
-    assert_eq!((policy.max_workers, policy.max_iterations, policy.skips_verification), (2, 7, false));
-    let verification = plan.verification().unwrap();
-    assert_eq!((verification.id.as_str(), verification.deps.join(" ")), (VERIFY, "1 2 10".to_owned()));
+    assert_eq!((policy.on_task_fail, policy.parallel), (OnTaskFail::NextRound, Parallelism::Tasks));
+    assert_eq!((policy.max_workers, policy.max_rounds, policy.skips_verification), (2, 7, false));
+    let verification = plan.verification_task().unwrap();
+    assert_eq!((verification.id.as_str(), verification.deps.join(" ")), (VERIFY_TASK_ID, "1 2 10".to_owned()));
     assert_eq!((verification.kind, verification.model.as_deref()), (TaskKind::Verify, Some("opus")));
     let commands: Vec<&str> = plan.final_checks.iter().map(|check| check.command.as_str()).collect();
     assert_eq!(commands, ["prove 1", "prove 2", "prove 10"]);
-    let without = task_session::plan(&session(&options), &tasks(&all), "the/folder", true);
+    let without = task_session::task_list_plan(&session(&options), &tasks(&all), "the/folder", true);
     assert_eq!((ids(&without), without.policy.skips_verification), (vec!["1", "2", "10"], true));
-    assert!(without.verification().is_none());
+    assert!(without.verification_task().is_none());
 }
 
 #[test]
 fn a_session_is_gone_over_once_at_least() {
-    let plan = task_session::plan(&session(&json!({"max_iterations": 0})), &tasks(&[task("1", &[])]), "f", false);
-    assert_eq!(plan.policy.max_iterations, 1);
+    let plan =
+        task_session::task_list_plan(&session(&json!({"max_iterations": 0})), &tasks(&[task("1", &[])]), "f", false);
+    assert_eq!(plan.policy.max_rounds, 1);
 }
 
 #[test]
@@ -67,21 +68,21 @@ fn a_task_is_proved_by_its_commands_and_judged_by_the_rest() {
         "approach": "tdd", "test_file": "tests/login.rs", "files": ["src/login.rs"],
     })];
     let plan = plan(&all);
-    let unit = &plan.units[0];
+    let unit = &plan.tasks[0];
     let commands: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
     assert_eq!(
         (commands, unit.criteria.as_slice()),
         (vec!["cargo test", "make lint"], ["looks good".to_owned()].as_slice())
     );
     assert_eq!(
-        (unit.complexity, unit.attempts_max, unit.files[0].path.as_str()),
+        (unit.complexity, unit.max_attempts, unit.files[0].path.as_str()),
         (TaskComplexity::Complex, 1, "src/login.rs")
     );
     assert_eq!(unit.body, "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n");
     // A task that says nothing of what shows it is judged, too.
     let plan = self::plan(&[json!({"id": "1", "subject": "Login"})]);
-    assert_eq!(plan.units[0].criteria, ["what it says is done"]);
-    assert_eq!((plan.is_sound(), plan.diagnostics[0].code.word()), (true, "missing_verify"));
+    assert_eq!(plan.tasks[0].criteria, ["what it says is done"]);
+    assert_eq!((plan.can_run(), plan.diagnostics[0].code.word()), (true, "missing_verify"));
 }
 
 #[test]
@@ -89,7 +90,7 @@ fn a_task_is_known_by_what_defines_it_and_not_by_where_it_stands() {
     let base = task("1", &[]);
     let of = |task: &Value| {
         let plan = plan(std::slice::from_ref(task));
-        (plan.units[0].body_sha256.clone(), plan.source.sha256)
+        (plan.tasks[0].body_sha256.clone(), plan.source.sha256)
     };
     let with = |field: &str, value: Value| {
         let mut task = base.clone();
@@ -123,8 +124,8 @@ fn a_task_is_known_by_what_defines_it_and_not_by_where_it_stands() {
 fn a_verification_of_its_own_words_is_asked_for_in_them() {
     let own = json!({"id": "verify", "subject": "Look at all", "criteria": ["`make all`", "no page is slow"], "blocked_by": ["9"]});
     let plan = plan(&[task("1", &[]), own]);
-    assert!(plan.is_sound(), "{:?}", plan.diagnostics);
-    let verification = plan.verification().unwrap();
+    assert!(plan.can_run(), "{:?}", plan.diagnostics);
+    let verification = plan.verification_task().unwrap();
     assert_eq!((verification.title.as_str(), verification.deps.join(" ")), ("Look at all", "1".to_owned()));
     assert_eq!((verification.checks.len(), verification.criteria.join("; ")), (0, "no page is slow".to_owned()));
     let commands: Vec<&str> = plan.final_checks.iter().map(|check| check.command.as_str()).collect();
@@ -163,9 +164,9 @@ fn what_is_wrong_with_a_session_is_said() {
         let plan = plan(&all);
         let found: Vec<(&str, &str)> =
             plan.diagnostics.iter().map(|found| (found.code.word(), found.text.as_str())).collect();
-        assert_eq!((found, plan.is_sound()), (vec![(code, text)], is_sound));
+        assert_eq!((found, plan.can_run()), (vec![(code, text)], is_sound));
     }
-    let many: Vec<Value> = (0..=omo_plan::model::MAX_UNITS).map(|number| task(&number.to_string(), &[])).collect();
+    let many: Vec<Value> = (0..=omo_plan::model::MAX_PLAN_TASKS).map(|number| task(&number.to_string(), &[])).collect();
     assert_eq!(plan(&many).diagnostics[0].text, "the session has 10001 tasks, and a run at most 10000");
 }
 
@@ -173,9 +174,9 @@ fn what_is_wrong_with_a_session_is_said() {
 fn both_names_of_what_a_task_waits_for_are_read_and_numbers_are_one_however_they_are_written() {
     let all = [task("1", &[]), task("02", &["001"]), json!({"id": "3", "blockedBy": "2, 1", "criteria": ["`c`"]})];
     let plan = plan(&all);
-    assert!(plan.is_sound(), "{:?}", plan.diagnostics);
-    assert_eq!(ids(&plan), ["1", "02", "3", VERIFY]);
-    assert_eq!((plan.units[1].deps.join(" "), plan.units[2].deps.join(" ")), ("1".to_owned(), "02 1".to_owned()));
+    assert!(plan.can_run(), "{:?}", plan.diagnostics);
+    assert_eq!(ids(&plan), ["1", "02", "3", VERIFY_TASK_ID]);
+    assert_eq!((plan.tasks[1].deps.join(" "), plan.tasks[2].deps.join(" ")), ("1".to_owned(), "02 1".to_owned()));
 }
 
 #[test]
@@ -189,8 +190,9 @@ fn what_was_resolved_without_a_run_is_taken_for_done_and_all_else_starts_afresh(
         with("5", "blocked"),
         with("verify", "resolved"),
     ];
-    let imported = task_session::imported(&tasks(&all));
-    let [EventKind::UnitImported { unit, status: ImportedStatus::Done, evidence, .. }] = imported.as_slice() else {
+    let imported = task_session::import_events(&tasks(&all));
+    let [EventKind::TaskImported { task: unit, status: ImportedStatus::Done, evidence, .. }] = imported.as_slice()
+    else {
         panic!("{imported:?}");
     };
     assert_eq!((unit.as_str(), evidence.as_str()), ("1", "resolved before the run, as its file says"));
@@ -215,12 +217,12 @@ proptest! {
         }
         let plan = plan(&all);
         let mut done: Vec<&str> = Vec::new();
-        while let Some(unit) = plan.units.iter().find(|unit| {
+        while let Some(unit) = plan.tasks.iter().find(|unit| {
             !done.contains(&unit.id.as_str()) && unit.deps.iter().all(|dep| done.contains(&dep.as_str()))
         }) {
             done.push(&unit.id);
         }
-        prop_assert!(!plan.is_sound() || done.len() == plan.units.len(), "{:?}", plan.units);
-        prop_assert!(!plan.is_sound() || plan.units.iter().all(|unit| omo_plan::id::is_id(&unit.id)));
+        prop_assert!(!plan.can_run() || done.len() == plan.tasks.len(), "{:?}", plan.tasks);
+        prop_assert!(!plan.can_run() || plan.tasks.iter().all(|unit| omo_plan::id::is_id(&unit.id)));
     }
 }

@@ -21,7 +21,7 @@ pub enum RunStoreError {
     /// The runs of this repository were begun in a place that cannot be used now. They are begun nowhere
     /// else: two ledgers of one repository would each know half of what happened.
     #[error("the runs of this repository are in {path}, which cannot be used: {source}")]
-    Place {
+    Location {
         /// Which place.
         path: PathBuf,
         /// What is in the way.
@@ -29,7 +29,7 @@ pub enum RunStoreError {
     },
     /// The note of where the runs of a repository are is none.
     #[error("{path} does not say where the runs of {repository} are; remove it to have that found out again")]
-    Record {
+    LocationRecord {
         /// The note.
         path: PathBuf,
         /// The repository.
@@ -91,11 +91,11 @@ pub enum TransactError {
     Refused(VerbRefusal),
     /// It could not be done.
     #[error(transparent)]
-    Runs(#[from] RunStoreError),
+    RunStore(#[from] RunStoreError),
 }
 
 impl From<FolderError> for TransactError {
     fn from(error: FolderError) -> Self {
-        Self::Runs(error.into())
+        Self::RunStore(error.into())
     }
 }

@@ -12,7 +12,7 @@ use omo_plan::run::event::{EventKind, ImportedStatus};
 use serde_json::{Map, Value};
 
 /// So many ids are named in a message.
-const NAMED: usize = 10;
+const MAX_NAMED_IDS: usize = 10;
 /// The longest evidence that is taken in, in characters.
 const MAX_EVIDENCE: usize = 300;
 
@@ -35,7 +35,7 @@ pub enum ImportError {
     },
     /// It says something of units that the plan does not have.
     #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
-    UnknownUnits(Vec<String>),
+    UnknownTasks(Vec<String>),
     /// It says something of a unit that cannot be understood.
     #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
     Status(String),
@@ -60,17 +60,17 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
     };
     is_of_plan(plan, &top)?;
     let entries = completed(top.get("completed").ok_or(ImportError::Shape("it has no `completed`"))?)?;
-    let unknown = entries.keys().filter(|id| plan.unit(id).is_none());
-    let unknown: Vec<String> = unknown.take(NAMED).cloned().collect();
+    let unknown = entries.keys().filter(|id| plan.task(id).is_none());
+    let unknown: Vec<String> = unknown.take(MAX_NAMED_IDS).cloned().collect();
     if !unknown.is_empty() {
-        return Err(ImportError::UnknownUnits(unknown));
+        return Err(ImportError::UnknownTasks(unknown));
     }
     let stands_in_the_way = |id: &String| entries.get(id).is_some_and(|entry| entry.status != ImportedStatus::Done);
-    let told = plan.units.iter().filter_map(|unit| {
+    let told = plan.tasks.iter().filter_map(|unit| {
         let entry = entries.get(&unit.id)?;
         let follows = entry.status == ImportedStatus::Blocked && unit.deps.iter().any(stands_in_the_way);
-        (!follows).then(|| EventKind::UnitImported {
-            unit: unit.id.clone(),
+        (!follows).then(|| EventKind::TaskImported {
+            task: unit.id.clone(),
             status: entry.status,
             evidence: entry.evidence.clone(),
             files: entry.files.clone(),
@@ -92,7 +92,7 @@ fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> 
 fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
     let of_list = |item: &Value| {
         let id = item.get("task_id").or_else(|| item.get("id")).unwrap_or(item);
-        let id = word(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
+        let id = id_text(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
         // A list of ids is one of what was done.
         let entry = if item.is_object() { entry(&id, item)? } else { entry(&id, &Value::from("done"))? };
         Ok((id, entry))
@@ -105,7 +105,7 @@ fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
 }
 
 /// An id may have been written as a number.
-fn word(value: &Value) -> Option<String> {
+fn id_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -146,7 +146,7 @@ mod tests {
         let events =
             checkpoint(&plan(), &format!(r#"{{"plan_file":"docs/plan.md","completed":{completed}}}"#)).unwrap();
         let of = |what| match what {
-            EventKind::UnitImported { unit, status, .. } => (unit, status),
+            EventKind::TaskImported { task: unit, status, .. } => (unit, status),
             other => panic!("{other:?}"),
         };
         events.into_iter().map(of).collect()
@@ -181,13 +181,13 @@ mod tests {
     fn a_claim_lets_others_go_on_and_has_not_passed() {
         let events = checkpoint(&plan(), r#"{"completed":{"1":{"status":"done","evidence":"12 tests\n"}}}"#).unwrap();
         let actor = EventActor::default();
-        let event = |seq, what| RunEvent { seq, ts: plans::time(seq), actor: actor.clone(), what };
-        let mut state = RunState::open(&event(1, plans::opened(plan()))).unwrap();
+        let event = |seq, what| RunEvent { seq, ts: plans::time(seq), actor: actor.clone(), kind: what };
+        let mut state = RunState::from_first_event(&event(1, plans::run_opened(plan()))).unwrap();
         state.apply(&event(2, events[0].clone())).unwrap();
         assert_eq!(state.standing("1"), Some(TaskStanding::Is(TaskStatus::Claimed)));
-        assert!(state.lets_go_on("1"));
-        assert_eq!((state.counts().passed, state.counts().claimed), (0, 1));
-        let evidence = state.units["1"].end.as_ref().map(|end| end.evidence.as_str());
+        assert!(state.unblocks_dependents("1"));
+        assert_eq!((state.task_counts().passed, state.task_counts().claimed), (0, 1));
+        let evidence = state.tasks["1"].last_end.as_ref().map(|end| end.evidence.as_str());
         assert_eq!(evidence, Some("imported, not checked by omo: 12 tests"));
     }
 

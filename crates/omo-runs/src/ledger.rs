@@ -107,7 +107,7 @@ pub fn write(
 
 /// Whether a ledger has a line that ends where a reader once came to: by the bytes before that place,
 /// [`SEALED_BYTES`] of them.
-pub fn ends_at(position: &LedgerPosition, before: &[u8]) -> bool {
+pub fn has_line_end_at(position: &LedgerPosition, before: &[u8]) -> bool {
     let seal = before.strip_prefix(SEAL.as_bytes()).and_then(|seal| seal.strip_suffix(b"\"}\n"));
     seal.is_some_and(|seal| seal.starts_with(position.prev.as_bytes()))
 }
@@ -135,17 +135,17 @@ impl<'a> Sealed<'a> {
         let body = self.body.strip_suffix(prev.as_bytes()).ok_or("does not belong behind the line before it")?;
         let digits = body.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         let (body, more) = body.split_at_checked(body.len() - digits).unwrap_or_default();
-        let more = std::str::from_utf8(more).unwrap_or_default().parse().map_err(|_| MALFORMED)?;
-        let body = body.strip_suffix(br#","more":"#).ok_or(MALFORMED)?;
+        let more = std::str::from_utf8(more).unwrap_or_default().parse().map_err(|_| UNKNOWN_VERSION)?;
+        let body = body.strip_suffix(br#","more":"#).ok_or(UNKNOWN_VERSION)?;
         let of_run = format!(r#","run":"{run}""#);
         let body = body.strip_suffix(of_run.as_bytes()).ok_or("was written for another run")?;
         json.clear();
         json.extend_from_slice(body);
         json.push(b'}');
-        let event: RunEvent = serde_json::from_slice(json).map_err(|_| MALFORMED)?;
+        let event: RunEvent = serde_json::from_slice(json).map_err(|_| UNKNOWN_VERSION)?;
         if event.seq == after.seq + 1 { Ok((event, more)) } else { Err("has another number than its place") }
     }
 }
 
 /// The seal is right: another version of omo wrote it.
-const MALFORMED: &str = "is nothing that this version of omo knows";
+const UNKNOWN_VERSION: &str = "is nothing that this version of omo knows";

@@ -5,15 +5,15 @@ use crate::error::RunStoreError;
 const ALPHABET: &[u8; 26] = b"abcdefghijklmnopqrstuvwxyz";
 /// The greatest multiple of the alphabet's length that a byte can hold: greater bytes are left out, so
 /// that no letter is likelier than another.
-const FAIR: u8 = 234;
+const UNBIASED_LIMIT: u8 = 234;
 
 /// So many random letters.
-pub(crate) fn random(count: usize) -> Result<String, RunStoreError> {
+pub(crate) fn random_letters(count: usize) -> Result<String, RunStoreError> {
     let mut letters = String::with_capacity(count);
     let mut bytes = [0; 64];
     while letters.len() < count {
         getrandom::fill(&mut bytes).map_err(RunStoreError::Random)?;
-        let fair = bytes.iter().filter(|byte| **byte < FAIR);
+        let fair = bytes.iter().filter(|byte| **byte < UNBIASED_LIMIT);
         let drawn = fair.filter_map(|byte| ALPHABET.get(usize::from(byte % 26))).map(|letter| char::from(*letter));
         letters.extend(drawn.take(count - letters.len()));
     }
@@ -26,9 +26,9 @@ mod tests {
 
     #[test]
     fn they_are_as_many_as_asked_for_and_every_one_occurs() {
-        let text = random(5_000).unwrap();
+        let text = random_letters(5_000).unwrap();
         assert_eq!(text.len(), 5_000);
         assert!(ALPHABET.iter().all(|letter| text.contains(char::from(*letter))), "{text}");
-        assert_ne!(random(8).unwrap(), random(8).unwrap());
+        assert_ne!(random_letters(8).unwrap(), random_letters(8).unwrap());
     }
 }

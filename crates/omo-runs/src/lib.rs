@@ -24,4 +24,4 @@ pub mod ultra;
 pub use error::{RunStoreError, TransactError};
 pub use run::{ExclusiveGuard, Run};
 pub use runs::{ListedRun, RunStore};
-pub use ticket::{Ticket, ticket};
+pub use ticket::{Ticket, new_ticket};

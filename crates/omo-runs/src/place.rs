@@ -46,7 +46,7 @@ impl FolderLocation {
 
     /// A folder in it.
     #[must_use]
-    pub fn inner(&self, name: &str) -> Self {
+    pub fn subfolder(&self, name: &str) -> Self {
         let mut parts = self.parts.clone();
         parts.push(name.to_owned());
         Self { top: self.top.clone(), parts }
@@ -54,15 +54,15 @@ impl FolderLocation {
 
     /// Opens it; `None` where there is none.
     pub fn open(&self) -> Result<Option<GuardedFolder>, FolderError> {
-        GuardedFolder::open_below(&self.top, &self.names())
+        GuardedFolder::open_below(&self.top, &self.folder_names())
     }
 
     /// Opens it, making it where there is none.
     pub fn create(&self) -> Result<GuardedFolder, FolderError> {
-        GuardedFolder::create_below(&self.top, &self.names())
+        GuardedFolder::create_below(&self.top, &self.folder_names())
     }
 
-    fn names(&self) -> Vec<&str> {
+    fn folder_names(&self) -> Vec<&str> {
         self.parts.iter().map(String::as_str).collect()
     }
 }
@@ -94,7 +94,7 @@ struct Repository<'a> {
 /// its plans was ever run. Writes nothing.
 pub fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<FolderLocation>, RunStoreError> {
     match Repository::of(root, state_home) {
-        Some(repository) => repository.known().map(|known| known.map(|(place, _)| place)),
+        Some(repository) => repository.chosen_location().map(|known| known.map(|(place, _)| place)),
         None => Ok(None),
     }
 }
@@ -116,38 +116,40 @@ impl<'a> Repository<'a> {
 
     /// The folder of what is known of this repository.
     fn project(&self, home: &Path) -> FolderLocation {
-        FolderLocation::new(home, &PROJECTS).inner(&self.id)
+        FolderLocation::new(home, &PROJECTS).subfolder(&self.id)
     }
 
-    fn place(&self, choice: Choice) -> Option<FolderLocation> {
+    fn location(&self, choice: Choice) -> Option<FolderLocation> {
         match choice {
             Choice::Repository => Some(FolderLocation::new(&self.common, &IN_REPOSITORY)),
-            Choice::Home => Some(self.project(self.state_home?).inner(RUNS)),
+            Choice::Home => Some(self.project(self.state_home?).subfolder(RUNS)),
         }
     }
 
-    fn recorded(&self) -> Result<Option<Choice>, RunStoreError> {
+    fn read_record(&self) -> Result<Option<Choice>, RunStoreError> {
         let Some(home) = self.state_home else { return Ok(None) };
         let Some(folder) = self.project(home).open()? else { return Ok(None) };
         let Some(bytes) = folder.read(RECORD, RECORD_LIMIT)? else { return Ok(None) };
         match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) => Ok(Some(record.runs)),
-            Err(_) => Err(RunStoreError::Record { path: folder.path().join(RECORD), repository: self.common.clone() }),
+            Err(_) => {
+                Err(RunStoreError::LocationRecord { path: folder.path().join(RECORD), repository: self.common.clone() })
+            }
         }
     }
 
     /// The place that was chosen, if one was and is there. What was not noted down is known by its folder.
-    fn known(&self) -> Result<Option<(FolderLocation, Choice)>, RunStoreError> {
-        let choices = match self.recorded()? {
+    fn chosen_location(&self) -> Result<Option<(FolderLocation, Choice)>, RunStoreError> {
+        let choices = match self.read_record()? {
             Some(choice) => vec![choice],
             None => vec![Choice::Repository, Choice::Home],
         };
         for choice in choices {
-            let Some(place) = self.place(choice) else { continue };
+            let Some(place) = self.location(choice) else { continue };
             match place.open() {
                 Ok(Some(_)) => return Ok(Some((place, choice))),
                 Ok(None) => {}
-                Err(source) => return Err(RunStoreError::Place { path: place.path(), source }),
+                Err(source) => return Err(RunStoreError::Location { path: place.path(), source }),
             }
         }
         Ok(None)
@@ -158,24 +160,24 @@ impl<'a> Repository<'a> {
         let project = GuardedFolder::create_user(home).and_then(|_| self.project(home).create());
         // Two processes may begin at the same time, one of them in a sandbox: both have to be in one place.
         let _lock = project.as_ref().ok().map(|folder| StateLock::take(folder, DEADLINE)).transpose()?;
-        let chosen = match self.recorded()? {
-            None => self.known()?.map(|(_, choice)| choice),
+        let chosen = match self.read_record()? {
+            None => self.chosen_location()?.map(|(_, choice)| choice),
             recorded => recorded,
         };
-        if let Some(place) = chosen.and_then(|choice| self.place(choice)) {
-            place.create().map_err(|source| RunStoreError::Place { path: place.path(), source })?;
+        if let Some(place) = chosen.and_then(|choice| self.location(choice)) {
+            place.create().map_err(|source| RunStoreError::Location { path: place.path(), source })?;
             return Ok(place);
         }
         let in_repository = FolderLocation::new(&self.common, &IN_REPOSITORY);
         match (in_repository.create(), project) {
             (Ok(_), project) => {
                 // Where it cannot be noted down, the folder says by being there what was chosen.
-                let _ = project.map(|project| self.note(&project, Choice::Repository));
+                let _ = project.map(|project| self.write_record(&project, Choice::Repository));
                 Ok(in_repository)
             }
             (Err(error), project) if cannot_be_written(&error) => {
-                let place = self.project(home).inner(RUNS);
-                self.note(&project?, Choice::Home)?;
+                let place = self.project(home).subfolder(RUNS);
+                self.write_record(&project?, Choice::Home)?;
                 place.create()?;
                 Ok(place)
             }
@@ -183,7 +185,7 @@ impl<'a> Repository<'a> {
         }
     }
 
-    fn note(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunStoreError> {
+    fn write_record(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunStoreError> {
         let record = Record { version: VERSION, repository: self.common.clone(), runs };
         Ok(project.replace(RECORD, &serde_json::to_vec(&record)?)?)
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use omo_plan::digest::sha256;
+use omo_plan::digest::sha256_hex;
 use omo_plan::model::Dialect;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, RunState};
@@ -17,14 +17,14 @@ use omo_store::lock::LockError;
 use omo_store::project_file::{ProjectFile, ProjectFileError};
 use serde::{Deserialize, Serialize};
 
-use crate::dev_workflow::{CHECKPOINT, REPORT, checkpoint, report};
+use crate::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH, checkpoint, report};
 use crate::ultra;
 
 /// The file that remembers what was written in a work tree, beside the runs of its repository: each work
 /// tree has files of its own.
-pub fn memory(runs: &Path, root: &Path) -> PathBuf {
+pub fn memory_path(runs: &Path, root: &Path) -> PathBuf {
     const DIGITS: usize = 16;
-    let digest = sha256(root.as_os_str().as_encoded_bytes());
+    let digest = sha256_hex(root.as_os_str().as_encoded_bytes());
     runs.join(format!("written-{}.json", digest.get(..DIGITS).unwrap_or(&digest)))
 }
 
@@ -59,7 +59,7 @@ pub enum ProjectionError {
     File(#[from] ProjectFileError),
     /// A file of a task session could not be.
     #[error(transparent)]
-    Session(#[from] FolderError),
+    TaskList(#[from] FolderError),
     /// Another process writes the files of a task session all the time.
     #[error("the session's files: {0}")]
     Lock(#[from] LockError),
@@ -94,8 +94,8 @@ impl<'a> Projection<'a> {
     }
 
     /// Whether they could all be written.
-    pub fn check(&self) -> Result<(), ProjectionError> {
-        for path in [CHECKPOINT, REPORT] {
+    pub fn require_writable(&self) -> Result<(), ProjectionError> {
+        for path in [CHECKPOINT_PATH, REPORT_PATH] {
             if let Some(file) = ProjectFile::at(self.root, path) {
                 file.check_writable()?;
             }
@@ -105,20 +105,20 @@ impl<'a> Projection<'a> {
 
     /// The checkpoint that is there, whichever program wrote it.
     pub fn checkpoint(&self) -> Result<Option<Vec<u8>>, ProjectionError> {
-        let Some(file) = ProjectFile::at(self.root, CHECKPOINT) else { return Ok(None) };
+        let Some(file) = ProjectFile::at(self.root, CHECKPOINT_PATH) else { return Ok(None) };
         Ok(file.read(MAX_BYTES)?)
     }
 
     /// Whether omo wrote the checkpoint that is there, or there is none.
     pub fn owns_checkpoint(&self) -> Result<bool, ProjectionError> {
         let found = self.checkpoint()?;
-        let memory = self.remembered()?;
-        Ok(found.is_none_or(|bytes| memory.is_own(CHECKPOINT, &bytes)))
+        let memory = self.read_memory()?;
+        Ok(found.is_none_or(|bytes| memory.is_own(CHECKPOINT_PATH, &bytes)))
     }
 
     /// Whether no other run has written since this one did.
     pub fn is_last(&self) -> Result<bool, ProjectionError> {
-        let last = self.remembered()?.last.0;
+        let last = self.read_memory()?.last.0;
         Ok(last.is_empty() || last == self.run)
     }
 
@@ -127,8 +127,8 @@ impl<'a> Projection<'a> {
     ///
     /// What a later state of the run has written stays.
     pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
-        let mut memory = self.remembered()?;
-        if state.plan.dialect == Dialect::TasksJson || memory.is_of(self.run, state.seq) {
+        let mut memory = self.read_memory()?;
+        if state.plan.dialect == Dialect::TasksJson || memory.has_written_until(self.run, state.seq) {
             return Ok(Vec::new());
         }
         let drifts = match state.plan.dialect {
@@ -137,7 +137,7 @@ impl<'a> Projection<'a> {
             Dialect::TasksJson => Vec::new(),
         };
         memory.last = (self.run.to_owned(), state.seq);
-        self.remember(&memory)?;
+        self.write_memory(&memory)?;
         Ok(drifts)
     }
 
@@ -152,10 +152,10 @@ impl<'a> Projection<'a> {
         let outside = Path::new(&key).is_absolute().then(|| Path::new(&key).parent()).flatten();
         let beside = Projection { root: outside.unwrap_or(self.root), ..*self };
         let path = if outside.is_some() { ultra::file_name(&key) } else { &key };
-        let progress = ultra::progress::progress(state, ultra::asked(state));
+        let progress = ultra::progress::progress_file(state, ultra::scope_of(state));
         let text = (serde_json::to_string_pretty(&progress).map_err(std::io::Error::other)? + "\n").into_bytes();
         let ours = (beside.read(path)?, text.clone());
-        beside.put(Wanted { file: path, key: key.clone(), ours, whole: text }, memory, &mut drifts)?;
+        beside.write_output(Wanted { file: path, key: key.clone(), ours, whole: text }, memory, &mut drifts)?;
         Ok(drifts)
     }
 
@@ -167,23 +167,24 @@ impl<'a> Projection<'a> {
     ) -> Result<Vec<FileDrift>, ProjectionError> {
         let mut drifts = Vec::new();
         let checkpoint = checkpoint::render(state).into_bytes();
-        let before = self.read(CHECKPOINT)?;
-        let key = CHECKPOINT.to_owned();
+        let before = self.read(CHECKPOINT_PATH)?;
+        let key = CHECKPOINT_PATH.to_owned();
         let ours = (before, checkpoint.clone());
-        self.put(Wanted { file: CHECKPOINT, key, ours, whole: checkpoint }, memory, &mut drifts)?;
-        let report = self.read(REPORT)?.unwrap_or_default();
+        self.write_output(Wanted { file: CHECKPOINT_PATH, key, ours, whole: checkpoint }, memory, &mut drifts)?;
+        let report = self.read(REPORT_PATH)?.unwrap_or_default();
         let section = report::section(state);
         let whole = report::with_section(&report, &state.plan.source.path, &section);
-        let before =
-            report::find(&report, &state.plan.source.path).and_then(|range| report.get(range)).map(with_one_end);
-        let key = format!("{REPORT} of {}", state.plan.source.path);
-        let ours = (before, with_one_end(section.as_bytes()));
-        self.put(Wanted { file: REPORT, key, ours, whole }, memory, &mut drifts)?;
+        let before = report::find_section(&report, &state.plan.source.path)
+            .and_then(|range| report.get(range))
+            .map(with_one_newline);
+        let key = format!("{REPORT_PATH} of {}", state.plan.source.path);
+        let ours = (before, with_one_newline(section.as_bytes()));
+        self.write_output(Wanted { file: REPORT_PATH, key, ours, whole }, memory, &mut drifts)?;
         if state.phase == (RunPhase::Ended { result: RunResult::Complete })
-            && let Some(file) = ProjectFile::at(self.root, CHECKPOINT)
+            && let Some(file) = ProjectFile::at(self.root, CHECKPOINT_PATH)
         {
             file.remove()?;
-            memory.files.remove(CHECKPOINT);
+            memory.files.remove(CHECKPOINT_PATH);
         }
         Ok(drifts)
     }
@@ -193,7 +194,7 @@ impl<'a> Projection<'a> {
         Ok(file.read(MAX_BYTES)?)
     }
 
-    fn put(
+    fn write_output(
         &self,
         wanted: Wanted,
         memory: &mut ProjectionMemory,
@@ -202,29 +203,29 @@ impl<'a> Projection<'a> {
         let Some(file) = ProjectFile::at(self.root, wanted.file) else { return Ok(()) };
         let (before, after) = wanted.ours;
         if before.as_ref() == Some(&after) {
-            memory.files.insert(wanted.key, vec![sha256(&after)]);
+            memory.files.insert(wanted.key, vec![sha256_hex(&after)]);
             return Ok(());
         }
         if let Some(edited) = before.filter(|before| !memory.is_own(&wanted.key, before)) {
-            drifts.push(self.keep(wanted.file, &edited)?);
+            drifts.push(self.keep_edited(wanted.file, &edited)?);
         }
         let own = memory.files.entry(wanted.key.clone()).or_default();
-        own.push(sha256(&after));
-        self.remember(memory)?;
+        own.push(sha256_hex(&after));
+        self.write_memory(memory)?;
         file.replace(&wanted.whole)?;
-        memory.files.insert(wanted.key, vec![sha256(&after)]);
+        memory.files.insert(wanted.key, vec![sha256_hex(&after)]);
         Ok(())
     }
 
     /// Keeps what something else wrote, under a name of its own beside the file.
-    fn keep(&self, path: &str, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
+    fn keep_edited(&self, path: &str, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
         const MOST: usize = 99;
-        let digest = sha256(edited);
+        let digest = sha256_hex(edited);
         for number in 1..=MOST {
             let name = format!("{path}.edited-{number}");
             let Some(file) = ProjectFile::at(self.root, &name) else { break };
             match file.read(MAX_BYTES)? {
-                Some(known) if sha256(&known) == digest => {
+                Some(known) if sha256_hex(&known) == digest => {
                     return Ok(FileDrift { file: path.to_owned(), kept: Some(name) });
                 }
                 Some(_) => {}
@@ -237,17 +238,17 @@ impl<'a> Projection<'a> {
         Ok(FileDrift { file: path.to_owned(), kept: None })
     }
 
-    fn remembered(&self) -> Result<ProjectionMemory, ProjectionError> {
+    fn read_memory(&self) -> Result<ProjectionMemory, ProjectionError> {
         ProjectionMemory::read(self.memory)
     }
 
-    fn remember(&self, memory: &ProjectionMemory) -> Result<(), ProjectionError> {
+    fn write_memory(&self, memory: &ProjectionMemory) -> Result<(), ProjectionError> {
         memory.write(self.memory)
     }
 }
 
 /// A section without what parts it from the next one.
-fn with_one_end(section: &[u8]) -> Vec<u8> {
+fn with_one_newline(section: &[u8]) -> Vec<u8> {
     [section.trim_ascii_end(), b"\n"].concat()
 }
 
@@ -268,7 +269,7 @@ impl ProjectionMemory {
     }
 
     /// Whether this run has written up to this event, or further.
-    pub(crate) fn is_of(&self, run: &str, seq: u64) -> bool {
+    pub(crate) fn has_written_until(&self, run: &str, seq: u64) -> bool {
         self.is_last(run) && self.last.1 >= seq
     }
 
@@ -278,7 +279,7 @@ impl ProjectionMemory {
     }
 
     /// This run has written everything up to this event.
-    pub(crate) fn wrote(&mut self, run: &str, seq: u64) {
+    pub(crate) fn set_written_until(&mut self, run: &str, seq: u64) {
         self.last = (run.to_owned(), seq);
     }
 
@@ -298,6 +299,6 @@ impl ProjectionMemory {
     }
 
     fn is_own(&self, key: &str, bytes: &[u8]) -> bool {
-        self.is_known(key, &sha256(bytes))
+        self.is_known(key, &sha256_hex(bytes))
     }
 }

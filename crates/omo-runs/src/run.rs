@@ -23,25 +23,25 @@ pub(crate) const LEDGER: &str = "events.jsonl";
 /// Says that a folder is that of a run, and of which one.
 pub(crate) const MARKER: &str = "omo-run";
 /// Says that a run is being removed: no process may add to it any more.
-pub(crate) const GOING: &str = "going";
+pub(crate) const REMOVAL_MARKER: &str = "going";
 /// The lock of the process that writes the files that are made from the run.
 const FILES_LOCK: &str = "files.lock";
 /// The lock of the worker that commits what it did.
 const COMMIT_LOCK: &str = "commit.lock";
 const SNAPSHOT: &str = "snapshot.json";
-const TORN: &str = "torn-";
+const TORN_PREFIX: &str = "torn-";
 const LOGS: &str = "logs";
 /// A larger ledger is neither read nor written. A plan of the greatest size fits in several times.
 pub(crate) const MAX_LEDGER: u64 = 256 * 1024 * 1024;
 /// A larger snapshot is not read.
 const MAX_SNAPSHOT: u64 = 64 * 1024 * 1024;
 /// So many events that no snapshot covers are folded again and again before one is written.
-const UNCOVERED: u64 = 64;
+const SNAPSHOT_EVERY: u64 = 64;
 /// The longest name of a file for output: an id, and what tells its logs apart.
 pub(crate) const MAX_LOG_NAME: usize = 128;
 /// How long a writer waits for the others. Each of them is done within milliseconds, but for a disk that
 /// is very slow.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -92,21 +92,21 @@ impl Run {
 
     /// Where it stands. Waits for no lock.
     pub fn state(&self) -> Result<RunState, RunStoreError> {
-        self.undisturbed(|folder| self.state_in(folder))
+        self.read_or_retry_locked(|folder| self.state_in(folder))
     }
 
     /// All that happened in it.
     pub fn events(&self) -> Result<Vec<RunEvent>, RunStoreError> {
-        let reading = self.undisturbed(|folder| {
-            let text = self.text(folder, 0)?.1;
-            self.read(&text, LedgerPosition::default())
+        let reading = self.read_or_retry_locked(|folder| {
+            let text = self.ledger_text(folder, 0)?.1;
+            self.parse_ledger(&text, LedgerPosition::default())
         })?;
-        if reading.events.is_empty() { Err(self.bad(nothing())) } else { Ok(reading.events) }
+        if reading.events.is_empty() { Err(self.bad_ledger(empty_ledger())) } else { Ok(reading.events) }
     }
 
     /// How often a write of it did not come to its end, and what was left of that was put aside.
-    pub fn torn(&self) -> Result<usize, RunStoreError> {
-        Ok(self.open()?.file_names(TORN)?.len())
+    pub fn count_torn_writes(&self) -> Result<usize, RunStoreError> {
+        Ok(self.open()?.file_names(TORN_PREFIX)?.len())
     }
 
     /// Writes down what follows from where the run stands: all of it, or nothing. It is on the disk when
@@ -131,19 +131,19 @@ impl Run {
         }
         let mut events = Vec::with_capacity(happened.len());
         for what in happened {
-            let event = RunEvent { seq: state.seq + 1, ts: now, actor: actor.clone(), what };
-            state.apply(&event).map_err(|source| self.bad(source))?;
+            let event = RunEvent { seq: state.seq + 1, ts: now, actor: actor.clone(), kind: what };
+            state.apply(&event).map_err(|source| self.bad_ledger(source))?;
             events.push(event);
         }
         let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
         if after.offset > MAX_LEDGER {
-            return Err(RunStoreError::TooLarge(self.ledger()).into());
+            return Err(RunStoreError::TooLarge(self.ledger_path()).into());
         }
         self.put_torn_aside(&folder, end.offset, size)?;
         folder.append_durably(LEDGER, end.offset, &text)?;
-        if state.seq - covered >= UNCOVERED {
+        if state.seq - covered >= SNAPSHOT_EVERY {
             // Only a cache: without it the next reader folds more.
-            let _ = self.keep(&folder, &after, &state);
+            let _ = self.write_snapshot(&folder, &after, &state);
         }
         Ok((answer, state))
     }
@@ -160,14 +160,14 @@ impl Run {
         if !id::is_id(start) || !rest.bytes().all(may_follow) || name.len() > MAX_LOG_NAME {
             return Err(RunStoreError::LogName(name.to_owned()));
         }
-        let logs = self.place.inner(LOGS).create()?;
+        let logs = self.place.subfolder(LOGS).create()?;
         Ok((logs.create_file(name)?, logs.path().join(name)))
     }
 
     /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
     /// there is another one.
     pub fn try_supervise(&self) -> Result<Option<ExclusiveGuard>, RunStoreError> {
-        match omo_exec::supervisor::claim(&self.open()?) {
+        match omo_exec::supervisor::claim_supervision(&self.open()?) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -181,17 +181,17 @@ impl Run {
 
     /// Whether it has a supervisor that lives.
     pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
-        Ok(omo_exec::supervisor::is_there(&self.open()?)?)
+        Ok(omo_exec::supervisor::is_supervised(&self.open()?)?)
     }
 
     /// Whether there is a file of that name in which something was kept of what it printed.
     pub(crate) fn has_log(&self, name: &str) -> bool {
-        self.place.inner(LOGS).open().ok().flatten().is_some_and(|logs| logs.contains(name))
+        self.place.subfolder(LOGS).open().ok().flatten().is_some_and(|logs| logs.contains(name))
     }
 
     /// Removes such a file, where there is one.
     pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunStoreError> {
-        match self.place.inner(LOGS).open()? {
+        match self.place.subfolder(LOGS).open()? {
             Some(logs) if logs.contains(name) => Ok(logs.remove(name)?),
             _ => Ok(()),
         }
@@ -205,7 +205,7 @@ impl Run {
 
     /// As [`Run::try_lock_check`], but waits so long for the other process.
     pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
-        let name = format!("check-{}.lock", id::checked(unit)?);
+        let name = format!("check-{}.lock", id::parse_id(unit)?);
         match StateLock::take_named(&self.open()?, &name, patience) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
@@ -220,7 +220,7 @@ impl Run {
 
     /// Lets one process at a time write the files that are made from this run.
     pub(crate) fn lock_files(&self) -> Result<ExclusiveGuard, RunStoreError> {
-        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, PATIENCE)?))
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, LOCK_TIMEOUT)?))
     }
 
     /// Lets one process at a time commit in a work tree that several workers share.
@@ -230,8 +230,8 @@ impl Run {
 
     /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.
     pub(crate) fn lock(&self, folder: &GuardedFolder) -> Result<StateLock, RunStoreError> {
-        let lock = StateLock::take(folder, PATIENCE)?;
-        if folder.contains(GOING) {
+        let lock = StateLock::take(folder, LOCK_TIMEOUT)?;
+        if folder.contains(REMOVAL_MARKER) {
             return Err(RunStoreError::NotFound(self.id.clone()));
         }
         Ok(lock)
@@ -241,17 +241,20 @@ impl Run {
         self.place.open()?.ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
     }
 
-    fn ledger(&self) -> PathBuf {
+    fn ledger_path(&self) -> PathBuf {
         self.path.join(LEDGER)
     }
 
-    fn bad(&self, source: LedgerError) -> RunStoreError {
-        RunStoreError::Ledger { path: self.ledger(), source }
+    fn bad_ledger(&self, source: LedgerError) -> RunStoreError {
+        RunStoreError::Ledger { path: self.ledger_path(), source }
     }
 
     /// Reads without the lock. An error may then come from a ledger that was just being put right: it is read once more
     /// with the lock, where that can be had.
-    fn undisturbed<T>(&self, read: impl Fn(&GuardedFolder) -> Result<T, RunStoreError>) -> Result<T, RunStoreError> {
+    fn read_or_retry_locked<T>(
+        &self,
+        read: impl Fn(&GuardedFolder) -> Result<T, RunStoreError>,
+    ) -> Result<T, RunStoreError> {
         let folder = self.open()?;
         match read(&folder) {
             Err(error @ (RunStoreError::Line { .. } | RunStoreError::Ledger { .. })) => match self.lock(&folder) {
@@ -263,27 +266,30 @@ impl Run {
     }
 
     /// The ledger from there on, and where it begins: at its start, where it is shorter than that.
-    fn text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunStoreError> {
-        let missing =
-            || FolderError::Io { action: "read", path: self.ledger(), source: std::io::ErrorKind::NotFound.into() };
+    fn ledger_text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunStoreError> {
+        let missing = || FolderError::Io {
+            action: "read",
+            path: self.ledger_path(),
+            source: std::io::ErrorKind::NotFound.into(),
+        };
         Ok(folder.read_from(LEDGER, from, MAX_LEDGER)?.ok_or_else(missing)?)
     }
 
-    fn read(&self, text: &[u8], start: LedgerPosition) -> Result<LedgerContents, RunStoreError> {
+    fn parse_ledger(&self, text: &[u8], start: LedgerPosition) -> Result<LedgerContents, RunStoreError> {
         ledger::read(text, &self.id, &self.key, start)
-            .map_err(|source| RunStoreError::Line { path: self.ledger(), source })
+            .map_err(|source| RunStoreError::Line { path: self.ledger_path(), source })
     }
 
     fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
         if let Some(folded) = self.fold_from_snapshot(folder)? {
             return Ok(folded);
         }
-        let (_, text) = self.text(folder, 0)?;
-        let reading = self.read(&text, LedgerPosition::default())?;
+        let (_, text) = self.ledger_text(folder, 0)?;
+        let reading = self.parse_ledger(&text, LedgerPosition::default())?;
         let mut events = reading.events.iter();
-        let first = events.next().ok_or_else(|| self.bad(nothing()))?;
-        let mut state = RunState::open(first).map_err(|source| self.bad(source))?;
-        events.try_for_each(|event| state.apply(event)).map_err(|source| self.bad(source))?;
+        let first = events.next().ok_or_else(|| self.bad_ledger(empty_ledger()))?;
+        let mut state = RunState::from_first_event(first).map_err(|source| self.bad_ledger(source))?;
+        events.try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
         Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
     }
 
@@ -294,20 +300,25 @@ impl Run {
             return Ok(None);
         };
         let from = position.offset.saturating_sub(SEALED_BYTES as u64);
-        let (start, text) = self.text(folder, from)?;
+        let (start, text) = self.ledger_text(folder, from)?;
         let Some((before, text)) = text.split_at_checked(SEALED_BYTES).filter(|_| start == from) else {
             return Ok(None);
         };
-        if !ledger::ends_at(&position, before) {
+        if !ledger::has_line_end_at(&position, before) {
             return Ok(None);
         }
         let (covered, size) = (position.seq, position.offset + text.len() as u64);
-        let reading = self.read(text, position)?;
-        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(|source| self.bad(source))?;
+        let reading = self.parse_ledger(text, position)?;
+        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
         Ok(Some(Folded { state, end: reading.end, covered, size }))
     }
 
-    fn keep(&self, folder: &GuardedFolder, end: &LedgerPosition, state: &RunState) -> Result<(), RunStoreError> {
+    fn write_snapshot(
+        &self,
+        folder: &GuardedFolder,
+        end: &LedgerPosition,
+        state: &RunState,
+    ) -> Result<(), RunStoreError> {
         Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
     }
 
@@ -316,13 +327,13 @@ impl Run {
         if size == whole {
             return Ok(());
         }
-        let (_, torn) = self.text(folder, whole)?;
-        let name = format!("{TORN}{}", folder.file_names(TORN)?.len() + 1);
+        let (_, torn) = self.ledger_text(folder, whole)?;
+        let name = format!("{TORN_PREFIX}{}", folder.file_names(TORN_PREFIX)?.len() + 1);
         folder.create_durably(&name, &torn)?;
         Ok(folder.truncate_durably(LEDGER, whole)?)
     }
 }
 
-fn nothing() -> LedgerError {
-    LedgerError { seq: 0, what: "is missing: nothing was ever written down".to_owned() }
+fn empty_ledger() -> LedgerError {
+    LedgerError { seq: 0, problem: "is missing: nothing was ever written down".to_owned() }
 }

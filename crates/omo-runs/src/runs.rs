@@ -14,7 +14,7 @@ use crate::error::RunStoreError;
 use crate::ledger::{self, LedgerPosition};
 use crate::letters;
 use crate::place::{self, FolderLocation};
-use crate::run::{ExclusiveGuard, GOING, LEDGER, MARKER, MAX_LEDGER, PATIENCE, Run};
+use crate::run::{ExclusiveGuard, LEDGER, LOCK_TIMEOUT, MARKER, MAX_LEDGER, REMOVAL_MARKER, Run};
 
 /// What the name of a run's folder begins with until all that belongs there is in it: no id does.
 const UNFINISHED: &str = ".new-";
@@ -56,7 +56,7 @@ impl RunStore {
 
     /// Lets one process at a time open a run: what it has seen of the others is true until it is done.
     pub fn lock_opening(&self) -> Result<ExclusiveGuard, RunStoreError> {
-        Ok(ExclusiveGuard::new(StateLock::take_named(&self.place.create()?, OPENING, PATIENCE)?))
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.place.create()?, OPENING, LOCK_TIMEOUT)?))
     }
 
     /// The folder that they are in.
@@ -67,7 +67,7 @@ impl RunStore {
     /// All of them, the newest first. One that cannot be read is listed with why.
     pub fn list(&self) -> Result<Vec<ListedRun>, RunStoreError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
-        let listed = self.ids(&base)?.into_iter().filter(|id| self.is_there(id)).map(|id| {
+        let listed = self.ids(&base)?.into_iter().filter(|id| self.exists(id)).map(|id| {
             let state = self.run(&id).state();
             ListedRun { id, state }
         });
@@ -76,8 +76,8 @@ impl RunStore {
 
     /// The run of this id.
     pub fn get(&self, id: &str) -> Result<Run, RunStoreError> {
-        let id = id::checked(id)?;
-        if self.is_there(id) { Ok(self.run(id)) } else { Err(RunStoreError::NotFound(id.to_owned())) }
+        let id = id::parse_id(id)?;
+        if self.exists(id) { Ok(self.run(id)) } else { Err(RunStoreError::NotFound(id.to_owned())) }
     }
 
     /// Begins a run with what happened first. It is there whole, or not at all.
@@ -89,15 +89,15 @@ impl RunStore {
         more: Vec<EventKind>,
     ) -> Result<(Run, RunState), RunStoreError> {
         let base = self.place.create()?;
-        let _lock = StateLock::take(&base, PATIENCE)?;
+        let _lock = StateLock::take(&base, LOCK_TIMEOUT)?;
         let id = new_id(&base, now)?;
-        let (events, state) = self.first(actor, now, opened, more)?;
+        let (events, state) = self.opening_events(actor, now, opened, more)?;
         let (text, end) = ledger::write(&events, &id, &self.key, &LedgerPosition::default())?;
         if end.offset > MAX_LEDGER {
-            return Err(RunStoreError::TooLarge(self.place.inner(&id).path().join(LEDGER)));
+            return Err(RunStoreError::TooLarge(self.place.subfolder(&id).path().join(LEDGER)));
         }
         let unfinished = format!("{UNFINISHED}{id}");
-        let placed = self.fill(&base, &unfinished, &id, &text).and_then(|()| {
+        let placed = self.write_run_folder(&base, &unfinished, &id, &text).and_then(|()| {
             base.rename(&unfinished, &id)?;
             base.sync_names()
         });
@@ -114,13 +114,13 @@ impl RunStore {
     /// does whatever is no run.
     pub fn gc(&self, keep_since: Timestamp) -> Result<Vec<String>, RunStoreError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
-        let _lock = StateLock::take(&base, PATIENCE)?;
+        let _lock = StateLock::take(&base, LOCK_TIMEOUT)?;
         for name in base.file_names(UNFINISHED)? {
             base.remove_folder(&name)?;
         }
         let mut removed = Vec::new();
         for id in self.ids(&base)? {
-            if self.retire(&id, keep_since)? {
+            if self.mark_for_removal(&id, keep_since)? {
                 base.remove_folder(&id)?;
                 removed.push(id);
             }
@@ -129,10 +129,10 @@ impl RunStore {
     }
 
     /// Closes a run that will be removed; no process can add to it from then on.
-    fn retire(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunStoreError> {
+    fn mark_for_removal(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunStoreError> {
         let run = self.run(id);
         let folder = run.open()?;
-        if folder.contains(GOING) {
+        if folder.contains(REMOVAL_MARKER) {
             return Ok(true);
         }
         let _lock = run.lock(&folder)?;
@@ -140,23 +140,23 @@ impl RunStore {
         if !run.state_in(&folder).is_ok_and(is_old) {
             return Ok(false);
         }
-        folder.create_durably(GOING, b"")?;
+        folder.create_durably(REMOVAL_MARKER, b"")?;
         Ok(true)
     }
 
     fn run(&self, id: &str) -> Run {
-        Run::new(id, self.place.inner(id), self.key.clone())
+        Run::new(id, self.place.subfolder(id), self.key.clone())
     }
 
     /// Whether there is such a run, and it is not being removed.
-    fn is_there(&self, id: &str) -> bool {
-        self.proved(id).is_some_and(|folder| !folder.contains(GOING))
+    fn exists(&self, id: &str) -> bool {
+        self.open_proved(id).is_some_and(|folder| !folder.contains(REMOVAL_MARKER))
     }
 
     /// The folder of a run, if it can be proved to be one: it lies here without a link, and says itself
     /// which run it is of.
-    fn proved(&self, id: &str) -> Option<GuardedFolder> {
-        let folder = id::is_id(id).then(|| self.place.inner(id).open().ok().flatten()).flatten()?;
+    fn open_proved(&self, id: &str) -> Option<GuardedFolder> {
+        let folder = id::is_id(id).then(|| self.place.subfolder(id).open().ok().flatten()).flatten()?;
         let marker = folder.read(MARKER, MAX_MARKER).ok()??;
         (marker == id.as_bytes()).then_some(folder)
     }
@@ -164,12 +164,12 @@ impl RunStore {
     /// The ids of what is proved to be a run, the newest first: the time is at their beginning.
     fn ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunStoreError> {
         let mut ids = base.file_names("")?;
-        ids.retain(|id| self.proved(id).is_some());
+        ids.retain(|id| self.open_proved(id).is_some());
         ids.reverse();
         Ok(ids)
     }
 
-    fn first(
+    fn opening_events(
         &self,
         actor: &EventActor,
         now: Timestamp,
@@ -177,9 +177,9 @@ impl RunStore {
         more: Vec<EventKind>,
     ) -> Result<(Vec<RunEvent>, RunState), RunStoreError> {
         let bad = |source| RunStoreError::Ledger { path: self.place.path(), source };
-        let event = |seq, what| RunEvent { seq, ts: now, actor: actor.clone(), what };
+        let event = |seq, what| RunEvent { seq, ts: now, actor: actor.clone(), kind: what };
         let opened = event(1, opened);
-        let mut state = RunState::open(&opened).map_err(bad)?;
+        let mut state = RunState::from_first_event(&opened).map_err(bad)?;
         let mut events = vec![opened];
         for what in more {
             let next = event(state.seq + 1, what);
@@ -189,9 +189,15 @@ impl RunStore {
         Ok((events, state))
     }
 
-    fn fill(&self, base: &GuardedFolder, unfinished: &str, id: &str, ledger: &[u8]) -> Result<(), FolderError> {
+    fn write_run_folder(
+        &self,
+        base: &GuardedFolder,
+        unfinished: &str,
+        id: &str,
+        ledger: &[u8],
+    ) -> Result<(), FolderError> {
         base.empty_folder(unfinished)?;
-        let folder = self.place.inner(unfinished).create()?;
+        let folder = self.place.subfolder(unfinished).create()?;
         folder.create_durably(MARKER, id.as_bytes())?;
         folder.create_durably(LEDGER, ledger)?;
         folder.sync_names()
@@ -204,7 +210,7 @@ fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunStoreError>
     let (day, time) = digits.split_at_checked(8).unwrap_or_default();
     let time: String = time.chars().take(6).collect();
     loop {
-        let id = format!("{day}-{time}-{}", letters::random(LETTERS)?);
+        let id = format!("{day}-{time}-{}", letters::random_letters(LETTERS)?);
         if !base.contains(&id) {
             return Ok(id);
         }

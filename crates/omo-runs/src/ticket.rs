@@ -1,6 +1,6 @@
 //! What a worker shows to say that it is the one who was given a unit.
 
-use omo_plan::digest::sha256;
+use omo_plan::digest::sha256_hex;
 
 use crate::error::RunStoreError;
 use crate::letters;
@@ -18,9 +18,9 @@ pub struct Ticket {
 }
 
 /// Makes a ticket that cannot be guessed.
-pub fn ticket() -> Result<Ticket, RunStoreError> {
-    let text = letters::random(LETTERS)?;
-    let digest = sha256(text.as_bytes());
+pub fn new_ticket() -> Result<Ticket, RunStoreError> {
+    let text = letters::random_letters(LETTERS)?;
+    let digest = sha256_hex(text.as_bytes());
     Ok(Ticket { text, digest })
 }
 
@@ -30,9 +30,9 @@ mod tests {
 
     #[test]
     fn no_two_tickets_are_the_same_and_the_digest_is_that_of_the_text() {
-        let (one, other) = (ticket().unwrap(), ticket().unwrap());
+        let (one, other) = (new_ticket().unwrap(), new_ticket().unwrap());
         assert_ne!(one.text, other.text);
-        assert_eq!(one.digest, sha256(one.text.as_bytes()));
+        assert_eq!(one.digest, sha256_hex(one.text.as_bytes()));
         assert_eq!(one.text.len(), LETTERS);
     }
 }

@@ -19,7 +19,7 @@ use omo_runs::engine::{CompletionReport, Engine, RunOpening, SilentWatcher, plan
 use omo_runs::{Run, RunStore};
 use omo_store::pending_approval;
 use omo_store::trust::GivenApproval;
-use omo_testkit::{plans, trials, wait_until};
+use omo_testkit::{main_tests, plans, wait_until};
 use tempfile::TempDir;
 
 fn main() -> ExitCode {
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         "a_check_that_hangs_is_ended_with_its_children_and_proves_nothing",
         a_check_that_hangs_is_ended_with_its_children_and_proves_nothing,
     )];
-    trials::run(tests.iter().copied().filter(|_| cfg!(unix)))
+    main_tests::run(tests.iter().copied().filter(|_| cfg!(unix)))
 }
 
 /// A repository, and its user's state.
@@ -61,7 +61,7 @@ fn now() -> Timestamp {
 /// A run of one unit with this check, which its user approved.
 fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
     let mut plan = plans::plan(&[("1", &[])]);
-    plan.units.iter_mut().for_each(|unit| unit.checks = vec![check.clone()]);
+    plan.tasks.iter_mut().for_each(|unit| unit.checks = vec![check.clone()]);
     let (root, home) = (stage.project(), stage.home());
     let approved = pending_approval::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
     let all = pending_approval::read_all(Some(&home), &root).unwrap();
@@ -69,10 +69,10 @@ fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
     pending_approval::approve(Some(&home), &root, &all[0], given).unwrap();
     let opened = EventKind::from(RunOpening {
         plan,
-        approved,
+        commands_digest: approved,
         root: root.display().to_string(),
         base: None,
-        asked: None,
+        scope: None,
         mode: ExecutionMode::Batches,
     });
     RunStore::create(&root, Some(&home)).unwrap().begin(&EventActor::default(), now(), opened, Vec::new()).unwrap().0
@@ -83,17 +83,17 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let command = "sleep 300 & echo $! > child; echo begun; wait";
     let run = run_with(&stage, &TaskCheck { timeout_seconds: 1, ..TaskCheck::new(command) });
     let (root, home) = (stage.project(), stage.home());
-    let environment = CheckEnvironment::of_gates(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
+    let environment = CheckEnvironment::from_variables(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
     let caller = VerbCaller::default();
     let engine = Engine {
         run: &run,
         root: &root,
-        tree: &root,
+        work_tree: &root,
         state_home: &home,
         caller,
         environment: &environment,
         now,
-        data: None,
+        plugin_data: None,
         warn: |_| {},
     };
     let started = engine.start("1", &mut SilentWatcher).unwrap();

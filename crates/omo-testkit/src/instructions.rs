@@ -113,7 +113,7 @@ impl InstructionCase {
             samples::write_state(&mut text, state)?;
             lab.write(".sisyphus/cc-omo/runtime.local.json", &String::from_utf8(text)?)?;
             if let SampleSessions::WithOurs(_) = state {
-                samples::seal(lab.project(), &lab.home().join(".local/state"))?;
+                samples::seal_session(lab.project(), &lab.home().join(".local/state"))?;
             }
         }
         // Nothing of the runner's own environment: its length would be counted as well.
@@ -157,9 +157,9 @@ pub struct InstructionCounts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountChange {
     /// Near enough.
-    Kept,
+    Same,
     /// There is none yet.
-    New,
+    Unknown,
     /// It grew by more than is let pass.
     Grown {
         /// By how much of what is held.
@@ -173,15 +173,15 @@ pub enum CountChange {
 }
 
 /// Compares a count with the one that is held.
-pub fn judge(held: Option<u64>, counted: u64) -> CountChange {
-    let Some(held) = held else { return CountChange::New };
+pub fn compare_count(held: Option<u64>, counted: u64) -> CountChange {
+    let Some(held) = held else { return CountChange::Unknown };
     let percent = |change: u64| change.saturating_mul(100) / held.max(1);
     if counted > held + held / TOLERANCE {
         CountChange::Grown { percent: percent(counted - held) }
     } else if counted < held - held / TOLERANCE {
         CountChange::Shrunk { percent: percent(held - counted) }
     } else {
-        CountChange::Kept
+        CountChange::Same
     }
 }
 
@@ -191,26 +191,26 @@ pub fn count_all(binaries: &Path) -> Result<BTreeMap<String, u64>> {
 }
 
 /// The counts that are held for a target, where there are any.
-pub fn held(triple: &str) -> Result<Option<InstructionCounts>> {
-    Ok(read(&file()?)?.remove(triple))
+pub fn recorded_counts(triple: &str) -> Result<Option<InstructionCounts>> {
+    Ok(read_counts(&counts_file()?)?.remove(triple))
 }
 
 /// Holds other counts for a target from now on.
-pub fn hold(triple: &str, counts: InstructionCounts) -> Result<PathBuf> {
-    let file = file()?;
-    let mut all = read(&file)?;
+pub fn record_counts(triple: &str, counts: InstructionCounts) -> Result<PathBuf> {
+    let file = counts_file()?;
+    let mut all = read_counts(&file)?;
     all.insert(triple.to_owned(), counts);
     std::fs::write(&file, format!("{}\n", serde_json::to_string_pretty(&all)?))
         .with_context(|| format!("write {}", file.display()))?;
     Ok(file)
 }
 
-fn file() -> Result<PathBuf> {
+fn counts_file() -> Result<PathBuf> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("find the top of the repository")?;
     Ok(top.join("benches").join("instructions.json"))
 }
 
-fn read(file: &Path) -> Result<BTreeMap<String, InstructionCounts>> {
+fn read_counts(file: &Path) -> Result<BTreeMap<String, InstructionCounts>> {
     match std::fs::read(file) {
         Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("parse {}", file.display())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(BTreeMap::new()),
@@ -224,12 +224,12 @@ mod tests {
 
     #[test]
     fn a_tenth_more_is_let_pass_and_no_more() {
-        assert_eq!(judge(Some(1_000), 1_100), CountChange::Kept);
-        assert_eq!(judge(Some(1_000), 900), CountChange::Kept);
-        assert_eq!(judge(Some(1_000), 1_101), CountChange::Grown { percent: 10 });
-        assert_eq!(judge(Some(1_000), 2_000), CountChange::Grown { percent: 100 });
-        assert_eq!(judge(Some(1_000), 890), CountChange::Shrunk { percent: 11 });
-        assert_eq!(judge(None, 5), CountChange::New);
+        assert_eq!(compare_count(Some(1_000), 1_100), CountChange::Same);
+        assert_eq!(compare_count(Some(1_000), 900), CountChange::Same);
+        assert_eq!(compare_count(Some(1_000), 1_101), CountChange::Grown { percent: 10 });
+        assert_eq!(compare_count(Some(1_000), 2_000), CountChange::Grown { percent: 100 });
+        assert_eq!(compare_count(Some(1_000), 890), CountChange::Shrunk { percent: 11 });
+        assert_eq!(compare_count(None, 5), CountChange::Unknown);
     }
 
     #[test]

@@ -22,17 +22,17 @@ mod ids;
 pub mod instructions;
 mod json;
 mod lab;
+pub mod main_tests;
 pub mod model;
+mod npm_registry;
 pub mod plans;
 mod process;
-mod registry;
 pub mod samples;
 pub mod stand_in;
 #[cfg(target_os = "linux")]
 pub mod strace;
 #[cfg(unix)]
 mod terminal;
-pub mod trials;
 mod wait;
 
 pub use client::{Client, NoClient, PrintRun};
@@ -40,8 +40,8 @@ pub use environment::timestamp;
 pub use git_server::GitServer;
 pub use lab::{Lab, LabBuilder};
 pub use model::{MockModel, ModelScript, ModelTurn};
+pub use npm_registry::NpmRegistry;
 pub use process::{read_in_background, run_command};
-pub use registry::NpmRegistry;
 pub use stand_in::{HookRun, StandIn};
 #[cfg(unix)]
 pub use terminal::Terminal;

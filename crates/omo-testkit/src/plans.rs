@@ -2,30 +2,31 @@
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
-    Dialect, OnFailure, OnTaskFail, Parallelism, Plan, PlanSource, RunPolicy, SCHEMA, Task, TaskComplexity, TaskKind,
+    Dialect, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy, Task, TaskComplexity,
+    TaskKind,
 };
 use omo_plan::run::event::EventKind;
 
 /// A plan with these units, each with what it depends on.
 pub fn plan(units: &[(&str, &[&str])]) -> Plan {
     Plan {
-        schema: SCHEMA,
+        schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
         source: PlanSource { path: "docs/plan.md".to_owned(), sha256: "0".repeat(64), bytes: 1 },
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
-        units: units.iter().map(|(id, deps)| unit(id, deps)).collect(),
+        tasks: units.iter().map(|(id, deps)| unit(id, deps)).collect(),
         groups: Vec::new(),
         final_checks: Vec::new(),
         policy: RunPolicy {
-            on_unit_fail: OnTaskFail::Continue,
+            on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,
             max_workers: 1,
-            max_iterations: 1,
+            max_rounds: 1,
             batch_size: 5,
-            wants_contracts: false,
-            hub_k: 3,
+            requires_contracts: false,
+            hub_dependents: 3,
             skips_verification: false,
         },
         diagnostics: Vec::new(),
@@ -43,12 +44,12 @@ fn unit(id: &str, deps: &[&str]) -> Task {
         pair: None,
         deps: deps.iter().map(|dep| (*dep).to_owned()).collect(),
         files: Vec::new(),
-        never: Vec::new(),
+        never_touch: Vec::new(),
         checks: Vec::new(),
         red_check: None,
         on_failure: OnFailure::Hold,
         alternative: None,
-        attempts_max: 1,
+        max_attempts: 1,
         commit: None,
         stop_after: false,
         criteria: Vec::new(),
@@ -60,20 +61,20 @@ fn unit(id: &str, deps: &[&str]) -> Task {
 }
 
 /// The event that opens a run of a plan.
-pub fn opened(plan: Plan) -> EventKind {
+pub fn run_opened(plan: Plan) -> EventKind {
     EventKind::RunOpened {
         plan: Box::new(plan),
         approved: "0".repeat(64),
         root: "/p".to_owned(),
         base: None,
-        asked: None,
+        scope: None,
         mode: None,
     }
 }
 
 /// An event that can happen at any time, and that tells itself from others.
-pub fn event(name: &str) -> EventKind {
-    EventKind::ProjectionDrift { file: name.to_owned(), kept: None }
+pub fn marker_event(name: &str) -> EventKind {
+    EventKind::ProjectionChanged { file: name.to_owned(), backup: None }
 }
 
 /// A time, so many seconds after another.

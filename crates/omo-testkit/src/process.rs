@@ -76,12 +76,12 @@ fn spawn(command: &mut Command) -> Result<Child> {
 /// Runs a command that may be run again, as often as a test needs it: with the environment that it
 /// sets itself and no other, and with `input` to read.
 pub fn run_command(command: &Command, input: &str) -> Result<HookRun> {
-    let command = as_given(Command::new(command.get_program()), command);
+    let command = with_settings_of(Command::new(command.get_program()), command);
     Ok(HookRun::from(run(command, Some(input), LIMIT)?))
 }
 
 /// The arguments, the environment and the folder of one command, in another.
-pub(crate) fn as_given(mut command: Command, given: &Command) -> Command {
+pub(crate) fn with_settings_of(mut command: Command, given: &Command) -> Command {
     command.args(given.get_args()).env_clear();
     command.envs(given.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if let Some(folder) = given.get_current_dir() {

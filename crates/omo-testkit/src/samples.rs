@@ -94,19 +94,19 @@ pub fn write_state(to: &mut impl Write, sessions: SampleSessions) -> io::Result<
     write!(to, "{{\"version\":1,\"sessions\":{{")?;
     for number in 0..others {
         let comma = if number == 0 { "" } else { ",\n" };
-        write!(to, "{comma}\"00000000-0000-4000-8000-{number:012}\":{}", entry(false))?;
+        write!(to, "{comma}\"00000000-0000-4000-8000-{number:012}\":{}", session_entry(false))?;
     }
     if let SampleSessions::WithOurs(_) = sessions {
         let comma = if others == 0 { "" } else { ",\n" };
-        write!(to, "{comma}\"{SESSION}\":{}", ours())?;
+        write!(to, "{comma}\"{SESSION}\":{}", sample_run())?;
     }
     writeln!(to, "}}}}")
 }
 
 /// Seals the run of [`SESSION`] in a project's state, as omo itself would have written it.
-pub fn seal(project: &Path, state_home: &Path) -> Result<()> {
+pub fn seal_session(project: &Path, state_home: &Path) -> Result<()> {
     let id = SessionId::parse(SESSION)?;
-    let now = Timestamp::parse(&at()).context("no time")?;
+    let now = Timestamp::parse(&start_of_day()).context("no time")?;
     let options = StateUpdateOptions {
         deadline: Duration::from_secs(3),
         corrupt: CorruptPolicy::Refuse,
@@ -122,8 +122,8 @@ pub fn forget_revision(state_home: &Path) -> io::Result<()> {
     std::fs::write(state_home.join(format!("omo/sessions/session-{SESSION}")), format!("{:020}\n", 0))
 }
 
-fn ours() -> Value {
-    let mut ours = entry(true);
+fn sample_run() -> Value {
+    let mut ours = session_entry(true);
     // The last block is long ago: within the cooldown a Stop would be let through.
     if let Some(ulw) = ours.get_mut("ulw").and_then(Value::as_object_mut) {
         ulw.remove("lastStopAt");
@@ -135,13 +135,13 @@ fn ours() -> Value {
 ///
 /// No finer, since how much work a search in the state is depends on the digits in it: with the time of
 /// now, one count in a hundred was larger by a fiftieth.
-fn at() -> String {
+fn start_of_day() -> String {
     let now = timestamp();
     now.split_once('T').map_or_else(|| now.clone(), |(day, _)| format!("{day}T00:00:00.000Z"))
 }
 
-fn entry(enabled: bool) -> Value {
-    let at = at();
+fn session_entry(enabled: bool) -> Value {
+    let at = start_of_day();
     json!({
         "ulw": {"enabled": enabled, "stopBlocks": 3, "lastStopAt": at, "startedAt": null,
                 "task": "ulw fix the parser so that every test of the suite passes", "trigger": "keyword", "paused": null},
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_state_of_one_day_is_the_same_whenever_it_is_written() {
         let time = |state: &Value| state["updatedAt"].as_str().and_then(|at| at.split_once('T')).unwrap().1.to_owned();
-        assert_eq!(time(&entry(true)), "00:00:00.000Z");
+        assert_eq!(time(&session_entry(true)), "00:00:00.000Z");
     }
 
     #[test]

@@ -82,7 +82,7 @@ pub fn run_alone_with_error(command: &Command, input: &str, at: &SystemCall, err
 }
 
 /// Whether some of these calls start another process.
-pub fn start_another(calls: &[SystemCall]) -> bool {
+pub fn starts_a_process(calls: &[SystemCall]) -> bool {
     calls.iter().any(|call| ["clone", "clone3", "fork", "vfork"].contains(&&*call.name))
 }
 
@@ -99,7 +99,7 @@ fn traced(command: &Command, input: &str, options: &[&str]) -> Result<TracedRun>
 fn wrapped(command: &Command, log: &Path, options: &[&str]) -> Command {
     let mut strace = Command::new("strace");
     strace.args(["-qq", "-s", "256", "-o"]).arg(log).args(options).arg("--").arg(command.get_program());
-    process::as_given(strace, command)
+    process::with_settings_of(strace, command)
 }
 
 /// The calls that a log of strace names. One that strace wrote in two parts, since another process
@@ -167,14 +167,14 @@ mod tests {
         let opened = whole.calls.iter().rfind(|call| call.name == "openat").unwrap();
         let refused = run_with_fault(&cat, "", opened, CallFault::Error("EACCES")).unwrap();
         assert!(refused.is_faulted && refused.run.stderr.contains("Permission denied"), "{refused:?}");
-        assert!(!start_another(&whole.calls));
+        assert!(!starts_a_process(&whole.calls));
         let alone = run_alone_with_error(&cat, "", opened, "EACCES").unwrap();
         assert_eq!((&alone.run.stderr, alone.run.status), (&refused.run.stderr, refused.run.status));
         let injected = |traced: &TracedRun| traced.calls.iter().position(|call| call.line.contains("(INJECTED)"));
         assert_eq!((alone.is_faulted, injected(&alone)), (true, injected(&refused)));
         let mut shell = Command::new("sh");
         shell.args(["-c", "true | cat"]).env("PATH", "/usr/bin:/bin");
-        assert!(start_another(&run(&shell, "").unwrap().calls));
+        assert!(starts_a_process(&run(&shell, "").unwrap().calls));
         let killed = run_with_fault(&cat, "", opened, CallFault::Kill).unwrap();
         assert!(killed.is_faulted && !killed.run.status.success() && killed.run.stdout.is_empty(), "{killed:?}");
     }

@@ -8,7 +8,7 @@ use anstream::println;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use omo_core::session::HookEvent;
-use omo_testkit::instructions::{self, CASES, CountChange, InstructionCase, InstructionCounts, judge};
+use omo_testkit::instructions::{self, CASES, CountChange, InstructionCase, InstructionCounts, compare_count};
 
 use crate::plugin::Build;
 use crate::{cargo, plugin, profile};
@@ -32,16 +32,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let plugin = plugin::build()?;
     let triple = plugin.build.triple();
     let counts = instructions::count_all(&plugin.path.join("bin"))?;
-    let held = instructions::held(triple)?;
+    let held = instructions::recorded_counts(triple)?;
     println!("{:<44} {:>12} {:>12}", format!("instructions, {triple}"), "held", "now");
     for (name, count) in &counts {
         let held = held.as_ref().and_then(|held| held.counts.get(name)).copied();
         let shown = held.map_or_else(|| "-".to_owned(), |held| held.to_string());
-        println!("{name:<44} {shown:>12} {count:>12}{}", remark(judge(held, *count)));
+        println!("{name:<44} {shown:>12} {count:>12}{}", remark(compare_count(held, *count)));
     }
     if options.accept {
         let rustc = cargo::output(Command::new("rustc").arg("--version"))?.trim().to_owned();
-        let file = instructions::hold(triple, InstructionCounts { rustc, counts })?;
+        let file = instructions::record_counts(triple, InstructionCounts { rustc, counts })?;
         println!("\nheld from now on: {}", file.display());
     }
     break_down(&plugin.build)
@@ -49,8 +49,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn remark(verdict: CountChange) -> String {
     match verdict {
-        CountChange::Kept => String::new(),
-        CountChange::New => "   new".to_owned(),
+        CountChange::Same => String::new(),
+        CountChange::Unknown => "   new".to_owned(),
         CountChange::Grown { percent } => format!("   grew by {percent} %"),
         CountChange::Shrunk { percent } => format!("   shrank by {percent} %"),
     }

@@ -1,12 +1,12 @@
 //! Runs of plans from outside, with bad input, faults and rivals: what `omo` says, how it ends, and
 //! that every file is as it was.
 
-mod edited;
-mod handed;
-mod holders;
-mod judged;
+mod command_sequences;
+mod dispatch;
+mod edited_plan;
 mod opening;
 mod projections;
-mod refused;
-mod sequences;
+mod refusals;
+mod run_ownership;
+mod task_verification;
 mod typed;

@@ -7,16 +7,16 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
-use omo_tests::planned::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, plan, play, task, two};
-use omo_tests::stage::Scene;
+use omo_tests::plan_project::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, plan_text, play, task, two_tasks};
+use omo_tests::scene::Scene;
 
 /// Opening this plan is refused, and nothing is written anywhere.
 fn refused(ground: &Ground, plan: &str, status: i32, message: &str, hint: &str) -> Result<()> {
-    let before = ground.all()?;
+    let before = ground.file_tree()?;
     for arguments in [&["run", "start", "--batches", plan][..], &["run", "start", "--batches", "--again", plan]] {
-        let said = ground.person(arguments)?.refuses(status, message, hint);
+        let said = ground.omo_at_terminal(arguments)?.refuses(status, message, hint);
         said.with_context(|| format!("{arguments:?}"))?;
-        before.is_still(&ground.all()?, &[]).with_context(|| format!("{arguments:?}"))?;
+        before.require_unchanged(&ground.file_tree()?, &[]).with_context(|| format!("{arguments:?}"))?;
     }
     Ok(())
 }
@@ -31,24 +31,24 @@ fn fifo(path: &Path) -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_no_plan_of_this_project_opens_no_run() {
     let cases: &[Case] = &[
-        ("missing", two(), |g| {
+        ("missing", two_tasks(), |g| {
             for name in ["docs/none.md", "none/none.md", "docs/plan.md/x", "\u{1b}[2J.md"] {
                 refused(g, name, 3, "file not found: ", "from the folder that you are in")?;
             }
             Ok(())
         }),
-        ("outside of the project", two(), |g| {
+        ("outside of the project", two_tasks(), |g| {
             let outside = g.lab().root().join("outside.md");
-            fs::write(&outside, two())?;
+            fs::write(&outside, two_tasks())?;
             let link = g.lab().project().join("link.md");
             symlink(&outside, &link)?;
             for name in [outside.to_str().context("no text")?, "link.md"] {
                 refused(g, name, 5, "lies outside of this project", "copy the plan here")?;
             }
-            ensure!(fs::read_to_string(&outside)? == two());
+            ensure!(fs::read_to_string(&outside)? == two_tasks());
             Ok(())
         }),
-        ("no file", two(), |g| {
+        ("no file", two_tasks(), |g| {
             fifo(&g.lab().project().join("fifo.md"))?;
             symlink("loop.md", g.lab().project().join("loop.md"))?;
             for name in ["fifo.md", "docs", "."] {
@@ -57,21 +57,21 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
             refused(g, "loop.md", 3, "file not found: ", "")?;
             Ok(())
         }),
-        ("too large", two(), |g| {
-            let mut text = two();
+        ("too large", two_tasks(), |g| {
+            let mut text = two_tasks();
             text.push_str(&"x\n".repeat(9 * 1024 * 1024));
             g.lab().write("large.md", &text)?;
             refused(g, "large.md", 4, "large.md has", "omo plan lint")
         }),
-        ("not a plan, or a broken one", two(), |g| {
+        ("not a plan, or a broken one", two_tasks(), |g| {
             let broken = [
                 ("empty.md", String::new()),
                 ("bytes.md", "\u{0}\u{1}\u{2}".to_owned()),
                 ("prose.md", "# Notes\n\nNothing to do.\n".to_owned()),
-                ("twice.md", plan(&[task("1", "", "true"), task("1", "", "true")])),
-                ("cycle.md", plan(&[task("1", "Task 2", "true"), task("2", "Task 1", "true")])),
-                ("itself.md", plan(&[task("1", "Task 1", "true")])),
-                ("unknown.md", plan(&[task("1", "Task 9", "true")])),
+                ("twice.md", plan_text(&[task("1", "", "true"), task("1", "", "true")])),
+                ("cycle.md", plan_text(&[task("1", "Task 2", "true"), task("2", "Task 1", "true")])),
+                ("itself.md", plan_text(&[task("1", "Task 1", "true")])),
+                ("unknown.md", plan_text(&[task("1", "Task 9", "true")])),
             ];
             for (name, text) in broken {
                 g.lab().write(name, &text)?;
@@ -86,32 +86,32 @@ fn what_is_no_plan_of_this_project_opens_no_run() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
-    let plugin = omo_tests::stage::plugin();
+    let plugin = omo_tests::scene::plugin();
     let lab = Lab::builder().without_git().build().unwrap();
-    lab.write(PLAN, &two()).unwrap();
+    lab.write(PLAN, &two_tasks()).unwrap();
     let ground = Ground { scene: Scene::in_lab(&plugin, lab).unwrap(), options: &[] };
     refused(&ground, PLAN, 5, "is in no git repository", "`git init` makes one").unwrap();
     for arguments in [&["agent", "next"][..], &["run", "resume"], &["agent", "start", "1"]] {
-        ground.person(arguments).unwrap().refuses(3, "no plan run is open here", "omo run start").unwrap();
+        ground.omo_at_terminal(arguments).unwrap().refuses(3, "no plan run is open here", "omo run start").unwrap();
     }
 
     let cases: &[Case] = &[
-        ("a file in the way of the checkpoint's folder", two(), |g| {
+        ("a file in the way of the checkpoint's folder", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             g.lab().write(".claude", "")?;
             cannot_be_written(g, &digest)
         }),
-        ("a file in the way of the report's folder", two(), |g| {
+        ("a file in the way of the report's folder", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             g.lab().write("docs/06-plans", "")?;
             cannot_be_written(g, &digest)
         }),
-        ("a link in its place", two(), |g| {
+        ("a link in its place", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             symlink(g.lab().home(), g.lab().project().join(".claude"))?;
             cannot_be_written(g, &digest)
         }),
-        ("a link in the report's place", two(), |g| {
+        ("a link in the report's place", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             let outside = g.lab().root().join("outside.md");
             fs::write(&outside, "mine\n")?;
@@ -128,9 +128,9 @@ fn without_a_repository_or_a_place_to_write_no_run_is_opened() {
 #[test]
 #[ignore = "needs a mount namespace: cargo xtask test"]
 fn in_a_tree_that_is_mounted_read_only_no_run_is_opened() {
-    let case: Case = ("read-only", two(), |g| {
+    let case: Case = ("read-only", two_tasks(), |g| {
         let digest = g.digest(PLAN)?;
-        let before = g.all()?;
+        let before = g.file_tree()?;
         let project = g.lab().project().to_str().context("no text")?.to_owned();
         // In a mount namespace of its own, so that nothing is left to be undone.
         let script = "mount --bind \"$1\" \"$1\" && mount -o remount,ro,bind \"$1\" && cd \"$1\" && shift && \"$@\"; \
@@ -140,70 +140,78 @@ fn in_a_tree_that_is_mounted_read_only_no_run_is_opened() {
         let said = Said::of(&command.args(["run", "start", "--batches", PLAN, "--digest", &digest]).output()?);
         ensure!(said.err.starts_with("error: ") && said.err.contains("\nhint: "), "{}", said.err);
         ensure!(said.err.ends_with("status 9\n"), "{}", said.err);
-        before.is_still(&g.all()?, &["/home/.local/state/omo"])
+        before.require_unchanged(&g.file_tree()?, &["/home/.local/state/omo"])
     });
     play(&[case]).unwrap();
 }
 
 fn cannot_be_written(ground: &Ground, digest: &str) -> Result<()> {
-    let before = ground.all()?;
-    ground.person(&["run", "start", "--batches", PLAN, "--digest", digest])?.refuses(9, "omo leaves it", "")?;
+    let before = ground.file_tree()?;
+    ground.omo_at_terminal(&["run", "start", "--batches", PLAN, "--digest", digest])?.refuses(
+        9,
+        "omo leaves it",
+        "",
+    )?;
     // That its user approved the commands is true whatever became of the run.
-    before.is_still(&ground.all()?, &["/home/.local/state/omo"])
+    before.require_unchanged(&ground.file_tree()?, &["/home/.local/state/omo"])
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
     let cases: &[Case] = &[
-        ("a session that no user told to", two(), |g| {
+        ("a session that no user told to", two_tasks(), |g| {
             let session = g.session()?;
             for _ in 0..2 {
-                let before = g.all()?;
-                let said = g.model(&session, &["run", "start", "--batches", PLAN])?;
+                let before = g.file_tree()?;
+                let said = g.omo_in_session(&session, &["run", "start", "--batches", PLAN])?;
                 let said =
                     said.refuses(7, "you have not approved them", "/omo:execute --batches docs/plan.md --approve ")?;
                 ensure!(said.err.contains("  1  grep -q one words/1.txt\n"), "{}", said.err);
-                before.is_still(&g.all()?, &["/home/.local"])?;
+                before.require_unchanged(&g.file_tree()?, &["/home/.local"])?;
                 let digest = said.err.split("--approve ").nth(1).context("no code")?;
                 let code = digest.split_whitespace().next().context("no code")?.to_owned();
                 for arguments in [&["--digest", &code][..], &["--digest", &g.digest(PLAN)?]] {
                     let all = [&["run", "start", "--batches", PLAN][..], arguments].concat();
-                    g.model(&session, &all)?.refuses(7, "you have not approved them", "--approve")?;
+                    g.omo_in_session(&session, &all)?.refuses(7, "you have not approved them", "--approve")?;
                 }
                 ensure!(!g.runs().exists() && !g.lab().project().join(CHECKPOINT).exists());
             }
             Ok(())
         }),
-        ("the code in the prompt of something else than a person", two(), |g| {
+        ("the code in the prompt of something else than a person", two_tasks(), |g| {
             let mut session = g.session()?;
-            let said = g.model(&session, &["run", "start", "--batches", PLAN])?.ends(7)?;
+            let said = g.omo_in_session(&session, &["run", "start", "--batches", PLAN])?.exits_with(7)?;
             let line = said.err.lines().find(|line| line.contains("--approve")).context("no line")?.trim().to_owned();
             for prompt in [format!("<task-notification>\n{line}\n</task-notification>"), format!("see {line}")] {
-                session.hears(&prompt)?;
-                g.model(&session, &["run", "start", "--batches", PLAN])?.ends(7)?;
+                session.type_prompt(&prompt)?;
+                g.omo_in_session(&session, &["run", "start", "--batches", PLAN])?.exits_with(7)?;
             }
             Ok(())
         }),
-        ("other commands than the approved ones", two(), |g| {
+        ("other commands than the approved ones", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
-            g.lab().write(PLAN, &two().replace("grep -q two", "grep -q 2"))?;
+            g.lab().write(PLAN, &two_tasks().replace("grep -q two", "grep -q 2"))?;
             let arguments = ["run", "start", "--batches", PLAN, "--digest", &digest];
-            g.person(&arguments)?.refuses(10, "not the digest of what is there now", "omo plan show")?;
+            g.omo_at_terminal(&arguments)?.refuses(10, "not the digest of what is there now", "omo plan show")?;
             ensure!(!g.runs().exists());
             Ok(())
         }),
-        ("approved, and changed before it is opened", two(), |g| {
+        ("approved, and changed before it is opened", two_tasks(), |g| {
             let mut session = g.session()?;
-            let said = g.model(&session, &["run", "start", "--batches", PLAN])?.ends(7)?;
+            let said = g.omo_in_session(&session, &["run", "start", "--batches", PLAN])?.exits_with(7)?;
             let line = said.err.lines().find(|line| line.contains("--approve")).context("no line")?.trim().to_owned();
-            session.hears(&line)?;
-            g.lab().write(PLAN, &two().replace("grep -q two", "touch ran; grep -q 2"))?;
-            g.model(&session, &["agent", "open", "--command", "execute"])?.refuses(7, "not approved", "--approve")?;
+            session.type_prompt(&line)?;
+            g.lab().write(PLAN, &two_tasks().replace("grep -q two", "touch ran; grep -q 2"))?;
+            g.omo_in_session(&session, &["agent", "open", "--command", "execute"])?.refuses(
+                7,
+                "not approved",
+                "--approve",
+            )?;
             ensure!(!g.lab().project().join("ran").exists());
             Ok(())
         }),
-        ("an approval that is taken back", two(), |g| {
+        ("an approval that is taken back", two_tasks(), |g| {
             g.open()?;
             let ticket = g.start("1")?;
             fs::remove_file(g.lab().home().join(".local/state/omo/trust.json"))?;
@@ -211,7 +219,7 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             for arguments in
                 [&["agent", "next"][..], &["agent", "done", "--ticket", &ticket], &["verify", "--task", "1"]]
             {
-                g.person(arguments)?.refuses(7, "not, or no longer, approved", "omo run start")?;
+                g.omo_at_terminal(arguments)?.refuses(7, "not, or no longer, approved", "omo run start")?;
             }
             ensure!(g.standing("1")? == "running");
             Ok(())
@@ -224,11 +232,11 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn one_work_tree_has_one_open_run_and_one_checkpoint() {
     let cases: &[Case] = &[
-        ("another plan's run is open", two(), |g| {
+        ("another plan's run is open", two_tasks(), |g| {
             g.open()?;
             let run = g.run()?;
-            g.lab().write("docs/other.md", &two())?;
-            g.person(&["agent", "next"])?.ends(0)?;
+            g.lab().write("docs/other.md", &two_tasks())?;
+            g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
             refused(
                 g,
                 "docs/other.md",
@@ -237,7 +245,7 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
                 "omo run cancel --run",
             )
         }),
-        ("many at the same moment", two(), |g| {
+        ("many at the same moment", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             let arguments = ["run", "start", "--batches", PLAN, "--digest", &digest];
             let children: Vec<_> = (0..8)
@@ -250,29 +258,30 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
                 let said = Said::of(&child.wait_with_output()?);
                 ensure!(said.status == 0, "{said:?}");
             }
-            let listed: serde_json::Value = serde_json::from_str(&g.person(&["run", "list", "--json"])?.ends(0)?.out)?;
+            let listed: serde_json::Value =
+                serde_json::from_str(&g.omo_at_terminal(&["run", "list", "--json"])?.exits_with(0)?.out)?;
             ensure!(listed.as_array().map(Vec::len) == Some(1), "several runs: {listed}");
             Ok(())
         }),
-        ("another program's checkpoint", two(), |g| {
+        ("another program's checkpoint", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             let text = r#"{"plan_file":"docs/plan.md","completed":{"1":{"status":"done","evidence":"12 tests"}}}"#;
             g.lab().write(CHECKPOINT, text)?;
-            let before = g.all()?;
-            g.person(&["run", "start", "--batches", PLAN, "--digest", &digest])?.refuses(
+            let before = g.file_tree()?;
+            g.omo_at_terminal(&["run", "start", "--batches", PLAN, "--digest", &digest])?.refuses(
                 10,
                 "was left by another program",
                 "`omo run import` goes on from it",
             )?;
-            before.is_still(&g.all()?, &["/home/.local/state/omo"])?;
-            let said = g.person(&["run", "import", "--digest", &digest])?.ends(0)?;
+            before.require_unchanged(&g.file_tree()?, &["/home/.local/state/omo"])?;
+            let said = g.omo_at_terminal(&["run", "import", "--digest", &digest])?.exits_with(0)?;
             ensure!(said.out.contains("claims that omo has not checked"), "{}", said.out);
             ensure!(g.standing("1")? == "claimed", "{}", g.report()?);
             let checkpoint = fs::read_to_string(g.lab().project().join(CHECKPOINT))?;
             ensure!(checkpoint.contains("not checked by omo"), "{checkpoint}");
             Ok(())
         }),
-        ("what cannot be taken in", two(), |g| {
+        ("what cannot be taken in", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             let cases = [
                 ("", 2, "is no checkpoint"),
@@ -288,37 +297,37 @@ fn one_work_tree_has_one_open_run_and_one_checkpoint() {
             ];
             for (text, status, message) in cases {
                 g.lab().write(CHECKPOINT, text)?;
-                let before = g.all()?;
-                let said = g.person(&["run", "import", "--digest", &digest])?.refuses(status, message, "");
+                let before = g.file_tree()?;
+                let said = g.omo_at_terminal(&["run", "import", "--digest", &digest])?.refuses(status, message, "");
                 said.with_context(|| text.to_owned())?;
-                before.is_still(&g.all()?, &["/home/.local/state/omo"])?;
+                before.require_unchanged(&g.file_tree()?, &["/home/.local/state/omo"])?;
             }
             fs::remove_file(g.lab().project().join(CHECKPOINT))?;
-            g.person(&["run", "import"])?.refuses(3, "there is no file", "name the checkpoint").map(drop)
+            g.omo_at_terminal(&["run", "import"])?.refuses(3, "there is no file", "name the checkpoint").map(drop)
         }),
-        ("taken in while a run is open", two(), |g| {
+        ("taken in while a run is open", two_tasks(), |g| {
             g.open()?;
             g.lab().write("old.json", r#"{"plan_file":"docs/plan.md","completed":{"1":"done"}}"#)?;
-            let before = g.all()?;
+            let before = g.file_tree()?;
             for file in [CHECKPOINT, "old.json"] {
-                g.person(&["run", "import", file])?.refuses(6, "is open here", "omo run cancel --run")?;
-                before.is_still(&g.all()?, &[".lock"])?;
+                g.omo_at_terminal(&["run", "import", file])?.refuses(6, "is open here", "omo run cancel --run")?;
+                before.require_unchanged(&g.file_tree()?, &[".lock"])?;
             }
             ensure!(g.standing("1")? == "pending");
             Ok(())
         }),
-        ("taken in from another file than the checkpoint's", two(), |g| {
+        ("taken in from another file than the checkpoint's", two_tasks(), |g| {
             let digest = g.digest(PLAN)?;
             let foreign = r#"{"plan_file":"docs/plan.md","completed":{}}"#;
             g.lab().write(CHECKPOINT, foreign)?;
             g.lab().write("old.json", r#"{"plan_file":"docs/plan.md","completed":{"1":"done"}}"#)?;
-            let before = g.all()?;
-            g.person(&["run", "import", "old.json", "--digest", &digest])?.refuses(
+            let before = g.file_tree()?;
+            g.omo_at_terminal(&["run", "import", "old.json", "--digest", &digest])?.refuses(
                 10,
                 "left by another program",
                 "",
             )?;
-            before.is_still(&g.all()?, &["/home/.local/state/omo"])
+            before.require_unchanged(&g.file_tree()?, &["/home/.local/state/omo"])
         }),
     ];
     play(cases).unwrap();

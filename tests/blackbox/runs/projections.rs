@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_tests::planned::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, play, two};
+use omo_tests::plan_project::{CHECKPOINT, Case, Ground, PLAN, REPORT, Said, play, two_tasks};
 
 fn read(ground: &Ground, path: &str) -> Result<String> {
     fs::read_to_string(ground.lab().project().join(path)).with_context(|| format!("read {path}"))
@@ -13,22 +13,22 @@ fn read(ground: &Ground, path: &str) -> Result<String> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
     let cases: &[Case] = &[
-        ("the checkpoint", two(), |g| {
+        ("the checkpoint", two_tasks(), |g| {
             g.open()?;
             g.pass("1", "one")?;
             let forged =
                 read(g, CHECKPOINT)?.replace("\"completed\": {", "\"completed\": {\"2\": {\"status\": \"done\"},");
             g.lab().write(CHECKPOINT, &forged)?;
-            let said = g.person(&["agent", "next"])?.ends(0)?;
+            let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
             ensure!(said.out.contains("omo agent start 2"), "it was believed: {}", said.out);
             g.start("2")?;
             ensure!(!read(g, CHECKPOINT)?.contains("\"2\""), "{}", read(g, CHECKPOINT)?);
             ensure!(read(g, &format!("{CHECKPOINT}.edited-1"))? == forged);
-            let said = g.person(&["run", "show"])?.ends(0)?;
+            let said = g.omo_at_terminal(&["run", "show"])?.exits_with(0)?;
             ensure!(said.out.contains(&format!("{CHECKPOINT}.edited-1")), "{}", said.out);
             Ok(())
         }),
-        ("the report, with bytes that are no text", two(), |g| {
+        ("the report, with bytes that are no text", two_tasks(), |g| {
             let mine =
                 b"# Mine \xff\xfe\r\n\r\n## Execution Report\n\n**Plan:** docs/other.md\n\n- Task 1: x\n\n".to_vec();
             fs::create_dir_all(g.lab().project().join("docs/06-plans"))?;
@@ -40,13 +40,13 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             let tail = b"## Notes\n\nmine, too \xff\n";
             fs::write(g.lab().project().join(REPORT), [now.as_slice(), b"\n", tail].concat())?;
             g.pass("2", "two")?;
-            g.person(&["agent", "next"])?.ends(0)?;
+            g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
             let now = fs::read(g.lab().project().join(REPORT))?;
             ensure!(now.starts_with(&mine) && now.ends_with(tail), "{}", String::from_utf8_lossy(&now));
             ensure!(String::from_utf8_lossy(&now).contains("**Status:** complete"));
             Ok(())
         }),
-        ("the section of this plan", two(), |g| {
+        ("the section of this plan", two_tasks(), |g| {
             g.open()?;
             let edited = read(g, REPORT)?.replace("in-progress", "complete \u{fffd}");
             g.lab().write(REPORT, &edited)?;
@@ -55,7 +55,7 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             ensure!(read(g, &format!("{REPORT}.edited-1"))?.contains("complete \u{fffd}"));
             Ok(())
         }),
-        ("bytes that are no text in the checkpoint", two(), |g| {
+        ("bytes that are no text in the checkpoint", two_tasks(), |g| {
             g.open()?;
             fs::write(g.lab().project().join(CHECKPOINT), b"\xff\xfe{}")?;
             g.start("1")?;
@@ -63,7 +63,7 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             ensure!(kept == b"\xff\xfe{}", "{kept:?}");
             Ok(())
         }),
-        ("gone", two(), |g| {
+        ("gone", two_tasks(), |g| {
             g.open()?;
             fs::remove_dir_all(g.lab().project().join(".claude"))?;
             fs::remove_dir_all(g.lab().project().join("docs/06-plans"))?;
@@ -71,20 +71,20 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             ensure!(read(g, CHECKPOINT)?.contains("\"1\"") && read(g, REPORT)?.contains("Task 1"));
             Ok(())
         }),
-        ("two work trees of one repository", two(), |g| {
+        ("two work trees of one repository", two_tasks(), |g| {
             let other = g.lab().root().join("lab/other");
             g.git(&["worktree", "add", "-q", other.to_str().context("no text")?])?;
             g.open()?;
             let there = |arguments: &[&str]| -> Result<Said> {
                 Ok(Said::of(&g.command(arguments).current_dir(&other).output()?))
             };
-            let said = there(&["run", "start", "--batches", PLAN])?.ends(7)?;
+            let said = there(&["run", "start", "--batches", PLAN])?.exits_with(7)?;
             let digest = said.err.split("their digest is ").nth(1).and_then(|rest| rest.split_whitespace().next());
-            there(&["run", "start", "--batches", PLAN, "--digest", digest.context("no digest")?])?.ends(0)?;
+            there(&["run", "start", "--batches", PLAN, "--digest", digest.context("no digest")?])?.exits_with(0)?;
             g.pass("1", "one")?;
-            there(&["agent", "start", "1"])?.ends(0)?;
+            there(&["agent", "start", "1"])?.exits_with(0)?;
             g.pass("2", "two")?;
-            g.person(&["agent", "next"])?.ends(0)?;
+            g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
             for folder in [g.lab().project(), &other] {
                 let names: Vec<_> = fs::read_dir(folder.join("docs/06-plans"))?.flatten().collect();
                 ensure!(names.len() == 1, "kept as edited: {names:?}");
@@ -92,19 +92,19 @@ fn what_something_else_wrote_into_them_is_kept_shown_and_never_believed() {
             ensure!(fs::read_to_string(other.join(CHECKPOINT))?.contains("in_progress"));
             Ok(())
         }),
-        ("they cannot be written, and the ledger has it all the same", two(), |g| {
+        ("they cannot be written, and the ledger has it all the same", two_tasks(), |g| {
             g.open()?;
             let ticket = g.start("1")?;
             g.lab().write("words/1.txt", "one\n")?;
             fs::remove_dir_all(g.lab().project().join(".claude"))?;
             g.lab().write(".claude", "in the way")?;
-            g.person(&["agent", "done", "--ticket", &ticket])?.refuses(
+            g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.refuses(
                 9,
                 "omo leaves it as it is",
                 "the ledger has everything",
             )?;
             fs::remove_file(g.lab().project().join(".claude"))?;
-            g.person(&["agent", "next"])?.ends(0)?;
+            g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
             ensure!(read(g, CHECKPOINT)?.contains("\"1\"") && g.standing("1")? == "passed");
             Ok(())
         }),

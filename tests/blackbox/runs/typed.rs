@@ -12,12 +12,12 @@ use omo_core::session_id::SessionId;
 use omo_store::env;
 use omo_store::typed_order::{ARGUMENT, TypedOrder};
 use omo_testkit::stand_in::HookAnswer;
-use omo_tests::planned::{Case, Ground, Said, Session, plan, play, task, two};
-use omo_tests::stage::sound;
+use omo_tests::plan_project::{Case, Ground, Said, Session, plan_text, play, task, two_tasks};
+use omo_tests::scene::require_sound;
 
 /// What the user reads in the place of their prompt.
 fn told(session: &mut Session, prompt: &str) -> Result<String> {
-    let answer = sound(&session.hooks.prompt(prompt)?)?;
+    let answer = require_sound(&session.hooks.prompt(prompt)?)?;
     ensure!(answer.blocks(), "{prompt}: a model reads it: {answer:?}");
     let said = answer.reason().context("no reason")?.to_owned();
     ensure!(said.starts_with("[omo] ") || said.starts_with("[omo]\n"), "{prompt}: {said}");
@@ -26,29 +26,29 @@ fn told(session: &mut Session, prompt: &str) -> Result<String> {
 
 /// Two tasks that fail, and one that keeps the run open.
 fn failing() -> String {
-    plan(&[task("1", "", "false"), task("2", "", "false"), task("3", "", "true")])
+    plan_text(&[task("1", "", "false"), task("2", "", "false"), task("3", "", "true")])
 }
 
 /// A session begins with a task, and fails.
 fn fails(ground: &Ground, session: &Session, task: &str) -> Result<()> {
-    let ticket = ground.model(session, &["agent", "start", task])?.ends(0)?.ticket()?;
-    ground.model(session, &["agent", "done", "--ticket", &ticket])?.ends(1).map(drop)
+    let ticket = ground.omo_in_session(session, &["agent", "start", task])?.exits_with(0)?.ticket()?;
+    ground.omo_in_session(session, &["agent", "done", "--ticket", &ticket])?.exits_with(1).map(drop)
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_commands_about_a_run_answer_without_a_model() {
     let cases: &[Case] = &[
-        ("there is no run", two(), |g| {
+        ("there is no run", two_tasks(), |g| {
             let mut session = g.session()?;
-            let before = g.all()?;
+            let before = g.file_tree()?;
             for prompt in ["/omo:cancel", "/omo:report", "/omo:retry 1", "/omo:cancel r-1"] {
                 let said = told(&mut session, prompt)?;
                 ensure!(said.starts_with("[omo] no plan run is open here; ") && said.lines().count() == 1, "{said}");
             }
-            before.is_still(&g.all()?, &["home/.local", ".claude/projects"])
+            before.require_unchanged(&g.file_tree()?, &["home/.local", ".claude/projects"])
         }),
-        ("a report", two(), |g| {
+        ("a report", two_tasks(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             let said = told(&mut session, "/omo:report")?;
@@ -58,32 +58,32 @@ fn the_commands_about_a_run_answer_without_a_model() {
             ensure!(told(&mut session, "/omo:report --format json")?.contains(&format!("\"run\": \"{run}\"")));
             Ok(())
         }),
-        ("a long report", plan(&(1..=90).map(|_| task("1", "", "true")).collect::<Vec<_>>()), |g| {
+        ("a long report", plan_text(&(1..=90).map(|_| task("1", "", "true")).collect::<Vec<_>>()), |g| {
             let ids: Vec<String> = (1..=90).map(|id| id.to_string()).collect();
             let tasks: Vec<_> = ids.iter().map(|id| task(id, "", "true")).collect();
-            g.lab().write(omo_tests::planned::PLAN, &plan(&tasks))?;
+            g.lab().write(omo_tests::plan_project::PLAN, &plan_text(&tasks))?;
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             let said = told(&mut session, "/omo:report")?;
             ensure!(said.lines().count() == 62 && said.ends_with("`omo report` shows all of it"), "{said}");
             Ok(())
         }),
-        ("a run is cancelled, whichever session holds it", two(), |g| {
+        ("a run is cancelled, whichever session holds it", two_tasks(), |g| {
             let (mut session, mut other) = (g.session()?, g.session()?);
             g.open_in(&mut session)?;
             let run = g.run()?;
             let said = told(&mut other, "/omo:cancel --reason 'wrong branch'")?;
             ensure!(said.starts_with(&format!("[omo] {run} is cancelled; ")), "{said}");
-            ensure!(g.person(&["run", "list"])?.out.contains("cancelled"));
+            ensure!(g.omo_at_terminal(&["run", "list"])?.out.contains("cancelled"));
             let again = told(&mut session, &format!("/omo:cancel {run}"))?;
             ensure!(again == "[omo] the run has ended already; `omo run show` says how", "{again}");
             Ok(())
         }),
-        ("what is at work is named when its user stops", two(), |g| {
+        ("what is at work is named when its user stops", two_tasks(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             ensure!(!told(&mut session, "ulw off")?.contains("Still at work"));
-            g.model(&session, &["agent", "start", "1"])?.ends(0)?;
+            g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?;
             let run = g.run()?;
             let said = told(&mut session, "/omo:stop-continuation")?;
             let expected =
@@ -93,7 +93,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             ensure!(said.ends_with(&format!("/omo:cancel {run} ends the run.")), "{said}");
             Ok(())
         }),
-        ("what is typed wrong is one line that says what to type", two(), |g| {
+        ("what is typed wrong is one line that says what to type", two_tasks(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             for (prompt, part) in [
@@ -132,18 +132,26 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             ensure!(said == "[omo] 1 is to be done again. To go on, type /omo:execute docs/plan.md", "{said}");
             ensure!([g.standing("1")?, g.standing("2")?] == ["pending", "failed"]);
             // What was typed gives the model no right of its own.
-            g.model(&session, &["run", "retry", "2"])?.refuses(7, "none has typed anything", "end the turn")?;
+            g.omo_in_session(&session, &["run", "retry", "2"])?.refuses(
+                7,
+                "none has typed anything",
+                "end the turn",
+            )?;
             fails(g, &session, "1")?;
-            g.model(&session, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
+                7,
+                "none has typed anything",
+                "end the turn",
+            )?;
             Ok(())
         }),
         ("a prompt that no person typed", failing(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             fails(g, &session, "1")?;
-            session.hears("<task-notification>\n/omo:retry 1\n</task-notification>")?;
+            session.type_prompt("<task-notification>\n/omo:retry 1\n</task-notification>")?;
             let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_GROUP", "2");
-            ensure!(sound(&own.clone().prompt("/omo:retry 1")?)? == HookAnswer::Nothing);
+            ensure!(require_sound(&own.clone().prompt("/omo:retry 1")?)? == HookAnswer::Nothing);
             ensure!(g.standing("1")? == "failed");
             Ok(())
         }),
@@ -185,11 +193,11 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn an_omo_that_does_not_answer_is_ended_and_its_user_told_what_to_type() {
-    let cases: &[Case] = &[("a program in its place", two(), |g| {
+    let cases: &[Case] = &[("a program in its place", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;
         let plugin = g.lab().root().join("plugin");
-        omo_tests::stage::copy(&g.scene.plugin, &plugin)?;
+        omo_tests::scene::copy(&g.scene.plugin, &plugin)?;
         let mut hooks = omo_testkit::StandIn::new(g.lab(), &plugin)?;
         for (text, part) in [
             ("sleep 600", "takes longer than a prompt may wait, and was ended; type `omo run cancel` in a terminal"),
@@ -198,11 +206,11 @@ fn an_omo_that_does_not_answer_is_ended_and_its_user_told_what_to_type() {
         ] {
             fs::write(plugin.join("bin/omo"), format!("#!/bin/sh\n{text}\n"))?;
             fs::set_permissions(plugin.join("bin/omo"), fs::Permissions::from_mode(0o755))?;
-            let said = sound(&hooks.prompt("/omo:cancel")?)?;
+            let said = require_sound(&hooks.prompt("/omo:cancel")?)?;
             ensure!(said.reason().is_some_and(|said| said.contains(part)), "{text}: {said:?}");
         }
         fs::remove_file(plugin.join("bin/omo"))?;
-        let said = sound(&hooks.prompt("/omo:cancel")?)?;
+        let said = require_sound(&hooks.prompt("/omo:cancel")?)?;
         ensure!(said.reason().is_some_and(|said| said.contains("is not there yet")), "{said:?}");
         Ok(())
     })];

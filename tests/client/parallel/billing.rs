@@ -1,10 +1,10 @@
 //! Who pays: a key in the environment is asked about before any client is started, or accepted beforehand.
 
-use omo_tests::apart::PLAN;
+use omo_tests::parallel_plan::PLAN;
 
 use super::{LONG, Payer, Site, typed};
+use crate::client_lab::LIMIT;
 use crate::plans::{ACCEPT_EDITS, code};
-use crate::stage::LIMIT;
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]

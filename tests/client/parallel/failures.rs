@@ -6,12 +6,12 @@ use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, TaskStatus};
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelTurn, wait_until};
-use omo_tests::apart::{plan, session, step};
+use omo_tests::parallel_plan::{plan_text, session, step};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::players::write;
+use super::scripted_workers::write;
 use super::{Payer, STEPS, Site};
-use crate::stage::LIMIT;
+use crate::client_lab::LIMIT;
 
 /// The run has failed, and nothing of it is in the user's branch or left of it.
 fn has_failed(site: &Site, before: &str) {
@@ -61,7 +61,7 @@ fn a_session_that_changes_what_it_must_not_fails_for_that() {
     site.open(&["--allow", "Bash(sh:*)"]);
     has_failed(&site, &before);
     let unit = site.unit("3");
-    let end = unit.end.as_ref().expect("it has ended");
+    let end = unit.last_end.as_ref().expect("it has ended");
     assert!(end.evidence.starts_with("SCOPE VIOLATION: Step 3") && unit.attempts == 1, "{unit:?}");
     let told: Vec<String> = site.requests_of("session-2").iter().map(RecordedRequest::tool_results_text).collect();
     assert!(told.iter().any(|told| told.contains("`secret.txt` is in the never-touch list")), "{told:?}");
@@ -82,13 +82,13 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     let said = site.wait(7);
     assert!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
-    let groups = site.state().apart.expect("it is worked on apart").groups;
+    let groups = site.state().parallel.expect("it is worked on apart").groups;
     assert_eq!(
         (groups["session-1"].status, groups["session-2"].status),
         (GroupStatus::Merged, GroupStatus::InConflict)
     );
     site.works.well(3, "c.txt");
-    site.omo(&["answer", "q1", "redo"]).ends(0).unwrap();
+    site.omo(&["answer", "q1", "redo"]).exits_with(0).unwrap();
     site.wait(0);
     site.is_whole();
     let kept = site.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"]);
@@ -101,17 +101,17 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
     let site = Site::new(Payer::Subscription);
     site.works.set(2, [ModelTurn::hang()]);
     site.open(&[]);
-    site.omo(&["agent", "workers", "start"]).ends(0).unwrap();
+    site.omo(&["agent", "workers", "start"]).exits_with(0).unwrap();
     wait_until("step 2", LIMIT, || site.unit("2").running.is_some().then_some(())).unwrap();
     let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
     wait_until("the client is at it", LIMIT, || asked().then_some(())).unwrap();
     site.works.well(2, "b.txt");
-    let process = site.state().apart.expect("it is worked on apart").groups["session-1"].process.clone();
+    let process = site.state().parallel.expect("it is worked on apart").groups["session-1"].process.clone();
     let pid = i32::try_from(process.expect("its client runs").pid).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     site.wait(0);
     let unit = site.unit("2");
-    assert_eq!((unit.attempts, unit.lost), (1, 1), "{unit:?}");
+    assert_eq!((unit.attempts, unit.lost_workers), (1, 1), "{unit:?}");
     site.is_whole();
 }
 
@@ -125,7 +125,7 @@ fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
     let said = site.wait(0);
     assert!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
     let unit = site.unit("2");
-    assert_eq!((unit.attempts, unit.lost), (1, 0), "{unit:?}");
+    assert_eq!((unit.attempts, unit.lost_workers), (1, 0), "{unit:?}");
     site.is_whole();
 }
 
@@ -138,7 +138,7 @@ fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
     site.open(&["--accept-api-billing"]);
     let said = site.wait(7);
     assert!(said.out.contains("a limit of use was met"), "{}", said.out);
-    site.omo(&["answer", "q1", "continue"]).ends(0).unwrap();
+    site.omo(&["answer", "q1", "continue"]).exits_with(0).unwrap();
     site.wait(0);
     assert_eq!(site.unit("2").attempts, 1);
     site.is_whole();
@@ -148,14 +148,14 @@ fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_session_whose_model_never_answers_is_ended_when_its_time_is_up() {
     // Each of them is done long before its time is up, but for the one that hangs.
-    let text = plan(&[session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])], "");
+    let text = plan_text(&[session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])], "");
     let site = Site::with(Payer::Subscription, &text);
     let before = site.git(&["rev-parse", "HEAD"]);
     site.works.set(3, [ModelTurn::hang()]);
     site.open(&["--time-limit", "12"]);
     has_failed(&site, &before);
     let unit = site.unit("3");
-    let end = unit.end.as_ref().expect("it has ended");
+    let end = unit.last_end.as_ref().expect("it has ended");
     assert!(unit.attempts == 3 && end.evidence.contains("time was up"), "{unit:?}");
     goes_on(&site);
 }

@@ -2,10 +2,10 @@
 //! sessions are told and do, what a person sees, and what becomes of the user's branch.
 
 mod billing;
+mod complete_run;
+mod display;
 mod failures;
-mod players;
-mod seen;
-mod whole;
+mod scripted_workers;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -16,13 +16,13 @@ use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, RunState, TaskState};
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{Lab, MockModel, Terminal, wait_until};
-use omo_tests::apart::{self, PLAN, four, plan};
-use omo_tests::planned::Said;
+use omo_tests::parallel_plan::{self, PLAN, four_sessions, plan_text};
+use omo_tests::plan_project::Said;
 use tempfile::TempDir;
 
+use crate::client_lab::{LIMIT, Stage, client, plugin};
 use crate::plans::{ACCEPT_EDITS, code};
-use crate::stage::{LIMIT, Stage, client, plugin};
-use players::Works;
+use scripted_workers::Works;
 
 /// The steps of the plan, and their files.
 const STEPS: [(u32, &str); 5] = [(1, "a.txt"), (2, "b.txt"), (3, "c.txt"), (4, "d.txt"), (5, "e.txt")];
@@ -53,7 +53,8 @@ struct Site {
 impl Site {
     /// Titles with the keyword in them change nothing.
     fn new(payer: Payer) -> Self {
-        let text = plan(&four(), ALL).replace(": Write ", ": ulw Write ").replace(": Part ", ": ulw part ");
+        let text =
+            plan_text(&four_sessions(), ALL).replace(": Write ", ": ulw Write ").replace(": Part ", ": ulw part ");
         Self::with(payer, &text)
     }
 
@@ -76,7 +77,7 @@ impl Site {
             fs::write(path, SUBSCRIBED).expect("log in");
         }
         lab.configure("[verify]\nreview = false\n").expect("configure");
-        apart::commit_plan(&lab, text).expect("a plan");
+        parallel_plan::commit_plan(&lab, text).expect("a plan");
         let stage = Stage { model, lab, client };
         let folder = plugin().canonicalize().expect("the plugin").to_string_lossy().into_owned();
         for arguments in [["marketplace", "add", &folder], ["install", "omo@omo", "--scope=user"]] {
@@ -93,30 +94,30 @@ impl Site {
 
     /// Opens the run at a terminal, or goes on with it.
     fn open(&self, more: &[&str]) {
-        apart::open(|arguments| Ok(self.omo(arguments)), more).unwrap();
+        parallel_plan::open(|arguments| Ok(self.omo(arguments)), more).unwrap();
     }
 
     /// Looks on until the run is over or asks; its exit status.
     fn wait(&self, status: i32) -> Said {
-        self.omo(&["run", "watch", "--seconds", "180"]).ends(status).unwrap()
+        self.omo(&["run", "watch", "--seconds", "180"]).exits_with(status).unwrap()
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        apart::git(&self.stage.lab, arguments).unwrap()
+        parallel_plan::git(&self.stage.lab, arguments).unwrap()
     }
 
     fn state(&self) -> RunState {
-        apart::last_run(&self.stage.lab).unwrap().state().unwrap()
+        parallel_plan::last_run(&self.stage.lab).unwrap().state().unwrap()
     }
 
     fn unit(&self, step: &str) -> TaskState {
-        self.state().units[step].clone()
+        self.state().tasks[step].clone()
     }
 
     /// The requests of one session of the plan.
     fn requests_of(&self, group: &str) -> Vec<RecordedRequest> {
         let mut requests = self.stage.model.requests();
-        requests.retain(|request| players::group(request).as_deref() == Some(group));
+        requests.retain(|request| scripted_workers::group(request).as_deref() == Some(group));
         requests
     }
 
@@ -124,8 +125,8 @@ impl Site {
     fn is_whole(&self) {
         let state = self.state();
         assert_eq!(state.phase, RunPhase::Ended { result: RunResult::Complete });
-        assert!(state.apart.as_ref().is_some_and(|apart| apart.landed.is_some()), "it did not land");
-        for unit in &state.plan.units {
+        assert!(state.parallel.as_ref().is_some_and(|apart| apart.landed.is_some()), "it did not land");
+        for unit in &state.plan.tasks {
             let path = self.stage.lab.project().join(&unit.files[0].path);
             assert_eq!(fs::read_to_string(&path).unwrap(), format!("{}\n", unit.id), "{}", path.display());
         }
@@ -135,7 +136,7 @@ impl Site {
     /// The checkout is as git knows it, and neither a work tree nor a branch nor a process is left.
     fn is_left_alone(&self) {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
-        apart::is_tidy(&self.stage.lab).unwrap();
+        parallel_plan::is_tidy(&self.stage.lab).unwrap();
         let gone = || self.processes().is_empty().then_some(());
         wait_until("the end of all processes", LIMIT, gone).unwrap_or_else(|_| panic!("{:?}", self.processes()));
     }

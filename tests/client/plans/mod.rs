@@ -1,10 +1,10 @@
 //! Plans in the real client, from the typed command to the report: what the person sees, what the model is
 //! asked to do, and what the files say.
 
-mod alone;
-mod held;
-mod obedient;
-mod seven;
+mod obedient_model;
+mod run_ownership;
+mod seven_tasks;
+mod without_workflow;
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use std::process::{Child, Stdio};
 use omo_testkit::model::RequestKind;
 use omo_testkit::{ModelScript, PrintRun};
 
-use crate::blocks::last_block;
-use crate::stage::{Stage, plugin, stage};
+use crate::block_text::last_block;
+use crate::client_lab::{Stage, client_lab, plugin};
 
 /// Where the plan lies in the project.
 const PLAN: &str = "docs/plan.md";
@@ -42,18 +42,18 @@ fn words() -> String {
 
 /// A stage with a plan on it.
 fn planned(plan: &str, script: ModelScript) -> Stage {
-    let stage = stage(script);
+    let stage = client_lab(script);
     stage.lab.write(PLAN, plan).expect("write the plan");
     stage
 }
 
 /// One prompt that a person types, in a new session or behind `--resume`.
-pub(crate) fn typed(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
+pub(crate) fn type_prompt(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
     stage.print(prompt, &[&ACCEPT_EDITS, more].concat())
 }
 
 /// The same, in a client that the test goes on beside.
-pub(crate) fn begun(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
+pub(crate) fn start_prompt(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
     let mut command = stage.client.command(&stage.lab, prompt, &[&ACCEPT_EDITS, more].concat());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("start the client")
@@ -68,9 +68,9 @@ pub(crate) fn code(shown: &str) -> String {
 /// The person looks at the commands of the plan and approves them, which opens its run.
 fn approved(stage: &Stage, options: &str, more: &[&str]) -> PrintRun {
     let command = format!("/omo:execute-plan {PLAN}{options}");
-    let shown = typed(stage, &command, &[]);
+    let shown = type_prompt(stage, &command, &[]);
     let code = code(shown.result().expect("the client says why nothing ran"));
-    typed(stage, &format!("{command} --approve {code}"), more)
+    type_prompt(stage, &format!("{command} --approve {code}"), more)
 }
 
 /// What `omo` says in a terminal beside the session, with its status.

@@ -23,7 +23,7 @@ fn main() -> Result<()> {
 }
 
 fn begin(project: &Path, home: &Path) -> Result<()> {
-    let opened = plans::opened(plans::plan(&[("1", &[])]));
+    let opened = plans::run_opened(plans::plan(&[("1", &[])]));
     let (run, _) =
         RunStore::create(project, Some(home))?.begin(&EventActor::default(), plans::time(0), opened, Vec::new())?;
     say(&run.folder().display().to_string());
@@ -34,7 +34,7 @@ fn append(run: &Run, name: &str, count: usize) -> Result<()> {
     for number in 0..count {
         let name = format!("{name}-{number}");
         let actor = EventActor { session: Some(name.clone()), process: None };
-        let done = run.transact(&actor, plans::time(1), |_| Ok((vec![EventKind::Taken], ())));
+        let done = run.transact(&actor, plans::time(1), |_| Ok((vec![EventKind::HolderChanged], ())));
         done.map_err(|error| anyhow!("{error}"))?;
         say(&name);
     }

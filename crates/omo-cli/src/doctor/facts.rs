@@ -24,9 +24,9 @@ pub(super) struct Facts {
     /// The plugins that the client lists, or why it lists none.
     pub plugins: Result<Vec<InstalledPlugin>, String>,
     /// The enabled ones that run hooks of omo.
-    pub carriers: Vec<Carrier>,
+    pub hook_plugins: Vec<Carrier>,
     /// The plugin that this `omo` lies in, where it lies in one.
-    pub beside: Option<PathBuf>,
+    pub own_plugin: Option<PathBuf>,
     /// The client's settings files that are there.
     pub settings: Vec<Settings>,
     /// `OMO_DISABLE`, where it is set.
@@ -36,7 +36,7 @@ pub(super) struct Facts {
     /// The user's own bound on continuations.
     pub max_blocks: u32,
     /// Where this is about.
-    pub place: Place,
+    pub project: Place,
     /// What other loops have left in the project.
     pub traces: Vec<String>,
     /// The goals that are on in sessions of this project, or why that cannot be told.
@@ -46,11 +46,11 @@ pub(super) struct Facts {
     /// What git has to do with it.
     pub git: Git,
     /// The user's own folder, with the key and the approvals.
-    pub own: Own,
+    pub user_folder: Own,
     /// What is wrong with the user's configuration, and where that is.
     pub config: (Option<PathBuf>, Vec<String>),
     /// The project's omo.toml.
-    pub repository: Repository,
+    pub repository_checks: Repository,
     /// The newest error that a hook kept from its user, and how many there are.
     pub errors: Option<(usize, String)>,
     /// What was seen of the hooks in a session.
@@ -180,31 +180,31 @@ impl Settings {
 
     /// The hooks of omo that it names.
     pub(super) fn hooks(&self) -> Vec<Hook> {
-        self.get("/hooks").map(hooks_of_omo).unwrap_or_default()
+        self.get("/hooks").map(omo_hooks).unwrap_or_default()
     }
 }
 
 /// How many commands the client's `hooks` name for an event, whatever they are.
-pub(super) fn commands_of(hooks: &Value, event: &str) -> usize {
+pub(super) fn count_commands(hooks: &Value, event: &str) -> usize {
     let groups = hooks.get(event).and_then(Value::as_array).into_iter().flatten();
     groups.filter_map(|group| group.get("hooks")?.as_array()).map(Vec::len).sum()
 }
 
 /// The hooks among the client's `hooks` that run a binary of omo.
-pub(super) fn hooks_of_omo(hooks: &Value) -> Vec<Hook> {
+pub(super) fn omo_hooks(hooks: &Value) -> Vec<Hook> {
     let mut found = Vec::new();
     for (event, groups) in hooks.as_object().into_iter().flatten() {
         let groups = groups.as_array().into_iter().flatten();
         let handlers = groups.filter_map(|group| group.get("hooks")?.as_array()).flatten();
         let commands = handlers.filter_map(|handler| handler.get("command")?.as_str());
-        let ours = commands.filter(|command| is_of_omo(command));
+        let ours = commands.filter(|command| is_omo_hook(command));
         found.extend(ours.map(|command| Hook { event: event.clone(), command: command.to_owned() }));
     }
     found
 }
 
 /// Whether a command runs one of the hook binaries: one of its words ends in the name of one.
-fn is_of_omo(command: &str) -> bool {
+fn is_omo_hook(command: &str) -> bool {
     let words = command.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
     let mut names = words.filter_map(|word| Path::new(word).file_stem()?.to_str());
     names.any(|name| hook_programs().iter().any(|(_, binary)| *binary == name))
@@ -214,7 +214,7 @@ fn is_of_omo(command: &str) -> bool {
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// `CLAUDE_PROJECT_DIR`, where it is set, and what is there.
-    pub given: Option<(String, Given)>,
+    pub project_dir_variable: Option<(String, Given)>,
     /// The folder that `omo` was started in.
     pub folder: Option<PathBuf>,
     /// The project's top; `None` where nothing absolute is known.

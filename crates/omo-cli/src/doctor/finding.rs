@@ -40,13 +40,13 @@ pub(super) struct Finding {
     /// Why it matters; nothing where all is well.
     pub why: Option<String>,
     /// The one command, or the one step, that fixes it.
-    pub mend: Option<String>,
+    pub fix: Option<String>,
 }
 
 impl Finding {
     /// Nothing is wrong.
     pub(super) fn good(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, level: Level::Good, found: found.into(), why: None, mend: None }
+        Self { name, level: Level::Good, found: found.into(), why: None, fix: None }
     }
 
     /// Something is wrong, or could not be looked at.
@@ -57,6 +57,6 @@ impl Finding {
         why: impl Into<String>,
         mend: impl Into<String>,
     ) -> Self {
-        Self { name, level, found: found.into(), why: Some(why.into()), mend: Some(mend.into()) }
+        Self { name, level, found: found.into(), why: Some(why.into()), fix: Some(mend.into()) }
     }
 }

@@ -18,22 +18,22 @@ use omo_store::env::ProcessEnv;
 use crate::arguments::DoctorOptions;
 use crate::failure::CommandError;
 use finding::Level;
-pub(crate) use gather::json;
+pub(crate) use gather::read_json;
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
-    let surroundings = gather::Surroundings::of_process();
-    let mut facts = gather::facts(env, config, &surroundings);
+    let surroundings = gather::Surroundings::from_process();
+    let mut facts = gather::gather_facts(env, config, &surroundings);
     if options.live {
-        facts.live = live::watch(&facts, &surroundings);
+        facts.live = live::watch_hooks(&facts, &surroundings);
     }
     let findings = judge::judge(&facts);
     let mut out = anstream::stdout().lock();
     if options.json {
-        writeln!(out, "{}", render::json(&findings))?;
+        writeln!(out, "{}", render::to_json(&findings))?;
     } else {
         let columns = terminal_size::terminal_size().map_or(render::MOST_COLUMNS, |(width, _)| width.0.into());
-        render::table(&mut out, &findings, columns)?;
+        render::write_table(&mut out, &findings, columns)?;
     }
     match findings.iter().filter(|finding| finding.level == Level::Bad).count() {
         0 => Ok(()),

@@ -21,13 +21,13 @@ struct Report<'a> {
 }
 
 /// One JSON object.
-pub(super) fn json(findings: &[Finding]) -> String {
+pub(super) fn to_json(findings: &[Finding]) -> String {
     let ok = findings.iter().all(|finding| finding.level != Level::Bad);
     serde_json::to_string_pretty(&Report { ok, checks: findings }).unwrap_or_default()
 }
 
 /// A table that is no wider than `columns`.
-pub(super) fn table(out: &mut impl Write, findings: &[Finding], columns: usize) -> std::io::Result<()> {
+pub(super) fn write_table(out: &mut impl Write, findings: &[Finding], columns: usize) -> std::io::Result<()> {
     const HEADS: [&str; 3] = ["", "check", "found"];
     let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
     let before = widest(&mut findings.iter().map(|finding| finding.level.word().len()))
@@ -35,12 +35,12 @@ pub(super) fn table(out: &mut impl Write, findings: &[Finding], columns: usize) 
         + 2 * 2;
     let room = columns.clamp(LEAST_COLUMNS, MOST_COLUMNS).saturating_sub(before);
     let rows = findings.iter().flat_map(|finding| rows(finding, room)).collect();
-    table::write(out, HEADS, rows)
+    table::write_table(out, HEADS, rows)
 }
 
 fn rows(finding: &Finding, room: usize) -> Vec<[Cell; 3]> {
     let mut lines = wrapped("", &finding.found, room);
-    for (label, text) in [("why: ", &finding.why), ("mend: ", &finding.mend)] {
+    for (label, text) in [("why: ", &finding.why), ("mend: ", &finding.fix)] {
         lines.extend(text.iter().flat_map(|text| wrapped(label, text, room)));
     }
     let head = |index: usize, text: &str, style: Style| {
@@ -82,7 +82,7 @@ mod tests {
             Finding::good("other-loops", "한국어 none"),
         ];
         let mut out = Vec::new();
-        table(&mut out, &findings, columns).unwrap();
+        write_table(&mut out, &findings, columns).unwrap();
         String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap()
     }
 
@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn only_what_is_bad_is_not_ok() {
         let finding = |level| Finding::new("git", level, "a", "b", "c");
-        assert!(json(&[finding(Level::Warning), finding(Level::Unknown)]).contains("\"ok\": true"));
-        let bad = json(&[finding(Level::Bad), Finding::good("state", "fine")]);
+        assert!(to_json(&[finding(Level::Warning), finding(Level::Unknown)]).contains("\"ok\": true"));
+        let bad = to_json(&[finding(Level::Bad), Finding::good("state", "fine")]);
         assert!(
             bad.contains("\"ok\": false") && bad.contains("\"level\": \"bad\"") && bad.contains("\"why\": null"),
             "{bad}"

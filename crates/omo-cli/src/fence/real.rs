@@ -11,12 +11,12 @@ const MAX_BYTES: usize = 4_096;
 const MAX_LINKS: u8 = 40;
 
 /// The place of an absolute path, written with `/`; `None` where it cannot be told.
-pub(super) fn place(path: &Path) -> Option<String> {
+pub(super) fn resolve_path(path: &Path) -> Option<String> {
     let is_usual = path.is_absolute() && path.as_os_str().len() <= MAX_BYTES;
-    if is_usual { platform::with_slashes(&real(path, MAX_LINKS)?) } else { None }
+    if is_usual { platform::with_slashes(&follow_links(path, MAX_LINKS)?) } else { None }
 }
 
-fn real(path: &Path, links: u8) -> Option<PathBuf> {
+fn follow_links(path: &Path, links: u8) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(real) => return Some(real),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
@@ -24,9 +24,9 @@ fn real(path: &Path, links: u8) -> Option<PathBuf> {
     }
     // What is written through a link that leads nowhere yet is made where it leads.
     if let Ok(target) = path.read_link() {
-        return real(&path.parent()?.join(target), links.checked_sub(1)?);
+        return follow_links(&path.parent()?.join(target), links.checked_sub(1)?);
     }
-    let folder = real(path.parent()?, links)?;
+    let folder = follow_links(path.parent()?, links)?;
     match path.components().next_back()? {
         Component::Normal(name) => Some(folder.join(name)),
         Component::ParentDir => Some(folder.parent().unwrap_or(&folder).to_owned()),
@@ -73,9 +73,9 @@ mod tests {
             ("", Some("tree")),
         ] {
             let expected = expected.map(|path| top.join(path).to_str().unwrap().to_owned());
-            assert_eq!(place(&tree.join(path)), expected, "{path}");
+            assert_eq!(resolve_path(&tree.join(path)), expected, "{path}");
         }
-        assert_eq!(place(Path::new("tree")), None);
-        assert_eq!(place(&tree.join("a/".repeat(3_000))), None);
+        assert_eq!(resolve_path(Path::new("tree")), None);
+        assert_eq!(resolve_path(&tree.join("a/".repeat(3_000))), None);
     }
 }

@@ -17,8 +17,8 @@ pub(crate) fn top() -> String {
 fn in_two_columns(kinds: &[ExitKind]) -> Vec<String> {
     let (left, right) = kinds.split_at(kinds.len().div_ceil(2));
     let width = left.iter().map(|kind| kind.meaning().len()).max().unwrap_or(0);
-    let left = left.iter().map(|kind| format!("  {}  {:width$}", kind.status(), kind.meaning()));
-    let right = right.iter().map(|kind| format!("  {:>2}  {}", kind.status(), kind.meaning()));
+    let left = left.iter().map(|kind| format!("  {}  {:width$}", kind.code(), kind.meaning()));
+    let right = right.iter().map(|kind| format!("  {:>2}  {}", kind.code(), kind.meaning()));
     left.zip(right.chain(std::iter::repeat(String::new())))
         .map(|(left, right)| (left + &right).trim_end().to_owned())
         .collect()

@@ -12,42 +12,42 @@ use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
 
-use crate::run::counted;
+use crate::run::pluralize;
 
 /// More findings are only counted.
-const SHOWN: usize = 40;
+const MAX_FINDINGS: usize = 40;
 /// Bytes of the place that is meant, and of its line behind it.
-const MARKED: usize = 60;
-const BEHIND: usize = 40;
+const MAX_MARKED_BYTES: usize = 60;
+const MAX_BYTES_BEHIND: usize = 40;
 /// Bytes of its line before it. They are cut to the width when they are shown; where there are more, the line
 /// is only named.
-const BEFORE: usize = 10_000;
+const MAX_BYTES_BEFORE: usize = 10_000;
 /// Columns.
 const WIDTH: usize = 100;
 /// Characters of a sentence.
-const SENTENCE: usize = 400;
+const MAX_SENTENCE_CHARS: usize = 400;
 /// What a file may begin with and which is no character of its first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// All findings of a plan with their lines, each followed by an empty line; the empty text where there are
 /// none. With colours: the caller prints it to a stream that removes them where no terminal shows them.
-pub(crate) fn diagnostics(plan: &Plan, bytes: &[u8]) -> String {
-    render(&plan.source.path, bytes, &plan.diagnostics)
+pub(crate) fn render_diagnostics(plan: &Plan, bytes: &[u8]) -> String {
+    render_findings(&plan.source.path, bytes, &plan.diagnostics)
 }
 
 /// The same of findings that stand by themselves. Where there are too many the worst ones are shown.
-pub(super) fn render(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
+pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) -> String {
     let mut worst: Vec<&Diagnostic> = found.iter().collect();
     worst.sort_by_key(|one| (std::cmp::Reverse(one.severity), one.span.start));
-    worst.truncate(SHOWN);
+    worst.truncate(MAX_FINDINGS);
     worst.sort_by_key(|one| one.span.start);
     let places = places(bytes, &worst);
     let mut text = String::new();
     for (one, place) in worst.iter().zip(&places) {
         let _ = writeln!(text, "{}\n", with_its_line(path, bytes, one, place));
     }
-    if found.len() > SHOWN {
-        let _ = writeln!(text, "… and {} more: `omo plan lint --json` has all of them\n", found.len() - SHOWN);
+    if found.len() > MAX_FINDINGS {
+        let _ = writeln!(text, "… and {} more: `omo plan lint --json` has all of them\n", found.len() - MAX_FINDINGS);
     }
     text
 }
@@ -75,7 +75,7 @@ fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &Place) -> S
 
 fn sentence(text: &str) -> String {
     let one_line = text.replace(['\n', '\r'], " ");
-    match one_line.char_indices().nth(SENTENCE) {
+    match one_line.char_indices().nth(MAX_SENTENCE_CHARS) {
         Some((end, _)) => format!("{}…", one_line.get(..end).unwrap_or_default()),
         None => one_line,
     }
@@ -91,14 +91,14 @@ struct Excerpt {
 /// The line that is meant. Of a place of several lines that is the first one. `None` where there is no line to
 /// show: what is said is about the whole file, or stands too far behind the start of its line.
 fn excerpt(bytes: &[u8], line_start: usize, span: &Range<usize>) -> Option<Excerpt> {
-    if *span == (0..0) || span.start.saturating_sub(line_start) > BEFORE {
+    if *span == (0..0) || span.start.saturating_sub(line_start) > MAX_BYTES_BEFORE {
         return None;
     }
     let start = span.start.max(line_start);
     let rest = bytes.get(start..)?;
-    let seen = rest.get(..MARKED + BEHIND).unwrap_or(rest);
+    let seen = rest.get(..MAX_MARKED_BYTES + MAX_BYTES_BEHIND).unwrap_or(rest);
     let line_end = seen.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(seen.len());
-    let marked_end = boundary(rest, line_end.min(MARKED).min(span.end.saturating_sub(start)));
+    let marked_end = boundary(rest, line_end.min(MAX_MARKED_BYTES).min(span.end.saturating_sub(start)));
     let text = |piece: Option<&[u8]>| String::from_utf8_lossy(piece.unwrap_or_default()).into_owned();
     let before = text(bytes.get(line_start..start));
     let marked = text(rest.get(..marked_end));
@@ -160,13 +160,13 @@ pub(super) struct Row<'a> {
     column: usize,
     /// The bytes of the file, from its start.
     span: &'a Range<usize>,
-    unit: Option<&'a str>,
+    task: Option<&'a str>,
     text: &'a str,
     help: Option<&'a str>,
 }
 
 /// All findings, in the order of the file.
-pub(super) fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
+pub(super) fn finding_rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
     let mut found: Vec<&Diagnostic> = found.iter().collect();
     found.sort_by_key(|one| one.span.start);
     let places = places(bytes, &found);
@@ -176,7 +176,7 @@ pub(super) fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
         line: one.line,
         column: place.column,
         span: &one.span,
-        unit: one.unit.as_deref(),
+        task: one.task.as_deref(),
         text: &one.text,
         help: one.help.as_deref(),
     };
@@ -184,21 +184,21 @@ pub(super) fn rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
 }
 
 /// How many findings there are of each kind: warnings and errors always, notes where there are some.
-pub(super) fn tally(found: &[Diagnostic]) -> String {
-    let notes = match count(found, Severity::Note) {
+pub(super) fn count_words(found: &[Diagnostic]) -> String {
+    let notes = match count_severity(found, Severity::Note) {
         0 => String::new(),
-        notes => format!("{}, ", counted(notes, "note")),
+        notes => format!("{}, ", pluralize(notes, "note")),
     };
-    format!("{notes}{}, {}", counted(count(found, Severity::Warning), "warning"), number_of_errors(found))
+    format!("{notes}{}, {}", pluralize(count_severity(found, Severity::Warning), "warning"), error_count_words(found))
 }
 
 /// How many errors there are, in words.
-pub(crate) fn number_of_errors(found: &[Diagnostic]) -> String {
-    counted(count(found, Severity::Error), "error")
+pub(crate) fn error_count_words(found: &[Diagnostic]) -> String {
+    pluralize(count_severity(found, Severity::Error), "error")
 }
 
 /// How many findings are as bad as this.
-pub(super) fn count(found: &[Diagnostic], severity: Severity) -> usize {
+pub(super) fn count_severity(found: &[Diagnostic], severity: Severity) -> usize {
     found.iter().filter(|one| one.severity == severity).count()
 }
 
@@ -210,7 +210,7 @@ mod tests {
 
     fn finding(code: Code, span: Range<usize>) -> Diagnostic {
         let (text, help) = ("it is wrong".to_owned(), None);
-        Diagnostic { code, severity: code.severity(), span, line: 1, unit: None, text, help }
+        Diagnostic { code, severity: code.severity(), span, line: 1, task: None, text, help }
     }
 
     #[test]
@@ -232,11 +232,15 @@ mod tests {
     #[test]
     fn what_is_about_the_file_or_far_from_its_line_has_no_excerpt() {
         assert!(excerpt(b"one\n", 0, &(0..0)).is_none());
-        let line = "x".repeat(BEFORE + 20);
-        assert!(excerpt(line.as_bytes(), 0, &(BEFORE..BEFORE + 1)).is_some());
-        assert!(excerpt(line.as_bytes(), 0, &(BEFORE + 1..BEFORE + 2)).is_none());
-        let shown = render("plan.md", line.as_bytes(), &[finding(Code::Cycle, BEFORE + 1..BEFORE + 2)]);
-        assert!(shown.contains(&format!("plan.md:1:{}", BEFORE + 2)) && shown.len() < 200, "{shown}");
+        let line = "x".repeat(MAX_BYTES_BEFORE + 20);
+        assert!(excerpt(line.as_bytes(), 0, &(MAX_BYTES_BEFORE..MAX_BYTES_BEFORE + 1)).is_some());
+        assert!(excerpt(line.as_bytes(), 0, &(MAX_BYTES_BEFORE + 1..MAX_BYTES_BEFORE + 2)).is_none());
+        let shown = render_findings(
+            "plan.md",
+            line.as_bytes(),
+            &[finding(Code::Cycle, MAX_BYTES_BEFORE + 1..MAX_BYTES_BEFORE + 2)],
+        );
+        assert!(shown.contains(&format!("plan.md:1:{}", MAX_BYTES_BEFORE + 2)) && shown.len() < 200, "{shown}");
     }
 
     #[test]
@@ -255,8 +259,8 @@ mod tests {
         let mut all: Vec<Diagnostic> =
             (1..50).map(|line| finding(Code::MissingVerify, line * 2..line * 2 + 1)).collect();
         all.push(finding(Code::Cycle, 120..121));
-        let shown = render("plan.md", file.as_bytes(), &all);
-        assert_eq!(shown.matches("-->").count(), SHOWN);
+        let shown = render_findings("plan.md", file.as_bytes(), &all);
+        assert_eq!(shown.matches("-->").count(), MAX_FINDINGS);
         assert!(shown.contains("cycle") && shown.contains("… and 10 more"), "{shown}");
         assert!(shown.rfind("missing_verify") < shown.find("cycle"), "{shown}");
     }
@@ -264,14 +268,14 @@ mod tests {
     #[test]
     fn a_sentence_is_one_line_of_some_length() {
         assert_eq!(sentence("a\r\nb"), "a  b");
-        assert_eq!(sentence(&"한".repeat(1_000)).chars().count(), SENTENCE + 1);
+        assert_eq!(sentence(&"한".repeat(1_000)).chars().count(), MAX_SENTENCE_CHARS + 1);
     }
 
     #[test]
     fn a_tally_names_notes_where_there_are_some() {
-        assert_eq!(tally(&[]), "0 warnings, 0 errors");
+        assert_eq!(count_words(&[]), "0 warnings, 0 errors");
         let all =
             [Code::Reordered, Code::MissingVerify, Code::MissingVerify, Code::Cycle].map(|code| finding(code, 0..0));
-        assert_eq!(tally(&all), "1 note, 2 warnings, 1 error");
+        assert_eq!(count_words(&all), "1 note, 2 warnings, 1 error");
     }
 }

@@ -16,7 +16,7 @@ use omo_runs::engine::read_plan_bytes;
 use serde::Serialize;
 
 pub(crate) use arguments::PlanCommand;
-pub(crate) use findings::{diagnostics, number_of_errors};
+pub(crate) use findings::{error_count_words, render_diagnostics};
 
 use crate::failure::{CommandError, ExitKind};
 use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
@@ -28,61 +28,61 @@ const STDIN: &str = "-";
 pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
     match action {
         PlanCommand::Show(options) => {
-            let (plan, _) = read(&options.plan, options.sizes)?;
-            show::show(&plan, options.json)?;
-            sound(plan.is_sound())
+            let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            show::show_plan(&plan, options.json)?;
+            validity_status(plan.can_run())
         }
         PlanCommand::Lint(options) => lint(&options),
         PlanCommand::Parse(options) => {
-            let (plan, _) = read(&options.plan, options.sizes)?;
-            print(&plan)?;
-            sound(plan.is_sound())
+            let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            print_json(&plan)?;
+            validity_status(plan.can_run())
         }
-        PlanCommand::Batches(options) => compute(&options),
+        PlanCommand::Batches(options) => print_batches(&options),
     }
 }
 
 fn lint(options: &ReadOptions) -> Result<(), CommandError> {
-    let (plan, bytes) = read(&options.plan, options.sizes)?;
+    let (plan, bytes) = read_plan(&options.plan, options.sizes)?;
     if options.json {
-        print(&findings::rows(&bytes, &plan.diagnostics))?;
+        print_json(&findings::finding_rows(&bytes, &plan.diagnostics))?;
     } else {
         let mut out = anstream::stdout().lock();
-        write!(out, "{}", diagnostics(&plan, &bytes))?;
-        writeln!(out, "{}", findings::tally(&plan.diagnostics))?;
+        write!(out, "{}", render_diagnostics(&plan, &bytes))?;
+        writeln!(out, "{}", findings::count_words(&plan.diagnostics))?;
     }
-    sound(plan.is_sound())
+    validity_status(plan.can_run())
 }
 
 /// The batches, and on stderr what is wrong with the plan. Without an order in which the tasks can be run there
 /// are no batches; where only a part of what the plan says could not be followed there are, with what was found
 /// among them, and the status is that of a plan that is not valid all the same.
-fn compute(options: &BatchesOptions) -> Result<(), CommandError> {
+fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
     let bytes = bytes(&options.plan)?;
     let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
-    let found = segments::compute(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
+    let found = segments::compute_batches(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
     let has = |codes: &[Code]| found.diagnostics.iter().any(|one| codes.contains(&one.code));
     let has_order = !has(&[Code::DuplicateId, Code::Cycle, Code::NotUtf8, Code::TooLarge]);
     if has_order {
-        print(&found)?;
+        print_json(&found)?;
     }
     if !has_errors(&found.diagnostics) {
         return Ok(());
     }
     let path = path(&options.plan);
-    write!(anstream::stderr(), "{}", findings::render(&path, &bytes, &found.diagnostics))?;
+    write!(anstream::stderr(), "{}", findings::render_findings(&path, &bytes, &found.diagnostics))?;
     // Batches are made in spite of the other errors: programs that call this rely on that.
     let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
     if is_followed {
         return Ok(());
     }
-    let (errors, path) = (number_of_errors(&found.diagnostics), omo_core::text::sanitize(&path, 200));
+    let (errors, path) = (error_count_words(&found.diagnostics), omo_core::text::sanitize(&path, 200));
     let hint = "mend the plan; `omo plan lint` says all that it finds in it";
     let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
-    Err(CommandError::plan(format!("{path} has {errors}, {consequence}"), hint))
+    Err(CommandError::invalid_plan(format!("{path} has {errors}, {consequence}"), hint))
 }
 
-fn read(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), CommandError> {
+fn read_plan(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), CommandError> {
     let bytes = bytes(given)?;
     let options = BatchOptions::of(sizes.k, sizes.batch_size);
     Ok((dialects::read(&path(given), &bytes, options), bytes))
@@ -94,7 +94,7 @@ fn bytes(given: &FileOptions) -> Result<Vec<u8>, CommandError> {
         return Ok(read_plan_bytes(&given.file)?);
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(model::MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    std::io::stdin().lock().take(model::MAX_PLAN_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -103,11 +103,11 @@ fn path(given: &FileOptions) -> String {
 }
 
 /// Prints JSON as other programs have it.
-fn print(value: &impl Serialize) -> Result<(), CommandError> {
+fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }
 
 /// The status that a plan gives once everything about it was said.
-fn sound(is_sound: bool) -> Result<(), CommandError> {
-    if is_sound { Ok(()) } else { Err(CommandError::said(ExitKind::Plan)) }
+fn validity_status(is_sound: bool) -> Result<(), CommandError> {
+    if is_sound { Ok(()) } else { Err(CommandError::already_printed(ExitKind::InvalidPlan)) }
 }

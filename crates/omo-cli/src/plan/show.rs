@@ -15,8 +15,8 @@ use serde::Serialize;
 use super::findings;
 use crate::failure::CommandError;
 use crate::project::Project;
-use crate::run::{commands, counted};
-use crate::table::{self, Cell, cut};
+use crate::run::{list_commands, pluralize};
+use crate::table::{self, Cell, truncate_columns};
 
 /// The widest that a title is, what a task needs, and what is in a batch.
 const TITLE_COLUMNS: usize = 44;
@@ -74,41 +74,41 @@ struct Batch<'a> {
 }
 
 /// Shows a plan.
-pub(super) fn show(plan: &Plan, json: bool) -> Result<(), CommandError> {
+pub(super) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     let approval = approval(plan)?;
     if json {
-        return super::print(&report(plan, approval));
+        return super::print_json(&report(plan, approval));
     }
     let mut out = anstream::stdout().lock();
     head(&mut out, plan)?;
     tasks(&mut out, plan)?;
     batches(&mut out, plan)?;
     decisions(&mut out, plan)?;
-    what_runs(&mut out, &approval)?;
+    write_commands(&mut out, &approval)?;
     let path = sanitize(&plan.source.path, TEXT);
-    writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", findings::tally(&plan.diagnostics))?;
+    writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", findings::count_words(&plan.diagnostics))?;
     Ok(())
 }
 
 fn approval(plan: &Plan) -> Result<Approval, CommandError> {
     let env = ProcessEnv::from_process();
     let commands = planned_commands(plan);
-    let digest = pending_approval::commands_digest(&Project::top(&env)?, &commands);
+    let digest = pending_approval::commands_digest(&Project::find_root(&env)?, &commands);
     let approved = pending_approval::is_approved(env.state_home.as_deref(), &digest);
     Ok(Approval { digest, approved, commands })
 }
 
 fn report(plan: &Plan, approval: Approval) -> Report<'_> {
-    let count = |severity| findings::count(&plan.diagnostics, severity);
-    let tasks = plan.units.iter().map(|unit| ShownTask {
+    let count = |severity| findings::count_severity(&plan.diagnostics, severity);
+    let tasks = plan.tasks.iter().map(|unit| ShownTask {
         id: &unit.id,
         title: &unit.title,
         needs: &unit.deps,
         files: unit.files.iter().map(|file| file.path.as_str()).collect(),
-        checks: unit.proof().count(),
+        checks: unit.proving_checks().count(),
     });
     let batches =
-        plan.groups.iter().map(|group| Batch { id: &group.id, tasks: &group.units, hard_stop: group.hard_stop });
+        plan.groups.iter().map(|group| Batch { id: &group.id, tasks: &group.tasks, hard_stop: group.hard_stop });
     Report {
         path: &plan.source.path,
         dialect: plan.dialect.word(),
@@ -116,7 +116,7 @@ fn report(plan: &Plan, approval: Approval) -> Report<'_> {
         goal: &plan.goal,
         tasks: tasks.collect(),
         batches: batches.collect(),
-        decisions: asked(plan).collect(),
+        decisions: open_decisions(plan).collect(),
         approval,
         findings: Findings {
             notes: count(Severity::Note),
@@ -135,8 +135,8 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         out,
         "{path}: {}, {} in {}",
         plan.dialect.word(),
-        counted(plan.units.len(), plan.dialect.unit_word()),
-        counted(plan.groups.len(), "batch"),
+        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
+        pluralize(plan.groups.len(), "batch"),
     )?;
     if !plan.goal.is_empty() {
         writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
@@ -145,26 +145,26 @@ fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
 }
 
 fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
-    if plan.units.is_empty() {
+    if plan.tasks.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
     let row = |unit: &Task| {
         [
             Cell::plain(&*unit.id),
-            Cell::plain(cut(&sanitize(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
-            Cell::plain(cut(&unit.deps.join(", "), NEEDS_COLUMNS)),
+            Cell::plain(truncate_columns(&sanitize(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
+            Cell::plain(truncate_columns(&unit.deps.join(", "), NEEDS_COLUMNS)),
             Cell::plain(unit.files.len().to_string()),
             checks(unit),
         ]
     };
     let heads = [plan.dialect.unit_word(), "title", "needs", "files", "checks"];
-    table::write(out, heads, plan.units.iter().map(row).collect())
+    table::write_table(out, heads, plan.tasks.iter().map(row).collect())
 }
 
 /// A task without a check is never found to be done.
 fn checks(unit: &Task) -> Cell {
-    match unit.proof().count() {
+    match unit.proving_checks().count() {
         0 => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
         checks => Cell::plain(checks.to_string()),
     }
@@ -179,13 +179,13 @@ fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let rows = plan.groups.iter().enumerate().map(|(place, group)| {
         // Behind the last one nothing is left to ask about.
         let then = if group.hard_stop && place + 1 < last { "; then you are asked" } else { "" };
-        let units = group.units.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        [Cell::plain(&*group.id), Cell::plain(cut(&units, UNITS_COLUMNS) + then)]
+        let units = group.tasks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        [Cell::plain(&*group.id), Cell::plain(truncate_columns(&units, UNITS_COLUMNS) + then)]
     });
-    table::write(out, ["batch", "tasks"], rows.collect())
+    table::write_table(out, ["batch", "tasks"], rows.collect())
 }
 
-fn asked(plan: &Plan) -> impl Iterator<Item = &PlanDecision> {
+fn open_decisions(plan: &Plan) -> impl Iterator<Item = &PlanDecision> {
     plan.preconditions.iter().filter_map(|one| match one {
         Precondition::Decision(decision) => Some(decision),
         Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
@@ -199,25 +199,29 @@ fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
             (None, Some(advice)) => format!("open; recommended: {}", sanitize(advice, NEEDS_COLUMNS)),
             (None, None) => "open".to_owned(),
         };
-        let title = cut(&sanitize(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
-        [Cell::plain(cut(&sanitize(&decision.id, TEXT), NEEDS_COLUMNS)), Cell::plain(title), Cell::plain(stands)]
+        let title = truncate_columns(&sanitize(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
+        [
+            Cell::plain(truncate_columns(&sanitize(&decision.id, TEXT), NEEDS_COLUMNS)),
+            Cell::plain(title),
+            Cell::plain(stands),
+        ]
     };
-    let rows: Vec<_> = asked(plan).map(row).collect();
+    let rows: Vec<_> = open_decisions(plan).map(row).collect();
     if rows.is_empty() {
         return Ok(());
     }
     writeln!(out)?;
-    table::write(out, ["decision", "about", "stands"], rows)
+    table::write_table(out, ["decision", "about", "stands"], rows)
 }
 
-fn what_runs(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
+fn write_commands(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
     let count = approval.commands.len();
     if count == 0 {
         return writeln!(out, "\nA run of it executes no command, so nothing proves its work.");
     }
     let stand = if approval.approved { "you approved them" } else { "you have not approved them" };
-    let commands_of = counted(count, "command");
+    let commands_of = pluralize(count, "command");
     writeln!(out, "\nA run of it executes {commands_of} as its checks; {stand}:")?;
-    write!(out, "{}", commands(&approval.commands))?;
+    write!(out, "{}", list_commands(&approval.commands))?;
     writeln!(out, "digest: {}", approval.digest)
 }

@@ -12,20 +12,21 @@ use omo_store::env::ProcessEnv;
 use super::arguments::AnswerOptions;
 use super::blocks;
 use super::context::{CommandContext, Ended};
-use super::local::blocks::then;
+use super::local::blocks::next_command;
 use crate::failure::CommandError;
 
 /// Writes an answer down; a decision also into the plan.
-pub(crate) fn answer(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
+pub(crate) fn answer_question(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    engine.unedited(&before)?;
+    engine.require_unedited_plan(&before)?;
     let (question, option) = (options.question.as_str(), options.option.as_str());
     // Refused before the plan is touched.
-    engine
-        .transact(|state| Ok((Vec::new(), verbs::answer(state, &engine.caller, question, option, None).map(drop)?)))?;
-    let about = before.questions.iter().find(|known| known.question.id == question).map(|known| &known.question.about);
+    engine.transact(|state| {
+        Ok((Vec::new(), verbs::answer_question(state, &engine.caller, question, option, None).map(drop)?))
+    })?;
+    let about = before.questions.iter().find(|known| known.question.id == question).map(|known| &known.question.kind);
     let choices: Vec<_> = match about {
         Some(QuestionKind::Decisions { decisions }) => {
             let choice =
@@ -34,14 +35,15 @@ pub(crate) fn answer(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Co
         }
         _ => Vec::new(),
     };
-    let written = if choices.is_empty() { None } else { engine::choose(Path::new(&before.root), &before, &choices)? };
-    let state =
-        engine.decide(|state| Ok(vec![verbs::answer(state, &engine.caller, question, option, written.clone())?]))?;
-    context.tell(&run, &before.holder, &state);
+    let written =
+        if choices.is_empty() { None } else { engine::write_choices(Path::new(&before.root), &before, &choices)? };
+    let state = engine
+        .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
+    context.note_in_session(&run, &before.holder, &state);
     let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
     let then = match blocks::next_command(&state) {
-        "omo agent next" => then(&state, context.is_terminal()),
+        "omo agent next" => next_command(&state, context.is_person()),
         other => other,
     };
     writeln!(out, "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;

@@ -17,8 +17,8 @@ use omo_plan::run::event::QuestionKind;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};
-use omo_plan::ultra_run::own::quoted;
-use omo_runs::dev_workflow::{self, EndedTask, REPORT};
+use omo_plan::ultra_run::own::quote_argument;
+use omo_runs::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_runs::task_session;
 
 use super::segment::HandOut;
@@ -27,14 +27,14 @@ use super::{exec, local};
 /// The greatest length of a block.
 pub(super) const MAX_BYTES: usize = 2_048;
 /// Rows of tasks in a block.
-const ROWS: usize = 12;
+const MAX_ROWS: usize = 12;
 /// Characters of such a row.
 const ROW_CHARS: usize = 100;
 /// What the Bash tool has to be told for a command that may take minutes.
-pub(super) const PATIENTLY: &str = "(Bash timeout 600000)";
+pub(super) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
 
 /// A run was opened.
-pub(super) fn opened(id: &str, state: &RunState) -> String {
+pub(super) fn opened_block(id: &str, state: &RunState) -> String {
     let plan = &state.plan;
     let stops: Vec<String> = plan
         .groups
@@ -50,23 +50,23 @@ pub(super) fn opened(id: &str, state: &RunState) -> String {
     };
     let mut text = format!(
         "omo: opened the run {id} of {}: {} in {}, {stops}.\n",
-        path(state),
-        counted(plan.units.len(), plan.dialect.unit_word()),
-        counted(plan.groups.len(), "batch"),
+        plan_path(state),
+        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
+        pluralize(plan.groups.len(), "batch"),
     );
-    text.push_str(&notes(state));
+    text.push_str(&plan_notes(state));
     let _ = write!(text, "\nDO\n  run: {}", next_command(state));
-    within(text)
+    fit_block(text)
 }
 
 /// `1 batch`, `2 batches`.
-pub(crate) fn counted(count: usize, word: &str) -> String {
+pub(crate) fn pluralize(count: usize, word: &str) -> String {
     let ending = if word.ends_with("ch") { "es" } else { "s" };
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }
 
 /// What the plan's reader found, beside errors.
-fn notes(state: &RunState) -> String {
+fn plan_notes(state: &RunState) -> String {
     const SHOWN: usize = 8;
     let found: Vec<_> = state.plan.diagnostics.iter().filter(|found| found.severity == Severity::Warning).collect();
     let mut text = String::new();
@@ -74,7 +74,7 @@ fn notes(state: &RunState) -> String {
         let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
     }
     if found.len() > SHOWN {
-        let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, path(state));
+        let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, plan_path(state));
     }
     text
 }
@@ -87,27 +87,27 @@ pub(super) fn next_command(state: &RunState) -> &'static str {
 /// Whether whole segments can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
 pub(super) fn goes_by_workflow(state: &RunState) -> bool {
     match state.mode {
-        ExecutionMode::Batches => state.plan.verification().is_none() && !task_session::is_one(state),
+        ExecutionMode::Batches => state.plan.verification_task().is_none() && !task_session::is_task_list(state),
         ExecutionMode::Waves | ExecutionMode::Parallel | ExecutionMode::StepByStep => false,
     }
 }
 
 /// A run goes on.
-pub(super) fn resumed(id: &str, state: &RunState) -> String {
+pub(super) fn resumed_block(id: &str, state: &RunState) -> String {
     if state.mode == ExecutionMode::Waves {
-        return exec::blocks::resumed(id, state);
+        return exec::blocks::resumed_block(id, state);
     }
-    let text = format!("omo: going on with the run {id} of {}: {}.\n", path(state), tally_of(state));
-    within(format!("{text}\nDO\n  run: {}", next_command(state)))
+    let text = format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state));
+    fit_block(format!("{text}\nDO\n  run: {}", next_command(state)))
 }
 
 /// The run of this very plan has come to its end before.
 pub(super) fn complete_already(id: &str, state: &RunState) -> String {
-    let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", path(state));
+    let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
     let command = if state.mode == ExecutionMode::Batches { "execute-plan" } else { "execute" };
-    let typed = sanitize(&format!("/omo:{command} {}", quoted(&state.plan.source.path)), 300);
+    let typed = sanitize(&format!("/omo:{command} {}", quote_argument(&state.plan.source.path)), 300);
     // Below the block's own lines, which are what the person is shown.
-    within(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", done(state)))
+    fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", end_block(state)))
 }
 
 /// A segment for the Workflow tool.
@@ -115,10 +115,10 @@ pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
         "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
-         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo agent next --workflow --wait 540      {PATIENTLY}\n\
+         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}\n\
          If you have no Workflow tool, run instead: omo agent next",
-        tally_of(state),
-        out.units().join(", "),
+        progress_words(state),
+        out.task_ids().join(", "),
     )
 }
 
@@ -126,11 +126,11 @@ pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
 pub(super) fn spawn_agent(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let (agent, prompt) = (exec::blocks::agent_type(unit, state), exec::blocks::prompt(run, unit, state));
-    within(format!(
+    fit_block(format!(
         "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"{agent}\"   \
-         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {PATIENTLY}\n\
+         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {LONG_TIMEOUT}\n\
          If you have no Agent tool, run instead: omo agent next --inline",
-        tally_of(state),
+        progress_words(state),
         title(unit),
         unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
     ))
@@ -139,8 +139,8 @@ pub(super) fn spawn_agent(run: &str, unit: &Task, state: &RunState) -> String {
 /// One unit of a plan for this session itself.
 pub(super) fn work_inline(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, capitalized(state.plan.dialect.unit_word()));
-    within(format!(
-        "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
+    fit_block(format!(
+        "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
          Then do what it prints, and end with the `omo agent done` line that stands there.",
         title(unit)
     ))
@@ -150,14 +150,14 @@ pub(super) fn work_inline(run: &str, unit: &Task, state: &RunState) -> String {
 pub(super) fn wait_for_agents(ids: &[String]) -> String {
     let word = if ids.len() == 1 { "Task" } else { "Tasks" };
     format!(
-        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {PATIENTLY}",
+        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
         ids.join(", ")
     )
 }
 
 /// Workers are at work on these tasks.
-pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
-    let since = |id: &&str| state.units.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
+pub(super) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
+    let since = |id: &&str| state.tasks.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
     let word = capitalized(state.plan.dialect.unit_word());
     let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
@@ -170,24 +170,24 @@ pub(super) fn wait(ids: &[&str], state: &RunState, now: Timestamp, workflow: boo
         _ => "\nFor each of them whose agent has ended without a word: omo agent fail --lost ID".to_owned(),
     };
     let flag = if workflow { " --workflow" } else { "" };
-    within(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {PATIENTLY}{lost}", lines.join("\n")))
+    fit_block(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {LONG_TIMEOUT}{lost}", lines.join("\n")))
 }
 
 /// A segment was handed out, and no worker has begun yet.
 pub(super) fn wait_for_workers() -> String {
     format!(
-        "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {PATIENTLY}"
+        "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
     )
 }
 
 /// What of a block is for a person; before that stands what it tells a model.
-pub(super) fn shown(block: &str) -> &str {
+pub(super) fn user_part(block: &str) -> &str {
     block.split_once("\n\n").map_or(block, |(_, shown)| shown)
 }
 
 /// A person has to answer.
-pub(super) fn ask(question: &QuestionState, state: &RunState) -> String {
-    match &question.question.about {
+pub(super) fn question_block(question: &QuestionState, state: &RunState) -> String {
+    match &question.question.kind {
         QuestionKind::Decisions { .. } => ask_within_the_turn(question),
         QuestionKind::HardStop { group } => hard_stop(question, *group, state),
         _ => stop(question, state),
@@ -196,9 +196,9 @@ pub(super) fn ask(question: &QuestionState, state: &RunState) -> String {
 
 fn ask_within_the_turn(question: &QuestionState) -> String {
     let question = &question.question;
-    let lines: Vec<String> = question.question.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
+    let lines: Vec<String> = question.text.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
     let choices: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
-    within(format!(
+    fit_block(format!(
         "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter; do not choose for them.\n{}\n  \
          Then, with what they chose:\n  run: omo answer {} {}\n  (choices: {})",
         lines.join("\n"),
@@ -209,7 +209,7 @@ fn ask_within_the_turn(question: &QuestionState) -> String {
 }
 
 /// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
-fn stop_head(question: &QuestionState) -> String {
+fn stop_heading(question: &QuestionState) -> String {
     let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
     format!(
         "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
@@ -220,36 +220,36 @@ fn stop_head(question: &QuestionState) -> String {
 }
 
 fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String {
-    let mut text = stop_head(question);
+    let mut text = stop_heading(question);
     let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
     let _ = writeln!(
         text,
         "  Batch {} of {} of {} is over: {}.",
         group + 1,
         state.plan.groups.len(),
-        path(state),
-        tally_of(state)
+        plan_path(state),
+        progress_words(state)
     );
-    let batch = state.plan.groups.get(group).map(|group| group.units.as_slice()).unwrap_or_default();
+    let batch = state.plan.groups.get(group).map(|group| group.tasks.as_slice()).unwrap_or_default();
     let ended: Vec<EndedTask> =
-        dev_workflow::completed(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
+        dev_workflow::ended_tasks(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
     rows(&mut text, &ended);
-    let left = segment_behind(group, state);
+    let left = tasks_until_next_stop(group, state);
     if !left.is_empty() {
-        let _ = writeln!(text, "  Next: {}.", few(&left));
+        let _ = writeln!(text, "  Next: {}.", list_some(&left));
     }
-    go_on(&mut text, question, state);
-    text.push_str(&retry(state));
-    within(text)
+    how_to_continue(&mut text, question, state);
+    text.push_str(&how_to_retry(state));
+    fit_block(text)
 }
 
 /// The tasks that are left behind a batch, up to the next stop.
-fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
+fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
     let mut units = Vec::new();
     for group in behind {
         let is_left = |id: &&String| state.standing(id).is_some_and(|standing| !standing.is_ended());
-        units.extend(group.units.iter().filter(is_left).map(String::as_str));
+        units.extend(group.tasks.iter().filter(is_left).map(String::as_str));
         if group.hard_stop && !units.is_empty() {
             break;
         }
@@ -258,26 +258,26 @@ fn segment_behind(group: usize, state: &RunState) -> Vec<&str> {
 }
 
 fn stop(question: &QuestionState, state: &RunState) -> String {
-    let mut text = stop_head(question);
-    for line in question.question.question.lines() {
+    let mut text = stop_heading(question);
+    for line in question.question.text.lines() {
         let _ = writeln!(text, "  {}", sanitize(line, 300));
     }
     for option in &question.question.options {
         let _ = writeln!(text, "    {}: {}", option.id, sanitize(&option.text, 200));
     }
-    go_on(&mut text, question, state);
-    within(text)
+    how_to_continue(&mut text, question, state);
+    fit_block(text)
 }
 
-fn go_on(text: &mut String, question: &QuestionState, state: &RunState) {
+fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState) {
     let command = match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
             let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
             text.push_str(&local::blocks::how_to_answer(&choices));
             return;
         }
-        ExecutionMode::Waves if task_session::is_one(state) => {
-            format!("/omo:ulw-exec --session {}", task_session::session_id(state))
+        ExecutionMode::Waves if task_session::is_task_list(state) => {
+            format!("/omo:ulw-exec --session {}", task_session::task_list_id(state))
         }
         ExecutionMode::Batches => "/omo:execute-plan".to_owned(),
         ExecutionMode::Waves => "/omo:execute".to_owned(),
@@ -286,39 +286,41 @@ fn go_on(text: &mut String, question: &QuestionState, state: &RunState) {
 }
 
 /// The run came to its end.
-pub(super) fn done(state: &RunState) -> String {
+pub(super) fn end_block(state: &RunState) -> String {
     let word = match &state.phase {
         RunPhase::Ended { result } => result.word(),
         RunPhase::Cancelled { .. } => "cancelled",
         RunPhase::Executing => "in_progress",
     };
-    let how = match local::blocks::result(state) {
+    let how = match local::blocks::result_block(state) {
         Some(result) => format!("Result: {result}"),
         None => format!("Execution complete: {word}"),
     };
     let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
-    let _ = writeln!(text, "  {}: {}.", path(state), tally_of(state));
-    let bad: Vec<EndedTask> = dev_workflow::completed(state)
+    let _ = writeln!(text, "  {}: {}.", plan_path(state), progress_words(state));
+    let bad: Vec<EndedTask> = dev_workflow::ended_tasks(state)
         .into_iter()
         .filter(|task| task.status != dev_workflow::EndedStatus::Done)
         .collect();
     rows(&mut text, &bad);
     match state.mode {
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&local::blocks::end(state)),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&local::blocks::end_line(state)),
         ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect == Dialect::DevWorkflow => {
-            let _ = write!(text, "  Report: {REPORT}");
+            let _ = write!(text, "  Report: {REPORT_PATH}");
         }
         ExecutionMode::Batches | ExecutionMode::Waves => text.push_str("  Report: omo report"),
     }
-    text.push_str(&retry(state));
-    within(text)
+    text.push_str(&how_to_retry(state));
+    fit_block(text)
 }
 
 /// How a failed task is done again, where there is one.
-fn retry(state: &RunState) -> String {
+fn how_to_retry(state: &RunState) -> String {
     let is_failed = |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
-    let failed =
-        state.standings().into_iter().find(|(unit, standing)| is_failed(standing) && !state.lets_go_on(&unit.id));
+    let failed = state
+        .standings()
+        .into_iter()
+        .find(|(unit, standing)| is_failed(standing) && !state.unblocks_dependents(&unit.id));
     let word = state.plan.dialect.unit_word();
     let line = |unit: &Task| {
         format!("\n  To have a failed {word} done again once its cause is mended: omo run retry {}", unit.id)
@@ -332,7 +334,7 @@ pub(super) fn is_complete(state: &RunState) -> bool {
 }
 
 fn rows(text: &mut String, tasks: &[EndedTask]) {
-    for task in tasks.iter().take(ROWS) {
+    for task in tasks.iter().take(MAX_ROWS) {
         let row = format!(
             "{} {}  {} — {}",
             task.status.mark(),
@@ -342,21 +344,21 @@ fn rows(text: &mut String, tasks: &[EndedTask]) {
         );
         let _ = writeln!(text, "    {}", row.chars().take(ROW_CHARS).collect::<String>());
     }
-    if tasks.len() > ROWS {
-        let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - ROWS);
+    if tasks.len() > MAX_ROWS {
+        let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - MAX_ROWS);
     }
 }
 
 /// How far a run is, in the words for what it is of.
-pub(super) fn tally_of(state: &RunState) -> String {
-    if task_session::is_one(state) {
-        return exec::blocks::tally(state);
+pub(super) fn progress_words(state: &RunState) -> String {
+    if task_session::is_task_list(state) {
+        return exec::blocks::progress_words(state);
     }
-    tally(state.counts(), state.plan.dialect.unit_word())
+    count_words(state.task_counts(), state.plan.dialect.unit_word())
 }
 
 /// How far the run of a plan is, in words, of which each part is called so.
-fn tally(counts: TaskCounts, word: &str) -> String {
+fn count_words(counts: TaskCounts, word: &str) -> String {
     let TaskCounts { total, passed, claimed, failed, blocked, .. } = counts;
     let mut text = format!("{passed} of {total} {word}s done");
     for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
@@ -368,7 +370,7 @@ fn tally(counts: TaskCounts, word: &str) -> String {
 }
 
 /// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
-pub(crate) fn commands(commands: &[PlannedCommand]) -> String {
+pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
     let unit = |command: &PlannedCommand| sanitize(&command.task, 64);
     let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
@@ -389,7 +391,7 @@ fn capitalized(word: &str) -> String {
     first.to_ascii_uppercase() + rest
 }
 
-fn few(ids: &[&str]) -> String {
+fn list_some(ids: &[&str]) -> String {
     const SHOWN: usize = 12;
     let more = if ids.len() > SHOWN { format!(" and {} more", ids.len() - SHOWN) } else { String::new() };
     let word = if ids.len() == 1 { "task" } else { "tasks" };
@@ -400,21 +402,21 @@ fn title(unit: &Task) -> String {
     sanitize(&unit.title, 80).replace('"', "'")
 }
 
-fn path(state: &RunState) -> String {
-    sanitize(&name(state), 200)
+fn plan_path(state: &RunState) -> String {
+    sanitize(&run_subject(state), 200)
 }
 
 /// What a run is of, for people: the plan's path, or the task session.
-pub(super) fn name(state: &RunState) -> String {
-    if task_session::is_one(state) {
-        return format!("session {}", task_session::session_id(state));
+pub(super) fn run_subject(state: &RunState) -> String {
+    if task_session::is_task_list(state) {
+        return format!("session {}", task_session::task_list_id(state));
     }
     state.plan.source.path.clone()
 }
 
 /// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
 /// what to do.
-pub(super) fn within(text: String) -> String {
+pub(super) fn fit_block(text: String) -> String {
     if text.len() <= MAX_BYTES {
         return text;
     }

@@ -9,47 +9,47 @@ use omo_plan::run::state::RunState;
 pub(super) const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
 /// What is written down where a person types the command again: agents are started anew.
-pub(super) fn none_is_counted_on() -> EventKind {
-    EventKind::HandedOut { units: Vec::new(), to_agents: true }
+pub(super) fn forget_dispatched() -> EventKind {
+    EventKind::TasksDispatched { tasks: Vec::new(), to_agents: true }
 }
 
 /// The same where a plan is gone on with, if anything was handed out.
-pub(super) fn started_anew(state: &RunState) -> Option<EventKind> {
-    let out = state.handed_out.as_ref().filter(|out| !out.units.is_empty());
-    out.map(|_| none_is_counted_on())
+pub(super) fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
+    let out = state.dispatched.as_ref().filter(|out| !out.tasks.is_empty());
+    out.map(|_| forget_dispatched())
 }
 
 /// Whether anything that went to agents may be out: what was handed out last is the newest of it. Without reading what
 /// has happened, which is long where a run is.
-pub(super) fn may_be_out(state: &RunState, now: Timestamp) -> bool {
-    state.handed_out.as_ref().is_some_and(|out| !out.units.is_empty() && is_new(out.at, now))
+pub(super) fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
+    state.dispatched.as_ref().is_some_and(|out| !out.tasks.is_empty() && is_recent(out.at, now))
 }
 
-fn is_new(at: Timestamp, now: Timestamp) -> bool {
+fn is_recent(at: Timestamp, now: Timestamp) -> bool {
     now.millis_since(at).is_none_or(|millis| millis < BEGINS_WITHIN_MILLIS)
 }
 
 /// The tasks that went to agents a moment ago and that no agent has begun since.
-pub(super) fn out(events: &[RunEvent], now: Timestamp) -> Vec<String> {
+pub(super) fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
-        match &event.what {
+        match &event.kind {
             // Its person has typed the command again: whatever was started before is not counted on.
-            EventKind::HandedOut { units, .. } if units.is_empty() => out.clear(),
-            EventKind::HandedOut { units, to_agents: true } => {
+            EventKind::TasksDispatched { tasks: units, .. } if units.is_empty() => out.clear(),
+            EventKind::TasksDispatched { tasks: units, to_agents: true } => {
                 out.retain(|(known, _)| !units.contains(known));
                 out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
             }
-            EventKind::UnitStarted { unit, .. } => out.retain(|(known, _)| known != unit),
+            EventKind::TaskStarted { task: unit, .. } => out.retain(|(known, _)| known != unit),
             // The session that started them is gone, or they will be started anew.
-            EventKind::Taken
-            | EventKind::Resumed
+            EventKind::HolderChanged
+            | EventKind::RunResumed
             | EventKind::PlanChanged { .. }
-            | EventKind::IterationStarted { .. } => out.clear(),
+            | EventKind::RoundStarted { .. } => out.clear(),
             _ => {}
         }
     }
-    out.into_iter().filter(|(_, at)| is_new(*at, now)).map(|(unit, _)| unit).collect()
+    out.into_iter().filter(|(_, at)| is_recent(*at, now)).map(|(unit, _)| unit).collect()
 }
 
 #[cfg(test)]
@@ -62,18 +62,19 @@ mod tests {
     fn what_went_to_an_agent_goes_to_no_other_before_it_has_begun_or_the_time_is_over() {
         let at = |text: &str| Timestamp::parse(text).unwrap();
         let (first, later) = (at("2026-01-01T00:00:00.000Z"), at("2026-01-01T00:02:00.000Z"));
-        let given_to = |to_agents| EventKind::HandedOut { units: vec!["1".to_owned(), "2".to_owned()], to_agents };
+        let given_to =
+            |to_agents| EventKind::TasksDispatched { tasks: vec!["1".to_owned(), "2".to_owned()], to_agents };
         let given = || given_to(true);
-        let begun = |unit: &str| EventKind::UnitStarted {
-            unit: unit.to_owned(),
+        let begun = |unit: &str| EventKind::TaskStarted {
+            task: unit.to_owned(),
             attempt: 1,
             ticket: String::new(),
             tree: None,
-            guarded: Vec::new(),
-            vacuous: Vec::new(),
-            kept: None,
+            protected_files: Vec::new(),
+            already_green: Vec::new(),
+            snapshot: None,
         };
-        let again = EventKind::IterationStarted { iteration: 2, reopened: Vec::new() };
+        let again = EventKind::RoundStarted { round: 2, reopened: Vec::new() };
         for (name, whats, now, expected) in [
             ("nothing", vec![], first, vec![]),
             ("both", vec![given()], first, vec!["1", "2"]),
@@ -81,13 +82,13 @@ mod tests {
             ("begun, and given again", vec![given(), begun("1"), given()], first, vec!["1", "2"]),
             ("the time is over", vec![given()], later, vec![]),
             ("to a workflow", vec![given_to(false)], first, vec![]),
-            ("typed again", vec![given(), none_is_counted_on()], first, vec![]),
-            ("another session", vec![given(), EventKind::Taken], first, vec![]),
+            ("typed again", vec![given(), forget_dispatched()], first, vec![]),
+            ("another session", vec![given(), EventKind::HolderChanged], first, vec![]),
             ("another iteration", vec![given(), again], first, vec![]),
         ] {
-            let event = |what| RunEvent { seq: 1, ts: first, actor: EventActor::default(), what };
+            let event = |what| RunEvent { seq: 1, ts: first, actor: EventActor::default(), kind: what };
             let events: Vec<RunEvent> = whats.into_iter().map(event).collect();
-            assert_eq!(out(&events, now), expected, "{name}");
+            assert_eq!(dispatched_tasks(&events, now), expected, "{name}");
         }
     }
 }

@@ -13,7 +13,7 @@ use omo_plan::run::event::{EventKind, RunResult};
 use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged};
 use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
-use omo_runs::engine::{PlanEdit, PlanFile, RunOpening, beginning, edited};
+use omo_runs::engine::{PlanEdit, PlanFile, RunOpening, find_edit, opening_events};
 use omo_runs::{Run, RunStore, dev_workflow, import as imports, task_session};
 use omo_store::env::{self, ProcessEnv};
 use omo_store::git_worktree::GitWorktree;
@@ -47,7 +47,7 @@ struct Line {
 pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
-    let lines: Vec<Line> = listed.into_iter().map(|listed| line(listed.id, listed.state)).collect();
+    let lines: Vec<Line> = listed.into_iter().map(|listed| run_line(listed.id, listed.state)).collect();
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
@@ -60,7 +60,7 @@ pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), Comman
                 if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
             [
                 Cell::plain(sanitize(&line.id, 64)),
-                Cell::new(sanitize(state, 100), colour(&line.state)),
+                Cell::new(sanitize(state, 100), status_style(&line.state)),
                 Cell::plain(done),
                 Cell::plain(
                     line.updated_at
@@ -69,19 +69,19 @@ pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), Comman
                 Cell::plain(sanitize(&line.plan, 100)),
             ]
         };
-        table::write(&mut out, ["run", "state", "done", "last", "plan"], lines.iter().map(cells).collect())?;
+        table::write_table(&mut out, ["run", "state", "done", "last", "plan"], lines.iter().map(cells).collect())?;
     }
     Ok(())
 }
 
-fn line(id: String, state: Result<RunState, omo_runs::RunStoreError>) -> Line {
+fn run_line(id: String, state: Result<RunState, omo_runs::RunStoreError>) -> Line {
     match state {
         Ok(state) => {
-            let counts = state.counts();
+            let counts = state.task_counts();
             Line {
                 id,
-                plan: blocks::name(&state),
-                state: word(&state).to_owned(),
+                plan: blocks::run_subject(&state),
+                state: status_word(&state).to_owned(),
                 total: counts.total,
                 passed: counts.passed + counts.claimed,
                 failed: counts.failed,
@@ -107,7 +107,7 @@ fn line(id: String, state: Result<RunState, omo_runs::RunStoreError>) -> Line {
 }
 
 /// Where a run stands, in one word.
-pub(super) fn word(state: &RunState) -> &'static str {
+pub(super) fn status_word(state: &RunState) -> &'static str {
     match &state.phase {
         RunPhase::Executing if state.open_question().is_some() => "waits for you",
         RunPhase::Executing => "executing",
@@ -116,7 +116,7 @@ pub(super) fn word(state: &RunState) -> &'static str {
     }
 }
 
-fn colour(word: &str) -> Style {
+fn status_style(word: &str) -> Style {
     match word {
         "complete" => AnsiColor::Green.on_default(),
         "waits for you" | "cancelled" => AnsiColor::Yellow.on_default(),
@@ -128,13 +128,13 @@ fn colour(word: &str) -> Style {
 /// Shows a run, task by task.
 pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(
             out,
             "{}",
-            serde_json::to_string_pretty(&omo_plan::run::report::report(run.id(), &state)).unwrap_or_default()
+            serde_json::to_string_pretty(&omo_plan::run::report::build_report(run.id(), &state)).unwrap_or_default()
         )?;
         return Ok(());
     }
@@ -143,7 +143,7 @@ pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Comman
     // A run that is over waits for no answer; the question is put again once it goes on.
     let is_open = state.phase == RunPhase::Executing;
     for question in state.questions.iter().filter(|question| is_open && question.answer.is_none()) {
-        writeln!(out, "\n{} waits for you: {}", question.question.id, sanitize(&question.question.question, 600))?;
+        writeln!(out, "\n{} waits for you: {}", question.question.id, sanitize(&question.question.text, 600))?;
         let options: Vec<String> = question
             .question
             .options
@@ -152,7 +152,7 @@ pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Comman
             .collect();
         writeln!(out, "{}", options.join("\n"))?;
     }
-    if let Some(edit) = edited(Path::new(&state.root), &state)? {
+    if let Some(edit) = find_edit(Path::new(&state.root), &state)? {
         writeln!(out, "\nThe plan was edited since: {edit}. `omo run resume` takes that in.")?;
     }
     Ok(())
@@ -160,19 +160,19 @@ pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Comman
 
 fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> Result<(), CommandError> {
     let dim = Style::new().dimmed();
-    let torn = run.torn()?;
+    let torn = run.count_torn_writes()?;
     let mut rows = vec![
         ("run", run.id().to_owned()),
-        ("plan", sanitize(&blocks::name(state), 200)),
-        ("state", format!("{}, {}", word(state), blocks::tally_of(state))),
-        ("held by", state.holder.word()),
+        ("plan", sanitize(&blocks::run_subject(state), 200)),
+        ("state", format!("{}, {}", status_word(state), blocks::progress_words(state))),
+        ("held by", state.holder.describe()),
         ("begun", format!("{} ({} ago)", state.opened_at, format_age(Some(state.opened_at), env.now))),
         ("last event", format!("{} ago", format_age(Some(state.updated_at), env.now))),
     ];
     if torn > 0 {
         rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));
     }
-    for (file, kept) in &state.drift {
+    for (file, kept) in &state.changed_files {
         let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
         rows.push(("edited", format!("{file} was changed by something else{kept}")));
     }
@@ -186,11 +186,11 @@ fn head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> 
 
 fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandError> {
     let rows = state.standings().into_iter().map(|(unit, standing)| {
-        let known = state.units.get(&unit.id);
+        let known = state.tasks.get(&unit.id);
         let evidence = match &standing {
             TaskStanding::Blocked { by } => format!("waits for {by}"),
             TaskStanding::Is(_) => {
-                known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default()
+                known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default()
             }
         };
         let style = match &standing {
@@ -209,28 +209,32 @@ fn tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandError> {
             Cell::plain(sanitize(&evidence, 60)),
         ]
     });
-    table::write(out, [state.plan.dialect.unit_word(), "state", "attempts", "title", "evidence"], rows.collect())?;
+    table::write_table(
+        out,
+        [state.plan.dialect.unit_word(), "state", "attempts", "title", "evidence"],
+        rows.collect(),
+    )?;
     Ok(())
 }
 
 /// Takes a run over, with its plan as the file says it now.
 pub(super) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
-    if !context.is_terminal() {
+    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    if !context.is_person() {
         // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
-        verbs::take(&state, &context.caller()?, &omo_runs::engine::is_alive)?;
+        verbs::join_run(&state, &context.caller()?, &omo_runs::engine::is_alive)?;
     }
     let digest = options.digest.as_deref();
     match state.mode {
-        _ if task_session::is_one(&state) => exec::resume(&context, &run, &state, digest),
+        _ if task_session::is_task_list(&state) => exec::resume(&context, &run, &state, digest),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => local::resume(&context, &run, &state, digest),
-        ExecutionMode::Batches | ExecutionMode::Waves => go_on(&context, &run, &state, true, digest),
+        ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, true, digest),
     }
 }
 
 /// Goes on with a run, in waves with `again` also with one that has failed: it is gone over anew. `digest` is what its user has read of an edited plan.
-pub(super) fn go_on(
+pub(super) fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
@@ -238,13 +242,13 @@ pub(super) fn go_on(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
-    if !context.is_terminal() {
-        verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
+    if !context.is_person() {
+        verbs::join_run(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
-    let edit = edited(Path::new(&before.root), before)?;
+    let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,
-        Some(_) => Some(read_again(context, before, digest)?),
+        Some(_) => Some(reread_plan(context, before, digest)?),
     };
     let is_over = match before.phase {
         RunPhase::Ended { result: RunResult::Complete } => true,
@@ -252,24 +256,24 @@ pub(super) fn go_on(
         RunPhase::Executing | RunPhase::Cancelled { .. } => false,
     };
     if is_over && replanned.is_none() {
-        context.listen(run, before);
-        return open::say(&blocks::done(before));
+        context.note_ended_run(run, before);
+        return open::print_block(&blocks::end_block(before));
     }
-    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
+    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let replanned = replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        Ok((replanned.into_iter().chain(handed::started_anew(state)).collect(), ()))
+        let replanned = replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        Ok((replanned.into_iter().chain(handed::forget_dispatched_if_any(state)).collect(), ()))
     })?;
-    context.tell(run, &before.holder, &state);
-    let mut text = blocks::resumed(run.id(), &state);
+    context.note_in_session(run, &before.holder, &state);
+    let mut text = blocks::resumed_block(run.id(), &state);
     if let Some(edit) = edit {
-        text = format!("{}{text}", news(&edit, before, &state));
+        text = format!("{}{text}", describe_edit(&edit, before, &state));
     }
-    open::say(&text)
+    open::print_block(&text)
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.
-fn read_again(
+fn reread_plan(
     context: &CommandContext,
     state: &RunState,
     digest: Option<&str>,
@@ -278,13 +282,13 @@ fn read_again(
     let file = PlanFile::read(root, root, Path::new(&state.plan.source.path))?;
     // Read with the options that the run has; others would make other batches of the same tasks.
     let plan = file.plan(BatchOptions::from(&state.plan.policy));
-    if !plan.is_sound() {
-        return Err(open::unsound(&plan, &file.bytes));
+    if !plan.can_run() {
+        return Err(open::invalid_plan_error(&plan, &file.bytes));
     }
     let plan = state.as_in_run(plan);
     let typed = ExecuteRequest::new(command_of(state.mode), PlanSource::File(plan.source.path.clone()));
-    let about = open::Asked::of_plan(&plan.source.path, typed.typed(&typed.source));
-    let approved = open::approve(context, &plan, digest, &about)?;
+    let about = open::Asked::for_plan(&plan.source.path, typed.typed(&typed.source));
+    let approved = open::approve_plan(context, &plan, digest, &about)?;
     Ok((plan, approved))
 }
 
@@ -294,11 +298,11 @@ fn command_of(mode: ExecutionMode) -> ExecuteCommand {
 }
 
 /// What an edit of the plan means for its run.
-pub(super) fn news(edit: &PlanEdit, before: &RunState, now: &RunState) -> String {
-    let (were, are) = (before.plan.units.len(), now.plan.units.len());
+pub(super) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) -> String {
+    let (were, are) = (before.plan.tasks.len(), now.plan.tasks.len());
     let word = now.plan.dialect.unit_word();
     let total = format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
-    let stale: Vec<&str> = now.units.iter().filter(|(_, unit)| unit.is_stale).map(|(id, _)| id.as_str()).collect();
+    let stale: Vec<&str> = now.tasks.iter().filter(|(_, unit)| unit.is_stale).map(|(id, _)| id.as_str()).collect();
     let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
     let said = [
         (were != are).then_some(total),
@@ -310,7 +314,7 @@ pub(super) fn news(edit: &PlanEdit, before: &RunState, now: &RunState) -> String
 
 /// Ends a run before its end.
 pub(super) fn cancel(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
-    cancel_within(env, options, stage::PATIENCE)
+    cancel_within(env, options, stage::CLEANUP_TIMEOUT)
 }
 
 /// As [`cancel`], for a person in a session, who waits no longer than a prompt may.
@@ -320,33 +324,33 @@ pub(super) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<
 
 fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    let state = engine.decide(|state| Ok(vec![verbs::cancel(state, &options.reason)?]))?;
-    context.tell(&run, &before.holder, &state);
+    let state = engine.decide(|state| Ok(vec![verbs::cancel_run(state, &options.reason)?]))?;
+    context.note_in_session(&run, &before.holder, &state);
     let mut message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
     // When the user is told that it is cancelled, nothing of it is at work.
-    if stage::is_apart(&state) && !stage::put_away_within(&engine, patience)? {
+    if stage::is_parallel(&state) && !stage::put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }
-    open::say(&message)
+    open::print_block(&message)
 }
 
 /// Removes the records of runs that ended long ago.
 pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let Some(runs) = &context.runs else { return open::say("There is nothing to remove.") };
+    let Some(runs) = &context.runs else { return open::print_block("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
     let removed = runs.gc(since)?;
     for id in &removed {
-        let _ = omo_exec::changes::forget(&context.state_home, id);
-        let _ = omo_exec::restore::forget(&context.state_home, id);
+        let _ = omo_exec::changes::forget_snapshots(&context.state_home, id);
+        let _ = omo_exec::restore::forget_snapshots(&context.state_home, id);
     }
     if removed.is_empty() {
-        return open::say(&format!("No run ended more than {} days ago.", options.days));
+        return open::print_block(&format!("No run ended more than {} days ago.", options.days));
     }
-    open::say(&format!("removed: {}", removed.join(", ")))
+    open::print_block(&format!("removed: {}", removed.join(", ")))
 }
 
 /// Goes on from the checkpoint that another program left.
@@ -365,7 +369,10 @@ pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Co
     };
     let text = String::from_utf8_lossy(&bytes);
     let found = dev_workflow::checkpoint::ForeignCheckpoint::read(&text).map_err(|error| {
-        CommandError::user(format!("`{shown}` is no checkpoint: {error}"), "it is the JSON file that execute-plan left")
+        CommandError::usage(
+            format!("`{shown}` is no checkpoint: {error}"),
+            "it is the JSON file that execute-plan left",
+        )
     })?;
     let file = PlanFile::read(&context.root, &context.root, Path::new(&found.plan_file)).map_err(|error| {
         CommandError::not_found(
@@ -374,45 +381,45 @@ pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Co
         )
     })?;
     let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
-    if !plan.is_sound() {
-        return Err(open::unsound(&plan, &file.bytes));
+    if !plan.can_run() {
+        return Err(open::invalid_plan_error(&plan, &file.bytes));
     }
     let events = imports::checkpoint(&plan, &text)
         .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| open::no_repository(&context.root))?;
-    drop(context.runs.as_ref().map(|runs| context.alone(runs, None)).transpose()?);
-    let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT);
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| open::no_repository_error(&context.root))?;
+    drop(context.runs.as_ref().map(|runs| context.lock_opening(runs, None)).transpose()?);
+    let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT_PATH);
     let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
     if checkpoint.is_none() {
-        open::writable(&context)?;
+        open::require_writable_files(&context)?;
     }
     let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
     let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
-    let asked = open::Asked::of_plan(&plan.source.path, typed.typed(&typed.source));
-    let approved = open::approve(&context, &plan, options.digest.as_deref(), &asked)?;
+    let asked = open::Asked::for_plan(&plan.source.path, typed.typed(&typed.source));
+    let approved = open::approve_plan(&context, &plan, options.digest.as_deref(), &asked)?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
-    let _door = context.alone(&runs, None)?;
+    let _door = context.lock_opening(&runs, None)?;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
     let opened = EventKind::from(RunOpening {
         plan,
-        approved,
+        commands_digest: approved,
         root,
         base: work_tree.head(),
-        asked: None,
+        scope: None,
         mode: ExecutionMode::Batches,
     });
-    let more = beginning(opened.clone(), events, &actor, now);
+    let more = opening_events(opened.clone(), events, &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     // What was taken in stands in the ledger now, and the file is omo's own from here on.
     if let Some(file) = checkpoint {
         file.remove()?;
     }
-    let state = context.engine(&run, &state)?.project(state.clone())?;
-    context.tell(&run, &state.holder, &state);
-    open::say(&format!(
+    let state = context.engine(&run, &state)?.write_projections(state.clone())?;
+    context.note_in_session(&run, &state.holder, &state);
+    open::print_block(&format!(
         "omo: took {} in, as claims that omo has not checked.\n{}",
         shown,
-        blocks::resumed(run.id(), &state)
+        blocks::resumed_block(run.id(), &state)
     ))
 }

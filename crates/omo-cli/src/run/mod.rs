@@ -24,16 +24,16 @@ mod typed_command;
 mod verdict;
 mod watch;
 
-pub(crate) use answer::answer;
+pub(crate) use answer::answer_question;
 pub(crate) use arguments::{
     AnswerOptions, DoneOptions, EvidenceCommand, FailOptions, NextOptions, ReportOptions, RunCommand, RunOptions,
     TaskOptions, VerdictOptions,
 };
-pub(crate) use blocks::{commands, counted};
+pub(crate) use blocks::{list_commands, pluralize};
 pub(crate) use evidence::evidence;
 pub(crate) use exec::AddedTask;
 pub(crate) use next::{LONGEST_WAIT, LOOK_EVERY, next};
-pub(crate) use report::{report, verify_task};
+pub(crate) use report::{print_report, verify_task};
 pub(crate) use stage::{WorkersCommand, supervise, workers};
 pub(crate) use start::arguments::OpenOptions;
 pub(crate) use start::{message_of_clap, open_typed};
@@ -48,7 +48,7 @@ use crate::failure::CommandError;
 
 /// `omo run …`.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), CommandError> {
-    crate::warn(config);
+    crate::warn_about_config(config);
     match action {
         RunCommand::Start(options) => start::start(env, *options),
         RunCommand::List(options) => manage::list(env, &options),

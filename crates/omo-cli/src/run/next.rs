@@ -29,44 +29,44 @@ pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// Prints what comes next.
 pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
     if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
         return stage::next_of_own(own, &before);
     }
     // A run of many tasks is large: its state is not kept beside what becomes of it.
-    let (root, tree) = (PathBuf::from(&before.root), context.tree(run.id(), &before).to_owned());
+    let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before).to_owned());
     let engine = context.engine_at(&run, &root, &tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
-    let mut state = looked_at(&engine, before)?;
-    if stage::is_apart(&state) {
-        return stage::follow(&context, &engine, &holder, Some(deadline), stage::Screen::told());
+    let mut state = settled_state(&engine, before)?;
+    if stage::is_parallel(&state) {
+        return stage::watch_run(&context, &engine, &holder, Some(deadline), stage::Screen::line_by_line());
     }
     loop {
-        match block(&context, &engine, &state, options)? {
+        match next_block(&context, &engine, &state, options)? {
             Block::Wait(text) if Instant::now() >= deadline => {
-                return say(&context, &run, &holder, &state, &text, ExitKind::BrokenPipe);
+                return print_next(&context, &run, &holder, &state, &text, ExitKind::Success);
             }
-            Block::Wait(_) => state = changed(&run, &state, deadline)?,
-            Block::Final => {
-                let checked = engine.final_checks(&mut Shown::new())?;
-                state = looked_at(&engine, checked)?;
+            Block::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
+            Block::FinalChecks => {
+                let checked = engine.run_final_checks(&mut Shown::new())?;
+                state = settled_state(&engine, checked)?;
             }
-            Block::Said { text, kind, after } => {
-                return say(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
+            Block::Print { text, kind, after } => {
+                return print_next(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
         }
     }
 }
 
 /// The run after whatever follows by itself; what has ended is looked at as it is.
-fn looked_at(engine: &Engine, state: RunState) -> Result<RunState, CommandError> {
-    if schedule::next(&state) == NextAction::Over {
-        return Ok(engine.project_if_last(state)?);
+fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandError> {
+    if schedule::next_action(&state) == NextAction::Over {
+        return Ok(engine.write_projections_if_last(state)?);
     }
-    engine.unedited(&state)?;
-    engine.approved(&state)?;
+    engine.require_unedited_plan(&state)?;
+    engine.require_approval(&state)?;
     Ok(engine.settle(state)?)
 }
 
@@ -74,31 +74,35 @@ enum Block {
     /// Workers are at work, or about to begin: this waits for them.
     Wait(String),
     /// The checks of the whole plan have to run.
-    Final,
+    FinalChecks,
     /// This is it, with the exit status that goes with it, and where the run stands after something was written down
     /// for it.
-    Said { text: String, kind: ExitKind, after: Option<Box<RunState>> },
+    Print { text: String, kind: ExitKind, after: Option<Box<RunState>> },
 }
 
-fn block(
+fn next_block(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
     options: &NextOptions,
 ) -> Result<Block, CommandError> {
-    let said = |text: String, kind: ExitKind| Block::Said { text, kind, after: None };
+    let said = |text: String, kind: ExitKind| Block::Print { text, kind, after: None };
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
-    Ok(match schedule::next(state) {
+    Ok(match schedule::next_action(state) {
         NextAction::Over => {
-            let text = if task_session::is_one(state) { exec::blocks::done(state) } else { blocks::done(state) };
-            said(text, if blocks::is_complete(state) { ExitKind::BrokenPipe } else { ExitKind::NotGreen })
+            let text = if task_session::is_task_list(state) {
+                exec::blocks::end_block(state)
+            } else {
+                blocks::end_block(state)
+            };
+            said(text, if blocks::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
-        NextAction::Ask(question) => said(blocks::ask(question, state), ExitKind::Human),
-        NextAction::Wait(ids) => Block::Wait(blocks::wait(&ids, state, env::now(), by_workflow)),
-        NextAction::FinalChecks => Block::Final,
+        NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),
+        NextAction::Wait(ids) => Block::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
+        NextAction::FinalChecks => Block::FinalChecks,
         NextAction::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
-        NextAction::Open(_) | NextAction::Iterate(_) | NextAction::End(_) | NextAction::Apart(_) => {
-            return Err(stuck(context));
+        NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) | NextAction::Parallel(_) => {
+            return Err(no_next_step(context));
         }
     })
 }
@@ -112,24 +116,24 @@ fn start(
     is_inline: bool,
     by_workflow: bool,
 ) -> Result<Block, CommandError> {
-    let said = |text: String| Block::Said { text, kind: ExitKind::BrokenPipe, after: None };
-    let Some(unit) = units.first().copied() else { return Err(stuck(context)) };
+    let said = |text: String| Block::Print { text, kind: ExitKind::Success, after: None };
+    let Some(unit) = units.first().copied() else { return Err(no_next_step(context)) };
     match state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
-            Ok(said(local::blocks::work(engine.run.id(), unit, state)))
+            Ok(said(local::blocks::task_block(engine.run.id(), unit, state)))
         }
         ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
             Ok(said(blocks::work_inline(engine.run.id(), unit, state)))
         }
-        ExecutionMode::Waves => agents(context, engine, state, units),
+        ExecutionMode::Waves => agents_block(context, engine, state, units),
         ExecutionMode::Batches if by_workflow && is_handed_out(state) => Ok(Block::Wait(blocks::wait_for_workers())),
         ExecutionMode::Batches if by_workflow => hand_out(engine),
-        ExecutionMode::Batches => agent(context, engine, state, unit),
+        ExecutionMode::Batches => agent_block(context, engine, state, unit),
     }
 }
 
 /// Never seen: before this, the engine has written down whatever follows from the ledger by itself.
-fn stuck(context: &CommandContext) -> CommandError {
+fn no_next_step(context: &CommandContext) -> CommandError {
     CommandError::io(
         "the run does not know how to go on",
         format!("please report this, with `omo run show` in {}", context.root.display()),
@@ -138,21 +142,30 @@ fn stuck(context: &CommandContext) -> CommandError {
 
 /// Whether a segment was handed out a moment ago, of which no worker has begun a task yet.
 fn is_handed_out(state: &RunState) -> bool {
-    let Some(out) = &state.handed_out else { return false };
-    let is_left = out.units.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
+    let Some(out) = &state.dispatched else { return false };
+    let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
     let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
     is_left && quiet < handed::BEGINS_WITHIN_MILLIS
 }
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
-fn agent(context: &CommandContext, engine: &Engine, state: &RunState, unit: &Task) -> Result<Block, CommandError> {
+fn agent_block(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    unit: &Task,
+) -> Result<Block, CommandError> {
     let now = env::now();
-    let out = if handed::may_be_out(state, now) { handed::out(&events_of(engine, state)?, now) } else { Vec::new() };
+    let out = if handed::may_be_dispatched(state, now) {
+        handed::dispatched_tasks(&events_of(engine, state)?, now)
+    } else {
+        Vec::new()
+    };
     if out.contains(&unit.id) {
         return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }
     let text = blocks::spawn_agent(engine.run.id(), unit, state);
-    started(context, engine, vec![unit.id.clone()], text)
+    dispatched_block(context, engine, vec![unit.id.clone()], text)
 }
 
 /// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
@@ -163,53 +176,60 @@ fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<RunEvent>, Command
 }
 
 /// Agents for what is ready, but for what went to others that have not begun yet.
-fn agents(
+fn agents_block(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
     mut units: Vec<&Task>,
 ) -> Result<Block, CommandError> {
     let events = events_of(engine, state)?;
-    let out = handed::out(&events, env::now());
+    let out = handed::dispatched_tasks(&events, env::now());
     units.retain(|unit| !out.contains(&unit.id));
     if units.is_empty() {
         return Ok(Block::Wait(blocks::wait_for_agents(&out)));
     }
-    let is_beginning = exec::blocks::is_beginning(&events);
-    let (text, count) = exec::blocks::spawn(engine.run.id(), &units, state, is_beginning);
-    started(context, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+    let is_beginning = exec::blocks::is_round_beginning(&events);
+    let (text, count) = exec::blocks::spawn_block(engine.run.id(), &units, state, is_beginning);
+    dispatched_block(context, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
 }
 
 /// What has agents started for these.
-fn started(context: &CommandContext, engine: &Engine, units: Vec<String>, text: String) -> Result<Block, CommandError> {
-    let after = if context.is_terminal() {
+fn dispatched_block(
+    context: &CommandContext,
+    engine: &Engine,
+    units: Vec<String>,
+    text: String,
+) -> Result<Block, CommandError> {
+    let after = if context.is_person() {
         // A person at a terminal only looks at it, and starts none.
         None
     } else {
-        Some(Box::new(engine.transact(|_| Ok((vec![EventKind::HandedOut { units, to_agents: true }], ())))?.1))
+        Some(Box::new(
+            engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: true }], ())))?.1,
+        ))
     };
-    Ok(Block::Said { text, kind: ExitKind::BrokenPipe, after })
+    Ok(Block::Print { text, kind: ExitKind::Success, after })
 }
 
 fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
     let (out, state) = engine.transact(|state| {
-        if !matches!(schedule::next(state), NextAction::Start(_)) {
+        if !matches!(schedule::next_action(state), NextAction::Start(_)) {
             return Err(VerbRefusal {
                 kind: VerbRefusalKind::Contention,
                 message: "somebody else has begun meanwhile".to_owned(),
                 hint: "run `omo agent next` again".to_owned(),
             });
         }
-        let out = HandOut::of(engine.run.id(), state);
-        let units = out.units().into_iter().map(str::to_owned).collect();
-        Ok((vec![EventKind::HandedOut { units, to_agents: false }], out))
+        let out = HandOut::from_state(engine.run.id(), state);
+        let units = out.task_ids().into_iter().map(str::to_owned).collect();
+        Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
-    Ok(Block::Said { text, kind: ExitKind::BrokenPipe, after: Some(Box::new(state)) })
+    Ok(Block::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
 }
 
 /// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.
-fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, CommandError> {
+fn wait_for_change(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, CommandError> {
     let was_handed_out = is_handed_out(state);
     loop {
         let now = run.state()?;
@@ -220,7 +240,7 @@ fn changed(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, C
     }
 }
 
-fn say(
+fn print_next(
     context: &CommandContext,
     run: &Run,
     holder: &EventActor,
@@ -228,7 +248,7 @@ fn say(
     text: &str,
     kind: ExitKind,
 ) -> Result<(), CommandError> {
-    context.tell(run, holder, state);
+    context.note_in_session(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
-    if kind == ExitKind::BrokenPipe { Ok(()) } else { Err(CommandError::said(kind)) }
+    if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
 }

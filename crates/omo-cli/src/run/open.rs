@@ -9,7 +9,7 @@ use omo_core::plan_run::PlannedCommand;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Plan;
 use omo_plan::run::event::QuestionKind;
-use omo_plan::run::state::{CONTINUE, QuestionState};
+use omo_plan::run::state::{ANSWER_CONTINUE, QuestionState};
 use omo_plan::run::verbs;
 use omo_runs::dev_workflow;
 use omo_runs::engine::planned_commands;
@@ -22,46 +22,52 @@ use crate::confirm::{self, Confirmation};
 use crate::failure::CommandError;
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
-pub(super) fn go_on(context: &CommandContext) -> Result<(), CommandError> {
-    let (run, before) = context.run(None, Ended::Not)?;
+pub(super) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
+    let (run, before) = context.find_run(None, Ended::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    let can_go_on = |question: &&QuestionState| question.question.options.iter().any(|option| option.id == CONTINUE);
+    let can_go_on =
+        |question: &&QuestionState| question.question.options.iter().any(|option| option.id == ANSWER_CONTINUE);
     let stop =
-        before.open_question().filter(|question| !matches!(question.question.about, QuestionKind::Decisions { .. }));
+        before.open_question().filter(|question| !matches!(question.question.kind, QuestionKind::Decisions { .. }));
     let stop = stop.filter(can_go_on);
     let stop = stop.map(|question| question.question.id.clone());
     let ((), state) = engine.transact(|state| {
-        let answered =
-            stop.map(|question| verbs::answer(state, &engine.caller, &question, CONTINUE, None)).transpose()?;
-        Ok((answered.into_iter().chain(handed::started_anew(state)).collect(), ()))
+        let answered = stop
+            .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
+            .transpose()?;
+        Ok((answered.into_iter().chain(handed::forget_dispatched_if_any(state)).collect(), ()))
     })?;
-    context.tell(&run, &before.holder, &state);
-    say(&blocks::resumed(run.id(), &state))
+    context.note_in_session(&run, &before.holder, &state);
+    print_block(&blocks::resumed_block(run.id(), &state))
 }
 
 /// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
-pub(super) fn writable(context: &CommandContext) -> Result<(), CommandError> {
-    let memory = context.runs.as_ref().map(|runs| projection::memory(&runs.path(), &context.root)).unwrap_or_default();
+pub(super) fn require_writable_files(context: &CommandContext) -> Result<(), CommandError> {
+    let memory =
+        context.runs.as_ref().map(|runs| projection::memory_path(&runs.path(), &context.root)).unwrap_or_default();
     let projection = Projection::new(&context.root, &memory, "");
     if !projection.owns_checkpoint()? {
-        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT);
+        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT_PATH);
         let hint = "`omo run import` goes on from it; to begin afresh, remove it";
         return Err(CommandError::conflict(message, hint));
     }
-    Ok(projection.check()?)
+    Ok(projection.require_writable()?)
 }
 
-pub(super) fn no_repository(root: &Path) -> CommandError {
+pub(super) fn no_repository_error(root: &Path) -> CommandError {
     let message = format!("{} is in no git repository, so nobody could tell what a task has changed", root.display());
     CommandError::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
 }
 
-pub(super) fn unsound(plan: &Plan, bytes: &[u8]) -> CommandError {
+pub(super) fn invalid_plan_error(plan: &Plan, bytes: &[u8]) -> CommandError {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
-    let shown = crate::plan::diagnostics(plan, bytes);
+    let shown = crate::plan::render_diagnostics(plan, bytes);
     let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
     let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
-    CommandError::plan(message, format!("mend the plan; `omo plan lint {}` shows all of this again", plan.source.path))
+    CommandError::invalid_plan(
+        message,
+        format!("mend the plan; `omo plan lint {}` shows all of this again", plan.source.path),
+    )
 }
 
 /// How a person is asked about commands.
@@ -69,30 +75,30 @@ pub(super) struct Asked {
     /// Whose commands they are, for people.
     pub name: String,
     /// The command that executes it, as they type it, with its options.
-    pub typed: String,
+    pub command_line: String,
     /// What shows the commands.
     pub shown_by: String,
 }
 
 impl Asked {
     /// About those of a plan; `typed` is the command that executes it.
-    pub(super) fn of_plan(path: &str, typed: String) -> Self {
-        Self { name: path.to_owned(), typed, shown_by: format!("`omo plan show {path}` shows the commands") }
+    pub(super) fn for_plan(path: &str, command_line: String) -> Self {
+        Self { name: path.to_owned(), command_line, shown_by: format!("`omo plan show {path}` shows the commands") }
     }
 }
 
 /// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
-pub(super) fn approve(
+pub(super) fn approve_plan(
     context: &CommandContext,
     plan: &Plan,
     digest: Option<&str>,
     asked: &Asked,
 ) -> Result<String, CommandError> {
-    approve_all(context, &planned_commands(plan), digest, asked)
+    approve_commands(context, &planned_commands(plan), digest, asked)
 }
 
 /// The same for these commands.
-pub(super) fn approve_all(
+pub(super) fn approve_commands(
     context: &CommandContext,
     commands: &[PlannedCommand],
     digest: Option<&str>,
@@ -107,39 +113,43 @@ pub(super) fn approve_all(
     if context.env.in_session {
         return Err(not_approved(asked, commands, &left));
     }
-    let shown = blocks::commands(commands);
+    let shown = blocks::list_commands(commands);
     let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
     let shown_by = format!("{}; their digest is {left}", asked.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
-    confirm::ask(context.env, &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by }, digest)?;
+    confirm::ask_person(
+        context.env,
+        &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by },
+        digest,
+    )?;
     let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
     let gone = || CommandError::conflict("what was shown is not there any more", "run it again");
     let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(gone)?;
-    let given = confirm::given(context.env);
+    let given = confirm::given_approval(context.env);
     pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
     confirm::name_approval(&context.root, context.env, given, &format!("commands of {name} approved"))?;
     Ok(left)
 }
 
 fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> CommandError {
-    let count = blocks::counted(commands.len(), "command");
+    let count = blocks::pluralize(commands.len(), "command");
     let message =
         format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
     if omo_core::messages::plan::approval_request(&asked.name, commands, digest).is_err() {
         let message = format!("{message}; they are too long to be shown here whole");
-        return CommandError::human(message, "in a terminal of your own, `omo run start` shows them and asks");
+        return CommandError::needs_person(message, "in a terminal of your own, `omo run start` shows them and asks");
     }
-    let message = format!("{message}:\n\n{}", blocks::commands(commands).trim_end());
+    let message = format!("{message}:\n\n{}", blocks::list_commands(commands).trim_end());
     let code = digest.get(..CODE_CHARS).unwrap_or(digest);
     let hint = format!(
         "read them; to approve exactly these, type:\n  {} --approve {code}\n\
          Only the user can do that: a model shows them this and ends its turn.",
-        asked.typed
+        asked.command_line
     );
-    CommandError::human(message, hint)
+    CommandError::needs_person(message, hint)
 }
 
 /// Prints a block.
-pub(super) fn say(text: &str) -> Result<(), CommandError> {
+pub(super) fn print_block(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
 }

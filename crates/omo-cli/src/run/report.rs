@@ -19,15 +19,15 @@ use crate::failure::{CommandError, ExitKind};
 use crate::table::{self, Cell};
 
 /// Prints the report of a run.
-pub(crate) fn report(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
+pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
     if options.format == Some(ReportFormat::Json) {
         return manage::show(env, &ShowOptions { run: options.run, json: true });
     }
     let context = CommandContext::find(env)?;
-    let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     // Of steps the report that ends a run is the one for people.
-    let text = match options.format.or(ultra::is_one(&state).then_some(ReportFormat::Summary)) {
-        Some(ReportFormat::Progress) => task_session::report::progress(&state),
+    let text = match options.format.or(ultra::is_ultraplan(&state).then_some(ReportFormat::Summary)) {
+        Some(ReportFormat::Progress) => task_session::report::progress_screen(&state),
         Some(_) => summary(&state),
         None => return manage::show(env, &ShowOptions { run: options.run, json: false }),
     };
@@ -37,8 +37,8 @@ pub(crate) fn report(env: &ProcessEnv, options: ReportOptions) -> Result<(), Com
 /// The report with which a run of such a plan ends.
 fn summary(state: &RunState) -> String {
     match state.plan.dialect {
-        Dialect::TasksJson => task_session::report::finished(state),
-        Dialect::Ultraplan | Dialect::SessionSpec => ultra::report::report(state, ultra::asked(state)),
+        Dialect::TasksJson => task_session::report::final_report(state),
+        Dialect::Ultraplan | Dialect::SessionSpec => ultra::report::final_report(state, ultra::scope_of(state)),
         Dialect::DevWorkflow => dev_workflow::report::section(state),
     }
 }
@@ -46,11 +46,11 @@ fn summary(state: &RunState) -> String {
 /// Runs the checks of a task, and changes nothing.
 pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.run(run, Ended::Too)?;
+    let (run, state) = context.find_run(run, Ended::Included)?;
     let engine = context.engine(&run, &state)?;
-    let unit = verbs::found(&state, id)?;
-    engine.approved(&state)?;
-    let outcomes = engine.check_all(unit, None, &mut Shown::new())?;
+    let unit = verbs::find_task(&state, id)?;
+    engine.require_approval(&state)?;
+    let outcomes = engine.check_task(unit, None, &mut Shown::new())?;
     let mut out = anstream::stdout().lock();
     if outcomes.is_empty() {
         return Err(CommandError::not_green(
@@ -67,10 +67,10 @@ pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Resu
             Cell::plain(typed_form(&check.command)),
         ]
     });
-    table::write(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;
+    table::write_table(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;
     let Some((_, red)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) else { return Ok(()) };
     for line in red.first_lines.iter().chain(&red.last_lines) {
         writeln!(out, "  {line}")?;
     }
-    Err(CommandError::said(ExitKind::NotGreen))
+    Err(CommandError::already_printed(ExitKind::NotGreen))
 }

@@ -1,9 +1,9 @@
 //! A segment as it is handed out to the Workflow tool: the arguments that the model types out, so that
 //! they are short.
 
-use omo_plan::run::segment::segment;
+use omo_plan::run::segment::next_batches;
 use omo_plan::run::state::{RunState, TaskStanding};
-use omo_runs::dev_workflow::CHECKPOINT;
+use omo_runs::dev_workflow::CHECKPOINT_PATH;
 use serde::Serialize;
 
 /// The arguments have at most so many bytes, at least one batch's part aside.
@@ -36,23 +36,23 @@ pub(super) struct HandOut {
 
 impl HandOut {
     /// The units of it, in their order.
-    pub(super) fn units(&self) -> Vec<&str> {
+    pub(super) fn task_ids(&self) -> Vec<&str> {
         self.arguments.batches.iter().flatten().map(String::as_str).collect()
     }
 
     /// As much of the segment as is handed out at once: whole batches while the arguments are short, and of a
     /// first batch that is too long as much as fits. What is left comes with the next one.
-    pub(super) fn of(run: &str, state: &RunState) -> Self {
-        let all = segment(state);
-        let mut out = Self { arguments: arguments(run, state, &[]) };
+    pub(super) fn from_state(run: &str, state: &RunState) -> Self {
+        let all = next_batches(state);
+        let mut out = Self { arguments: workflow_arguments(run, state, &[]) };
         for batch in &all {
             let mut batches = out.arguments.batches.clone();
             batches.push(batch.iter().map(|id| (*id).to_owned()).collect());
-            let longer = arguments(run, state, &batches);
+            let longer = workflow_arguments(run, state, &batches);
             if is_short(&longer) {
                 out.arguments = longer;
             } else if out.arguments.batches.is_empty() {
-                return Self { arguments: cut(run, state, batch) };
+                return Self { arguments: cut_batch(run, state, batch) };
             } else {
                 break;
             }
@@ -62,8 +62,9 @@ impl HandOut {
 }
 
 /// The first units of a batch, one at least.
-fn cut(run: &str, state: &RunState, batch: &[&str]) -> Arguments {
-    let of = |count: usize| arguments(run, state, &[batch.iter().take(count).map(|id| (*id).to_owned()).collect()]);
+fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> Arguments {
+    let of =
+        |count: usize| workflow_arguments(run, state, &[batch.iter().take(count).map(|id| (*id).to_owned()).collect()]);
     let most = (2..=batch.len()).take_while(|count| is_short(&of(*count))).last();
     of(most.unwrap_or(1))
 }
@@ -72,10 +73,10 @@ fn is_short(arguments: &Arguments) -> bool {
     serde_json::to_string(arguments).is_ok_and(|text| text.len() <= MAX_BYTES)
 }
 
-fn arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments {
-    let units = batches.iter().flatten().filter_map(|id| state.plan.unit(id));
+fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments {
+    let units = batches.iter().flatten().filter_map(|id| state.plan.task(id));
     let tasks: Vec<Task> = units.map(|unit| Task { id: unit.id.clone(), depends_on: unit.deps.clone() }).collect();
-    let is_bad = |id: &str| state.standing(id).is_some_and(|standing| is_bad(state, id, &standing));
+    let is_bad = |id: &str| state.standing(id).is_some_and(|standing| has_failed(state, id, &standing));
     let mut failed_or_blocked: Vec<String> =
         tasks.iter().flat_map(|task| &task.depends_on).filter(|id| is_bad(id)).cloned().collect();
     failed_or_blocked.sort();
@@ -84,13 +85,13 @@ fn arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments 
         run: run.to_owned(),
         plan_file: state.plan.source.path.clone(),
         project_root: state.root.clone(),
-        checkpoint_file: CHECKPOINT,
+        checkpoint_file: CHECKPOINT_PATH,
         tasks,
         batches: batches.to_vec(),
         failed_or_blocked,
     }
 }
 
-fn is_bad(state: &RunState, id: &str, standing: &TaskStanding) -> bool {
-    standing.is_ended() && !state.lets_go_on(id)
+fn has_failed(state: &RunState, id: &str, standing: &TaskStanding) -> bool {
+    standing.is_ended() && !state.unblocks_dependents(id)
 }

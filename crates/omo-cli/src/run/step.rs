@@ -8,7 +8,7 @@ use omo_plan::run::state::{TaskStanding, TaskStatus};
 use omo_runs::engine::JudgedAttempt;
 use omo_runs::ultra::lines;
 
-use super::blocks::PATIENTLY;
+use super::blocks::LONG_TIMEOUT;
 use super::context::CommandContext;
 use crate::failure::{CommandError, ExitKind};
 
@@ -16,49 +16,49 @@ use crate::failure::{CommandError, ExitKind};
 const FILES: usize = 8;
 
 /// What became of an attempt at a step. The exit status says whether it has passed.
-pub(super) fn told(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
-    let (id, state) = (&judged.unit.id, &judged.state);
+pub(super) fn print_outcome(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
+    let (id, state) = (&judged.task.id, &judged.state);
     let mut said: Vec<String> =
-        judged.outcomes.iter().flat_map(|(check, outcome)| lines::verified(check, outcome)).collect();
-    said.extend(why(judged));
-    said.extend(judged.events.iter().filter_map(|event| lines::line(&state.plan, event)));
-    let known = state.units.get(id);
-    if known.is_some_and(|known| known.status == TaskStatus::Passed && !known.vacuous.is_empty()) {
+        judged.outcomes.iter().flat_map(|(check, outcome)| lines::check_lines(check, outcome)).collect();
+    said.extend(failure_reason(judged));
+    said.extend(judged.events.iter().filter_map(|event| lines::task_event_line(&state.plan, event)));
+    let known = state.tasks.get(id);
+    if known.is_some_and(|known| known.status == TaskStatus::Passed && !known.already_green.is_empty()) {
         said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
     }
-    let end = known.and_then(|known| known.end.as_ref());
+    let end = known.and_then(|known| known.last_end.as_ref());
     if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-        said.push(format!("Outside of the step's files, and not in its commit: {}", files(outside)));
+        said.push(format!("Outside of the step's files, and not in its commit: {}", list_files(outside)));
     }
-    if let Some(why) = &judged.not_put_back {
+    if let Some(why) = &judged.restore_error {
         said.push(format!("Its changes could not be taken back yet: {}", sanitize(why, 300)));
     }
-    said.push(next(context));
+    said.push(next_command_line(context));
     let mut out = anstream::stdout().lock();
     for line in said {
         writeln!(out, "{line}")?;
     }
     match state.standing(id) {
         Some(TaskStanding::Is(TaskStatus::Passed)) => Ok(()),
-        Some(TaskStanding::Is(TaskStatus::Held)) => Err(CommandError::said(ExitKind::Human)),
-        _ => Err(CommandError::said(ExitKind::NotGreen)),
+        Some(TaskStanding::Is(TaskStatus::Held)) => Err(CommandError::already_printed(ExitKind::NeedsPerson)),
+        _ => Err(CommandError::already_printed(ExitKind::NotGreen)),
     }
 }
 
 /// Why an attempt has failed whose checks say nothing about it.
-fn why(judged: &JudgedAttempt) -> Option<String> {
+fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
     if judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green()) {
         return None;
     }
     judged.events.iter().find_map(|event| match event {
-        EventKind::UnitFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
+        EventKind::TaskFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
             Some(format!("Failed: {}", sanitize(&end.evidence, 400)))
         }
         _ => None,
     })
 }
 
-fn files(all: &[String]) -> String {
+fn list_files(all: &[String]) -> String {
     let shown: Vec<String> = all.iter().take(FILES).map(|file| sanitize(file, 120)).collect();
     let more = all.len().saturating_sub(shown.len());
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -66,7 +66,7 @@ fn files(all: &[String]) -> String {
 }
 
 /// What to run next. The client of a session asks for that session alone, and waits for no other worker.
-fn next(context: &CommandContext) -> String {
+fn next_command_line(context: &CommandContext) -> String {
     match &context.env.worker {
         Some(own) => {
             format!(
@@ -75,6 +75,6 @@ fn next(context: &CommandContext) -> String {
                 sanitize(&own.worker, 64)
             )
         }
-        None => format!("Next:\n  run: omo agent next --wait 540      {PATIENTLY}"),
+        None => format!("Next:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}"),
     }
 }

@@ -12,7 +12,7 @@ use omo_runs::{task_session, ultra};
 use omo_store::env::ProcessEnv;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
-use super::blocks::PATIENTLY;
+use super::blocks::LONG_TIMEOUT;
 use super::context::{CommandContext, Ended};
 use super::watch::Shown;
 use super::{exec, local, step};
@@ -21,17 +21,17 @@ use crate::failure::{CommandError, ExitKind};
 /// A worker begins.
 pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
     let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
-    context.tell(&run, &before.holder, &run.state()?);
-    let (id, ticket, run) = (&started.unit.id, &started.ticket, run.id());
-    let end = if task_session::is_one(&before) || started.unit.kind == TaskKind::Verify {
-        exec::blocks::how_to_end(&started.unit, run, ticket)
+    context.note_in_session(&run, &before.holder, &run.state()?);
+    let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
+    let end = if task_session::is_task_list(&before) || started.task.kind == TaskKind::Verify {
+        exec::blocks::how_to_end(&started.task, run, ticket)
     } else {
         how_to_end(run, ticket, before.plan.dialect.unit_word())
     };
     let mut out = anstream::stdout().lock();
-    if ultra::is_one(&before) {
+    if ultra::is_ultraplan(&before) {
         writeln!(out, "Step {id} of {run} is yours. What it asks for:\n")?;
     } else {
         writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;
@@ -43,7 +43,7 @@ pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Comma
 /// The commands with which the worker that has the ticket ends a unit of a plan; `word` is what the plan calls one.
 fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
     format!(
-        "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {PATIENTLY}\n\
+        "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\
          If it cannot be done as it is written:\n  run: omo agent fail --run {run} --ticket {ticket} --why \"<one line>\""
     )
 }
@@ -51,38 +51,38 @@ fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
 /// What a task asks for, once more.
 pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (_, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
-    let unit = verbs::found(&state, &options.id)?;
-    Ok(writeln!(anstream::stdout(), "{}", engine::brief(&state, unit).trim_end())?)
+    let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let unit = verbs::find_task(&state, &options.id)?;
+    Ok(writeln!(anstream::stdout(), "{}", engine::task_brief(&state, unit).trim_end())?)
 }
 
 /// A worker is done: omo finds out whether it is so.
 pub(crate) fn done(env: &ProcessEnv, options: &DoneOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
     let put = CompletionReport { note, evidence_ids: ids.collect() };
     let judged = context.engine(&run, &before)?.done(&options.ticket, put, &mut Shown::new())?;
-    context.tell(&run, &before.holder, &judged.state);
-    ended(&context, &judged)
+    context.note_in_session(&run, &before.holder, &judged.state);
+    print_attempt(&context, &judged)
 }
 
 /// A worker gives up, or is gone.
 pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let engine = context.engine(&run, &before)?;
     match (&options.ticket, &options.lost) {
         (Some(ticket), _) => {
             let judged = engine.give_up(ticket, &options.why)?;
-            context.tell(&run, &before.holder, &judged.state);
-            ended(&context, &judged)
+            context.note_in_session(&run, &before.holder, &judged.state);
+            print_attempt(&context, &judged)
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();
-            let state = engine.decide(|state| Ok(vec![verbs::worker_lost(state, id)?]))?;
-            context.tell(&run, &before.holder, &state);
+            let state = engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, id)?]))?;
+            context.note_in_session(&run, &before.holder, &state);
             let word = state.standing(id).map_or("pending", |standing| standing.word());
             Ok(writeln!(
                 anstream::stdout(),
@@ -93,18 +93,18 @@ pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), Comman
 }
 
 /// What became of an attempt: a worker that goes on reads what is next, an agent reports and ends.
-fn ended(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
+fn print_attempt(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
     match judged.state.mode {
-        ExecutionMode::StepByStep | ExecutionMode::Parallel => step::told(context, judged),
-        ExecutionMode::Batches | ExecutionMode::Waves => told(judged),
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => step::print_outcome(context, judged),
+        ExecutionMode::Batches | ExecutionMode::Waves => print_judgement(judged),
     }
 }
 
 /// The first line is what a worker hands on, word for word.
-fn told(judged: &JudgedAttempt) -> Result<(), CommandError> {
-    let (id, state) = (&judged.unit.id, &judged.state);
-    let known = state.units.get(id);
-    let end = known.and_then(|known| known.end.as_ref());
+fn print_judgement(judged: &JudgedAttempt) -> Result<(), CommandError> {
+    let (id, state) = (&judged.task.id, &judged.state);
+    let known = state.tasks.get(id);
+    let end = known.and_then(|known| known.last_end.as_ref());
     let evidence = end.map(|end| sanitize(&end.evidence, 300)).unwrap_or_default();
     let files = end.map(|end| end.files.as_slice()).unwrap_or_default();
     let mut out = anstream::stdout().lock();
@@ -116,7 +116,7 @@ fn told(judged: &JudgedAttempt) -> Result<(), CommandError> {
         Some(TaskStanding::Is(TaskStatus::Held)) => "HELD",
         _ => "FAILED",
     };
-    let why = known.and_then(|known| known.why.as_ref()).map(|why| sanitize(why, 300));
+    let why = known.and_then(|known| known.reason.as_ref()).map(|why| sanitize(why, 300));
     let evidence = if word == "HELD" { why.unwrap_or_default() } else { evidence };
     let shown: Vec<String> = files.iter().take(8).map(|file| sanitize(file, 120)).collect();
     let files = if shown.is_empty() { String::new() } else { format!("; files: {}", shown.join(", ")) };
@@ -143,16 +143,16 @@ fn told(judged: &JudgedAttempt) -> Result<(), CommandError> {
         _ => "`omo agent next` says whether it is done again, and by whom.",
     };
     writeln!(out, "{again} Report the first line and end.")?;
-    Err(CommandError::said(if word == "HELD" { ExitKind::Human } else { ExitKind::NotGreen }))
+    Err(CommandError::already_printed(if word == "HELD" { ExitKind::NeedsPerson } else { ExitKind::NotGreen }))
 }
 
 /// A person leaves a task out.
 pub(super) fn skip(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Not)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    let state = engine.decide(|state| Ok(vec![verbs::skip(state, &engine.caller, &options.id, &options.why)?]))?;
-    context.tell(&run, &before.holder, &state);
+    let state = engine.decide(|state| Ok(vec![verbs::skip_task(state, &engine.caller, &options.id, &options.why)?]))?;
+    context.note_in_session(&run, &before.holder, &state);
     Ok(writeln!(anstream::stdout(), "{} is left out. `omo agent next` says what comes next.", options.id)?)
 }
 
@@ -164,15 +164,15 @@ pub(super) fn retry(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Comma
 
 /// Has it done again, and says nothing.
 pub(super) fn reopen(context: &CommandContext, options: &TaskOptions) -> Result<RunState, CommandError> {
-    let (run, before) = context.run(options.run.run.as_deref(), Ended::Too)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let engine = context.engine(&run, &before)?;
-    engine.unedited(&before)?;
-    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
-    if let (Some(runs), true) = (&context.runs, before.apart.is_some()) {
-        local::alone_in_repository(runs, Some(run.id()))?;
+    engine.require_unedited_plan(&before)?;
+    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
+        local::require_only_parallel_run(runs, Some(run.id()))?;
     }
-    context.listen(&run, &before);
-    let state = engine.decide(|state| verbs::retry(state, &engine.caller, &options.id))?;
-    context.tell(&run, &before.holder, &state);
+    context.note_ended_run(&run, &before);
+    let state = engine.decide(|state| verbs::retry_task(state, &engine.caller, &options.id))?;
+    context.note_in_session(&run, &before.holder, &state);
     Ok(state)
 }

@@ -18,7 +18,7 @@ use omo_plan::model::Dialect;
 use omo_plan::run::apart::GroupStatus;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{RunPhase, RunState};
-use omo_plan::ultra_run::own::quoted;
+use omo_plan::ultra_run::own::quote_argument;
 use omo_runs::{ListedRun, RunStore};
 use omo_store::env::ProcessEnv;
 use omo_store::sealed_plan_run;
@@ -26,7 +26,7 @@ use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
 use super::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
 use super::context::CommandContext;
-use super::open::say;
+use super::open::print_block;
 use super::{blocks, manage, report, task};
 use crate::failure::{CommandError, ExitKind};
 
@@ -67,15 +67,18 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
-        crate::say(&CommandError::human(message, "type /omo:cancel, /omo:report or /omo:retry in the session"));
-        return ExitKind::Human.exit_code();
+        crate::print_stderr_line(&CommandError::needs_person(
+            message,
+            "type /omo:cancel, /omo:report or /omo:retry in the session",
+        ));
+        return ExitKind::NeedsPerson.exit_code();
     };
     match answer(&env, &order) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) if failure.is_said() => ExitCode::SUCCESS,
+        Err(failure) if failure.is_printed() => ExitCode::SUCCESS,
         Err(failure) => {
             let line = failure.line();
-            say(&line).map_or_else(|failure| failure.kind.exit_code(), |()| ExitCode::SUCCESS)
+            print_block(&line).map_or_else(|failure| failure.kind.exit_code(), |()| ExitCode::SUCCESS)
         }
     }
 }
@@ -106,7 +109,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::report(&in_session, ReportOptions { format: line.format, run })
+            report::print_report(&in_session, ReportOptions { format: line.format, run })
         }
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
@@ -116,7 +119,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let options = TaskOptions { id: line.task, run };
             let state = task::reopen(&context, &options)?;
             let id = sanitize(&options.id, 64);
-            say(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
+            print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }
     }
 }
@@ -126,22 +129,23 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
     for ListedRun { id, state } in listed {
-        let Some(state) = state.ok().filter(|state| context.is_here(state) && state.phase == RunPhase::Executing)
+        let Some(state) =
+            state.ok().filter(|state| context.is_in_this_work_tree(state) && state.phase == RunPhase::Executing)
         else {
             continue;
         };
         let runs = context.runs.as_ref().map(|runs| runs.get(&id)).transpose()?;
         let is_supervised = runs.map(|run| run.is_supervised()).transpose()?.unwrap_or_default();
-        let clients = state.apart.iter().flat_map(|apart| apart.groups.values());
-        let tasks: Vec<String> = state.running().map(|(id, _)| id.to_owned()).collect();
+        let clients = state.parallel.iter().flat_map(|apart| apart.groups.values());
+        let tasks: Vec<String> = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
         let found = if is_supervised {
             AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())
-        } else if state.apart.is_none() && !tasks.is_empty() {
+        } else if state.parallel.is_none() && !tasks.is_empty() {
             AtWork::Tasks(tasks)
         } else {
             continue;
         };
-        say(&still_at_work(&id, &found, own == Some(id.as_str())))?;
+        print_block(&still_at_work(&id, &found, own == Some(id.as_str())))?;
     }
     Ok(())
 }
@@ -149,14 +153,14 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
 /// Reads what stands behind a command; its words are parted as a shell would part them, and never near one.
 fn read_line<T: Parser>(order: &TypedOrder) -> Result<T, CommandError> {
     let hint = || format!("type `{}`", order.command.usage());
-    let words = shlex::split(&order.arguments).ok_or_else(|| CommandError::user("a quote is not closed", hint()))?;
+    let words = shlex::split(&order.arguments).ok_or_else(|| CommandError::usage("a quote is not closed", hint()))?;
     T::try_parse_from(words).map_err(|error| {
         let what = error.to_string();
         let what = match error.kind() {
             clap::error::ErrorKind::MissingRequiredArgument => "it says too little",
             _ => what.lines().next().unwrap_or_default().trim_start_matches("error: "),
         };
-        CommandError::user(sanitize(what, 200), hint())
+        CommandError::usage(sanitize(what, 200), hint())
     })
 }
 
@@ -171,8 +175,10 @@ fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
 fn how_to_go_on(state: &RunState) -> String {
     let path = &state.plan.source.path;
     match state.mode {
-        _ if state.plan.dialect == Dialect::TasksJson => format!("/omo:ulw-exec --{}", blocks::name(state)),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => format!("/omo:execute-local --resume {}", quoted(path)),
-        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quoted(path)),
+        _ if state.plan.dialect == Dialect::TasksJson => format!("/omo:ulw-exec --{}", blocks::run_subject(state)),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            format!("/omo:execute-local --resume {}", quote_argument(path))
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quote_argument(path)),
     }
 }

@@ -4,7 +4,7 @@ use omo_core::messages::command_text::typed_form;
 use omo_runs::engine::CommandWatcher;
 
 use crate::progress::Line;
-use crate::table::cut;
+use crate::table::truncate_columns;
 
 /// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
 pub(super) struct Shown(Line);
@@ -18,10 +18,10 @@ impl Shown {
 
 impl CommandWatcher for Shown {
     fn begins(&mut self, command: &str, place: usize, of: usize) {
-        self.0.begin(format!("check {} of {of}", place + 1), cut(&typed_form(command), 60));
+        self.0.begin(format!("check {} of {of}", place + 1), truncate_columns(&typed_form(command), 60));
     }
 
-    fn goes_on(&mut self) -> bool {
+    fn should_continue(&mut self) -> bool {
         self.0.tick();
         true
     }

@@ -155,7 +155,7 @@ pub(crate) struct UpdateOptions {
     #[arg(long, short = 'P')]
     pub plan_approved: bool,
     /// The file of its design
-    #[arg(long, short, value_name = "FILE", value_parser = said)]
+    #[arg(long, short, value_name = "FILE", value_parser = non_empty_text)]
     pub design_doc: Option<String>,
     /// How far its exploration is, in a word
     #[arg(long, short, value_name = "STAGE", value_parser = PossibleValuesParser::new(EXPLORATION_STAGES))]
@@ -207,7 +207,7 @@ pub(crate) struct TaskCreateOptions {
     #[arg(long, short, aliases = ["task", "task-id"], allow_hyphen_values = true, value_parser = id)]
     pub id: Option<String>,
     /// Its title
-    #[arg(long, short = 'S', value_name = "TEXT", allow_hyphen_values = true, value_parser = said)]
+    #[arg(long, short = 'S', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub subject: String,
     /// What is to be done
     #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
@@ -291,7 +291,7 @@ pub(crate) struct TaskUpdateOptions {
     #[arg(long, short = 'S', value_parser = status)]
     pub status: Option<TaskFileStatus>,
     /// What shows that it is done; may be given several times
-    #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = said)]
+    #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub add_evidence: Vec<String>,
     /// How often it was begun anew
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
@@ -335,7 +335,7 @@ pub(crate) struct ContextAddOptions {
     #[command(flatten)]
     pub which: Which,
     /// What it is called
-    #[arg(long, short, value_name = "NAME", value_parser = said)]
+    #[arg(long, short, value_name = "NAME", value_parser = non_empty_text)]
     pub explorer_id: String,
     /// What it was to look for
     #[arg(long, short = 'H', value_name = "TEXT", default_value = "", hide_default_value = true)]
@@ -380,29 +380,29 @@ pub(crate) struct ContextGetOptions {
 pub(crate) struct Ids(pub Vec<String>);
 
 fn id(text: &str) -> Result<String, String> {
-    rules::task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
+    rules::parse_task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
 }
 
 fn ids(text: &str) -> Result<Ids, String> {
-    list(text).iter().map(|text| id(text)).collect::<Result<_, _>>().map(Ids)
+    split_list(text).iter().map(|text| id(text)).collect::<Result<_, _>>().map(Ids)
 }
 
 /// The texts of a list with commas between them.
-pub(super) fn list(text: &str) -> Vec<String> {
+pub(super) fn split_list(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
 fn phase(text: &str) -> Result<TaskListPhase, String> {
     let words = TaskListPhase::ALL.map(TaskListPhase::word);
-    rules::phase(text).ok_or_else(|| format!("the phases are {}", words.join(", ")))
+    rules::parse_phase(text).ok_or_else(|| format!("the phases are {}", words.join(", ")))
 }
 
 fn status(text: &str) -> Result<TaskFileStatus, String> {
     let words = "open (or pending), in_progress, resolved, blocked, failed";
-    rules::status(text).ok_or_else(|| format!("a task can be {words}"))
+    rules::parse_status(text).ok_or_else(|| format!("a task can be {words}"))
 }
 
 /// A text that says something.
-fn said(text: &str) -> Result<String, String> {
+fn non_empty_text(text: &str) -> Result<String, String> {
     if text.trim().is_empty() { Err("it says nothing".to_owned()) } else { Ok(text.to_owned()) }
 }

@@ -11,28 +11,28 @@ use omo_store::sealed_plan_run;
 use super::arguments::CreateOptions;
 use super::{note, typed};
 use crate::failure::CommandError;
-use crate::project::{Project, named_or_own};
+use crate::project::{Project, named_or_own_session};
 
 /// Begins one, or goes on.
-pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
+pub(super) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
-        return run(env, &CreateOptions { args_from_hook: false, ..options });
+        return create_task_list(env, &CreateOptions { args_from_hook: false, ..options });
     }
-    let id = super::which(&options.which, env)?;
+    let id = super::task_list_id(&options.which, env)?;
     if options.resume {
-        return resume(env, &id);
+        return resume_task_list(env, &id);
     }
     let words = options.words.join(" ");
     if options.goal.is_some() && !words.is_empty() {
-        crate::say_warning(&format!(
+        crate::print_warning(&format!(
             "`--goal` says what it is for, and these words do not count: {}",
             sanitize(&words, 100)
         ));
     }
     let goal = options.goal.clone().unwrap_or(words);
     if goal.trim().is_empty() {
-        return Err(CommandError::user("the goal says nothing", "say what the session is for"));
+        return Err(CommandError::usage("the goal says nothing", "say what the session is for"));
     }
     let working_dir = std::env::current_dir()?.to_string_lossy().into_owned();
     let how = TaskListSettings {
@@ -43,49 +43,51 @@ pub(super) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
         ..TaskListSettings::default()
     };
     let beginning = NewTaskList { session: id.to_string(), goal, working_dir, options: how };
-    let locked = super::sessions()?.create(&id)?.lock()?;
-    if locked.is_session() {
-        may_be_replaced(env, &locked, options.force)?;
-        locked.put_aside()?;
+    let locked = super::task_list_store()?.create(&id)?.lock()?;
+    if locked.is_task_list() {
+        require_replaceable(env, &locked, options.force)?;
+        locked.set_earlier_files_aside()?;
     }
-    let session = rules::began(beginning, env.now);
+    let session = rules::new_task_list(beginning, env.now);
     locked.write_context(&ContextFile::default())?;
     locked.write_session(&session)?;
-    note::of_files(env, &locked);
+    note::note_from_files(env, &locked);
     say("begins", &locked, &session)
 }
 
 /// What the user typed behind the command, where the hook has kept it.
 fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let project = Project::find(env)?;
-    let taken = match (named_or_own(None, env)?, &project.folder) {
-        (Some(id), Some(folder)) => sealed_plan_run::take_arguments(folder, &id, typed::COMMAND, Project::update(env))?,
+    let taken = match (named_or_own_session(None, env)?, &project.folder) {
+        (Some(id), Some(folder)) => {
+            sealed_plan_run::take_arguments(folder, &id, typed::COMMAND, Project::state_update(env))?
+        }
         _ => None,
     };
-    let missing = || CommandError::user("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
-    typed::read(&taken.ok_or_else(missing)?, options)
+    let missing = || CommandError::usage("nothing was typed for this command", "its user types `/omo:ulw-plan <goal>`");
+    typed::parse_raw_args(&taken.ok_or_else(missing)?, options)
 }
 
-fn resume(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError> {
-    let locked = super::sessions()?.open(id)?.lock()?;
+fn resume_task_list(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError> {
+    let locked = super::task_list_store()?.open(id)?.lock()?;
     let session = locked.session()?;
-    super::needs_no_run(&session, env, super::WORK_ON_THE_RUN)?;
+    super::require_no_open_run(&session, env, super::WORK_ON_THE_RUN)?;
     let has_tasks = locked.tasks()?.is_some_and(|tasks| !tasks.ids.is_empty());
-    let session = rules::resumed(&session, has_tasks, env.now)?;
+    let session = rules::resume_task_list(&session, has_tasks, env.now)?;
     locked.write_session(&session)?;
-    note::of_files(env, &locked);
+    note::note_from_files(env, &locked);
     say("goes on", &locked, &session)
 }
 
 /// One that goes on is only replaced with `--force`, and never while a run works on it.
-fn may_be_replaced(env: &ProcessEnv, locked: &LockedTaskList, is_forced: bool) -> Result<(), CommandError> {
+fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: bool) -> Result<(), CommandError> {
     let session = match locked.session() {
         Ok(session) => session,
         // What cannot be read is kept beside the new one like anything else.
         Err(TaskListError::Json { .. }) if is_forced => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    super::needs_no_run(&session, env, "`omo run cancel` ends the run")?;
+    super::require_no_open_run(&session, env, "`omo run cancel` ends the run")?;
     if session.phase.is_over() || session.cancelled_at.is_some() || is_forced {
         return Ok(());
     }

@@ -14,22 +14,21 @@ use crate::failure::CommandError;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
-    let sessions = super::sessions()?;
+pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
+    let sessions = super::task_list_store()?;
     if options.session.is_some() {
-        let id = super::which(&Which { session: options.session.clone() }, env)?;
-        return one(env, &sessions, &id);
+        let id = super::task_list_id(&Which { session: options.session.clone() }, env)?;
+        return remove_task_list(env, &sessions, &id);
     }
     let (mut removed, mut kept) = (0, 0);
     for id in sessions.ids()? {
         let found = sessions.open(&id).and_then(TaskListFolder::lock).map_err(CommandError::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant =
-                is_meant(options, &session, &locked, env) && super::run_that_is_open(&session, env)?.is_none();
+            let is_meant = is_selected(options, &session, &locked, env) && super::open_run_of(&session, env)?.is_none();
             if is_meant {
                 sessions.remove(&locked)?;
-                note::forget(env, id.as_str(), &session.working_dir);
+                note::forget_note(env, id.as_str(), &session.working_dir);
                 say(&id, &session)?;
             }
             Ok(is_meant)
@@ -39,14 +38,14 @@ pub(super) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Comman
             Ok(false) => kept += 1,
             Err(failure) => {
                 kept += 1;
-                crate::say_warning(&format!("session {id} stays: {}", failure.message()));
+                crate::print_warning(&format!("session {id} stays: {}", failure.message()));
             }
         }
     }
     super::print(&format!("{removed} removed, {kept} kept"))
 }
 
-fn one(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
+fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
     let path = sessions.path(id);
     if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
         return super::print(&format!("there is no session {id}: nothing to remove"));
@@ -55,11 +54,11 @@ fn one(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(),
     // Who names one that cannot be read wants it gone all the more.
     let session = locked.session().ok();
     if let Some(session) = &session {
-        super::needs_no_run(session, env, "`omo run cancel` ends the run")?;
+        super::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
     }
     sessions.remove(&locked)?;
     if let Some(session) = &session {
-        note::forget(env, id.as_str(), &session.working_dir);
+        note::forget_note(env, id.as_str(), &session.working_dir);
     }
     session.map_or_else(|| super::print(&format!("removed session {id}")), |session| say(id, &session))
 }
@@ -68,7 +67,7 @@ fn say(id: &SessionId, session: &TaskListFile) -> Result<(), CommandError> {
     super::print(&format!("removed session {id} ({}): {}", session.phase.word(), sanitize(&session.goal, 100)))
 }
 
-fn is_meant(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {
+fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {
     let is_old = |days: u32| {
         let written = locked.written_at().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)));
         // A file that was copied or changed by hand is as new as that change.

@@ -9,8 +9,8 @@ use omo_runs::session_store::TaskListFolder;
 use omo_store::env::ProcessEnv;
 use serde_json::Value;
 
-use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, list};
-use super::{print, print_field, summary, value};
+use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, split_list};
+use super::{print, print_field, summary, to_json};
 use crate::failure::CommandError;
 use crate::run::{LONGEST_WAIT, LOOK_EVERY};
 
@@ -19,11 +19,11 @@ const MAX_CHARS: usize = 2_000;
 
 /// Says which explorers are expected.
 pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
-    let expected = list(&options.expected);
+    let expected = split_list(&options.expected);
     if expected.is_empty() {
-        return Err(CommandError::user("`--expected` names nobody", "such as `--expected overview,tests`"));
+        return Err(CommandError::usage("`--expected` names nobody", "such as `--expected overview,tests`"));
     }
-    let locked = super::open(&options.which, env)?.lock()?;
+    let locked = super::open_task_list(&options.which, env)?.lock()?;
     let context = rules::expect_explorers(locked.context()?, &expected);
     locked.write_context(&context)?;
     print(&format!("OK: {} explorers expected: {}", expected.len(), expected.join(", ")))
@@ -31,19 +31,19 @@ pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(),
 
 /// Adds what an explorer found. What it has said before stays.
 pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
-    let locked = super::open(&options.which, env)?.lock()?;
+    let locked = super::open_task_list(&options.which, env)?.lock()?;
     let id = options.explorer_id;
     let found = ExplorerFinding {
         id: id.clone(),
         hint: options.hint,
         file: options.file,
         summary: options.summary,
-        key_files: list(&options.key_files),
-        patterns: list(&options.patterns),
+        key_files: split_list(&options.key_files),
+        patterns: split_list(&options.patterns),
     };
     let shown = sanitize(&id, 60);
-    let Some(context) = rules::add_explorer(locked.context()?, found) else {
-        crate::say_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
+    let Some(context) = rules::add_explorer_finding(locked.context()?, found) else {
+        crate::print_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
         return Ok(());
     };
     locked.write_context(&context)?;
@@ -53,7 +53,7 @@ pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
 
 /// Prints what was found.
 pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {
-    let folder = super::open(&options.which, env)?;
+    let folder = super::open_task_list(&options.which, env)?;
     let path = folder.context_path();
     if options.file {
         return print(&path.display().to_string());
@@ -62,22 +62,22 @@ pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), C
         let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
         CommandError::not_found(message, "`omo agent context init` says which are expected")
     };
-    let context = awaited(&folder, options.wait)?.ok_or_else(missing)?;
+    let context = wait_for_explorers(&folder, options.wait)?.ok_or_else(missing)?;
     if options.summary {
         return print(&as_markdown(&context));
     }
     match &options.field {
-        Some(field) => print_field(&value(&context), field, &format!("the context of session {}", folder.id())),
+        Some(field) => print_field(&to_json(&context), field, &format!("the context of session {}", folder.id())),
         None => print(&serde_json::to_string_pretty(&context).unwrap_or_default()),
     }
 }
 
 /// What was found, once all that are expected have said what they found, or the time is over.
-fn awaited(folder: &TaskListFolder, seconds: u64) -> Result<Option<ContextFile>, CommandError> {
+fn wait_for_explorers(folder: &TaskListFolder, seconds: u64) -> Result<Option<ContextFile>, CommandError> {
     let deadline = Instant::now() + Duration::from_secs(seconds).min(LONGEST_WAIT);
     loop {
         let context = folder.context()?;
-        let is_awaited = context.as_ref().is_some_and(rules::is_awaited);
+        let is_awaited = context.as_ref().is_some_and(rules::awaits_explorers);
         if !is_awaited || Instant::now() >= deadline {
             return Ok(context);
         }
@@ -96,7 +96,7 @@ fn as_markdown(context: &ContextFile) -> String {
     }
     for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
         let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        parts.extend(summary::items(heading, texts));
+        parts.extend(summary::bullet_list(heading, texts));
     }
     parts.join("\n\n")
 }

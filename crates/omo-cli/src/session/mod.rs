@@ -32,27 +32,27 @@ use serde_json::Value;
 pub(crate) use arguments::{ContextCommand, TaskCommand, TasksCommand, TasksEditCommand};
 
 use crate::failure::{CommandError, ExitKind};
-use crate::project::named_or_own;
+use crate::project::named_or_own_session;
 use arguments::Which;
 
 /// `omo tasks …`.
 pub(crate) fn run(env: &ProcessEnv, action: TasksCommand) -> Result<(), CommandError> {
     let done = match action {
-        TasksCommand::List(options) => list::run(env, &options),
-        TasksCommand::Show(options) => sessions::get(env, &options),
-        TasksCommand::Clean(options) => clean::run(env, &options),
+        TasksCommand::List(options) => list::list_task_lists(env, &options),
+        TasksCommand::Show(options) => sessions::show_task_list(env, &options),
+        TasksCommand::Clean(options) => clean::clean_task_lists(env, &options),
     };
-    done.map_err(with_status)
+    done.map_err(with_not_green)
 }
 
 /// `omo agent tasks …`.
 pub(crate) fn edit(env: &ProcessEnv, action: TasksEditCommand) -> Result<(), CommandError> {
     let done = match action {
-        TasksEditCommand::Create(options) => begin::run(env, &options),
-        TasksEditCommand::Update(options) => sessions::update(env, options),
-        TasksEditCommand::Design(options) => design::run(env, &options),
+        TasksEditCommand::Create(options) => begin::create_task_list(env, &options),
+        TasksEditCommand::Update(options) => sessions::update_task_list(env, options),
+        TasksEditCommand::Design(options) => design::write_design(env, &options),
     };
-    done.map_err(with_status)
+    done.map_err(with_not_green)
 }
 
 /// `omo agent task …`.
@@ -62,9 +62,9 @@ pub(crate) fn task(env: &ProcessEnv, action: TaskCommand) -> Result<(), CommandE
         TaskCommand::List(options) => tasks::list(env, &options),
         TaskCommand::Get(options) => tasks::get(env, &options),
         TaskCommand::Update(options) => tasks::update(env, options),
-        TaskCommand::Summary(options) => summary::run(env, &options),
+        TaskCommand::Summary(options) => summary::summarize_tasks(env, &options),
     };
-    done.map_err(with_status)
+    done.map_err(with_not_green)
 }
 
 /// `omo agent context …`.
@@ -74,19 +74,19 @@ pub(crate) fn context(env: &ProcessEnv, action: ContextCommand) -> Result<(), Co
         ContextCommand::Add(options) => context::add(env, options),
         ContextCommand::Get(options) => context::get(env, &options),
     };
-    done.map_err(with_status)
+    done.map_err(with_not_green)
 }
 
 /// What anything that goes wrong with a session ends with.
 const FAILED: ExitKind = ExitKind::NotGreen;
 
 /// A failure of these verbs, with their one status.
-fn with_status(failure: CommandError) -> CommandError {
-    if failure.kind == ExitKind::BrokenPipe { failure } else { failure.of_kind(FAILED) }
+fn with_not_green(failure: CommandError) -> CommandError {
+    if failure.kind == ExitKind::Success { failure } else { failure.with_kind(FAILED) }
 }
 
 /// The exit status of a command line that could not be read.
-pub(crate) fn status_of(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> u8 {
+pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> u8 {
     let mut words = words.into_iter();
     let is_of_sessions = words.next().is_some_and(|word| {
         word == "tasks"
@@ -105,40 +105,40 @@ pub(crate) fn status_of(error: &clap::Error, words: impl IntoIterator<Item = OsS
         | ErrorKind::InvalidUtf8
             if is_of_sessions =>
         {
-            FAILED.status()
+            FAILED.code()
         }
-        _ => ExitKind::User.status(),
+        _ => ExitKind::Usage.code(),
     }
 }
 
 /// All sessions of the user.
-pub(crate) fn sessions() -> Result<TaskListStore, CommandError> {
+pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
     let missing =
         || CommandError::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
-    Ok(TaskListStore::below(&env::client_home().ok_or_else(missing)?))
+    Ok(TaskListStore::in_client_home(&env::client_home().ok_or_else(missing)?))
 }
 
 /// The session that is meant.
-fn which(which: &Which, env: &ProcessEnv) -> Result<SessionId, CommandError> {
-    let missing = || CommandError::user("which session is not said", "name it: `--session ID`");
-    named_or_own(which.session.as_deref(), env)?.ok_or_else(missing)
+fn task_list_id(which: &Which, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
+    named_or_own_session(which.session.as_deref(), env)?.ok_or_else(missing)
 }
 
 /// The same, opened.
-fn open(options: &Which, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
-    Ok(sessions()?.open(&which(options, env)?)?)
+fn open_task_list(options: &Which, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
+    Ok(task_list_store()?.open(&task_list_id(options, env)?)?)
 }
 
 /// The run of a session, where one was opened and is open still.
-fn run_that_is_open(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
-    let Some(run) = session_store::open_run(session) else { return Ok(None) };
+fn open_run_of(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
+    let Some(run) = session_store::run_of(session) else { return Ok(None) };
     let is_open = session_store::is_open(&run, env.state_home.as_deref())?;
     Ok(is_open.then_some(run))
 }
 
 /// Refuses where a run of the session is open: what a run writes by itself, no other command writes.
-fn needs_no_run(session: &TaskListFile, env: &ProcessEnv, hint: &str) -> Result<(), CommandError> {
-    run_that_is_open(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
+fn require_no_open_run(session: &TaskListFile, env: &ProcessEnv, hint: &str) -> Result<(), CommandError> {
+    open_run_of(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
         let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
         Err(CommandError::precondition(message, hint))
     })
@@ -153,8 +153,8 @@ fn print_field(value: &Value, path: &str, of: &str) -> Result<(), CommandError> 
         let shown = omo_core::text::sanitize(path, 60);
         CommandError::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
     };
-    let found = rules::field(value, path).ok_or_else(missing)?;
-    print(&rules::shown(found))
+    let found = rules::value_at_path(value, path).ok_or_else(missing)?;
+    print(&rules::format_value(found))
 }
 
 /// Prints a value as JSON, below a line that says what was done.
@@ -167,6 +167,6 @@ fn print(text: &str) -> Result<(), CommandError> {
 }
 
 /// The JSON of something whose members are looked for by their names.
-fn value(of: &impl Serialize) -> Value {
+fn to_json(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }

@@ -7,51 +7,51 @@ use std::path::{Path, PathBuf};
 use omo_core::task_list::OpenTaskList;
 use omo_plan::model::TaskKind;
 use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
-use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY};
+use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
 use omo_runs::session_store::TaskListFolder;
-use omo_runs::task_session::{render, session_id};
+use omo_runs::task_session::{render, task_list_id};
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
 use omo_store::project_root;
 use omo_store::task_list_note::{self, TaskListNoteError};
 
 /// Notes where a session stands, as its files say it now.
-pub(crate) fn of_files(env: &ProcessEnv, session: &TaskListFolder) {
+pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
     let Ok(file) = session.session() else { return };
     let Some(root) = project(Path::new(&file.working_dir)) else { return };
     let tasks = session.tasks().ok().flatten().unwrap_or_default().tasks;
-    let tasks: Vec<_> = tasks.iter().filter(|task| task.id != VERIFY).collect();
+    let tasks: Vec<_> = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID).collect();
     let done = tasks.iter().filter(|task| task.status == TaskFileStatus::Resolved).count();
     let (id, goal) = (session.id().to_string(), file.goal);
-    keep(env, &root, file.phase, OpenTaskList { id, goal, ..counted(tasks.len(), done) });
+    write_note(env, &root, file.phase, OpenTaskList { id, goal, ..with_counts(tasks.len(), done) });
 }
 
 /// Notes where a session stands, as its run says it now.
-pub(crate) fn of_run(env: &ProcessEnv, state: &RunState) {
-    let tasks = || state.plan.units.iter().filter(|unit| unit.kind != TaskKind::Verify);
+pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
+    let tasks = || state.plan.tasks.iter().filter(|unit| unit.kind != TaskKind::Verify);
     let is_done =
         |id: &str| matches!(state.standing(id), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
     let done = tasks().filter(|unit| is_done(&unit.id)).count();
-    let (id, goal) = (session_id(state).to_owned(), state.plan.goal.clone());
-    let open = OpenTaskList { id, goal, ..counted(tasks().count(), done) };
-    keep(env, Path::new(&state.root), render::phase(state), open);
+    let (id, goal) = (task_list_id(state).to_owned(), state.plan.goal.clone());
+    let open = OpenTaskList { id, goal, ..with_counts(tasks().count(), done) };
+    write_note(env, Path::new(&state.root), render::phase_of_run(state), open);
 }
 
 /// Forgets a session that was removed.
-pub(crate) fn forget(env: &ProcessEnv, id: &str, working_dir: &str) {
+pub(crate) fn forget_note(env: &ProcessEnv, id: &str, working_dir: &str) {
     if let Some(root) = project(Path::new(working_dir)) {
         let forgotten = clear(&root, id, env);
         warn(forgotten);
     }
 }
 
-fn counted(total: usize, done: usize) -> OpenTaskList {
+fn with_counts(total: usize, done: usize) -> OpenTaskList {
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     OpenTaskList { total: number(total), done: number(done), ..OpenTaskList::default() }
 }
 
-fn keep(env: &ProcessEnv, root: &Path, phase: TaskListPhase, session: OpenTaskList) {
-    let kept = if goes_on(phase) {
+fn write_note(env: &ProcessEnv, root: &Path, phase: TaskListPhase, session: OpenTaskList) {
+    let kept = if can_be_continued(phase) {
         let session = OpenTaskList { phase: phase.word().to_owned(), ..session };
         GuardedFolder::create_state(root)
             .map_err(TaskListNoteError::from)
@@ -68,7 +68,7 @@ fn clear(root: &Path, id: &str, env: &ProcessEnv) -> Result<(), TaskListNoteErro
 }
 
 /// Whether its user can go on with a session by one of the commands.
-fn goes_on(phase: TaskListPhase) -> bool {
+fn can_be_continued(phase: TaskListPhase) -> bool {
     match phase {
         TaskListPhase::Planning
         | TaskListPhase::PlanningComplete
@@ -89,6 +89,6 @@ fn project(folder: &Path) -> Option<PathBuf> {
 
 fn warn(kept: Result<(), TaskListNoteError>) {
     if let Err(error) = kept {
-        crate::say_warning(&format!("where this session stands is not shown when another one begins here: {error}"));
+        crate::print_warning(&format!("where this session stands is not shown when another one begins here: {error}"));
     }
 }

@@ -1,31 +1,31 @@
 //! `omo agent task summary`: what has to be done and what is done, as Markdown.
 
 use omo_core::text::sanitize;
-use omo_plan::task_session::rules::shown;
+use omo_plan::task_session::rules::format_value;
 use omo_plan::task_session::{TaskFile, TaskFileStatus, TaskListFile};
 use omo_store::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{SummaryFormat, TaskSummaryOptions};
-use super::{print, value};
+use super::{print, to_json};
 use crate::failure::CommandError;
 
 /// A longer text of a task is cut.
 const MAX_CHARS: usize = 2_000;
 
 /// Prints the summary, or writes it beside the tasks.
-pub(super) fn run(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), CommandError> {
-    let folder = super::open(&options.which, env)?;
+pub(super) fn summarize_tasks(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), CommandError> {
+    let folder = super::open_task_list(&options.which, env)?;
     let session = folder.session()?;
     let (tasks, text) = if let Some(id) = &options.id {
         let task = folder.task(id)?;
-        (value(&task), one(&task))
+        (to_json(&task), summary_of_task(&task))
     } else {
-        let tasks = super::tasks::readable(&folder)?.unwrap_or_default().tasks;
-        (value(&tasks), all(&session, &tasks))
+        let tasks = super::tasks::readable_tasks(&folder)?.unwrap_or_default().tasks;
+        (to_json(&tasks), summary_of_all(&session, &tasks))
     };
     if options.format == SummaryFormat::Json {
-        return print(&shown(&tasks));
+        return print(&format_value(&tasks));
     }
     if options.save {
         let path = folder.lock()?.write_summary(&format!("{text}\n"))?;
@@ -34,7 +34,7 @@ pub(super) fn run(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), 
     print(&text)
 }
 
-fn all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
+fn summary_of_all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
     let number = |status: TaskFileStatus| tasks.iter().filter(|task| task.status == status).count();
     let counts = format!(
         "- {} tasks: {} resolved, {} in progress, {} open, {} blocked, {} failed",
@@ -51,27 +51,27 @@ fn all(session: &TaskListFile, tasks: &[TaskFile]) -> String {
         format!("- Goal: {goal}\n- Phase: {}\n{counts}", session.phase.word()),
     ];
     for task in tasks {
-        parts.push(format!("## {} {}: {}", sign(task), task.id, sanitize(&task.subject, 200)));
+        parts.push(format!("## {} {}: {}", status_sign(task), task.id, sanitize(&task.subject, 200)));
         parts.push(details(task));
     }
     parts.join("\n\n")
 }
 
-fn one(task: &TaskFile) -> String {
+fn summary_of_task(task: &TaskFile) -> String {
     let mut parts = vec![
-        format!("# {} Task {}: {}", sign(task), task.id, sanitize(&task.subject, 200)),
+        format!("# {} Task {}: {}", status_sign(task), task.id, sanitize(&task.subject, 200)),
         details(task),
         format!("## Description\n\n{}", sanitize(&task.description, MAX_CHARS)),
     ];
-    parts.extend(items("Criteria", task.criteria.iter().map(String::as_str)));
-    parts.extend(items("Evidence", task.evidence.iter().map(said)));
+    parts.extend(bullet_list("Criteria", task.criteria.iter().map(String::as_str)));
+    parts.extend(bullet_list("Evidence", task.evidence.iter().map(evidence_text)));
     parts.join("\n\n")
 }
 
 fn details(task: &TaskFile) -> String {
-    let complexity = shown(&value(&task.complexity));
+    let complexity = format_value(&to_json(&task.complexity));
     let mut lines = vec![format!("- Status: {}", task.status.word()), format!("- Complexity: {complexity}")];
-    let needs = task.needs();
+    let needs = task.dependencies();
     lines.extend((!needs.is_empty()).then(|| format!("- Waits for: {}", needs.join(", "))));
     lines.extend(task.approach.as_deref().map(|approach| format!("- Approach: {}", sanitize(approach, 20))));
     lines.extend((task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)));
@@ -80,18 +80,18 @@ fn details(task: &TaskFile) -> String {
 }
 
 /// Texts as a list below a heading; `None` where there are none.
-pub(super) fn items<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(super) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
     let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
     (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }
 
 /// What a piece of evidence says, whichever way it is written down.
-fn said(evidence: &Value) -> &str {
+fn evidence_text(evidence: &Value) -> &str {
     let of = |name: &str| evidence.get(name).and_then(Value::as_str);
     evidence.as_str().or_else(|| of("description")).or_else(|| of("command")).unwrap_or("something without words")
 }
 
-fn sign(task: &TaskFile) -> char {
+fn status_sign(task: &TaskFile) -> char {
     match task.status {
         TaskFileStatus::Open => '○',
         TaskFileStatus::InProgress => '→',

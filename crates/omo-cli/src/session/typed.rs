@@ -31,10 +31,10 @@ struct PlanLine {
 /// Reads it over what the command line said: the options that stand in front, and behind them the goal, byte
 /// for byte. A goal is prose, in which a quote or a second option is a word like any other: so it is not split as the
 /// lines of other commands are.
-pub(super) fn read(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
+pub(super) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let hint = usage::usage_of(COMMAND).unwrap_or_default();
-    let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::user(message_of_clap(&error), hint))?;
+    let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::usage(message_of_clap(&error), hint))?;
     let in_front = words.len() - line.goal.len();
     let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));
     let goal = Some(goal.to_owned()).filter(|goal| !goal.is_empty());
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     fn typed(text: &str) -> Result<(Option<String>, Option<String>, bool, bool), CommandError> {
-        let read = read(text, &CreateOptions::default())?;
+        let read = parse_raw_args(text, &CreateOptions::default())?;
         Ok((read.goal, read.which.session, read.resume, read.force))
     }
 

@@ -13,7 +13,7 @@ use crate::platform;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Linked {
     /// It is there, and was perhaps before.
-    Yes,
+    Present,
     /// Its user has no such folder, and none is made for a link alone.
     NoFolder,
     /// Another file is there, or the link of another omo that works.
@@ -30,7 +30,7 @@ pub(super) enum Other {
 }
 
 /// Where the link is; `None` where omo makes none.
-pub(super) fn place() -> Option<PathBuf> {
+pub(super) fn link_path() -> Option<PathBuf> {
     platform::terminal_folder().map(|folder| folder.join("omo"))
 }
 
@@ -50,8 +50,8 @@ pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> 
     let Some(folder) = place.parent() else { return Ok(Linked::NoFolder) };
     match fs::symlink_metadata(place) {
         Ok(_) => match fs::read_link(place) {
-            Ok(target) if target == to => return Ok(Linked::Yes),
-            Ok(target) if is_of_omo(&target) && (other == Other::GivesWay || leads_nowhere(place)) => {}
+            Ok(target) if target == to => return Ok(Linked::Present),
+            Ok(target) if is_omo_path(&target) && (other == Other::GivesWay || leads_nowhere(place)) => {}
             _ => return Ok(Linked::Taken),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -66,12 +66,12 @@ pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> 
     let new = folder.join(format!(".omo.{}", std::process::id()));
     platform::link(to, &new)?;
     fs::rename(&new, place).inspect_err(|_| drop(fs::remove_file(&new)))?;
-    Ok(Linked::Yes)
+    Ok(Linked::Present)
 }
 
 /// Removes a link that no longer leads anywhere; whether there was one.
 pub(super) fn remove_dangling(place: &Path) -> io::Result<bool> {
-    let dangles = fs::read_link(place).is_ok_and(|target| is_of_omo(&target)) && leads_nowhere(place);
+    let dangles = fs::read_link(place).is_ok_and(|target| is_omo_path(&target)) && leads_nowhere(place);
     if dangles {
         fs::remove_file(place)?;
         // What is empty now belongs to no session.
@@ -86,7 +86,7 @@ pub(super) fn leads_nowhere(path: &Path) -> bool {
 }
 
 /// Whether only omo links to such a path: a staged plugin, or the data of a plugin called `omo`.
-pub(super) fn is_of_omo(target: &Path) -> bool {
+pub(super) fn is_omo_path(target: &Path) -> bool {
     let program = format!("omo{}", std::env::consts::EXE_SUFFIX);
     let mut parts = target.iter().rev().filter_map(|part| part.to_str());
     if [parts.next(), parts.next()] != [Some(&*program), Some("bin")] {
@@ -100,13 +100,13 @@ pub(super) fn is_of_omo(target: &Path) -> bool {
 }
 
 /// What the user is told of it.
-pub(super) fn description(linked: &Linked, to: &Path, place: &Path) -> String {
+pub(super) fn link_message(linked: &Linked, to: &Path, place: &Path) -> String {
     let folder = to.parent().unwrap_or(to).to_string_lossy();
     match linked {
-        Linked::Yes if place.parent().is_some_and(env::is_on_path) => {
+        Linked::Present if place.parent().is_some_and(env::is_on_path) => {
             format!("`omo` runs it, through {}", place.display())
         }
-        Linked::Yes => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
+        Linked::Present => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
         Linked::NoFolder => {
             format!("for `omo` add to your shell's profile: export PATH={}:\"$PATH\"", quote_shell_word(&folder))
         }
@@ -135,14 +135,14 @@ mod tests {
             fs::write(file, "").unwrap();
         }
         for _ in 0..2 {
-            assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Yes);
+            assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Present);
         }
         assert_eq!(link(&staged, &place, Other::Stays).unwrap(), Linked::Taken);
         assert_eq!(fs::read_link(&place).unwrap(), data);
-        assert_eq!(link(&staged, &place, Other::GivesWay).unwrap(), Linked::Yes);
+        assert_eq!(link(&staged, &place, Other::GivesWay).unwrap(), Linked::Present);
         assert!(!remove_dangling(&place).unwrap());
         fs::remove_file(&staged).unwrap();
-        assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Yes);
+        assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Present);
         assert_eq!(fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
 
         // A file, a link of another program, and one that leads nowhere, all stay.
@@ -167,10 +167,10 @@ mod tests {
     #[test]
     fn a_path_of_omo_is_told_from_others() {
         for path in ["/h/.claude/plugins/data/omo-omo/bin/omo", "/h/.local/share/omo/plugin/bin/omo"] {
-            assert!(is_of_omo(Path::new(path)), "{path}");
+            assert!(is_omo_path(Path::new(path)), "{path}");
         }
         for path in ["/usr/bin/omo", "omo", "/plugins/data/other-omo/bin/omo", "/h/omo/plugin/bin/other", "/bin/omo"] {
-            assert!(!is_of_omo(Path::new(path)), "{path}");
+            assert!(!is_omo_path(Path::new(path)), "{path}");
         }
     }
 }

@@ -24,11 +24,11 @@ pub(super) struct Registered {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Whose {
     /// There is none.
-    Nobodys,
+    Absent,
     /// It is the staged folder.
     Ours,
     /// It comes from elsewhere.
-    From(String),
+    Elsewhere(String),
 }
 
 /// The plugin as the client has it.
@@ -58,20 +58,21 @@ pub(super) enum Step {
 }
 
 /// What the client knows of the plugin that is, or will be, staged in `place`.
-pub(super) fn look(claude: &ClaudeClient, place: &Path) -> Result<Registered, CommandError> {
-    let is_place = |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_at(&path, place));
+pub(super) fn read_registration(claude: &ClaudeClient, place: &Path) -> Result<Registered, CommandError> {
+    let is_place =
+        |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_same_folder(&path, place));
     Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
 }
 
-fn is_at(path: &Path, place: &Path) -> bool {
+fn is_same_folder(path: &Path, place: &Path) -> bool {
     place.canonicalize().is_ok_and(|place| place == path)
 }
 
 fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: impl Fn(&Path) -> bool) -> Registered {
     let marketplace = marketplaces.iter().find(|marketplace| marketplace.name == MARKETPLACE);
-    let whose = marketplace.map_or(Whose::Nobodys, |marketplace| {
+    let whose = marketplace.map_or(Whose::Absent, |marketplace| {
         let ours = marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
-        if ours { Whose::Ours } else { Whose::From(marketplace.origin()) }
+        if ours { Whose::Ours } else { Whose::Elsewhere(marketplace.origin()) }
     });
     // A project may have it as well; that is its own affair.
     let of_the_user =
@@ -84,7 +85,7 @@ fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: imp
 /// The steps after which new sessions have this version.
 pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
     let mut steps = Vec::new();
-    if now.marketplace == Whose::Nobodys {
+    if now.marketplace == Whose::Absent {
         steps.push(Step::Add);
     }
     match &now.plugin {
@@ -105,7 +106,7 @@ pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
 /// stays.
 pub(super) fn steps_to_remove(now: &Registered) -> Vec<Step> {
     let mut steps = Vec::new();
-    if now.plugin.is_some() && !matches!(now.marketplace, Whose::From(_)) {
+    if now.plugin.is_some() && !matches!(now.marketplace, Whose::Elsewhere(_)) {
         steps.push(Step::Uninstall);
     }
     if now.marketplace == Whose::Ours {
@@ -126,7 +127,7 @@ impl Step {
             Self::Uninstall => vec!["uninstall".as_ref(), PLUGIN.as_ref()],
             Self::Remove => ["marketplace", "remove", MARKETPLACE].map(AsRef::as_ref).to_vec(),
         };
-        claude.tell(std::iter::once("plugin".as_ref()).chain(words))?;
+        claude.output(std::iter::once("plugin".as_ref()).chain(words))?;
         Ok(())
     }
 }
@@ -188,7 +189,7 @@ mod tests {
             (marketplace("omo", "github", None), "omo-cc/omo"),
             (marketplace("omo", "directory", Some("/elsewhere")), "/elsewhere"),
         ] {
-            assert_eq!(read(&[marketplace], &[], |_| false).marketplace, Whose::From(origin.to_owned()));
+            assert_eq!(read(&[marketplace], &[], |_| false).marketplace, Whose::Elsewhere(origin.to_owned()));
         }
     }
 }

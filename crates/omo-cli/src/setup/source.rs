@@ -28,10 +28,10 @@ struct Manifest {
 }
 
 /// The plugin of the program that runs: it lies in its `bin/`.
-pub(super) fn own() -> Result<Source, CommandError> {
+pub(super) fn own_plugin() -> Result<Source, CommandError> {
     let program = std::env::current_exe()?.canonicalize()?;
     let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
-    let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(at);
+    let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(plugin_at);
     found.map_err(|why| {
         let message = format!("{} is not part of a plugin that can be set up: {why}", program.display());
         CommandError::precondition(
@@ -42,13 +42,13 @@ pub(super) fn own() -> Result<Source, CommandError> {
 }
 
 /// The plugin in a folder, or what it lacks.
-fn at(folder: &Path) -> Result<Source, String> {
-    let Manifest { name, version } = read(&folder.join(".claude-plugin").join("plugin.json"))?;
+fn plugin_at(folder: &Path) -> Result<Source, String> {
+    let Manifest { name, version } = read_json(&folder.join(".claude-plugin").join("plugin.json"))?;
     if name != "omo" {
         return Err(format!("its manifest names the plugin `{}`", omo_core::text::sanitize(&name, 60)));
     }
-    let _: Value = read(&folder.join(".claude-plugin").join("marketplace.json"))?;
-    let hooks: Value = read(&folder.join("hooks.json"))?;
+    let _: Value = read_json(&folder.join(".claude-plugin").join("marketplace.json"))?;
+    let hooks: Value = read_json(&folder.join("hooks.json"))?;
     let mut commands = Vec::new();
     collect_commands(&hooks, &mut commands);
     for command in commands {
@@ -63,11 +63,11 @@ fn at(folder: &Path) -> Result<Source, String> {
 
 /// The version of the plugin that is staged in a folder, where there is one that can be read.
 pub(super) fn version_at(folder: &Path) -> Option<String> {
-    let manifest: Manifest = read(&folder.join(".claude-plugin").join("plugin.json")).ok()?;
+    let manifest: Manifest = read_json(&folder.join(".claude-plugin").join("plugin.json")).ok()?;
     Some(manifest.version)
 }
 
-fn read<Content: serde::de::DeserializeOwned>(path: &Path) -> Result<Content, String> {
+fn read_json<Content: serde::de::DeserializeOwned>(path: &Path) -> Result<Content, String> {
     let bytes = fs::read(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => format!("{} is missing", path.display()),
         _ => format!("{} cannot be read: {error}", path.display()),
@@ -96,7 +96,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path();
         let lacks = |what: &str| {
-            let why = at(folder).unwrap_err();
+            let why = plugin_at(folder).unwrap_err();
             assert!(why.contains(what), "{why}");
         };
         lacks("plugin.json is missing");
@@ -119,7 +119,7 @@ mod tests {
         );
         lacks("omo-stop is missing");
         write("bin/omo-stop", "");
-        assert_eq!(at(folder), Ok(Source { folder: folder.to_owned(), version: "1.0.0".to_owned() }));
+        assert_eq!(plugin_at(folder), Ok(Source { folder: folder.to_owned(), version: "1.0.0".to_owned() }));
         assert_eq!(version_at(folder).as_deref(), Some("1.0.0"));
     }
 }

@@ -19,46 +19,46 @@ const MAX_FILES: usize = 1_000;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Staged {
     /// Nothing: the same files are there already.
-    Same,
+    Unchanged,
     /// It was not there before.
     New,
     /// The files of this version, where it could be told, gave way.
-    Instead(Option<String>),
+    Replaced(Option<String>),
 }
 
 /// Makes `place` hold exactly the files of the plugin. `new` is where they are put together first;
 /// what an earlier attempt has left there goes. The caller holds the lock.
-pub(super) fn stage(source: &Source, new: &Path, place: &Path) -> Result<Staged, CommandError> {
-    clear(new)?;
-    let files = files(&source.folder).map_err(|error| failed("read", &source.folder, &error))?;
+pub(super) fn stage_plugin(source: &Source, new: &Path, place: &Path) -> Result<Staged, CommandError> {
+    clear_unfinished(new)?;
+    let files = files(&source.folder).map_err(|error| io_failure("read", &source.folder, &error))?;
     if is_same(&files, place) {
-        return Ok(Staged::Same);
+        return Ok(Staged::Unchanged);
     }
     let before = match fs::symlink_metadata(place) {
         Ok(found) if !found.is_dir() => {
             let message = format!("{} is no folder, and omo did not put it there", place.display());
             return Err(CommandError::io(message, "move it away and run `omo setup` again"));
         }
-        Ok(_) => Staged::Instead(super::source::version_at(place)),
+        Ok(_) => Staged::Replaced(super::source::version_at(place)),
         Err(_) => Staged::New,
     };
     let put = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
     if let Err(error) = put {
         // Whatever was there before is there still.
         let _ = folder_swap::clear_leftovers(new);
-        return Err(failed("write", place, &error));
+        return Err(io_failure("write", place, &error));
     }
-    clear(new)?;
+    clear_unfinished(new)?;
     Ok(before)
 }
 
 /// Removes what putting a plugin together has left; a program that runs from there keeps its file
 /// on some systems, and goes with the next setup.
-pub(super) fn clear(new: &Path) -> Result<(), CommandError> {
-    folder_swap::clear_leftovers(new).map_err(|error| failed("remove", new, &error))
+pub(super) fn clear_unfinished(new: &Path) -> Result<(), CommandError> {
+    folder_swap::clear_leftovers(new).map_err(|error| io_failure("remove", new, &error))
 }
 
-fn failed(action: &str, path: &Path, error: &io::Error) -> CommandError {
+fn io_failure(action: &str, path: &Path, error: &io::Error) -> CommandError {
     let message = format!("{action} {}: {error}", path.display());
     CommandError::io(message, "check the rights of that folder and the space on its disk; nothing else was changed")
 }
@@ -142,7 +142,7 @@ mod tests {
         }
 
         fn stage(&self) -> Result<Staged, CommandError> {
-            stage(&self.source, &self.temp.path().join("plugin.new"), &self.place())
+            stage_plugin(&self.source, &self.temp.path().join("plugin.new"), &self.place())
         }
     }
 
@@ -150,15 +150,15 @@ mod tests {
     fn files_are_staged_once_and_again_when_they_differ() {
         let places = Places::new();
         assert_eq!(places.stage().unwrap(), Staged::New);
-        assert_eq!(places.stage().unwrap(), Staged::Same);
+        assert_eq!(places.stage().unwrap(), Staged::Unchanged);
         for change in ["bin/omo", "bin/new", "README.md"] {
             fs::write(places.source.folder.join(change), "changed").unwrap();
-            assert_eq!(places.stage().unwrap(), Staged::Instead(None), "{change}");
+            assert_eq!(places.stage().unwrap(), Staged::Replaced(None), "{change}");
             assert_eq!(fs::read_to_string(places.place().join(change)).unwrap(), "changed");
-            assert_eq!(places.stage().unwrap(), Staged::Same);
+            assert_eq!(places.stage().unwrap(), Staged::Unchanged);
         }
         fs::remove_file(places.source.folder.join("bin/new")).unwrap();
-        assert_eq!(places.stage().unwrap(), Staged::Instead(None));
+        assert_eq!(places.stage().unwrap(), Staged::Replaced(None));
         assert!(!places.place().join("bin/new").exists());
         assert_eq!(fs::read_dir(places.temp.path()).unwrap().count(), 2);
     }
@@ -172,7 +172,7 @@ mod tests {
         let mode = |part: &str| places.place().join(part).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("bin/omo"), mode("README.md")), (0o755, 0o644));
         fs::set_permissions(places.place().join("bin/omo"), fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(places.stage().unwrap(), Staged::Instead(None));
+        assert_eq!(places.stage().unwrap(), Staged::Replaced(None));
         assert_eq!(mode("bin/omo"), 0o755);
     }
 

@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Removal {
     /// It was taken out of the file.
-    Done,
+    Removed,
     /// Its user has to do that, and why.
     ByHand(String),
 }
@@ -50,7 +50,7 @@ pub(super) fn remove_dangling(file: &Path) -> Option<Removal> {
     }
     let Some(rest) = without_status_line(&text, settings) else { return by_hand("it could not be told apart") };
     match replace(file, &text, &rest) {
-        Ok(()) => Some(Removal::Done),
+        Ok(()) => Some(Removal::Removed),
         Err(error) => Some(Removal::ByHand(error.to_string())),
     }
 }
@@ -62,7 +62,7 @@ fn is_gone(program: &str) -> bool {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(program),
     };
-    let is_own = link::is_of_omo(&path) || Some(&path) == link::place().as_ref();
+    let is_own = link::is_omo_path(&path) || Some(&path) == link::link_path().as_ref();
     is_own && path.is_absolute() && link::leads_nowhere(&path)
 }
 
@@ -131,7 +131,7 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let file = temp.path().join("settings.json");
             fs::write(&file, text.replace('@', LINE)).unwrap();
-            assert_eq!(remove_dangling(&file), Some(Removal::Done), "{text}");
+            assert_eq!(remove_dangling(&file), Some(Removal::Removed), "{text}");
             assert_eq!(fs::read_to_string(&file).unwrap(), expected);
             assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
         }
@@ -161,7 +161,7 @@ mod tests {
             fs::write(&file, &text).unwrap();
             let told = remove_dangling(&file);
             assert_eq!(matches!(told, Some(Removal::ByHand(_))), is_told, "{text}: {told:?}");
-            assert!(told != Some(Removal::Done) && fs::read_to_string(&file).unwrap() == text, "{text}");
+            assert!(told != Some(Removal::Removed) && fs::read_to_string(&file).unwrap() == text, "{text}");
         }
     }
 
@@ -175,7 +175,7 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         symlink(&file, &linked).unwrap();
         assert!(matches!(remove_dangling(&linked), Some(Removal::ByHand(_))));
-        assert_eq!(remove_dangling(&file), Some(Removal::Done));
+        assert_eq!(remove_dangling(&file), Some(Removal::Removed));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -42,7 +42,7 @@ impl ProjectCopy {
 
     /// The command and the variables of a check as they are in the copy; `None` where they cannot be told apart from
     /// those of the project itself.
-    pub(super) fn of(
+    pub(super) fn rewrite_check(
         &self,
         gate: &Check,
         variables: Vec<(OsString, OsString)>,
@@ -52,7 +52,7 @@ impl ProjectCopy {
             let Some(text) = value.to_str() else {
                 return (!self.is_named(&value.to_string_lossy())).then_some((name, value));
             };
-            self.moved(text).map(|moved| (name, moved.into()))
+            self.rewrite(text).map(|moved| (name, moved.into()))
         });
         let variables = variables.collect::<Option<Vec<_>>>()?;
         let names_project = |file: &String| {
@@ -66,11 +66,11 @@ impl ProjectCopy {
         if gate.pinned.keys().any(names_project) {
             return None;
         }
-        Some((self.moved(&gate.command)?, variables))
+        Some((self.rewrite(&gate.command)?, variables))
     }
 
     /// A text with the copy in the place of the project; `None` where it names the project in yet another way.
-    fn moved(&self, text: &str) -> Option<String> {
+    fn rewrite(&self, text: &str) -> Option<String> {
         let mut marked = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(next) = rest.chars().next() {
@@ -160,14 +160,14 @@ mod tests {
             ("cd /h/./u//my-p", None),
             ("cd /h/u/my\\-p", None),
         ] {
-            assert_eq!(elsewhere().moved(text).as_deref(), moved, "{text}");
+            assert_eq!(elsewhere().rewrite(text).as_deref(), moved, "{text}");
         }
     }
 
     #[test]
     fn a_copy_that_a_shell_takes_apart_takes_the_place_of_nothing() {
         let elsewhere = ProjectCopy { copy: "/s/my copy".into(), ..elsewhere() };
-        assert_eq!(elsewhere.moved("cd /h/u/my-p"), None);
-        assert_eq!(elsewhere.moved("make").as_deref(), Some("make"));
+        assert_eq!(elsewhere.rewrite("cd /h/u/my-p"), None);
+        assert_eq!(elsewhere.rewrite("make").as_deref(), Some("make"));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_store::git_worktree::GitWorktree;
 
-use super::{TreeSnapshot, below_top, difference, is_own, seen_from};
+use super::{TreeSnapshot, diff_snapshots, is_omo_path, project_folder, relative_path};
 
 /// At most so many bytes of one line are given.
 const MAX_LINE_BYTES: usize = 2_000;
@@ -33,9 +33,9 @@ impl AddedLines {
     /// Each of them, the files in git's order.
     pub fn iter(&self) -> impl Iterator<Item = AddedLine> {
         let own: Vec<&str> = self.own.iter().map(String::as_str).collect();
-        parse(&self.patch).filter_map(move |line| {
-            let file = seen_from(&self.project, &line.file);
-            (!is_own(&file, &own)).then_some(AddedLine { file, ..line })
+        parse_patch(&self.patch).filter_map(move |line| {
+            let file = relative_path(&self.project, &line.file);
+            (!is_omo_path(&file, &own)).then_some(AddedLine { file, ..line })
         })
     }
 }
@@ -70,8 +70,8 @@ pub fn added_lines(
         "--ignore-submodules=all",
     ];
     let work_tree = GitWorktree::find(root)?;
-    let patch = difference(&work_tree, state_home, run_id, &PATCH, [before, now])?;
-    let project = below_top(root, &work_tree)?;
+    let patch = diff_snapshots(&work_tree, state_home, run_id, &PATCH, [before, now])?;
+    let project = project_folder(root, &work_tree)?;
     Some(AddedLines { patch, project, own: own.iter().map(|path| (*path).to_owned()).collect() })
 }
 
@@ -86,7 +86,7 @@ struct PatchReader {
 }
 
 /// The added lines of a patch without context.
-fn parse(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
+fn parse_patch(patch: &[u8]) -> impl Iterator<Item = AddedLine> {
     let mut reader = PatchReader::default();
     patch.split(|byte| *byte == b'\n').filter_map(move |line| reader.read(line))
 }
@@ -116,21 +116,21 @@ impl PatchReader {
             let name = name.trim_end_matches('\t');
             let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
             name.strip_prefix("b/").unwrap_or(name).clone_into(&mut self.file);
-        } else if let Some((removed, (from, added))) = numbers(line) {
+        } else if let Some((removed, (from, added))) = parse_hunk_header(line) {
             (self.next, self.left) = (from, (removed, added));
         }
     }
 }
 
 /// What `@@ -5,2 +6,3 @@` announces: so many removed lines, and from which number on how many added ones.
-fn numbers(line: &[u8]) -> Option<(usize, (usize, usize))> {
+fn parse_hunk_header(line: &[u8]) -> Option<(usize, (usize, usize))> {
     let line = std::str::from_utf8(line.strip_prefix(b"@@ -")?.split(|byte| *byte == b'@').next()?).ok()?;
     let (removed, added) = line.trim_end().split_once(" +")?;
-    Some((range(removed)?.1, range(added)?))
+    Some((parse_range(removed)?.1, parse_range(added)?))
 }
 
 /// `6,3` is three from 6 on; `6` is one.
-fn range(text: &str) -> Option<(usize, usize)> {
+fn parse_range(text: &str) -> Option<(usize, usize)> {
     let (from, count) = text.split_once(',').unwrap_or((text, "1"));
     Some((from.parse().ok()?, count.parse().ok()?))
 }
@@ -148,7 +148,7 @@ mod tests {
             diff --git \"a/n\\n\" \"b/n\\n\"\n--- /dev/null\n+++ \"b/n\\n\"\n@@ -0,0 +1 @@\n+\xff\n\
             Binary files a/y and b/y differ\n--- a/z z\t\n+++ b/z z\t\n@@ -1 +1 @@\n-1\n+2";
         let found: Vec<(String, usize, String)> =
-            parse(patch).map(|found| (found.file, found.line, found.text)).collect();
+            parse_patch(patch).map(|found| (found.file, found.line, found.text)).collect();
         let expected = [
             ("a.rs", 2, "++ b/x"),
             ("a.rs", 3, "@@ -9 +9 @@"),
@@ -166,7 +166,7 @@ mod tests {
         for text in
             ["", "+a\n-b\n+++ b/x\n+y", "@@ -1 +1 @@", "@@ -x +y @@\n+a", "@@ -1,99999999999999999999 +1 @@\n+a"]
         {
-            assert_eq!(parse(text.as_bytes()).count(), 0, "{text}");
+            assert_eq!(parse_patch(text.as_bytes()).count(), 0, "{text}");
         }
     }
 }

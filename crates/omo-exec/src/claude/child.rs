@@ -45,15 +45,15 @@ pub struct WorkerSpec {
     /// The run that it belongs to.
     pub run: String,
     /// The group that it works on.
-    pub group: String,
+    pub worker: String,
     /// Where it stands, and what it may change.
     pub worktree: PathBuf,
     /// A folder for temporary files of its own.
-    pub temp: PathBuf,
+    pub temp_folder: PathBuf,
     /// A port of its own, where one was found for it.
     pub port: Option<u16>,
     /// The folder of the program omo, which it finds as `omo`.
-    pub programs: PathBuf,
+    pub program_folder: PathBuf,
     /// The file of settings that hold for it beside those of its user.
     pub settings: Option<PathBuf>,
     /// How many turns it may take.
@@ -98,13 +98,13 @@ impl WorkerSpec {
 
     /// The whole environment of the client, made of the variables of this process.
     pub fn environment(&self, variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
-        let mut kept: Vec<_> = variables.into_iter().filter(|(name, _)| is_handed_on(name)).collect();
-        let temp = self.temp.as_os_str();
+        let mut kept: Vec<_> = variables.into_iter().filter(|(name, _)| is_inherited(name)).collect();
+        let temp = self.temp_folder.as_os_str();
         let port = self.port.map(|port| port.to_string());
         let path = self.search_path(&kept);
         let own = [
             ("OMO_RUN", Some(OsStr::new(&self.run))),
-            ("OMO_GROUP", Some(OsStr::new(&self.group))),
+            ("OMO_GROUP", Some(OsStr::new(&self.worker))),
             ("OMO_ROOT", Some(self.worktree.as_os_str())),
             ("PATH", path.as_deref()),
             ("PORT", port.as_ref().map(OsStr::new)),
@@ -124,12 +124,12 @@ impl WorkerSpec {
     fn search_path(&self, variables: &[(OsString, OsString)]) -> Option<OsString> {
         let path = variables.iter().find(|(name, _)| is_variable_named(name, "PATH")).map(|(_, path)| path);
         let others = path.map(|path| std::env::split_paths(path).collect::<Vec<_>>()).unwrap_or_default();
-        std::env::join_paths(std::iter::once(self.programs.clone()).chain(others)).ok()
+        std::env::join_paths(std::iter::once(self.program_folder.clone()).chain(others)).ok()
     }
 }
 
 /// Its user's own settings of the client and of everything else; of omo's the one alone that turns it off.
-fn is_handed_on(name: &OsStr) -> bool {
+fn is_inherited(name: &OsStr) -> bool {
     let is_omos = name.to_str().is_some_and(|name| name.to_ascii_uppercase().starts_with("OMO_"));
     let is_one_of = |names: &[&str]| names.iter().any(|known| is_variable_named(name, known));
     (!is_omos || is_variable_named(name, "OMO_DISABLE"))
@@ -145,11 +145,11 @@ mod tests {
     fn order() -> WorkerSpec {
         WorkerSpec {
             run: "r1".to_owned(),
-            group: "2".to_owned(),
+            worker: "2".to_owned(),
             worktree: "/w".into(),
-            temp: "/t".into(),
+            temp_folder: "/t".into(),
             port: Some(4_002),
-            programs: "/o".into(),
+            program_folder: "/o".into(),
             settings: None,
             max_turns: 50,
             max_budget_usd: Some(2.5),

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::{ClaudeClient, ClaudeError, asked, quoted};
+use super::{ClaudeClient, ClaudeError, command_line_text, quote_last_line};
 
 /// What a session is started with.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct HeadlessResult {
 impl ClaudeClient {
     /// Runs a session to its end. `is_wanted` is asked all the while; once it says no, the session
     /// is ended with all that it started.
-    pub fn session(
+    pub fn run_headless(
         &self,
         headless: HeadlessRequest,
         is_wanted: impl FnMut() -> bool,
@@ -39,11 +39,11 @@ impl ClaudeClient {
         let mut command = self.command();
         command.args(headless.arguments).current_dir(headless.folder);
         command.env_clear().envs(headless.variables);
-        let asked = asked(&[OsStr::new("-p")]);
-        let answer = self.run(command, &asked, is_wanted)?;
+        let asked = command_line_text(&[OsStr::new("-p")]);
+        let answer = self.run_until(command, &asked, is_wanted)?;
         Ok(HeadlessResult {
             succeeded: answer.status == Some(0),
-            complaint: quoted(&answer.stderr),
+            complaint: quote_last_line(&answer.stderr),
             printed: answer.stdout,
         })
     }

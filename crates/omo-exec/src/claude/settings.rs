@@ -45,7 +45,7 @@ pub struct WorkerSettings<'a> {
 
 impl WorkerSettings<'_> {
     /// The file's text; `None` where a path is no text.
-    pub fn text(&self) -> Option<String> {
+    pub fn to_json(&self) -> Option<String> {
         let (program, rules) = (self.program.to_str()?, self.rules.to_str()?);
         // With `args` no shell comes in between, and nothing has to be quoted.
         let fence = json!({
@@ -55,7 +55,7 @@ impl WorkerSettings<'_> {
             "timeout": LIMIT_SECONDS,
         });
         let denied: Vec<String> =
-            DENIED.iter().map(|command| beginning_with(command)).chain(TOOLS.map(str::to_owned)).collect();
+            DENIED.iter().map(|command| bash_rule(command)).chain(TOOLS.map(str::to_owned)).collect();
         let settings = json!({
             // The repository's own settings come after these, and cannot turn the fence off.
             "disableAllHooks": false,
@@ -72,16 +72,16 @@ impl WorkerSettings<'_> {
 pub struct InvalidPermissionRule(pub String);
 
 /// What a session may do without being asked: what it needs for its work, and these rules of its user.
-pub fn allowed(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
+pub fn allowed_rules(own: &[String]) -> Result<Vec<String>, InvalidPermissionRule> {
     let is_rule = |rule: &String| rule.starts_with(|first: char| first.is_ascii_alphabetic());
     if let Some(wrong) = own.iter().find(|rule| !is_rule(rule)) {
         return Err(InvalidPermissionRule(wrong.clone()));
     }
-    Ok(NEEDED.iter().map(|command| beginning_with(command)).chain(own.iter().cloned()).collect())
+    Ok(NEEDED.iter().map(|command| bash_rule(command)).chain(own.iter().cloned()).collect())
 }
 
 /// The rule for every command that begins so.
-fn beginning_with(command: &str) -> String {
+fn bash_rule(command: &str) -> String {
     format!("Bash({command}:*)")
 }
 
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn the_fence_is_asked_by_its_path_and_without_a_shell() {
         let (program, rules) = (Path::new("/opt/o m\"o/omo"), Path::new("/r 'x'/$(y)/fence.json"));
-        let settings: Value = serde_json::from_str(&WorkerSettings { program, rules }.text().unwrap()).unwrap();
+        let settings: Value = serde_json::from_str(&WorkerSettings { program, rules }.to_json().unwrap()).unwrap();
         let hook = &settings["hooks"]["PreToolUse"][0];
         assert_eq!(hook["matcher"], ASKED_ABOUT);
         assert_eq!(hook["hooks"][0]["command"], "/opt/o m\"o/omo");
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn a_session_may_say_where_it_stands_and_what_its_user_allows() {
         let own = ["Bash(npm test:*)".to_owned()];
-        let rules = allowed(&own).unwrap();
+        let rules = allowed_rules(&own).unwrap();
         assert_eq!((rules.first().unwrap().as_str(), rules.last()), ("Bash(omo agent next:*)", own.last()));
         assert_eq!(rules.len(), NEEDED.len() + 1);
         assert!(!NEEDED.iter().any(|command| "omo agent evidence run".starts_with(command)), "it runs anything");
         for wrong in ["--dangerously-skip-permissions", "", " Bash(x)"] {
-            assert_eq!(allowed(&[wrong.to_owned()]), Err(InvalidPermissionRule(wrong.to_owned())));
+            assert_eq!(allowed_rules(&[wrong.to_owned()]), Err(InvalidPermissionRule(wrong.to_owned())));
         }
     }
 }

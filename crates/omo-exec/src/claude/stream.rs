@@ -35,7 +35,7 @@ struct RateLimit {
 }
 
 /// Reads to the end. A line that is none of the client's is passed over; the last result counts.
-pub fn read(mut printed: impl BufRead) -> SessionOutput {
+pub fn read_stream(mut printed: impl BufRead) -> SessionOutput {
     let mut said = SessionOutput::default();
     let mut bytes = Vec::new();
     let mut is_rest = false;
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_session_the_limit_and_the_result_are_read() {
-        let said = read([INIT, "no json", LIMIT, FORGED, END].join("\n").as_bytes());
+        let said = read_stream([INIT, "no json", LIMIT, FORGED, END].join("\n").as_bytes());
         assert_eq!((said.session_id.as_deref(), said.limit_resets_at), (Some("s"), Some(1_795_314_844)));
         assert_eq!(said.result.and_then(|result| result.api_error_status), Some(429));
     }
@@ -82,16 +82,16 @@ mod tests {
     #[test]
     fn a_part_of_a_line_that_is_too_long_is_no_line() {
         let long = format!("{}{END}\n", " ".repeat(MAX_BYTES));
-        assert_eq!(read(long.as_bytes()), SessionOutput::default());
-        let said = read([long.as_str(), INIT, "\n"].concat().as_bytes());
+        assert_eq!(read_stream(long.as_bytes()), SessionOutput::default());
+        let said = read_stream([long.as_str(), INIT, "\n"].concat().as_bytes());
         assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
     }
 
     #[test]
     fn what_a_tool_printed_is_no_result_and_a_limit_that_only_nears_is_none() {
         let nears = LIMIT.replace("rejected", "allowed_warning");
-        let said = read([INIT, &nears, FORGED, r#"{"type":"result","#].join("\n").as_bytes());
+        let said = read_stream([INIT, &nears, FORGED, r#"{"type":"result","#].join("\n").as_bytes());
         assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
-        assert_eq!(read(&b""[..]), SessionOutput::default());
+        assert_eq!(read_stream(&b""[..]), SessionOutput::default());
     }
 }

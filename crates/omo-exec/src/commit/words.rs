@@ -39,19 +39,19 @@ fn is_trailer(line: &str) -> bool {
 }
 
 /// A list of paths from the top, as git reads it from a file: each means itself, whatever letters it has.
-pub(super) fn list(names: &[TreePath]) -> Vec<u8> {
+pub(super) fn pathspec_list(names: &[TreePath]) -> Vec<u8> {
     names.iter().flat_map(|name| [b":(top,literal)".as_slice(), &name.0, b"\0"].concat()).collect()
 }
 
 /// The variables of a commit, from those of a check.
-pub(super) fn variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
+pub(super) fn commit_variables(mut variables: Vec<(OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let is_kept = |name: &OsStr| KEPT.iter().any(|kept| is_variable_named(name, kept));
     variables.retain(|(name, _)| !name.as_encoded_bytes().starts_with(b"GIT_") || is_kept(name));
     variables
 }
 
 /// Those of the variables that a person may have set about themselves and their settings.
-pub(super) fn own(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
+pub(super) fn identity_variables(variables: Vec<(OsString, OsString)>) -> Vec<(&'static str, OsString)> {
     let kept = |(name, value): (OsString, OsString)| {
         KEPT.into_iter().find(|kept| is_variable_named(&name, kept)).map(|kept| (kept, value))
     };
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn no_variable_points_git_elsewhere() {
         let all = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_AUTHOR_NAME", "GIT_CONFIG_COUNT", "HOME"];
-        let left = variables(all.map(|name| (name.into(), "x".into())).into());
+        let left = commit_variables(all.map(|name| (name.into(), "x".into())).into());
         assert_eq!(left.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["GIT_AUTHOR_NAME", "HOME"]);
     }
 }

@@ -24,33 +24,33 @@ pub struct FileVersions<'a> {
 
 impl<'a> FileVersions<'a> {
     /// In a folder of this name, which is made where there is something to write. What was there before goes.
-    pub fn renew(parent: &'a GuardedFolder, name: String) -> Self {
+    pub fn create(parent: &'a GuardedFolder, name: String) -> Self {
         // What cannot be removed cannot be made anew either: then nothing is written.
         let _ = parent.remove_folder(&name);
         Self { parent, name, folder: None, files: 0, bytes: 0 }
     }
 
     /// Writes both versions of a file, and gives what is said of that; `None` where they are too large.
-    pub(super) fn keep(&mut self, scratch: &ScratchTree, entry: &DiffEntry) -> Option<String> {
+    pub(super) fn write_versions(&mut self, scratch: &ScratchTree, entry: &DiffEntry) -> Option<String> {
         self.bytes += entry.before.bytes + entry.now.bytes;
         self.files += 1;
         let is_large = entry.before.bytes.max(entry.now.bytes) > MAX_FILE_BYTES;
         if is_large || self.bytes > MAX_BYTES || self.files > MAX_FILES {
             return None;
         }
-        let before = self.put(scratch, &entry.before, "before")?;
+        let before = self.write_version(scratch, &entry.before, "before")?;
         let mut said = format!(
             "\n[omo] {} has changed in more than is shown here. All of it as it was when the run began: {before}\n",
             entry.shown_path().escape_debug()
         );
         if entry.status != b'D' {
-            let now = self.put(scratch, &entry.now, "now")?;
+            let now = self.write_version(scratch, &entry.now, "now")?;
             let _ = writeln!(said, "[omo] All of it as it is now: {now}\n[omo] Both are to be read and compared.");
         }
         Some(said)
     }
 
-    fn put(&mut self, scratch: &ScratchTree, blob: &DiffSide, what: &str) -> Option<String> {
+    fn write_version(&mut self, scratch: &ScratchTree, blob: &DiffSide, what: &str) -> Option<String> {
         let content = scratch.git_with_objects(&["cat-file", "blob", &blob.name], &[])?;
         if self.folder.is_none() {
             self.folder = Some(self.parent.empty_and_open(&self.name).ok()?);

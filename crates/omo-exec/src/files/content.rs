@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use omo_store::regular_file;
 
-use crate::platform::{FileStamp, TreeTop, may_be_run, path_of};
+use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
 
 /// The digest of what has a path.
 pub(super) type ContentDigest = [u8; 32];
@@ -41,7 +41,7 @@ pub(super) struct FileEntry {
 
 /// Reads files, but for those that are `known` and whose stamp is the same. `None` where that takes until after the
 /// deadline, or where too much lies behind a link.
-pub(super) fn read<P: AsRef<[u8]> + Sync>(
+pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
     top: &Path,
     files: &[P],
     known: &KnownDigests<'_>,
@@ -218,5 +218,5 @@ impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
 
 /// What a regular file counts as beside its content.
 fn kind_of(meta: &Metadata) -> &'static [u8] {
-    if may_be_run(meta) { b"x" } else { b"f" }
+    if has_execute_bit(meta) { b"x" } else { b"f" }
 }

@@ -9,10 +9,10 @@ use omo_store::lock::StateLock;
 use omo_store::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
-use super::scope::bytes_of;
+use super::scope::text_to_path;
 use crate::platform::path_of;
 use crate::snapshot;
-use crate::tree::mark;
+use crate::tree::file_mark;
 
 /// The folder of all projects.
 const FOLDER: [&str; 2] = ["omo", "files"];
@@ -80,7 +80,7 @@ impl FilesCache {
     }
 
     /// What is remembered of each file.
-    pub(super) fn entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
+    pub(super) fn read_entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
         let bytes = self.folder.read(ENTRIES, MAX_BYTES).ok()??;
         (hex_digest(&bytes) == remembered.entries).then_some(bytes)
     }
@@ -108,12 +108,12 @@ impl CachedFiles {
 
     /// The top of the work tree.
     pub(super) fn top(&self) -> PathBuf {
-        path_of(&bytes_of(&self.top))
+        path_of(&text_to_path(&self.top))
     }
 
     /// Whether nothing moved since.
     pub(super) fn is_unchanged(&self) -> bool {
-        self.is_list_unchanged() && looks_so(&self.top(), self.file_paths(), &self.stamps)
+        self.is_list_unchanged() && has_stamps(&self.top(), self.file_paths(), &self.stamps)
     }
 
     /// Whether the files that count are still the same ones, whatever stands in them.
@@ -121,7 +121,8 @@ impl CachedFiles {
         let top = self.top();
         let tree = GitWorktree::at(&top).filter(|_| self.is_repository);
         let seen = self.folders.as_ref();
-        sources(tree.as_ref()) == self.sources && seen.is_some_and(|seen| looks_so(&top, self.folder_paths(), seen))
+        source_marks(tree.as_ref()) == self.sources
+            && seen.is_some_and(|seen| has_stamps(&top, self.folder_paths(), seen))
     }
 
     /// What the seal is over while it is empty: all of it, and the list of paths.
@@ -134,13 +135,13 @@ fn split(paths: &[u8]) -> impl Iterator<Item = &[u8]> {
     paths.split(|byte| *byte == 0).filter(|path| !path.is_empty())
 }
 
-fn looks_so<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &str) -> bool {
-    snapshot::look(top, paths).is_some_and(|seen| seen.digest == digest)
+fn has_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &str) -> bool {
+    snapshot::digest_stamps(top, paths).is_some_and(|seen| seen.digest == digest)
 }
 
 /// What decides which files count, beside what lies among them.
-pub(super) fn sources(tree: Option<&GitWorktree>) -> String {
+pub(super) fn source_marks(tree: Option<&GitWorktree>) -> String {
     tree.map_or_else(String::new, |tree| {
-        [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| mark(&path)).join(" ")
+        [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| file_mark(&path)).join(" ")
     })
 }

@@ -41,13 +41,13 @@ pub(crate) struct FileScope {
 
 impl FileScope {
     pub(super) fn new(top: &Path, is_repository: bool, settings: RepositorySettings) -> Self {
-        let top = text_of(top.as_os_str().as_encoded_bytes());
+        let top = path_to_text(top.as_os_str().as_encoded_bytes());
         Self { top, is_repository, settings, ..Self::default() }
     }
 
     /// The top of the work tree.
     pub(crate) fn top(&self) -> PathBuf {
-        path_of(&bytes_of(&self.top))
+        path_of(&text_to_path(&self.top))
     }
 
     pub(super) fn set_tracked<'a>(&mut self, paths: impl Iterator<Item = &'a [u8]>) {
@@ -68,7 +68,7 @@ impl FileScope {
     }
 
     pub(super) fn set_inner(&mut self, path: &[u8], scope: Self) {
-        self.inner.insert(text_of(path), scope);
+        self.inner.insert(path_to_text(path), scope);
     }
 
     /// What was settled of a repository in it; of one that was not there then, what the outer one ignores.
@@ -77,11 +77,11 @@ impl FileScope {
             let ignored = self.settings.ignored.clone();
             Self { settings: RepositorySettings::without_repository(ignored), ..Self::default() }
         };
-        self.inner.get(&text_of(path)).cloned().unwrap_or_else(of_outer)
+        self.inner.get(&path_to_text(path)).cloned().unwrap_or_else(of_outer)
     }
 
     pub(crate) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.inner.keys().map(|path| bytes_of(path))
+        self.inner.keys().map(|path| text_to_path(path))
     }
 
     /// Keeps it, and gives the name that it is found by.
@@ -113,18 +113,18 @@ impl FileScope {
 }
 
 /// Bytes as text that can be turned back.
-pub(crate) fn text_of(bytes: &[u8]) -> String {
+pub(crate) fn path_to_text(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-pub(super) fn bytes_of(text: &str) -> Vec<u8> {
+pub(super) fn text_to_path(text: &str) -> Vec<u8> {
     text.chars().filter_map(|char| u8::try_from(char).ok()).collect()
 }
 
 fn joined<'a>(paths: impl Iterator<Item = &'a [u8]>) -> String {
-    paths.map(|path| text_of(path) + "\0").collect()
+    paths.map(|path| path_to_text(path) + "\0").collect()
 }
 
 fn split(paths: &str) -> Vec<Vec<u8>> {
-    paths.split('\0').filter(|path| !path.is_empty()).map(bytes_of).collect()
+    paths.split('\0').filter(|path| !path.is_empty()).map(text_to_path).collect()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use omo_store::pinned_files::BUILD_FOLDERS;
 
 use super::memory::FilesCache;
-use super::{WorkFiles, joined};
+use super::{WorkFiles, join_paths};
 use crate::platform::{FolderWatch, PathEvent, path_of};
 use crate::snapshot;
 
@@ -28,7 +28,7 @@ impl WorkFiles<'_> {
         let memory = FilesCache::open(&self.root, self.state_home?)?;
         let remembered = memory.read()?;
         let top = remembered.top();
-        let mut below = snapshot::folders_of(remembered.file_paths());
+        let mut below = snapshot::folders_of_files(remembered.file_paths());
         below.extend(remembered.folder_paths().filter(|folder| *folder != b"."));
         let below = below.into_iter().map(|folder| top.join(path_of(folder)));
         FolderWatch::begin(top.ancestors().skip(1).map(Path::to_owned), std::iter::once(top.clone()).chain(below))
@@ -36,30 +36,30 @@ impl WorkFiles<'_> {
 
     /// The files that came since then and are gone, but for those that would not count and those that programs make
     /// and remove all the time.
-    pub(crate) fn passing(&self, watch: Option<&FolderWatch>) -> TransientFiles {
+    pub(crate) fn transient_files(&self, watch: Option<&FolderWatch>) -> TransientFiles {
         let Some(watch) = watch else { return TransientFiles { is_partial: true, ..TransientFiles::default() } };
         let is_meant = |path: &Path, is_there: bool, touched: &PathEvent| {
             touched.is_new && !is_there && !path.iter().any(|part| is_left_behind(&part.to_string_lossy()))
         };
-        let paths = self.that_count(watch, is_meant);
+        let paths = self.counted_paths(watch, is_meant);
         TransientFiles { is_partial: paths.is_none() || !watch.is_whole(), paths: paths.unwrap_or_default() }
     }
 
     /// One of the paths that changed since then.
-    pub(crate) fn moving(&self, watch: &FolderWatch) -> Option<String> {
+    pub(crate) fn changing_file(&self, watch: &FolderWatch) -> Option<String> {
         if let Some(moved) = watch.moved().filter(|moved| !moved.as_os_str().is_empty()) {
             return Some(moved.display().to_string());
         }
         let first = |is_wanted: bool| {
             let is_meant = |_: &Path, is_there: bool, touched: &PathEvent| !touched.is_folder && is_there == is_wanted;
-            self.that_count(watch, is_meant)?.into_iter().next()
+            self.counted_paths(watch, is_meant)?.into_iter().next()
         };
         first(true).or_else(|| first(false))
     }
 
     /// Those of the paths that something happened at which git does not ignore, told by their path from the top and
     /// by whether they are there.
-    fn that_count(
+    fn counted_paths(
         &self,
         watch: &FolderWatch,
         is_meant: impl Fn(&Path, bool, &PathEvent) -> bool,
@@ -75,7 +75,7 @@ impl WorkFiles<'_> {
                 paths.push([below.as_os_str().as_encoded_bytes(), end].concat());
             }
         }
-        let ignored = if paths.is_empty() { None } else { asked.ignored(&joined(&paths)) };
+        let ignored = if paths.is_empty() { None } else { asked.ignored_folders(&join_paths(&paths)) };
         let ignored: HashSet<&[u8]> = ignored.iter().flat_map(|said| said.split(|byte| *byte == 0)).collect();
         let that_count = paths.iter().filter(|path| !ignored.contains(path.as_slice()));
         Some(that_count.take(MAX_TOLD).map(|path| String::from_utf8_lossy(path).into_owned()).collect())

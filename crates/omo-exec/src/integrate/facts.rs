@@ -75,7 +75,7 @@ pub struct CheckoutFacts {
 
 /// Looks at a checkout; nothing in it is changed. A submodule is dirty where another commit is checked out in it: to
 /// look at its files would run what its own settings name.
-pub fn facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
+pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
     let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
     let status = repository.git_with(&status, &[], &[])?;
     // Two letters and a space stand before each path.
@@ -86,18 +86,18 @@ pub fn facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
         about.iter().position(|byte| *byte == b'\t').and_then(|tab| about.get(tab + 1..))
     });
     Ok(CheckoutFacts {
-        git: repository.line(&["version"]).ok(),
-        head: head(repository)?,
-        operation: operation(repository.git_folder()),
+        git: repository.git_line(&["version"]).ok(),
+        head: checkout_head(repository)?,
+        operation: unfinished_operation(repository.git_folder()),
         dirty,
         submodules,
-        filtered: filtered(repository, &entries)?,
+        filtered: filtered_paths(repository, &entries)?,
         free_bytes: fs2::available_space(repository.top()).ok(),
     })
 }
 
-fn filtered(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
-    let filters = repository.filters_off()?;
+fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {
+    let filters = repository.disabled_filters()?;
     if filters.is_empty() {
         return Ok(Vec::new());
     }
@@ -119,14 +119,14 @@ fn filtered(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, G
 }
 
 /// Those of some paths, from the top, that git ignores. None is one that it cannot be asked about, in a submodule say.
-pub fn ignored(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
+pub fn ignored_paths(repository: &GitRepository, paths: &[String]) -> Result<Vec<String>, GitFailed> {
     let asked: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), b"\0"].concat()).collect();
     // 1 says that it ignores none of them.
     match repository.answer(&["check-ignore", "-z", "--stdin"], &[], &asked)? {
         (0 | 1, said) => Ok(self::paths(&said, |path| (!path.is_empty()).then_some(path))),
         // One of them alone may be what it cannot be asked about.
         (_, _) if paths.len() > 1 => {
-            let each = paths.iter().map(|path| ignored(repository, std::slice::from_ref(path)));
+            let each = paths.iter().map(|path| ignored_paths(repository, std::slice::from_ref(path)));
             Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
         }
         _ => Ok(Vec::new()),
@@ -152,19 +152,19 @@ fn paths(listed: &[u8], path: impl Fn(&[u8]) -> Option<&[u8]>) -> Vec<String> {
     found
 }
 
-pub(super) fn head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
+pub(super) fn checkout_head(repository: &GitRepository) -> Result<CheckoutHead, GitFailed> {
     let (status, said) = repository.answer(&["symbolic-ref", "--quiet", "HEAD"], &[], &[])?;
     let commit = repository.commit_of("HEAD")?;
-    let reference = crate::repository::line_of(&said);
+    let reference = crate::repository::trimmed_line(&said);
     match (status, commit) {
         (0, Some(commit)) => Ok(CheckoutHead::Branch { reference, commit }),
         (0, None) => Ok(CheckoutHead::Unborn { reference }),
         (_, Some(commit)) => Ok(CheckoutHead::Detached { commit }),
-        (_, None) => Err(repository.failed(&["symbolic-ref", "HEAD"])),
+        (_, None) => Err(repository.failure_of(&["symbolic-ref", "HEAD"])),
     }
 }
 
-pub(super) fn operation(git_folder: &Path) -> Option<UnfinishedOperation> {
+pub(super) fn unfinished_operation(git_folder: &Path) -> Option<UnfinishedOperation> {
     let signs = [
         ("rebase-merge", UnfinishedOperation::Rebase),
         ("rebase-apply", UnfinishedOperation::Rebase),

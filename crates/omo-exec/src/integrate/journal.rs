@@ -40,7 +40,7 @@ impl LandingFiles {
         self.folder.join(INDEX)
     }
 
-    pub(super) fn compared(&self) -> PathBuf {
+    pub(super) fn compared_index(&self) -> PathBuf {
         self.folder.join(COMPARED)
     }
 
@@ -53,7 +53,7 @@ impl LandingFiles {
     }
 
     /// The move that was begun and not ended: from which commit, and to which.
-    pub(super) fn begun(&self) -> Option<[String; 2]> {
+    pub(super) fn begun_move(&self) -> Option<[String; 2]> {
         let text = fs::read_to_string(self.journal()).ok()?;
         let mut words = text.split_whitespace().map(str::to_owned);
         Some([words.next()?, words.next()?])
@@ -61,7 +61,7 @@ impl LandingFiles {
 
     /// Waits for the git that an omo which was killed may have left at work in a checkout, and takes away the locks
     /// of one that was killed with it. They are of our own indexes, which no other program writes.
-    pub(super) fn outlive_last_git(&self, top: &Path) -> std::io::Result<()> {
+    pub(super) fn wait_for_last_git(&self, top: &Path) -> std::io::Result<()> {
         let locks = [INDEX, COMPARED].map(|index| self.folder.join(format!("{index}.lock")));
         let last = Instant::now() + LAST_GIT;
         while locks.iter().any(|lock| lock.exists()) && !working_below(top).is_empty() && Instant::now() < last {
@@ -71,7 +71,7 @@ impl LandingFiles {
     }
 
     /// Writes down what is about to be done, in one step.
-    pub(super) fn begin(&self, from: &str, to: &str) -> std::io::Result<()> {
+    pub(super) fn record_move(&self, from: &str, to: &str) -> std::io::Result<()> {
         let part = self.folder.join("omo-landing-part");
         let mut file = fs::File::create(&part)?;
         file.write_all(format!("{from}\n{to}\n").as_bytes())?;
@@ -80,7 +80,7 @@ impl LandingFiles {
     }
 
     /// Forgets the move, and what was made for it.
-    pub(super) fn end(&self) -> std::io::Result<()> {
+    pub(super) fn forget_move(&self) -> std::io::Result<()> {
         let indexes = [INDEX, COMPARED].into_iter().flat_map(|index| [index.to_owned(), format!("{index}.lock")]);
         indexes.map(|name| self.folder.join(name)).chain([self.journal()]).try_for_each(|file| remove(&file))
     }
@@ -94,7 +94,7 @@ impl LandingFiles {
                 Ok(()) => return Ok(Some(LandingLock { path: self.lock() })),
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 Err(_) if Instant::now() >= last => return Ok(None),
-                Err(_) if self.is_left() => remove(&self.lock())?,
+                Err(_) if self.is_lock_abandoned() => remove(&self.lock())?,
                 Err(_) => std::thread::sleep(LOOK_EVERY),
             }
         }
@@ -104,11 +104,13 @@ impl LandingFiles {
     fn make_lock(&self) -> std::io::Result<()> {
         let pid = std::process::id();
         let part = self.folder.join(format!("omo-landing-lock-{pid}"));
-        let made = fs::write(&part, owner(pid)).and_then(|()| match fs::hard_link(&part, self.lock()) {
+        let made = fs::write(&part, owner_text(pid)).and_then(|()| match fs::hard_link(&part, self.lock()) {
             // A file system without links.
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                fs::OpenOptions::new().write(true).create_new(true).open(self.lock())?.write_all(owner(pid).as_bytes())
-            }
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .open(self.lock())?
+                .write_all(owner_text(pid).as_bytes()),
             made => made,
         });
         remove(&part)?;
@@ -116,17 +118,17 @@ impl LandingFiles {
     }
 
     /// Whether the lock is that of an omo that has ended.
-    fn is_left(&self) -> bool {
+    fn is_lock_abandoned(&self) -> bool {
         let text = fs::read_to_string(self.lock()).unwrap_or_default();
         let pid = text.strip_prefix(OWNER).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
-        pid.is_some_and(|pid| is_alive(pid) == Some(false) || (start_mark(pid).is_some() && owner(pid) != text))
+        pid.is_some_and(|pid| is_alive(pid) == Some(false) || (start_mark(pid).is_some() && owner_text(pid) != text))
     }
 }
 
 /// git never writes this into a lock.
 const OWNER: &str = "omo lands ";
 
-fn owner(pid: u32) -> String {
+fn owner_text(pid: u32) -> String {
     format!("{OWNER}{pid} {}\n", start_mark(pid).unwrap_or_default())
 }
 

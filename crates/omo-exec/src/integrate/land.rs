@@ -12,10 +12,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use super::facts::{CheckoutHead, UnfinishedOperation, head, operation};
+use super::facts::{CheckoutHead, UnfinishedOperation, checkout_head, unfinished_operation};
 use super::journal::LandingFiles;
 use super::steps::CheckoutMove;
-use crate::repository::{GitFailed, GitRepository, is_object};
+use crate::repository::{GitFailed, GitRepository, is_object_name};
 
 /// What became of the move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum LandOutcome {
     /// The branch, the files and the index are at the new commit.
     Moved,
     /// They were already.
-    WasThere,
+    AlreadyThere,
 }
 
 /// Why the branch did not move. Nothing was touched.
@@ -81,33 +81,33 @@ pub fn land(repository: &GitRepository, old: &str, new: &str) -> Result<LandOutc
     let places = LandingFiles::new(repository.git_folder());
     let locked = || LandError::Locked { path: places.index().with_extension("lock") };
     let _lock = places.take_lock()?.ok_or_else(locked)?;
-    places.outlive_last_git(repository.top())?;
-    if let Some([from, to]) = places.begun() {
-        settle(repository, &places, &from, &to)?;
+    places.wait_for_last_git(repository.top())?;
+    if let Some([from, to]) = places.begun_move() {
+        finish_interrupted_move(repository, &places, &from, &to)?;
     }
-    let Some(reference) = allowed(repository, old, new)? else {
-        return Ok(LandOutcome::WasThere);
+    let Some(reference) = branch_to_move(repository, old, new)? else {
+        return Ok(LandOutcome::AlreadyThere);
     };
     let step = CheckoutMove::new(repository, &places, old, new)?;
     step.copy_index()?;
     step.refuse_dirty()?;
-    places.begin(old, new)?;
+    places.record_move(old, new)?;
     if let Err(failed) = step.read_tree(&["-u", old, new]) {
-        step.undo()?;
+        step.undo_move()?;
         return Err(failed.into());
     }
     let arguments = ["update-ref", "-m", "omo: land", &reference, new, old];
     if let Err(failed) = repository.git_with(&arguments, &[], &[]) {
-        step.undo()?;
-        return Err(not_moved(repository, &reference, old, failed)?);
+        step.undo_move()?;
+        return Err(update_failure(repository, &reference, old, failed)?);
     }
     fs::rename(places.new_index(), places.index())?;
-    places.end()?;
+    places.forget_move()?;
     Ok(LandOutcome::Moved)
 }
 
 /// Why the branch could not move: it is elsewhere by now, or another process has it locked.
-fn not_moved(
+fn update_failure(
     repository: &GitRepository,
     reference: &str,
     old: &str,
@@ -123,30 +123,35 @@ fn not_moved(
 
 /// Ends a move that was cut short: where the branch moved, the index follows; where it did not, the
 /// files go back. Where its user has moved it since, the files are theirs.
-fn settle(repository: &GitRepository, places: &LandingFiles, from: &str, to: &str) -> Result<(), LandError> {
+fn finish_interrupted_move(
+    repository: &GitRepository,
+    places: &LandingFiles,
+    from: &str,
+    to: &str,
+) -> Result<(), LandError> {
     let now = repository.commit_of("HEAD")?;
-    if is_object(from) && is_object(to) && [Some(from), Some(to)].contains(&now.as_deref()) {
+    if is_object_name(from) && is_object_name(to) && [Some(from), Some(to)].contains(&now.as_deref()) {
         let step = CheckoutMove::new(repository, places, from, to)?;
         if now.as_deref() == Some(from) {
-            return step.undo();
+            return step.undo_move();
         }
         step.copy_index()?;
-        step.take_entries(&BTreeSet::new())?;
+        step.update_entries(&BTreeSet::new())?;
         fs::rename(places.new_index(), places.index())?;
     }
-    Ok(places.end()?)
+    Ok(places.forget_move()?)
 }
 
 /// The branch to move, where nothing but its files can forbid it; `None` where it is there already.
-fn allowed(repository: &GitRepository, old: &str, new: &str) -> Result<Option<String>, LandError> {
+fn branch_to_move(repository: &GitRepository, old: &str, new: &str) -> Result<Option<String>, LandError> {
     let not_following = || LandError::NotFollowing { old: old.to_owned(), new: new.to_owned() };
-    if !is_object(old) || !is_object(new) || !repository.holds(new, &[old.to_owned()])? {
+    if !is_object_name(old) || !is_object_name(new) || !repository.contains(new, &[old.to_owned()])? {
         return Err(not_following());
     }
-    if let Some(what) = operation(repository.git_folder()) {
+    if let Some(what) = unfinished_operation(repository.git_folder()) {
         return Err(LandError::OperationInProgress { what });
     }
-    match head(repository)? {
+    match checkout_head(repository)? {
         CheckoutHead::Detached { .. } => Err(LandError::Detached),
         CheckoutHead::Unborn { .. } => Err(LandError::Unborn),
         CheckoutHead::Branch { commit, .. } if commit == new => Ok(None),

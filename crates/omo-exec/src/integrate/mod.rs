@@ -11,7 +11,7 @@ mod preview;
 mod references;
 mod steps;
 
-pub use facts::{CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, facts, ignored};
+pub use facts::{CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, ignored_paths, read_checkout_facts};
 pub use land::{LandError, LandOutcome, land};
-pub use preview::{MergeError, MergePreview, merge, preview};
-pub use references::{anchor, holds, release, tip_of};
+pub use preview::{MergeError, MergePreview, commit_merge, preview_merge};
+pub use references::{branch_tip, contains_commits, keep_commit, release_kept};

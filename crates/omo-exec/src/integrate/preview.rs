@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::repository::{GitFailed, GitRepository, is_object, line_of};
+use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// git says this of an option that it does not know.
 const UNKNOWN_OPTION: i32 = 129;
@@ -11,7 +11,7 @@ const UNKNOWN_OPTION: i32 = 129;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MergePreview {
     /// Everything in it is in the tip already.
-    Nothing,
+    UpToDate,
     /// The tree of the two together.
     Clean {
         /// git's name for it.
@@ -47,13 +47,13 @@ pub enum MergeError {
 /// What merging `commit` onto `tip` would come to. Both are full names of commits; the tree of the tip is asked for where
 /// the caller does not know it. Merge drivers that the
 /// repository's own settings name are not run: what they would merge is a conflict.
-pub fn preview(
+pub fn preview_merge(
     repository: &GitRepository,
     tip: &str,
     tree_of_tip: Option<&str>,
     commit: &str,
 ) -> Result<MergePreview, MergeError> {
-    if let Some(bad) = [tip, commit].into_iter().find(|name| !is_object(name)) {
+    if let Some(bad) = [tip, commit].into_iter().find(|name| !is_object_name(name)) {
         return Err(MergeError::NoCommit { commit: bad.to_owned() });
     }
     let arguments = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", tip, commit];
@@ -61,14 +61,14 @@ pub fn preview(
     let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
     match (status, parts.next()) {
         (0, Some(tree)) => {
-            let tree = line_of(tree);
+            let tree = trimmed_line(tree);
             // Only then there may be nothing in it that the tip does not have.
             let is_same = match tree_of_tip {
                 Some(known) => tree == known,
                 None => tree == repository.tree_of(tip)?,
             };
-            let has_nothing = is_same && repository.holds(tip, &[commit.to_owned()])?;
-            Ok(if has_nothing { MergePreview::Nothing } else { MergePreview::Clean { tree } })
+            let has_nothing = is_same && repository.contains(tip, &[commit.to_owned()])?;
+            Ok(if has_nothing { MergePreview::UpToDate } else { MergePreview::Clean { tree } })
         }
         (1, Some(_)) => {
             let mut files: Vec<String> = parts.map(|path| String::from_utf8_lossy(path).into_owned()).collect();
@@ -77,34 +77,38 @@ pub fn preview(
             Ok(MergePreview::Conflict { files })
         }
         (UNKNOWN_OPTION, _) => Err(MergeError::OldGit),
-        _ => known(repository, &[tip, commit], Err(repository.failed(&arguments))),
+        _ => require_commits(repository, &[tip, commit], Err(repository.failure_of(&arguments))),
     }
 }
 
 /// Makes the commit that merges `commit` onto `tip` and has this tree; a merge even where `commit` could
 /// simply follow. Its user is who commits. No reference names it yet.
-pub fn merge(
+pub fn commit_merge(
     repository: &GitRepository,
     tip: &str,
     commit: &str,
     tree: &str,
     message: &str,
 ) -> Result<String, MergeError> {
-    if let Some(bad) = [tip, commit, tree].into_iter().find(|name| !is_object(name)) {
+    if let Some(bad) = [tip, commit, tree].into_iter().find(|name| !is_object_name(name)) {
         return Err(MergeError::NoCommit { commit: bad.to_owned() });
     }
-    let made = repository.line(&["commit-tree", tree, "-p", tip, "-p", commit, "-m", message]);
+    let made = repository.git_line(&["commit-tree", tree, "-p", tip, "-p", commit, "-m", message]);
     if made.is_err() && repository.answer(&["var", "GIT_COMMITTER_IDENT"], &[], &[])?.0 != 0 {
         return Err(MergeError::NoIdentity);
     }
-    known(repository, &[tip, commit], made)
+    require_commits(repository, &[tip, commit], made)
 }
 
 /// What a step of git came to that was given these commits; where it failed because one of them is none, that.
-fn known<T>(repository: &GitRepository, commits: &[&str], step: Result<T, GitFailed>) -> Result<T, MergeError> {
+fn require_commits<T>(
+    repository: &GitRepository,
+    commits: &[&str],
+    step: Result<T, GitFailed>,
+) -> Result<T, MergeError> {
     let is_commit =
-        |name: &&&str| is_object(name) && repository.commit_of(name).is_ok_and(|it| it.as_deref() == Some(name));
-    let is_asked = step.is_err() || !commits.iter().all(|name| is_object(name));
+        |name: &&&str| is_object_name(name) && repository.commit_of(name).is_ok_and(|it| it.as_deref() == Some(name));
+    let is_asked = step.is_err() || !commits.iter().all(|name| is_object_name(name));
     match commits.iter().find(|name| is_asked && !is_commit(name)) {
         Some(commit) => Err(MergeError::NoCommit { commit: (*commit).to_owned() }),
         None => Ok(step?),

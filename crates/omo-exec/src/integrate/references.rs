@@ -5,21 +5,21 @@ use crate::repository::{GitFailed, GitRepository};
 use crate::worktree::WorkerName;
 
 /// The last commit of a group's branch; `None` where it has none.
-pub fn tip_of(repository: &GitRepository, name: &WorkerName) -> Result<Option<String>, GitFailed> {
+pub fn branch_tip(repository: &GitRepository, name: &WorkerName) -> Result<Option<String>, GitFailed> {
     repository.commit_of(&name.branch_reference())
 }
 
 /// Whether everything that these commits hold is in another one, too.
-pub fn holds(repository: &GitRepository, tip: &str, commits: &[String]) -> Result<bool, GitFailed> {
-    repository.holds(tip, commits)
+pub fn contains_commits(repository: &GitRepository, tip: &str, commits: &[String]) -> Result<bool, GitFailed> {
+    repository.contains(tip, commits)
 }
 
 /// Keeps a commit that no branch names yet, under the name of a group that has none.
-pub fn anchor(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), GitFailed> {
-    repository.line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)
+pub fn keep_commit(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), GitFailed> {
+    repository.git_line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)
 }
 
 /// Gives up what was kept under a name: other references hold everything in it, or it holds no work.
-pub fn release(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
-    repository.line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
+pub fn release_kept(repository: &GitRepository, name: &WorkerName) -> Result<(), GitFailed> {
+    repository.git_line(&["update-ref", "--no-deref", "-d", &name.keep_reference()]).map(drop)
 }

@@ -6,10 +6,10 @@ use std::fs;
 use super::journal::LandingFiles;
 use super::land::LandError;
 use crate::platform::path_of;
-use crate::repository::{GitFailed, GitRepository, line_of};
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// The paths that differ between two commits.
-fn touched(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
     let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none", old, new];
     Ok(split(&repository.git_with(&differing, &[], &[])?).collect())
 }
@@ -34,7 +34,7 @@ impl<'a> CheckoutMove<'a> {
         old: &'a str,
         new: &'a str,
     ) -> Result<Self, GitFailed> {
-        Ok(Self { repository, places, old, new, touched: touched(repository, old, new)? })
+        Ok(Self { repository, places, old, new, touched: touched_paths(repository, old, new)? })
     }
 
     fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
@@ -61,7 +61,7 @@ impl<'a> CheckoutMove<'a> {
     }
 
     /// In the new index the touched paths, but these, are as they will be.
-    pub(super) fn take_entries(&self, but: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
+    pub(super) fn update_entries(&self, but: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
         let entries = self.entries(self.new, but)?;
         self.git(&["update-index", "-z", "--index-info"], &entries)?;
         self.refresh()
@@ -69,7 +69,7 @@ impl<'a> CheckoutMove<'a> {
 
     /// The touched paths whose files are not as in a commit.
     fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
-        let index = self.places.compared();
+        let index = self.places.compared_index();
         let own = [("GIT_INDEX_FILE", index.as_os_str())];
         let git = |arguments: &[&str]| self.repository.git_with(arguments, &own, &[]);
         git(&["read-tree", commit])?;
@@ -115,9 +115,10 @@ impl<'a> CheckoutMove<'a> {
         let edited = self.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], &[])?;
         let staged = self.git(&["diff-index", "-z", "--cached", "--name-only", "--no-renames", self.old], &[])?;
         let changed = split(&edited).chain(split(&staged));
-        let in_way = changed.filter(|path| self.touched.iter().any(|touched| meet(path, touched))).chain(obstacles);
+        let in_way =
+            changed.filter(|path| self.touched.iter().any(|touched| do_paths_overlap(path, touched))).chain(obstacles);
         let paths: BTreeSet<String> = in_way.map(|path| String::from_utf8_lossy(&path).into_owned()).collect();
-        self.places.end()?;
+        self.places.forget_move()?;
         Err(LandError::Dirty { paths: paths.into_iter().collect() })
     }
 
@@ -148,23 +149,23 @@ impl<'a> CheckoutMove<'a> {
     }
 
     /// Puts the files back that the move has changed; what its user changed since stays.
-    pub(super) fn undo(&self) -> Result<(), LandError> {
+    pub(super) fn undo_move(&self) -> Result<(), LandError> {
         self.remove_begun_files()?;
         let differing = self.differing_from(self.new)?;
         // From what the touched files are now, to what they were; nothing else differs between the two.
         fs::copy(self.places.index(), self.places.new_index())?;
         self.git(&["read-tree", self.old], &[])?;
-        self.take_entries(&differing)?;
-        let now = line_of(&self.git(&["write-tree", "--missing-ok"], &[])?);
+        self.update_entries(&differing)?;
+        let now = trimmed_line(&self.git(&["write-tree", "--missing-ok"], &[])?);
         self.copy_index()?;
-        self.take_entries(&differing)?;
+        self.update_entries(&differing)?;
         self.read_tree(&["-u", &now, self.old])?;
         // A file that was gone for a moment, to be written anew. One that is there is not written.
         let there: Vec<u8> = self.touched.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
         let index = self.places.new_index();
         let own = [("GIT_INDEX_FILE", index.as_os_str())];
         self.repository.answer(&["checkout-index", "--quiet", "-z", "--stdin"], &own, &there)?;
-        Ok(self.places.end()?)
+        Ok(self.places.forget_move()?)
     }
 
     /// git writes a file under its own name: one that was cut short holds the beginning of its new
@@ -189,7 +190,7 @@ impl<'a> CheckoutMove<'a> {
 }
 
 /// Whether two paths are one, or one lies in the other.
-fn meet(one: &[u8], other: &[u8]) -> bool {
+fn do_paths_overlap(one: &[u8], other: &[u8]) -> bool {
     let below = |path: &[u8], folder: &[u8]| {
         path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     };

@@ -40,7 +40,7 @@ fn stat(pid: u32) -> Option<super::stat::ProcessStat> {
 }
 
 /// A variable in the environment that a process was started with; `None` where it has none or does not show it.
-pub(crate) fn variable_of(pid: u32, name: &str) -> Option<String> {
+pub(crate) fn process_variable(pid: u32, name: &str) -> Option<String> {
     let mut bytes = Vec::new();
     File::open(format!("/proc/{pid}/environ")).ok()?.take(MAX_ENVIRONMENT_BYTES).read_to_end(&mut bytes).ok()?;
     let value = bytes.split(|byte| *byte == 0).find_map(|variable| {
@@ -53,7 +53,7 @@ pub(crate) fn variable_of(pid: u32, name: &str) -> Option<String> {
 }
 
 /// What a process is called: the name of the file that it was started from, as far as the system keeps that.
-pub(crate) fn name_of(pid: u32) -> Option<String> {
+pub(crate) fn process_name(pid: u32) -> Option<String> {
     let mut name = String::new();
     File::open(format!("/proc/{pid}/comm")).ok()?.read_to_string(&mut name).ok()?;
     Some(name.trim_end().to_owned())
@@ -73,6 +73,6 @@ pub(crate) fn owner_home(pid: u32) -> Option<PathBuf> {
 }
 
 /// The folder that a process works in.
-pub(crate) fn folder_of(pid: u32) -> Option<PathBuf> {
+pub(crate) fn working_folder(pid: u32) -> Option<PathBuf> {
     std::fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }

@@ -44,7 +44,7 @@ fn groups() -> MutexGuard<'static, GroupTable> {
 }
 
 /// Holds its caller for good once this process is about to end.
-fn while_going_on(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<'static, GroupTable> {
+fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<'static, GroupTable> {
     while groups.is_over {
         groups = CHANGED.wait(groups).unwrap_or_else(PoisonError::into_inner);
     }
@@ -61,9 +61,9 @@ impl ProcessGroup {
         leftovers: Leftovers,
         ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
     ) -> io::Result<Self> {
-        handle_endings();
+        handle_termination();
         // Without the lock while it is started, which may take long: nothing could end this process meanwhile.
-        while_going_on(groups()).starting += 1;
+        wait_while_ending(groups()).starting += 1;
         let started = command.process_group(0).spawn().and_then(|child| {
             let group = Self(child.id());
             groups().running.insert(group.0);
@@ -81,7 +81,7 @@ impl ProcessGroup {
             }
             CHANGED.notify_all();
         }
-        drop(while_going_on(groups));
+        drop(wait_while_ending(groups));
         started
     }
 
@@ -99,7 +99,7 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     /// No result is made of what this process has ended itself.
     fn drop(&mut self) {
-        drop(while_going_on(groups()));
+        drop(wait_while_ending(groups()));
     }
 }
 
@@ -121,7 +121,7 @@ fn wait_in_background(
         let status = child.wait().ok();
         groups.running.remove(&group);
         CHANGED.notify_all();
-        drop(while_going_on(groups));
+        drop(wait_while_ending(groups));
         ended(status.and_then(|status| status.code()), status.and_then(|status| status.signal()));
     };
     std::thread::Builder::new().spawn(wait).map(drop)
@@ -154,7 +154,7 @@ pub(crate) fn end_groups() {
 }
 
 /// Has being asked to end set a flag, instead of ending this process and its groups.
-pub(crate) fn note_endings(asked: &Arc<AtomicBool>) {
+pub(crate) fn flag_termination(asked: &Arc<AtomicBool>) {
     IS_NOTED.store(true, Ordering::SeqCst);
     for signal in ENDINGS {
         let _ = flag::register(signal, Arc::clone(asked));
@@ -162,7 +162,7 @@ pub(crate) fn note_endings(asked: &Arc<AtomicBool>) {
 }
 
 /// From now on a request to end first ends all groups. Where that cannot be set up it ends this process as before.
-fn handle_endings() {
+fn handle_termination() {
     static HANDLED: Once = Once::new();
     HANDLED.call_once(|| {
         if IS_NOTED.load(Ordering::SeqCst) {
@@ -172,7 +172,7 @@ fn handle_endings() {
         let last = Arc::new(AtomicUsize::new(0));
         let seen = Arc::clone(&last);
         // First, since a signal that is handled and not heard would end nothing.
-        if std::thread::Builder::new().spawn(move || obey(signals, &seen)).is_err() {
+        if std::thread::Builder::new().spawn(move || end_on_signal(signals, &seen)).is_err() {
             return;
         }
         // One that is ignored, under `nohup` for example, stays ignored.
@@ -184,7 +184,7 @@ fn handle_endings() {
     });
 }
 
-fn obey(mut signals: PipeReader, last: &AtomicUsize) {
+fn end_on_signal(mut signals: PipeReader, last: &AtomicUsize) {
     while signals.read_exact(&mut [0]).is_ok() {
         if IS_NOTED.load(Ordering::SeqCst) {
             continue;

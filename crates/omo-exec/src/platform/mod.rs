@@ -7,14 +7,14 @@
 //! - [`ProcessGroup`] is a process that runs, with all that it started; [`end_groups`] ends every one before this process
 //!   ends, [`end_group`] one that another process has started. [`adopt_orphans`] and [`end_orphans`] are about what
 //!   has left its group, and [`hide_memory`] keeps what is in it from looking into this process.
-//! - [`CLIENTS`] are the names of the client's program, and [`may_run`] tells whether a file is one.
+//! - [`CLIENTS`] are the names of the client's program, and [`is_executable`] tells whether a file is one.
 //! - [`leave_session`] makes a process outlive the terminal that it was started from.
-//! - [`own_program`], [`stand_apart`] and [`show_no_window`] are about omo's own processes; [`note_endings`] is
+//! - [`own_program`], [`start_own_group`] and [`show_no_window`] are about omo's own processes; [`flag_termination`] is
 //!   about being asked to end; [`lies_in`] tells which programs a project has brought along.
 //! - [`is_alive`], [`start_mark`] and [`working_below`] are about processes that omo did not start;
-//!   [`ancestors`], [`variable_of`], [`folder_of`], [`name_of`] and [`owner_home`] about those that started this one.
+//!   [`ancestors`], [`process_variable`], [`working_folder`], [`process_name`] and [`owner_home`] about those that started this one.
 //! - [`TreeTop`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
-//!   a path, [`identity`] tells one state of a file from another, and [`let_remove`] makes read-only folders writable.
+//!   a path, [`identity`] tells one state of a file from another, and [`make_removable`] makes read-only folders writable.
 //! - [`link_folder`] makes a folder be found in a second place.
 //! - [`FolderWatch`] tells of folders that were moved, even if they were moved back, and of what happened in them,
 //!   which is [`PathEvent`].
@@ -45,29 +45,29 @@ mod windows;
 mod working;
 
 #[cfg(unix)]
-pub(crate) use groups::{ProcessGroup, end_group, end_groups, note_endings};
+pub(crate) use groups::{ProcessGroup, end_group, end_groups, flag_termination};
 #[cfg(unix)]
 pub(crate) use open_folder_unix::{OpenFolder, variable};
 #[cfg(windows)]
 pub(crate) use open_folder_windows::{OpenFolder, variable};
 #[cfg(unix)]
 pub(crate) use unix::{
-    CLIENTS, Shell, TreeTop, bash, identity, is_alive, leave_session, let_remove, lies_in, link_folder, may_be_run,
-    may_run, own_program, path_of, show_no_window, stand_apart, start_mark,
+    CLIENTS, Shell, TreeTop, bash, has_execute_bit, identity, is_alive, is_executable, leave_session, lies_in,
+    link_folder, make_removable, own_program, path_of, show_no_window, start_mark, start_own_group,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    CLIENTS, ProcessGroup, Shell, TreeTop, bash, end_group, end_groups, identity, is_alive, leave_session, let_remove,
-    lies_in, link_folder, may_be_run, may_run, note_endings, own_program, path_of, show_no_window, stand_apart,
-    start_mark,
+    CLIENTS, ProcessGroup, Shell, TreeTop, bash, end_group, end_groups, flag_termination, has_execute_bit, identity,
+    is_alive, is_executable, leave_session, lies_in, link_folder, make_removable, own_program, path_of, show_no_window,
+    start_mark, start_own_group,
 };
 
 #[cfg(target_os = "linux")]
-pub(crate) use ancestors::{ancestors, folder_of, name_of, owner_home, variable_of};
+pub(crate) use ancestors::{ancestors, owner_home, process_name, process_variable, working_folder};
 #[cfg(target_os = "linux")]
 pub(crate) use moves::FolderWatch;
 #[cfg(target_os = "linux")]
-pub(crate) use orphans::{adopt as adopt_orphans, end as end_orphans, hide_memory};
+pub(crate) use orphans::{adopt_orphans, end_orphans, hide_memory};
 #[cfg(target_os = "linux")]
 pub(crate) use working::working_below;
 
@@ -97,19 +97,19 @@ pub(crate) fn ancestors() -> Vec<u32> {
 
 /// What is in the environment of another process is not told.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn variable_of(_pid: u32, _name: &str) -> Option<String> {
+pub(crate) fn process_variable(_pid: u32, _name: &str) -> Option<String> {
     None
 }
 
 /// In which folder another process works is not told.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn folder_of(_pid: u32) -> Option<std::path::PathBuf> {
+pub(crate) fn working_folder(_pid: u32) -> Option<std::path::PathBuf> {
     None
 }
 
 /// What another process is called is not told.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn name_of(_pid: u32) -> Option<String> {
+pub(crate) fn process_name(_pid: u32) -> Option<String> {
     None
 }
 

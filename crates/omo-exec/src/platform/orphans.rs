@@ -9,7 +9,7 @@ use rustix::process::{
 use super::stat::stat_of;
 
 /// From now on what a check leaves behind is the keeper's own child, however often it has forked.
-pub(crate) fn adopt() {
+pub(crate) fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
 }
 
@@ -20,7 +20,7 @@ pub(crate) fn hide_memory() {
 }
 
 /// Ends every child of the keeper, and then the children that it inherits from those.
-pub(crate) fn end() {
+pub(crate) fn end_orphans() {
     const ROUNDS: usize = 100;
     let own = getpid().as_raw_nonzero().get();
     for _ in 0..ROUNDS {

@@ -62,7 +62,7 @@ impl Shell {
 pub(crate) fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
     let project = ProjectFolders::from_iter([project.to_owned()]);
     let search = search.clone().outside(&project);
-    search.find_all("bash").find(|bash| !project.contain(bash) && may_run(bash))
+    search.find_all("bash").find(|bash| !project.contain(bash) && is_executable(bash))
 }
 
 /// Whether a process lives.
@@ -104,12 +104,12 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
 pub(crate) const CLIENTS: [&str; 1] = ["claude"];
 
 /// Whether there is a file that may be run.
-pub(crate) fn may_run(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
 }
 
 /// Whether a file says that it may be run.
-pub(crate) fn may_be_run(meta: &fs::Metadata) -> bool {
+pub(crate) fn has_execute_bit(meta: &fs::Metadata) -> bool {
     meta.mode() & 0o111 != 0
 }
 
@@ -120,7 +120,7 @@ pub(crate) fn own_program() -> io::Result<PathBuf> {
 }
 
 /// Has a process live on when the group of its caller is ended.
-pub(crate) fn stand_apart(command: &mut Command) {
+pub(crate) fn start_own_group(command: &mut Command) {
     command.process_group(0);
 }
 
@@ -149,11 +149,11 @@ pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
 
 /// Lets a folder be removed in which its owner may not write: tools keep what they have downloaded like that. No link is
 /// followed.
-pub(crate) fn let_remove(folder: &Path) {
+pub(crate) fn make_removable(folder: &Path) {
     if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let_remove(&entry.path());
+            make_removable(&entry.path());
         }
     }
 }

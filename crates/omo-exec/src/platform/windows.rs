@@ -145,12 +145,12 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
 pub(crate) const CLIENTS: [&str; 2] = ["claude.exe", "claude.cmd"];
 
 /// No file says so here.
-pub(crate) fn may_be_run(_meta: &std::fs::Metadata) -> bool {
+pub(crate) fn has_execute_bit(_meta: &std::fs::Metadata) -> bool {
     false
 }
 
 /// Whether there is a file: every one may be tried.
-pub(crate) fn may_run(path: &Path) -> bool {
+pub(crate) fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
@@ -160,7 +160,7 @@ pub(crate) fn own_program() -> io::Result<PathBuf> {
 }
 
 /// Has a process live on when its caller is ended, and show no window.
-pub(crate) fn stand_apart(command: &mut Command) {
+pub(crate) fn start_own_group(command: &mut Command) {
     show_no_window(command);
 }
 
@@ -181,7 +181,7 @@ pub(crate) fn show_no_window(command: &mut Command) {
 }
 
 /// Does nothing: no signal asks a process without a console to end, and Ctrl-C ends one with a console at once.
-pub(crate) fn note_endings(_asked: &Arc<AtomicBool>) {}
+pub(crate) fn flag_termination(_asked: &Arc<AtomicBool>) {}
 
 /// Whether a path lies in a folder, however its letters are written.
 pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
@@ -195,7 +195,7 @@ pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
 }
 
 /// Here no right of a folder keeps what is in it.
-pub(crate) fn let_remove(_folder: &Path) {}
+pub(crate) fn make_removable(_folder: &Path) {}
 
 /// What tells one state of an open file from another without its content.
 pub(crate) fn identity(file: &File) -> io::Result<String> {

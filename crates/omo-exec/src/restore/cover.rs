@@ -7,10 +7,10 @@ use std::path::Path;
 use omo_store::git_worktree::GitWorktree;
 
 use super::RestoreError;
-use super::ground::{WorktreeFiles, named};
-use super::index::listing;
+use super::ground::{WorktreeFiles, tree_path};
+use super::index::read_index;
 use super::manifest::TreePath;
-use crate::changes::below_top;
+use crate::changes::project_folder;
 use crate::git::answer;
 use crate::platform::FolderEntry;
 
@@ -27,21 +27,21 @@ pub enum UncoveredReason {
 
 /// Those of some paths from a project's top that no snapshot covers, each with the reason. A path that is not
 /// there yet is taken for a file to come.
-pub fn uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, UncoveredReason>, RestoreError> {
+pub fn find_uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, UncoveredReason>, RestoreError> {
     let none = || RestoreError::NoWorkTree(root.to_owned());
     let tree = GitWorktree::find(root).ok_or_else(none)?;
-    let project = below_top(root, &tree).ok_or_else(none)?;
+    let project = project_folder(root, &tree).ok_or_else(none)?;
     let failed = |source| RestoreError::Io { action: "look at", path: tree.top.clone(), source };
     let ground = WorktreeFiles::open(&tree.top).map_err(failed)?;
     let index = tree.git.join("index");
-    let listed = listing(&tree, index.exists().then_some(index.as_path()))?;
+    let listed = read_index(&tree, index.exists().then_some(index.as_path()))?;
     let is_module = |name: &TreePath| listed.get(name).is_some_and(|said| said.starts_with(b"160000 "));
     let mut found = BTreeMap::new();
     let mut rest = Vec::new();
     for path in paths {
-        let why = match named(&project, path) {
+        let why = match tree_path(&project, path) {
             None => Some(UncoveredReason::Outside),
-            Some(name) => match look(&ground, &name, &is_module).map_err(failed)? {
+            Some(name) => match find_obstacle(&ground, &name, &is_module).map_err(failed)? {
                 None => {
                     rest.push((name, *path));
                     None
@@ -51,13 +51,13 @@ pub fn uncovered(root: &Path, paths: &[&str]) -> Result<BTreeMap<String, Uncover
         };
         found.extend(why.map(|why| ((*path).to_owned(), why)));
     }
-    let ignored = ignored(&tree, &rest)?;
+    let ignored = ignored_paths(&tree, &rest)?;
     found.extend(ignored.into_iter().map(|path| (path, UncoveredReason::Ignored)));
     Ok(found)
 }
 
 /// What stands in the way of a path, from the top on.
-fn look(
+fn find_obstacle(
     ground: &WorktreeFiles,
     name: &TreePath,
     is_module: &impl Fn(&TreePath) -> bool,
@@ -79,7 +79,7 @@ fn look(
 }
 
 /// Those that git ignores; a file that it knows is none of them, whatever the rules say.
-fn ignored(tree: &GitWorktree, paths: &[(TreePath, &str)]) -> Result<Vec<String>, RestoreError> {
+fn ignored_paths(tree: &GitWorktree, paths: &[(TreePath, &str)]) -> Result<Vec<String>, RestoreError> {
     let paths: Vec<_> = paths.iter().filter(|(name, _)| !name.0.is_empty()).collect();
     if paths.is_empty() {
         return Ok(Vec::new());

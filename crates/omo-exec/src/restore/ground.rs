@@ -24,7 +24,7 @@ impl WorktreeFiles {
     /// What has a path.
     pub(super) fn look(&self, name: &TreePath) -> io::Result<FolderEntry> {
         let Some(folder) = self.folder_of(name)? else { return Ok(FolderEntry::Nothing) };
-        folder.as_ref().unwrap_or(&self.0).look(&last(name))
+        folder.as_ref().unwrap_or(&self.0).look(&file_name(name))
     }
 
     /// Whether a folder is the top of a repository of its own.
@@ -36,13 +36,13 @@ impl WorktreeFiles {
     /// Opens a file to read it.
     pub(super) fn read(&self, name: &TreePath) -> io::Result<File> {
         let folder = self.folder_of(name)?.ok_or(ErrorKind::NotFound)?;
-        folder.as_ref().unwrap_or(&self.0).read(&last(name))
+        folder.as_ref().unwrap_or(&self.0).read(&file_name(name))
     }
 
     /// Removes a file or a link, and the folders that are empty without it.
     pub(super) fn remove(&self, name: &TreePath) -> io::Result<()> {
         let Some(folder) = self.folder_of(name)? else { return Ok(()) };
-        match folder.as_ref().unwrap_or(&self.0).remove(&last(name)) {
+        match folder.as_ref().unwrap_or(&self.0).remove(&file_name(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -51,7 +51,7 @@ impl WorktreeFiles {
             left = left.get(..end).unwrap_or_default();
             let parent = TreePath(left.to_vec());
             let Some(around) = self.folder_of(&parent)? else { return Ok(()) };
-            if around.as_ref().unwrap_or(&self.0).remove_folder(&last(&parent)).is_err() {
+            if around.as_ref().unwrap_or(&self.0).remove_folder(&file_name(&parent)).is_err() {
                 // Something else is in it.
                 return Ok(());
             }
@@ -60,13 +60,13 @@ impl WorktreeFiles {
     }
 
     /// Puts a file in its place, whole or not at all; `write` fills it.
-    pub(super) fn put_file(
+    pub(super) fn write_file(
         &self,
         name: &TreePath,
         mode: u32,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.put(name, |folder, temporary| {
+        self.replace_entry(name, |folder, temporary| {
             let mut file = folder.create(temporary)?;
             write(&mut file)?;
             OpenFolder::set_mode(&file, mode)
@@ -74,14 +74,18 @@ impl WorktreeFiles {
     }
 
     /// Puts a link in its place.
-    pub(super) fn put_link(&self, name: &TreePath, target: &OsStr) -> io::Result<()> {
-        self.put(name, |folder, temporary| folder.link(temporary, target))
+    pub(super) fn write_link(&self, name: &TreePath, target: &OsStr) -> io::Result<()> {
+        self.replace_entry(name, |folder, temporary| folder.link(temporary, target))
     }
 
-    fn put(&self, name: &TreePath, make: impl FnOnce(&OpenFolder, &OsStr) -> io::Result<()>) -> io::Result<()> {
+    fn replace_entry(
+        &self,
+        name: &TreePath,
+        make: impl FnOnce(&OpenFolder, &OsStr) -> io::Result<()>,
+    ) -> io::Result<()> {
         let around = self.make_folder_of(name)?;
         let folder = around.as_ref().unwrap_or(&self.0);
-        let (temporary, last) = (OsStr::new(TEMPORARY), last(name));
+        let (temporary, last) = (OsStr::new(TEMPORARY), file_name(name));
         let _ = folder.remove(temporary);
         if folder.look(&last)? == FolderEntry::Folder {
             remove_empty(folder, &last)?;
@@ -97,7 +101,7 @@ impl WorktreeFiles {
     #[expect(clippy::option_option, reason = "the top is opened once, and no folder is another answer")]
     fn folder_of(&self, name: &TreePath) -> io::Result<Option<Option<OpenFolder>>> {
         let mut folder: Option<OpenFolder> = None;
-        for part in folders(name) {
+        for part in parent_folders(name) {
             let Some(inner) = folder.as_ref().unwrap_or(&self.0).inner(&part)? else { return Ok(None) };
             folder = Some(inner);
         }
@@ -107,7 +111,7 @@ impl WorktreeFiles {
     /// As [`Ground::folder_of`], making what is missing.
     fn make_folder_of(&self, name: &TreePath) -> io::Result<Option<OpenFolder>> {
         let mut folder: Option<OpenFolder> = None;
-        for part in folders(name) {
+        for part in parent_folders(name) {
             let around = folder.as_ref().unwrap_or(&self.0);
             if around.look(&part)? == FolderEntry::Nothing {
                 around.make(&part)?;
@@ -131,7 +135,7 @@ pub(super) fn is_safe(name: &TreePath) -> bool {
 
 /// A path from the top of a project, as git calls it from the top of the work tree, in which the project
 /// lies in the folder `project`; `None` where it leads out of the work tree or into its repository.
-pub(crate) fn named(project: &str, path: &str) -> Option<TreePath> {
+pub(crate) fn tree_path(project: &str, path: &str) -> Option<TreePath> {
     if path.starts_with('/') || Path::new(path).is_absolute() {
         return None;
     }
@@ -148,13 +152,13 @@ pub(crate) fn named(project: &str, path: &str) -> Option<TreePath> {
 }
 
 /// The folders that a path lies in, from the top on.
-fn folders(name: &TreePath) -> impl Iterator<Item = OsString> {
+fn parent_folders(name: &TreePath) -> impl Iterator<Item = OsString> {
     let end = name.0.iter().rposition(|byte| *byte == b'/');
     let around = name.0.get(..end.unwrap_or(0)).unwrap_or_default();
     around.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).map(|part| path_of(part).into_os_string())
 }
 
-fn last(name: &TreePath) -> OsString {
+fn file_name(name: &TreePath) -> OsString {
     path_of(name.0.rsplit(|byte| *byte == b'/').next().unwrap_or_default()).into_os_string()
 }
 

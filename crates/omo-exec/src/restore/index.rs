@@ -23,7 +23,7 @@ const NEW: &str = "index.omo";
 pub(crate) type IndexEntries = BTreeMap<TreePath, Vec<u8>>;
 
 /// The index file; `None` where there is none.
-pub(super) fn open(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {
+pub(super) fn open_index(tree: &GitWorktree) -> Result<Option<File>, RestoreError> {
     let path = tree.git.join("index");
     match regular_file::open(&path) {
         Ok(file) => Ok(file),
@@ -60,7 +60,7 @@ impl IndexLock {
     }
 
     /// Puts the index back as it was; `None` for none.
-    pub(super) fn put(self, store: &SnapshotStore, content: Option<&str>) -> Result<(), RestoreError> {
+    pub(super) fn restore_index(self, store: &SnapshotStore, content: Option<&str>) -> Result<(), RestoreError> {
         let (index, new) = (self.git.join("index"), self.git.join(NEW));
         let put = || match content {
             None => fs::remove_file(&index).or_else(|error| match error.kind() {
@@ -68,7 +68,7 @@ impl IndexLock {
                 _ => Err(error),
             }),
             Some(content) => {
-                store.write(content, &mut create(&new, &[])?)?;
+                store.write_file(content, &mut create(&new, &[])?)?;
                 fs::rename(&new, &index)
             }
         };
@@ -101,7 +101,7 @@ fn is_ours(path: &Path) -> bool {
 }
 
 /// What an index file says; nothing for `None`.
-pub(crate) fn listing(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEntries, RestoreError> {
+pub(crate) fn read_index(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEntries, RestoreError> {
     let Some(file) = file else { return Ok(IndexEntries::new()) };
     let variables = [
         ("GIT_DIR", tree.git.as_os_str()),
@@ -109,11 +109,11 @@ pub(crate) fn listing(tree: &GitWorktree, file: Option<&Path>) -> Result<IndexEn
         ("GIT_INDEX_FILE", file.as_os_str()),
     ];
     let listed = git(&tree.top, &["ls-files", "-s", "-z"], &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
-    Ok(read(listed.split(|byte| *byte == 0)))
+    Ok(parse_entries(listed.split(|byte| *byte == 0)))
 }
 
 /// What the index of a work tree says, and the files that it knows nothing of and git does not ignore.
-pub(crate) fn listing_and_others(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
+pub(crate) fn read_index_and_untracked(tree: &GitWorktree) -> Result<(IndexEntries, BTreeSet<TreePath>), RestoreError> {
     let variables = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
     let all = ["ls-files", "-t", "-s", "-z", "--cached", "--others", "--exclude-standard"];
     let listed = git(&tree.top, &all, &variables, &[]).ok_or(RestoreError::Git("ls-files"))?;
@@ -121,10 +121,10 @@ pub(crate) fn listing_and_others(tree: &GitWorktree) -> Result<(IndexEntries, BT
     let tagged = listed.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(2));
     let (others, known): (Vec<_>, Vec<_>) = tagged.partition(|(tag, _)| *tag == b"? ");
     let others = others.into_iter().map(|(_, name)| TreePath(name.to_vec())).collect();
-    Ok((read(known.into_iter().map(|(_, entry)| entry)), others))
+    Ok((parse_entries(known.into_iter().map(|(_, entry)| entry)), others))
 }
 
-fn read<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
+fn parse_entries<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
     let mut found = IndexEntries::new();
     for entry in entries {
         if let Some(at) = entry.iter().position(|byte| *byte == b'\t') {
@@ -138,7 +138,7 @@ fn read<'e>(entries: impl Iterator<Item = &'e [u8]>) -> IndexEntries {
 }
 
 /// Which paths of the index are put back: ours among those that differ.
-pub(crate) fn differing(
+pub(crate) fn differing_paths(
     before: &IndexEntries,
     after: Option<&IndexEntries>,
     now: &IndexEntries,
@@ -157,7 +157,7 @@ pub(crate) fn differing(
 
 /// Puts some paths of the index back, and leaves all others. All of them in one step: half of it could not be
 /// told from what another process has staged.
-pub(crate) fn put_paths(
+pub(crate) fn restore_index_paths(
     tree: &GitWorktree,
     before: &IndexEntries,
     now: &IndexEntries,
@@ -170,7 +170,7 @@ pub(crate) fn put_paths(
     for name in names {
         if let Some(said) = now.get(name) {
             // A mode of 0 has the path go.
-            input.extend([b"0 ", nothing_like(said).as_slice(), b"\t", &name.0, b"\0"].concat());
+            input.extend([b"0 ", zero_object(said).as_slice(), b"\t", &name.0, b"\0"].concat());
         }
     }
     input.extend(names.iter().filter_map(|name| before.get(name)).flatten());
@@ -180,6 +180,6 @@ pub(crate) fn put_paths(
 }
 
 /// git's name for nothing, as long as the one in an entry.
-fn nothing_like(said: &[u8]) -> Vec<u8> {
+fn zero_object(said: &[u8]) -> Vec<u8> {
     vec![b'0'; said.split(|byte| *byte == b' ').nth(1).map_or(0, <[u8]>::len)]
 }

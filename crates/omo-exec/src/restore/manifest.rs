@@ -78,13 +78,17 @@ pub(crate) struct RestoreSteps {
     /// What is written as it was.
     pub(crate) put: BTreeSet<TreePath>,
     /// What was changed again since: it stays.
-    pub(crate) others: BTreeSet<TreePath>,
+    pub(crate) left_alone: BTreeSet<TreePath>,
     /// What differs and cannot be taken back.
     pub(crate) uncovered: BTreeSet<TreePath>,
 }
 
 /// What has to be done so that the work tree holds again what it held `before`.
-pub(crate) fn steps(before: &SnapshotManifest, now: &SnapshotManifest, scope: RestoreSelection<'_>) -> RestoreSteps {
+pub(crate) fn restore_steps(
+    before: &SnapshotManifest,
+    now: &SnapshotManifest,
+    scope: RestoreSelection<'_>,
+) -> RestoreSteps {
     let mut steps = RestoreSteps::default();
     let names: BTreeSet<&TreePath> = before.entries.keys().chain(now.entries.keys()).collect();
     for name in names {
@@ -92,9 +96,9 @@ pub(crate) fn steps(before: &SnapshotManifest, now: &SnapshotManifest, scope: Re
         if was == is {
             continue;
         }
-        let goes_into = match (choice(name, (was, is), scope), was) {
+        let goes_into = match (difference_owner(name, (was, is), scope), was) {
             (DifferenceOwner::NotAsked, _) => continue,
-            (DifferenceOwner::Others, _) => &mut steps.others,
+            (DifferenceOwner::Others, _) => &mut steps.left_alone,
             (DifferenceOwner::Ours, Some(ManifestEntry::Other)) => &mut steps.uncovered,
             (DifferenceOwner::Ours, Some(_)) => &mut steps.put,
             // It was there, and ignored: a changed `.gitignore` shows it now.
@@ -115,7 +119,7 @@ enum DifferenceOwner {
     NotAsked,
 }
 
-fn choice(
+fn difference_owner(
     name: &TreePath,
     (was, is): (Option<&ManifestEntry>, Option<&ManifestEntry>),
     scope: RestoreSelection<'_>,
@@ -170,9 +174,9 @@ mod tests {
             (RestoreSelection::Until(&after), "new", "a", "b later"),
             (RestoreSelection::Paths(&paths), "new", "c", ""),
         ] {
-            let steps = steps(&before, &now, scope);
+            let steps = restore_steps(&before, &now, scope);
             assert_eq!(
-                (shown(&steps.remove), shown(&steps.put), shown(&steps.others)),
+                (shown(&steps.remove), shown(&steps.put), shown(&steps.left_alone)),
                 (remove.to_owned(), put.to_owned(), others.to_owned()),
                 "{scope:?}"
             );
@@ -182,7 +186,7 @@ mod tests {
     #[test]
     fn what_was_ignored_is_not_removed_when_it_shows() {
         let before = SnapshotManifest { ignored: [name("target/"), name(".env")].into(), ..holding("a=1") };
-        let steps = steps(&before, &holding("a=1 .env=1 target/x=1 .env2=1"), RestoreSelection::All);
+        let steps = restore_steps(&before, &holding("a=1 .env=1 target/x=1 .env2=1"), RestoreSelection::All);
         assert_eq!((shown(&steps.remove), shown(&steps.uncovered)), (".env2".to_owned(), ".env target/x".to_owned()));
     }
 

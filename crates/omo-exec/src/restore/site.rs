@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use omo_store::git_worktree::GitWorktree;
 
-use super::ground::{TEMPORARY, WorktreeFiles, is_safe, named};
+use super::ground::{TEMPORARY, WorktreeFiles, is_safe, tree_path};
 use super::index::{self, IndexLock};
-use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, steps};
+use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, restore_steps};
 use super::store::{SnapshotStore, digest_of};
 use super::{RestoreError, RestoreResult, SnapshotContext};
-use crate::changes::{below_top, is_own, seen_from};
+use crate::changes::{is_omo_path, project_folder, relative_path};
 use crate::git::{answer, git};
 use crate::platform::{FolderEntry, path_of};
 
@@ -35,7 +35,7 @@ impl<'a> Snapshotter<'a> {
     pub(super) fn open(place: &'a SnapshotContext<'a>) -> Result<Self, RestoreError> {
         let none = || RestoreError::NoWorkTree(place.root.to_owned());
         let tree = GitWorktree::find(place.root).ok_or_else(none)?;
-        let project = below_top(place.root, &tree).ok_or_else(none)?;
+        let project = project_folder(place.root, &tree).ok_or_else(none)?;
         let ground = WorktreeFiles::open(&tree.top);
         let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;
         let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;
@@ -76,14 +76,14 @@ impl<'a> Snapshotter<'a> {
                 manifest.nested.insert(TreePath(folder.to_vec()));
             } else if name.0.rsplit(|byte| *byte == b'/').next() == Some(TEMPORARY.as_bytes()) {
                 left.push(name);
-            } else if is_safe(&name) && !is_own(&self.shown(&name), self.place.own) {
-                self.look(name, &mut manifest, &content)?;
+            } else if is_safe(&name) && !is_omo_path(&self.project_path(&name), self.place.own) {
+                self.scan_entry(name, &mut manifest, &content)?;
             }
         }
         Ok((manifest, left))
     }
 
-    fn look(
+    fn scan_entry(
         &self,
         name: TreePath,
         manifest: &mut SnapshotManifest,
@@ -108,13 +108,13 @@ impl<'a> Snapshotter<'a> {
         Ok(())
     }
 
-    pub(super) fn put_back(
+    pub(super) fn restore_to(
         &self,
         before: &SnapshotManifest,
         after: Option<&SnapshotManifest>,
         scope: RestoreSelection<'_>,
     ) -> Result<RestoreResult, RestoreError> {
-        let now = index::open(&self.tree)?.map(digest_of).transpose();
+        let now = index::open_index(&self.tree)?.map(digest_of).transpose();
         let now =
             now.map_err(|source| RestoreError::Io { action: "read", path: self.tree.git.join("index"), source })?;
         let as_a_whole = match scope {
@@ -125,19 +125,19 @@ impl<'a> Snapshotter<'a> {
         // Before anything is touched: while another git is at work nothing is put back.
         let lock = as_a_whole.then(|| IndexLock::take(&self.tree)).transpose()?;
         let mut end = RestoreResult { head_moved: before.head != self.tree.head(), ..RestoreResult::default() };
-        self.put_files_back(before, scope, &mut end)?;
+        self.restore_files(before, scope, &mut end)?;
         match lock {
             Some(lock) if now != before.index => {
-                lock.put(&self.store, before.index.as_deref())?;
+                lock.restore_index(&self.store, before.index.as_deref())?;
                 end.index_put_back = true;
             }
             Some(_) => {}
-            None => end.index_put_back = self.put_paths_back(before, after, scope)?,
+            None => end.index_put_back = self.restore_index_entries(before, after, scope)?,
         }
         Ok(end)
     }
 
-    fn put_files_back(
+    fn restore_files(
         &self,
         before: &SnapshotManifest,
         scope: RestoreSelection<'_>,
@@ -154,10 +154,10 @@ impl<'a> Snapshotter<'a> {
                 // One that cannot be removed is in the way of nothing.
                 let _ = self.ground.remove(name);
             }
-            let mut steps = steps(before, &now, scope);
-            self.is_there(before, &steps)?;
-            end.others = steps.others.iter().map(|name| self.shown(name)).collect();
-            end.uncovered = steps.uncovered.iter().map(|name| self.shown(name)).collect();
+            let mut steps = restore_steps(before, &now, scope);
+            self.require_contents(before, &steps)?;
+            end.left_alone = steps.left_alone.iter().map(|name| self.project_path(name)).collect();
+            end.uncovered = steps.uncovered.iter().map(|name| self.project_path(name)).collect();
             steps.remove.retain(|name| !done.contains(name));
             steps.put.retain(|name| !done.contains(name));
             if steps.remove.is_empty() && steps.put.is_empty() {
@@ -165,11 +165,11 @@ impl<'a> Snapshotter<'a> {
             }
             // What is gone makes room: a folder may stand where a file was.
             for name in &steps.remove {
-                self.note(name, self.ground.remove(name), &mut end.removed, &mut end.failed);
+                self.record_result(name, self.ground.remove(name), &mut end.removed, &mut end.failed);
             }
             for name in &steps.put {
-                let put = before.entries.get(name).map_or(Ok(()), |entry| self.put(name, entry));
-                self.note(name, put, &mut end.put_back, &mut end.failed);
+                let put = before.entries.get(name).map_or(Ok(()), |entry| self.write_entry(name, entry));
+                self.record_result(name, put, &mut end.put_back, &mut end.failed);
             }
             done.extend(steps.remove);
             done.extend(steps.put);
@@ -177,7 +177,7 @@ impl<'a> Snapshotter<'a> {
         Ok(())
     }
 
-    fn note(
+    fn record_result(
         &self,
         name: &TreePath,
         result: io::Result<()>,
@@ -185,60 +185,60 @@ impl<'a> Snapshotter<'a> {
         failed: &mut BTreeMap<String, String>,
     ) {
         match result {
-            Ok(()) => list.push(self.shown(name)),
-            Err(error) => _ = failed.insert(self.shown(name), error.to_string()),
+            Ok(()) => list.push(self.project_path(name)),
+            Err(error) => _ = failed.insert(self.project_path(name), error.to_string()),
         }
     }
 
-    fn put(&self, name: &TreePath, entry: &ManifestEntry) -> io::Result<()> {
+    fn write_entry(&self, name: &TreePath, entry: &ManifestEntry) -> io::Result<()> {
         match entry {
             ManifestEntry::File { mode, content } => {
-                self.ground.put_file(name, *mode, |file| self.store.write(content, file))
+                self.ground.write_file(name, *mode, |file| self.store.write_file(content, file))
             }
-            ManifestEntry::Link { target } => self.ground.put_link(name, path_of(&target.0).as_os_str()),
+            ManifestEntry::Link { target } => self.ground.write_link(name, path_of(&target.0).as_os_str()),
             ManifestEntry::Other => Ok(()),
         }
     }
 
     /// Whether all that has to be put back was kept.
-    fn is_there(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
+    fn require_contents(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
         for name in &steps.put {
             if let Some(ManifestEntry::File { content, .. }) = before.entries.get(name)
-                && !self.store.holds(content)
+                && !self.store.contains(content)
             {
-                return Err(RestoreError::Gone(self.shown(name)));
+                return Err(RestoreError::SnapshotGone(self.project_path(name)));
             }
         }
         match &before.index {
-            Some(content) if !self.store.holds(content) => Err(RestoreError::Gone("the index".to_owned())),
+            Some(content) if !self.store.contains(content) => Err(RestoreError::SnapshotGone("the index".to_owned())),
             _ => Ok(()),
         }
     }
 
     /// Puts those paths of the index back that are ours; tells whether there were any.
-    fn put_paths_back(
+    fn restore_index_entries(
         &self,
         before: &SnapshotManifest,
         after: Option<&SnapshotManifest>,
         scope: RestoreSelection<'_>,
     ) -> Result<bool, RestoreError> {
         let kept = |content: &Option<String>| content.as_ref().map(|content| self.store.path(content));
-        let listing = |file: Option<PathBuf>| index::listing(&self.tree, file.as_deref());
+        let listing = |file: Option<PathBuf>| index::read_index(&self.tree, file.as_deref());
         let was = listing(kept(&before.index))?;
         let then = after.map(|after| listing(kept(&after.index))).transpose()?;
-        let is = listing(index::open(&self.tree)?.map(|_| self.tree.git.join("index")))?;
-        let names = index::differing(&was, then.as_ref(), &is, scope);
-        index::put_paths(&self.tree, &was, &is, &names)?;
+        let is = listing(index::open_index(&self.tree)?.map(|_| self.tree.git.join("index")))?;
+        let names = index::differing_paths(&was, then.as_ref(), &is, scope);
+        index::restore_index_paths(&self.tree, &was, &is, &names)?;
         Ok(!names.is_empty())
     }
 
     /// A path as it is seen from the project.
-    fn shown(&self, name: &TreePath) -> String {
-        seen_from(&self.project, &String::from_utf8_lossy(&name.0))
+    fn project_path(&self, name: &TreePath) -> String {
+        relative_path(&self.project, &String::from_utf8_lossy(&name.0))
     }
 
     /// A path from the project's top, as git calls it.
-    pub(super) fn name_of(&self, path: &str) -> Result<TreePath, RestoreError> {
-        named(&self.project, path).ok_or_else(|| RestoreError::Outside(path.to_owned()))
+    pub(super) fn tree_path_of(&self, path: &str) -> Result<TreePath, RestoreError> {
+        tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside(path.to_owned()))
     }
 }

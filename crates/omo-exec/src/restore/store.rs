@@ -32,7 +32,7 @@ pub(super) struct SnapshotStore {
 
 impl SnapshotStore {
     pub(super) fn open(top: &Path, state_home: &Path, run_id: &str) -> Result<Self, RestoreError> {
-        let (of_run, of_tree) = (short(run_id.as_bytes()), short(top.as_os_str().as_encoded_bytes()));
+        let (of_run, of_tree) = (folder_name(run_id.as_bytes()), folder_name(top.as_os_str().as_encoded_bytes()));
         let parts = [FOLDER.as_slice(), &[&of_run]].concat();
         let folder = GuardedFolder::create_user_part(state_home, &parts)?;
         let lock = StateLock::take_named(&folder, &format!("{of_tree}.lock"), PATIENCE)?;
@@ -40,10 +40,10 @@ impl SnapshotStore {
     }
 
     /// Keeps the bytes of a file, and tells their digest. What is there already is read and not written.
-    pub(super) fn keep(&self, mut bytes: File) -> Result<String, RestoreError> {
+    pub(super) fn save_file(&self, mut bytes: File) -> Result<String, RestoreError> {
         let failed = |source| RestoreError::Io { action: "keep", path: self.folder.path().join(&self.new), source };
         let content = digest_of(&bytes).map_err(failed)?;
-        if self.holds(&content) {
+        if self.contains(&content) {
             return Ok(content);
         }
         bytes.rewind().map_err(failed)?;
@@ -54,7 +54,7 @@ impl SnapshotStore {
     }
 
     /// Whether there is something with that digest.
-    pub(super) fn holds(&self, content: &str) -> bool {
+    pub(super) fn contains(&self, content: &str) -> bool {
         matches!(regular_file::open(&self.path(content)), Ok(Some(_)))
     }
 
@@ -64,7 +64,7 @@ impl SnapshotStore {
     }
 
     /// Writes bytes that were kept, or fails where they are no longer what they were.
-    pub(super) fn write(&self, content: &str, to: &mut File) -> io::Result<()> {
+    pub(super) fn write_file(&self, content: &str, to: &mut File) -> io::Result<()> {
         let mut kept = regular_file::open(&self.path(content))?.ok_or(io::ErrorKind::NotFound)?;
         if copy(&mut kept, to)? == content {
             return Ok(());
@@ -73,16 +73,17 @@ impl SnapshotStore {
     }
 
     /// Keeps a manifest, and tells what it is called.
-    pub(super) fn keep_manifest(&self, manifest: &SnapshotManifest) -> Result<String, RestoreError> {
-        let bytes = serde_json::to_vec(manifest).map_err(|_| RestoreError::Gone("the list of files".to_owned()))?;
+    pub(super) fn save_manifest(&self, manifest: &SnapshotManifest) -> Result<String, RestoreError> {
+        let bytes =
+            serde_json::to_vec(manifest).map_err(|_| RestoreError::SnapshotGone("the list of files".to_owned()))?;
         let id = hex_digest(&bytes);
         self.folder.replace(&name_of(&id), &bytes)?;
         Ok(id)
     }
 
     /// A manifest that was kept.
-    pub(super) fn manifest(&self, id: &str) -> Result<SnapshotManifest, RestoreError> {
-        let gone = || RestoreError::Gone("the list of files".to_owned());
+    pub(super) fn load_manifest(&self, id: &str) -> Result<SnapshotManifest, RestoreError> {
+        let gone = || RestoreError::SnapshotGone("the list of files".to_owned());
         if !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(gone());
         }
@@ -92,8 +93,8 @@ impl SnapshotStore {
 }
 
 /// Forgets all snapshots of a run.
-pub(super) fn forget(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
-    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&short(run_id.as_bytes()))
+pub(super) fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&folder_name(run_id.as_bytes()))
 }
 
 /// The digest of what is read.
@@ -119,6 +120,6 @@ fn name_of(id: &str) -> String {
     format!("{id}.json")
 }
 
-fn short(bytes: &[u8]) -> String {
+fn folder_name(bytes: &[u8]) -> String {
     hex_digest(bytes).chars().take(32).collect()
 }

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// Starts this very program with other arguments, and waits for the line that it says with [`ready`].
 /// What it complains about goes into `log`.
-pub fn start(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
+pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
     let mut command = Command::new(own_program()?);
     command.args(arguments).current_dir(folder);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
@@ -42,12 +42,12 @@ pub fn start(arguments: &[OsString], folder: &Path, log: File) -> io::Result<Str
 
 /// Makes a process that was started with [`start`] one of its own session: what is sent to the terminal
 /// and to the group of the process that started it no longer reaches it.
-pub fn settle() -> io::Result<()> {
+pub fn leave_terminal() -> io::Result<()> {
     leave_session()
 }
 
 /// Says that it is ready, once: the process that started it reads one line and no more.
-pub fn ready(line: &str) -> io::Result<()> {
+pub fn report_ready(line: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;
     out.flush()

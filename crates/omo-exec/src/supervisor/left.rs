@@ -23,34 +23,34 @@ pub struct ProcessIdentity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessState {
     /// It runs.
-    Runs,
+    Running,
     /// It has ended.
-    Gone,
+    Ended,
     /// Some process has its number, and it cannot be told whether it is the same one.
     Unknown,
 }
 
 /// Looks for a process.
-pub fn look(mark: &ProcessIdentity) -> ProcessState {
+pub fn find_process(mark: &ProcessIdentity) -> ProcessState {
     match (is_alive(mark.pid), &mark.start, start_mark(mark.pid)) {
-        (Some(true), Some(then), Some(now)) if *then == now => ProcessState::Runs,
-        (Some(false), ..) | (Some(true), Some(_), Some(_)) => ProcessState::Gone,
+        (Some(true), Some(then), Some(now)) if *then == now => ProcessState::Running,
+        (Some(false), ..) | (Some(true), Some(_), Some(_)) => ProcessState::Ended,
         _ => ProcessState::Unknown,
     }
 }
 
 /// Ends a process and all of its group, where it is for certain the one that was started: it is asked,
 /// and ended when it does not follow. Gives what became of it.
-pub fn end(mark: &ProcessIdentity) -> ProcessState {
+pub fn end_process(mark: &ProcessIdentity) -> ProcessState {
     for ending in [GroupEnding::Asked, GroupEnding::AtOnce] {
-        if look(mark) != ProcessState::Runs {
+        if find_process(mark) != ProcessState::Running {
             break;
         }
         end_group(mark.pid, ending);
         let last = Instant::now() + GRACE;
-        while look(mark) == ProcessState::Runs && Instant::now() < last {
+        while find_process(mark) == ProcessState::Running && Instant::now() < last {
             std::thread::sleep(LOOK_EVERY);
         }
     }
-    look(mark)
+    find_process(mark)
 }

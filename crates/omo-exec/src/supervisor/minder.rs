@@ -24,7 +24,7 @@ use crate::caller;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup, start_mark};
 
 /// What makes a binary of omo a minder.
-pub const ARGUMENT: &str = "--mind-session";
+pub const MINDER_ARGUMENT: &str = "--mind-session";
 
 /// How long a session may take to put its things away once it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -64,8 +64,8 @@ pub(super) enum MinderLine {
 /// Called first thing in the `main` of every binary that supervises sessions.
 #[expect(clippy::exit, reason = "a minder is a process of its own, and does nothing else")]
 pub fn run_if_asked() {
-    if caller::is_asked(ARGUMENT) {
-        mind();
+    if caller::is_started_as(MINDER_ARGUMENT) {
+        run_minder();
         std::process::exit(0);
     }
 }
@@ -75,24 +75,24 @@ enum MinderEvent {
     CallerGone,
 }
 
-fn mind() {
+fn run_minder() {
     let (sender, events) = channel();
     let gone = sender.clone();
-    let spec: Option<MinderSpec> = caller::order(move || drop(gone.send(MinderEvent::CallerGone)));
+    let spec: Option<MinderSpec> = caller::read_order(move || drop(gone.send(MinderEvent::CallerGone)));
     let Some(spec) = spec else { return };
     let end = run(&spec, sender, &events);
-    say(&MinderLine::Ended(end));
+    print_line(&MinderLine::Ended(end));
 }
 
 /// Prints a line for the supervisor. That may be gone, which is no error.
-fn say(line: &MinderLine) {
+fn print_line(line: &MinderLine) {
     let mut out = std::io::stdout().lock();
     let _ = serde_json::to_string(line).map(|json| writeln!(out, "{json}"));
 }
 
 fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderEvent>) -> ProcessEnd {
     // Until what it left has ended, too, which is the end of this process.
-    let _alone = match alone(spec) {
+    let _alone = match lock_session(spec) {
         Ok(lock) => lock,
         Err(error) => {
             let why = format!("an earlier client of the session is still there: {error}");
@@ -108,7 +108,7 @@ fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderE
         }
     };
     let pid = group.pid();
-    say(&MinderLine::Started(ProcessIdentity { pid, start: start_mark(pid) }));
+    print_line(&MinderLine::Started(ProcessIdentity { pid, start: start_mark(pid) }));
     let mut end = ProcessEnd::default();
     match events.recv_timeout(Duration::from_millis(spec.timeout_millis)) {
         Ok(MinderEvent::Ended(status, signal)) => (end.status, end.signal) = (status, signal),
@@ -119,14 +119,14 @@ fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderE
         group.end(GroupEnding::Asked);
         wait_for_end(events);
     }
-    caller::end_all(&group);
+    caller::end_group_and_orphans(&group);
     end
 }
 
 /// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
 /// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
 /// Clients of one session print into files of the same name.
-fn alone(spec: &MinderSpec) -> Result<Option<StateLock>, LockError> {
+fn lock_session(spec: &MinderSpec) -> Result<Option<StateLock>, LockError> {
     let (folder, name) = (spec.printed.parent(), spec.printed.file_name().and_then(OsStr::to_str));
     let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };
     let Some(folder) = GuardedFolder::open_below(folder, &[])? else { return Ok(None) };

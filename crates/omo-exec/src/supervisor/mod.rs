@@ -20,7 +20,7 @@ use omo_store::folder::GuardedFolder;
 use omo_store::lock::{LockError, StateLock};
 
 use crate::claude::stream;
-use crate::platform::{own_program, stand_apart};
+use crate::platform::{own_program, start_own_group};
 
 pub mod detached;
 pub mod left;
@@ -39,7 +39,7 @@ const COMPLAINT_CHARS: usize = 300;
 
 /// Makes this process the one supervisor of the run that is kept in `folder`, for as long as it holds
 /// what this gives; [`LockError::Busy`] where there is another one.
-pub fn claim(folder: &GuardedFolder) -> Result<StateLock, LockError> {
+pub fn claim_supervision(folder: &GuardedFolder) -> Result<StateLock, LockError> {
     StateLock::take_named(folder, LOCK, PATIENCE)
 }
 
@@ -48,7 +48,7 @@ pub fn claim(folder: &GuardedFolder) -> Result<StateLock, LockError> {
 /// # Errors
 ///
 /// The folder cannot be used.
-pub fn is_there(folder: &GuardedFolder) -> Result<bool, LockError> {
+pub fn is_supervised(folder: &GuardedFolder) -> Result<bool, LockError> {
     // Looking makes no file: a run without the lock never had a supervisor.
     if !folder.contains(LOCK) {
         return Ok(false);
@@ -107,7 +107,7 @@ impl Supervisor {
     }
 
     /// Has a session started as soon as there is room for it: at once, where there is.
-    pub fn add(&mut self, group: &str, spec: MinderSpec) {
+    pub fn add_session(&mut self, group: &str, spec: MinderSpec) {
         self.waiting.push_back((group.to_owned(), spec));
         self.start_waiting();
     }
@@ -118,7 +118,7 @@ impl Supervisor {
     }
 
     /// Starts what there is room for, and waits for something to happen, for at most that long.
-    pub fn next(&mut self, at_most: Duration) -> Option<SupervisorEvent> {
+    pub fn next_event(&mut self, at_most: Duration) -> Option<SupervisorEvent> {
         self.start_waiting();
         let events = self.events.get_mut().unwrap_or_else(PoisonError::into_inner);
         let event = events.recv_timeout(at_most).ok()?;
@@ -139,7 +139,7 @@ impl Supervisor {
 
     /// Has the session of a group ended; that it has is told by [`Supervisor::next`]. One that was still
     /// to be started is not.
-    pub fn end(&mut self, group: &str) {
+    pub fn end_session(&mut self, group: &str) {
         self.waiting.retain(|(waiting, _)| waiting != group);
         if let Some(stdin) = self.running.get_mut(group) {
             drop(stdin.take());
@@ -147,7 +147,7 @@ impl Supervisor {
     }
 
     /// Has all of them ended.
-    pub fn end_all(&mut self) {
+    pub fn end_all_sessions(&mut self) {
         self.waiting.clear();
         for stdin in self.running.values_mut() {
             drop(stdin.take());
@@ -161,18 +161,18 @@ fn start(group: &str, spec: MinderSpec, sender: &Sender<SupervisorEvent>) -> Opt
     match start_minder(&spec) {
         Ok((mut minder, stdin)) => {
             std::thread::spawn(move || {
-                let process = follow(&mut minder, |mark| {
+                let process = follow_minder(&mut minder, |mark| {
                     let _ = sender.send(SupervisorEvent::Started { group: group.clone(), mark });
                 });
                 let _ = minder.wait();
-                let _ = sender.send(ended(group, process, &spec));
+                let _ = sender.send(ended_event(group, process, &spec));
             });
             Some(stdin)
         }
         Err(error) => {
             let why = format!("the process that minds the session cannot be started: {error}");
             let process = ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
-            let _ = sender.send(ended(group, process, &spec));
+            let _ = sender.send(ended_event(group, process, &spec));
             None
         }
     }
@@ -182,9 +182,9 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
     let mut line = serde_json::to_vec(spec).map_err(std::io::Error::other)?;
     line.push(b'\n');
     let mut command = Command::new(own_program()?);
-    command.arg(minder::ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.arg(minder::MINDER_ARGUMENT).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     // Not in the supervisor's own group: Ctrl-C, or a kill of that group, must not end the process that cleans up.
-    stand_apart(&mut command);
+    start_own_group(&mut command);
     let mut minder = command.spawn()?;
     let mut stdin = minder.stdin.take().ok_or_else(|| std::io::Error::other("no standard input"))?;
     stdin.write_all(&line)?;
@@ -193,7 +193,7 @@ fn start_minder(spec: &MinderSpec) -> std::io::Result<(Child, ChildStdin)> {
 
 /// Listens to a minder until its session has ended. One that dies before that was killed, and cannot
 /// have ended its session, which is done here then.
-fn follow(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ProcessEnd {
+fn follow_minder(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> ProcessEnd {
     let mut known = None;
     let lines = minder.stdout.take().into_iter().flat_map(|stdout| BufReader::new(stdout).lines());
     for line in lines.map_while(Result::ok) {
@@ -210,21 +210,21 @@ fn follow(minder: &mut Child, mut started: impl FnMut(ProcessIdentity)) -> Proce
         let why = "the process that minds the session died before it was started".to_owned();
         return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
     };
-    left::end(&mark);
+    left::end_process(&mark);
     ProcessEnd { signal: Some(KILL), ..ProcessEnd::default() }
 }
 
 /// The signal that no process can hold back.
 const KILL: i32 = 9;
 
-fn ended(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
-    process.complaint = complaint(&spec.complaints).unwrap_or_default();
-    let said = File::open(&spec.printed).map(|file| stream::read(BufReader::new(file))).unwrap_or_default();
+fn ended_event(group: String, mut process: ProcessEnd, spec: &MinderSpec) -> SupervisorEvent {
+    process.complaint = last_complaint(&spec.complaints).unwrap_or_default();
+    let said = File::open(&spec.printed).map(|file| stream::read_stream(BufReader::new(file))).unwrap_or_default();
     SupervisorEvent::Ended { group, process, said: Box::new(said) }
 }
 
 /// The last line of a file that says something.
-fn complaint(path: &Path) -> Option<String> {
+fn last_complaint(path: &Path) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(COMPLAINT_BYTES))).ok()?;

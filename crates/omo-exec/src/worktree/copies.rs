@@ -46,31 +46,33 @@ pub(super) struct FileCopier<'a> {
     /// What was copied, by its path.
     pub(super) copied: Vec<String>,
     /// What was not, by its path.
-    pub(super) left: Vec<String>,
+    pub(super) not_copied: Vec<String>,
 }
 
 impl<'a> FileCopier<'a> {
     pub(super) fn new(from: &'a Path, to: &'a Path) -> Self {
-        Self { from, to, known: None, is_moving: false, files: 0, bytes: 0, copied: Vec::new(), left: Vec::new() }
+        Self { from, to, known: None, is_moving: false, files: 0, bytes: 0, copied: Vec::new(), not_copied: Vec::new() }
     }
 
     /// Those of a folder that will be removed.
-    pub(super) fn moving(from: &'a Path, to: &'a Path, known: &'a Path) -> Self {
+    pub(super) fn for_removal(from: &'a Path, to: &'a Path, known: &'a Path) -> Self {
         Self { known: Some(known), is_moving: true, ..Self::new(from, to) }
     }
 
     /// Copies a file, or a folder with all below it but what a build makes; `is_whole` takes a
     /// repository within the worktree as it is, builds and all.
-    pub(super) fn take(&mut self, path: &Path, is_whole: bool) {
+    pub(super) fn copy_path(&mut self, path: &Path, is_whole: bool) {
         if !is_whole && path.components().any(|part| is_build_folder(&part)) {
             return;
         }
-        if !path.components().all(|part| matches!(part, Component::Normal(_))) || self.copy(path, is_whole).is_none() {
-            self.left.push(path.to_string_lossy().into_owned());
+        if !path.components().all(|part| matches!(part, Component::Normal(_)))
+            || self.try_copy(path, is_whole).is_none()
+        {
+            self.not_copied.push(path.to_string_lossy().into_owned());
         }
     }
 
-    fn copy(&mut self, path: &Path, is_whole: bool) -> Option<()> {
+    fn try_copy(&mut self, path: &Path, is_whole: bool) -> Option<()> {
         if path.components().count() > MAX_DEPTH {
             return None;
         }
@@ -78,7 +80,7 @@ impl<'a> FileCopier<'a> {
         let kind = source.symlink_metadata().ok()?;
         if kind.is_dir() {
             for entry in fs::read_dir(&source).ok()? {
-                self.take(&path.join(entry.ok()?.file_name()), is_whole);
+                self.copy_path(&path.join(entry.ok()?.file_name()), is_whole);
             }
             return Some(());
         }
@@ -90,11 +92,11 @@ impl<'a> FileCopier<'a> {
         if !kind.is_file() || self.known.is_some_and(|known| is_same(&source, &known.join(path))) {
             return Some(());
         }
-        let target = self.place(path)?;
+        let target = self.prepare_target(path)?;
         if is_same(&source, &target) {
             return Some(());
         }
-        let part = beside(&target);
+        let part = part_file(&target);
         // One that an earlier try has left may be the very file.
         let _ = fs::remove_file(&part);
         if !self.is_moving || fs::hard_link(&source, &part).is_err() {
@@ -121,7 +123,7 @@ impl<'a> FileCopier<'a> {
         let says = fs::read_link(source).ok()?;
         let mut name = path.as_os_str().to_owned();
         name.push(".omo-link");
-        let target = self.place(Path::new(&name))?;
+        let target = self.prepare_target(Path::new(&name))?;
         fs::write(target, says.as_os_str().as_encoded_bytes()).ok()?;
         self.copied.push(path.to_string_lossy().into_owned());
         Some(())
@@ -129,7 +131,7 @@ impl<'a> FileCopier<'a> {
 
     /// Where a file is copied to, with its folders made; `None` where a link stands in the way, or
     /// another file has its place.
-    fn place(&self, path: &Path) -> Option<PathBuf> {
+    fn prepare_target(&self, path: &Path) -> Option<PathBuf> {
         fs::create_dir_all(self.to).ok()?;
         let mut folder = self.to.to_owned();
         for part in path.parent()?.components() {
@@ -156,7 +158,7 @@ fn is_build_folder(part: &Component) -> bool {
     part.as_os_str().to_str().is_some_and(|name| BUILD_FOLDERS.contains(&name))
 }
 
-fn beside(target: &Path) -> PathBuf {
+fn part_file(target: &Path) -> PathBuf {
     let mut name = target.as_os_str().to_owned();
     name.push(".omo-part");
     PathBuf::from(name)

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::copies::FileCopier;
 use super::raw::remember_index;
-use super::{FOLDER, READY, REMOVING, WorkerName, WorktreeError, at, clear_locks, delete, folder_of_git, is_of};
-use crate::exclude::{hide, list_of};
+use super::{
+    FOLDER, READY, REMOVING, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree, file_error,
+    git_folder_of,
+};
+use crate::exclude::{add_exclude_line, exclude_file};
 use crate::platform::path_of;
-use crate::repository::{GitRepository, is_object};
+use crate::repository::{GitRepository, is_object_name};
 
 /// What says which files that git ignores a worktree gets, from the top.
 const INCLUDE: &str = ".worktreeinclude";
@@ -31,16 +34,20 @@ pub struct CreatedWorktree {
 
 /// Makes the worktree and the branch of a group at a commit. One that is there and whole is left as it
 /// is; what an interrupted try left is taken away first, since no worker began there.
-pub fn create(repository: &GitRepository, name: &WorkerName, base: &str) -> Result<CreatedWorktree, WorktreeError> {
-    let no_base = || WorktreeError::Base { commit: base.to_owned() };
-    if !is_object(base) {
+pub fn create_worktree(
+    repository: &GitRepository,
+    name: &WorkerName,
+    base: &str,
+) -> Result<CreatedWorktree, WorktreeError> {
+    let no_base = || WorktreeError::UnknownBase { commit: base.to_owned() };
+    if !is_object_name(base) {
         return Err(no_base());
     }
     let path = name.path(repository);
     let created =
         |was_there, not_copied| CreatedWorktree { path: path.clone(), branch: name.branch(), was_there, not_copied };
-    if let Some(folder) = folder_of_git(repository, &path) {
-        if !is_of(&folder, name) {
+    if let Some(folder) = git_folder_of(repository, &path) {
+        if !belongs_to(&folder, name) {
             return Err(WorktreeError::Taken { path });
         }
         let is_whole = folder.join(READY).is_file() && !folder.join(REMOVING).is_file();
@@ -51,17 +58,19 @@ pub fn create(repository: &GitRepository, name: &WorkerName, base: &str) -> Resu
         if is_whole {
             clear_locks(repository, name, &folder);
             remake(repository, &path, &folder)?;
-            return Ok(created(false, include(repository, &path)?));
+            return Ok(created(false, copy_included(repository, &path)?));
         }
-        delete(repository, &path)?;
+        delete_worktree(repository, &path)?;
     }
     refuse_taken(repository, &path)?;
-    hide(repository.work_tree(), HIDDEN).map_err(at(&list_of(repository.work_tree())))?;
+    add_exclude_line(repository.work_tree(), HIDDEN).map_err(file_error(&exclude_file(repository.work_tree())))?;
     // Only where there is none: the commit that it must not have is given in full.
     let none = "0".repeat(base.len());
     if let Err(error) = repository.git_with(&["update-ref", &name.branch_reference(), base, &none], &[], &[]) {
         match repository.commit_of(&name.branch_reference())? {
-            Some(commit) if commit != base => return Err(WorktreeError::Branch { branch: name.branch(), commit }),
+            Some(commit) if commit != base => {
+                return Err(WorktreeError::BranchExists { branch: name.branch(), commit });
+            }
             Some(_) => {}
             None if repository.commit_of(base)?.as_deref() != Some(base) => return Err(no_base()),
             None => return Err(error.into()),
@@ -69,18 +78,18 @@ pub fn create(repository: &GitRepository, name: &WorkerName, base: &str) -> Resu
     }
     let shown = path.to_string_lossy().into_owned();
     repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()])?;
-    let folder = folder_of_git(repository, &path)
-        .ok_or_else(|| repository.failed(&["worktree", "add", &shown, &name.branch()]))?;
+    let folder = git_folder_of(repository, &path)
+        .ok_or_else(|| repository.failure_of(&["worktree", "add", &shown, &name.branch()]))?;
     // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
     let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
-    repository.seen_from(&path, &folder).git_with(&checkout, &[], &[])?;
+    repository.seen_from_worktree(&path, &folder).git_with(&checkout, &[], &[])?;
     remember_index(&folder)?;
-    let not_copied = include(repository, &path)?;
+    let not_copied = copy_included(repository, &path)?;
     let ready = folder.join(READY);
     // In one step: half of the owner's name would be taken for another owner.
     let part = folder.join("omo-ready-part");
-    fs::write(&part, name.owner()).map_err(at(&part))?;
-    fs::rename(&part, &ready).map_err(at(&ready))?;
+    fs::write(&part, name.owner_text()).map_err(file_error(&part))?;
+    fs::rename(&part, &ready).map_err(file_error(&ready))?;
     Ok(created(false, not_copied))
 }
 
@@ -93,18 +102,18 @@ fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), 
     part.push(".part");
     let part = PathBuf::from(part);
     match fs::remove_dir_all(&part) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(at(&part)(error)),
-        _ => fs::create_dir_all(&part).map_err(at(&part))?,
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(file_error(&part)(error)),
+        _ => fs::create_dir_all(&part).map_err(file_error(&part))?,
     }
-    repository.seen_from(&part, folder).git_with(&["checkout-index", "--all", "--quiet"], &[], &[])?;
+    repository.seen_from_worktree(&part, folder).git_with(&["checkout-index", "--all", "--quiet"], &[], &[])?;
     let dot = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
-    fs::write(part.join(".git"), dot).map_err(at(&part))?;
-    fs::rename(&part, path).map_err(at(path))
+    fs::write(part.join(".git"), dot).map_err(file_error(&part))?;
+    fs::rename(&part, path).map_err(file_error(path))
 }
 
 /// Refuses a place that something else has.
 fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
-    if folder_of_git(repository, path).is_some() {
+    if git_folder_of(repository, path).is_some() {
         // Its files are gone and git's folder of it is not: what only git's folder holds has to be kept first.
         return Err(WorktreeError::Taken { path: path.to_owned() });
     }
@@ -131,7 +140,7 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
 }
 
 /// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
-fn include(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
+fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
     let list = repository.top().join(INCLUDE);
     if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return Ok(Vec::new());
@@ -147,10 +156,10 @@ fn include(repository: &GitRepository, to: &Path) -> Result<Vec<String>, Worktre
     for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
         let is_link = repository.top().join(&path).is_symlink();
         if is_link {
-            copies.left.push(path.to_string_lossy().into_owned());
+            copies.not_copied.push(path.to_string_lossy().into_owned());
         } else if !path.starts_with(FOLDER) && to.join(&path).symlink_metadata().is_err() {
-            copies.take(&path, true);
+            copies.copy_path(&path, true);
         }
     }
-    Ok(copies.left)
+    Ok(copies.not_copied)
 }

@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::platform::let_remove;
+use crate::platform::make_removable;
 use crate::repository::{GitFailed, GitRepository};
 
-pub use create::{CreatedWorktree, create};
-pub use put::put_at;
-pub use reap::{RemovedLeftover, leftovers, reap};
-pub use remove::{WorktreeRemoval, carry_out, discard, prepare};
-pub use rescue::{RescuedWork, rescue};
+pub use create::{CreatedWorktree, create_worktree};
+pub use put::checkout_at;
+pub use reap::{RemovedLeftover, find_leftovers, remove_leftovers};
+pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
+pub use rescue::{RescuedWork, rescue_worktree};
 
 /// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
 /// client may write without being asked.
@@ -45,13 +45,13 @@ const REMOVING: &str = "omo-removing";
 pub enum WorktreeError {
     /// The name of a run or group that would be none of a folder and a branch.
     #[error("{name:?} cannot be part of the name of a branch and a folder; use letters, digits, `-` and `_`")]
-    Name {
+    InvalidName {
         /// The name.
         name: String,
     },
     /// The commit to begin with is not there.
     #[error("there is no commit {commit} in this repository")]
-    Base {
+    UnknownBase {
         /// What was given for it.
         commit: String,
     },
@@ -63,7 +63,7 @@ pub enum WorktreeError {
     },
     /// The branch has commits of its own, and no worktree.
     #[error("the branch {branch} is there already, at {commit}; rename or delete it")]
-    Branch {
+    BranchExists {
         /// The branch.
         branch: String,
         /// Where it stands.
@@ -111,12 +111,12 @@ pub enum WorktreeError {
 }
 
 /// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
-pub fn branch_in_way(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
+pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
     Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
 }
 
 /// Adds the path to what went wrong with a file.
-fn at(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
+fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
     let path = path.to_owned();
     |error| WorktreeError::File { path, error }
 }
@@ -126,7 +126,7 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
 #[serde(rename_all = "camelCase")]
 pub struct WorkerName {
     run: String,
-    group: String,
+    worker: String,
 }
 
 impl WorkerName {
@@ -135,20 +135,20 @@ impl WorkerName {
         for name in [run, group] {
             let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
             if !is_plain || name.is_empty() || name.len() > MAX_NAME || name.starts_with('-') {
-                return Err(WorktreeError::Name { name: name.to_owned() });
+                return Err(WorktreeError::InvalidName { name: name.to_owned() });
             }
         }
-        Ok(Self { run: run.to_owned(), group: group.to_owned() })
+        Ok(Self { run: run.to_owned(), worker: group.to_owned() })
     }
 
     /// The group's own name.
-    pub fn group(&self) -> &str {
-        &self.group
+    pub fn worker(&self) -> &str {
+        &self.worker
     }
 
     /// Its branch, as its user calls it.
     pub fn branch(&self) -> String {
-        format!("{BRANCHES}/{}/{}", self.run, self.group)
+        format!("{BRANCHES}/{}/{}", self.run, self.worker)
     }
 
     /// Its branch, as git calls it.
@@ -158,23 +158,23 @@ impl WorkerName {
 
     /// What keeps all that its worktree alone held.
     pub fn keep_reference(&self) -> String {
-        format!("refs/omo/keep/{}/{}", self.run, self.group)
+        format!("refs/omo/keep/{}/{}", self.run, self.worker)
     }
 
     /// What omo leaves in git's folder of its worktree: two groups may have the same folder's name.
-    fn owner(&self) -> String {
-        format!("{}\n{}\n", self.run, self.group)
+    fn owner_text(&self) -> String {
+        format!("{}\n{}\n", self.run, self.worker)
     }
 
     /// Where its worktree lies.
     pub fn path(&self, repository: &GitRepository) -> PathBuf {
-        repository.top().join(FOLDER).join(format!("omo-{}-{}", self.run, self.group))
+        repository.top().join(FOLDER).join(format!("omo-{}-{}", self.run, self.worker))
     }
 }
 
 /// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
 /// the worker there can write it. `None` where git knows of no worktree there.
-fn folder_of_git(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
+fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
     let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
     let dot = path.join(".git");
     let is_of_path = |folder: &PathBuf| {
@@ -188,9 +188,9 @@ fn folder_of_git(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
 }
 
 /// Whose worktree it is, by what omo left in git's folder of it, or by its branch where it is not whole.
-fn is_of(git_folder: &Path, name: &WorkerName) -> bool {
+fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
     let owner = fs::read_to_string(git_folder.join(READY));
-    owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner())
+    owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner_text())
 }
 
 /// Takes away the locks in a group's worktree, and of its branch, that an interrupted git has left. Only where no
@@ -215,10 +215,10 @@ fn is_on_branch(git_folder: &Path, name: &WorkerName) -> bool {
 }
 
 /// Removes a folder that holds no work, and what git knows of it.
-fn delete(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
+fn delete_worktree(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
     let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            let_remove(path);
+            make_removable(path);
             fs::remove_dir_all(path)
         }
         _ => Err(error),
@@ -226,13 +226,13 @@ fn delete(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> 
     match removed {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(at(path)(error)),
+        Err(error) => return Err(file_error(path)(error)),
     }
-    if folder_of_git(repository, path).is_some() {
+    if git_folder_of(repository, path).is_some() {
         let path = path.to_string_lossy();
         repository.git_on_worktrees(&["remove", "--force", "--force", &path])?;
     }
-    if path.symlink_metadata().is_ok() || folder_of_git(repository, path).is_some() {
+    if path.symlink_metadata().is_ok() || git_folder_of(repository, path).is_some() {
         return Err(WorktreeError::StillThere { path: path.to_owned() });
     }
     Ok(())

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use omo_store::git_worktree::GitWorktree;
 use omo_store::regular_file;
 
-use super::{WorktreeError, at};
+use super::{WorktreeError, file_error};
 use crate::platform::path_of;
-use crate::repository::{GitFailed, GitRepository, is_object, line_of};
-use crate::tree::mark;
+use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+use crate::tree::file_mark;
 
 /// git's folder of a worktree is looked into so deep, and its files so far.
 const MAX_DEPTH: usize = 8;
@@ -63,49 +63,51 @@ pub(super) struct GitDirFingerprint {
 }
 
 impl GitDirFingerprint {
-    fn of(inside: &GitRepository) -> Result<Self, WorktreeError> {
+    fn read(inside: &GitRepository) -> Result<Self, WorktreeError> {
         let mut names = BTreeSet::new();
-        collect(inside.git_folder(), 0, &mut names)?;
-        Ok(Self { index: mark(&inside.git_folder().join("index")), names })
+        collect_names(inside.git_folder(), 0, &mut names)?;
+        Ok(Self { index: file_mark(&inside.git_folder().join("index")), names })
     }
 }
 
 /// Whether a worktree that was looked at is seen to be as it was then; where that is not clear this says no.
 pub(super) fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
     let index = inside.git_folder().join(INDEX);
-    if is_reftable(inside) || !index.is_file() || !inside.top().is_dir() || GitDirFingerprint::of(inside)? != *signs {
+    if is_reftable(inside) || !index.is_file() || !inside.top().is_dir() || GitDirFingerprint::read(inside)? != *signs {
         return Ok(false);
     }
     let changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
-    Ok(inside.git_with(&[AS_BYTES.as_slice(), &changed].concat(), &own(&index, &inside.empty_tree()?), &[])?.is_empty())
+    Ok(inside
+        .git_with(&[AS_BYTES.as_slice(), &changed].concat(), &own_index_variables(&index, &inside.empty_tree()?), &[])?
+        .is_empty())
 }
 
 /// On an index of our own, and without attributes: they would have git take other bytes than those that are there.
-fn own<'a>(index: &'a Path, empty: &'a str) -> [(&'static str, &'a OsStr); 2] {
+fn own_index_variables<'a>(index: &'a Path, empty: &'a str) -> [(&'static str, &'a OsStr); 2] {
     [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_ATTR_SOURCE", OsStr::new(empty))]
 }
 
 /// Looks at a worktree, which is `inside`; nothing in it is changed.
 /// `tree_of_head` is the tree of the commit that is checked out.
-pub(super) fn look(inside: &GitRepository, tree_of_head: Option<&str>) -> Result<WorktreeState, WorktreeError> {
+pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> Result<WorktreeState, WorktreeError> {
     let index = inside.git_folder().join(INDEX);
     let fresh = || match fs::remove_file(&index) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(at(&index)(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(file_error(&index)(error)),
         _ => Ok(()),
     };
     fresh()?;
     let empty = inside.empty_tree()?;
-    let signs = GitDirFingerprint::of(inside)?;
-    let own = own(&index, &empty);
+    let signs = GitDirFingerprint::read(inside)?;
+    let own = own_index_variables(&index, &empty);
     let git = |arguments: &[&str], input: &[u8]| inside.git_with(arguments, &own, input);
     let tagged = inside.git_with(&["ls-files", "-s", "-v", "-z"], &[], &[])?;
     if let Some(tree) = tree_of_head
         && is_plain(&tagged)
         && inside.top().is_dir()
-        && copy_index(&inside.git_folder().join("index"), &index).map_err(at(&index))?
+        && copy_index(&inside.git_folder().join("index"), &index).map_err(file_error(&index))?
         && git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?.is_empty()
     {
-        let (tree, commits) = (tree.to_owned(), commits(inside, &signs)?);
+        let (tree, commits) = (tree.to_owned(), named_commits(inside, &signs)?);
         return Ok(WorktreeState {
             staged: tree.clone(),
             tree,
@@ -117,11 +119,11 @@ pub(super) fn look(inside: &GitRepository, tree_of_head: Option<&str>) -> Result
     }
     fresh()?;
     let entries: Vec<u8> = without_tags(&tagged).flat_map(|(_, entry)| [entry, b"\0"].concat()).collect();
-    let staged = staged(inside, &index, &entries, git)?;
+    let staged = staged_tree(inside, &index, &entries, git)?;
     if !inside.top().is_dir() {
         // Files that are gone with their folder were not deleted one by one.
         fresh()?;
-        let commits = commits(inside, &signs)?;
+        let commits = named_commits(inside, &signs)?;
         return Ok(WorktreeState {
             tree: staged.clone(),
             staged,
@@ -133,7 +135,7 @@ pub(super) fn look(inside: &GitRepository, tree_of_head: Option<&str>) -> Result
     }
     fresh()?;
     let is_sparse = inside.git_folder().join(SPARSE).is_file();
-    if is_sparse || !copy_index(&inside.git_folder().join(FIRST_INDEX), &index).map_err(at(&index))? {
+    if is_sparse || !copy_index(&inside.git_folder().join(FIRST_INDEX), &index).map_err(file_error(&index))? {
         git(&["update-index", "-z", "--index-info"], &every_stage(&entries))?;
     }
     if is_sparse {
@@ -141,21 +143,21 @@ pub(super) fn look(inside: &GitRepository, tree_of_head: Option<&str>) -> Result
         let listed = inside.git_with(&["ls-files", "-t", "-z"], &[], &[])?;
         git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
     }
-    let nested = nested(&git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?);
+    let nested = nested_repositories(&git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?);
     // `git add` would look at the files of a submodule, and run what its own settings name.
-    let modules = populated(inside.top(), &entries);
+    let modules = populated_submodules(inside.top(), &entries);
     if !modules.is_empty() {
-        git(&["update-index", "-z", "--index-info"], &heads(inside.top(), &modules))?;
+        git(&["update-index", "-z", "--index-info"], &submodule_heads(inside.top(), &modules))?;
     }
     let left_out = nested.iter().chain(&modules).map(|path| format!(":(exclude,literal){}", path.display()));
     let left_out: Vec<String> = left_out.collect();
     let add = ["add", "--all", "--sparse", "--", "."];
     let arguments: Vec<&str> = AS_BYTES.into_iter().chain(add).chain(left_out.iter().map(String::as_str)).collect();
     git(&arguments, &[])?;
-    let tree = line_of(&git(&["write-tree", "--missing-ok"], &[])?);
+    let tree = trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?);
     let taken = if tree == staged { entries } else { git(&["ls-files", "-s", "-z"], &[])? };
-    let submodules = populated(inside.top(), &taken);
-    Ok(WorktreeState { tree, staged, commits: commits(inside, &signs)?, submodules, signs, nested })
+    let submodules = populated_submodules(inside.top(), &taken);
+    Ok(WorktreeState { tree, staged, commits: named_commits(inside, &signs)?, submodules, signs, nested })
 }
 
 /// The entries of an index, each with the letter that `git ls-files -v` puts before it.
@@ -172,7 +174,7 @@ fn is_plain(tagged: &[u8]) -> bool {
 /// Remembers the index of a worktree before a worker begins there.
 pub(super) fn remember_index(folder: &Path) -> Result<(), WorktreeError> {
     let first = folder.join(FIRST_INDEX);
-    copy_index(&folder.join("index"), &first).map(drop).map_err(at(&first))
+    copy_index(&folder.join("index"), &first).map(drop).map_err(file_error(&first))
 }
 
 /// Copies an index, and tells whether there is one. With its time: by that git tells the files that may have changed in
@@ -192,32 +194,32 @@ fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
 }
 
 /// What was staged, as a tree: these entries. `git` works on `index`.
-fn staged(
+fn staged_tree(
     inside: &GitRepository,
     index: &Path,
     entries: &[u8],
     git: impl Fn(&[&str], &[u8]) -> Result<Vec<u8>, GitFailed>,
 ) -> Result<String, WorktreeError> {
     let write = ["write-tree", "--missing-ok"];
-    if copy_index(&inside.git_folder().join("index"), index).map_err(at(index))?
+    if copy_index(&inside.git_folder().join("index"), index).map_err(file_error(index))?
         && let Ok(tree) = git(&write, &[])
     {
-        return Ok(line_of(&tree));
+        return Ok(trimmed_line(&tree));
     }
     // In the middle of a conflict git makes no tree of it.
     let _ = fs::remove_file(index);
     git(&["update-index", "-z", "--index-info"], &every_stage(entries))?;
-    Ok(line_of(&git(&write, &[])?))
+    Ok(trimmed_line(&git(&write, &[])?))
 }
 
 /// Those of the entries of an index that are submodules and are checked out, or look like that.
-pub(super) fn populated(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
+pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
     let links = entries.split(|byte| *byte == 0).filter(|entry| entry.starts_with(SUBMODULE)).filter_map(path_in);
     links.map(path_of).filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
 }
 
 /// The commits that are checked out in submodules, as an index takes them.
-fn heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
+fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
     let mut out = Vec::new();
     for path in modules {
         if let Some(head) = GitWorktree::at(&top.join(path)).and_then(|tree| tree.head()) {
@@ -258,14 +260,14 @@ fn path_in(entry: &[u8]) -> Option<&[u8]> {
 }
 
 /// git lists a repository within the worktree as a folder, with a `/` at its end.
-fn nested(others: &[u8]) -> Vec<PathBuf> {
+fn nested_repositories(others: &[u8]) -> Vec<PathBuf> {
     let folders = others.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
     folders.map(path_of).collect()
 }
 
 /// Every commit that git's folder of a worktree names: HEAD and its history, what is merged, picked or
 /// rebased at the moment, and references that no other worktree sees.
-fn commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Vec<String>, WorktreeError> {
+fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Vec<String>, WorktreeError> {
     let mut names = signs.names.clone();
     if is_reftable(inside) {
         // Where references are kept in one file for all, they are no text.
@@ -292,17 +294,17 @@ fn is_reftable(inside: &GitRepository) -> bool {
     inside.common().join(REFTABLE).is_dir()
 }
 
-fn collect(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> Result<(), WorktreeError> {
-    for entry in fs::read_dir(folder).map_err(at(folder))?.flatten() {
+fn collect_names(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> Result<(), WorktreeError> {
+    for entry in fs::read_dir(folder).map_err(file_error(folder))?.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let Ok(kind) = entry.file_type() else { continue };
         // Submodules are looked at on their own; an index names no commit.
         if kind.is_dir() && name != "modules" && depth < MAX_DEPTH {
-            collect(&path, depth + 1, names)?;
+            collect_names(&path, depth + 1, names)?;
         } else if kind.is_file() && !INDEXES.iter().any(|index| name == *index) {
             let mut bytes = Vec::new();
-            if let Some(file) = regular_file::open(&path).map_err(at(&path))? {
-                file.take(MAX_FILE).read_to_end(&mut bytes).map_err(at(&path))?;
+            if let Some(file) = regular_file::open(&path).map_err(file_error(&path))? {
+                file.take(MAX_FILE).read_to_end(&mut bytes).map_err(file_error(&path))?;
             }
             names.extend(names_in(&bytes));
         }
@@ -313,7 +315,7 @@ fn collect(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> Result<
 /// Every word of a text that could be the name of an object; that of nothing at all is none.
 fn names_in(text: &[u8]) -> impl Iterator<Item = String> {
     let words = text.split(|byte| !byte.is_ascii_hexdigit()).filter_map(|word| std::str::from_utf8(word).ok());
-    words.filter(|word| is_object(word) && word.bytes().any(|byte| byte != b'0')).map(str::to_owned)
+    words.filter(|word| is_object_name(word) && word.bytes().any(|byte| byte != b'0')).map(str::to_owned)
 }
 
 #[cfg(test)]

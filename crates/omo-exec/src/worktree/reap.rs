@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::remove::{WorktreeRemoval, carry_out, prepare};
-use super::{FOLDER, WorkerName, WorktreeError, folder_of_git, is_of};
+use super::remove::{WorktreeRemoval, carry_out_removal, prepare_removal};
+use super::{FOLDER, WorkerName, WorktreeError, belongs_to, git_folder_of};
 use crate::repository::GitRepository;
 
 /// What became of what a group left.
@@ -26,9 +26,9 @@ impl RemovedLeftover {
 }
 
 /// The groups of a run that have a worktree or a branch, sorted by name.
-pub fn leftovers(repository: &GitRepository, run: &str) -> Result<Vec<WorkerName>, WorktreeError> {
+pub fn find_leftovers(repository: &GitRepository, run: &str) -> Result<Vec<WorkerName>, WorktreeError> {
     let below = format!("refs/heads/omo/{run}/");
-    let listed = repository.line(&["for-each-ref", "--format=%(refname)", &below])?;
+    let listed = repository.git_line(&["for-each-ref", "--format=%(refname)", &below])?;
     let mut groups: Vec<String> =
         listed.lines().filter_map(|line| line.strip_prefix(&below)).map(str::to_owned).collect();
     // A worktree may be there without its branch, which its worker can have deleted.
@@ -40,8 +40,8 @@ pub fn leftovers(repository: &GitRepository, run: &str) -> Result<Vec<WorkerName
     groups.dedup();
     // What only has a name like one of ours is none of ours.
     let named = groups.iter().filter_map(|group| WorkerName::new(run, group).ok());
-    let is_ours = |name: &WorkerName| match folder_of_git(repository, &name.path(repository)) {
-        Some(folder) => is_of(&folder, name),
+    let is_ours = |name: &WorkerName| match git_folder_of(repository, &name.path(repository)) {
+        Some(folder) => belongs_to(&folder, name),
         None => repository.commit_of(&name.branch_reference()).is_ok_and(|commit| commit.is_some()),
     };
     Ok(named.filter(is_ours).collect())
@@ -50,7 +50,7 @@ pub fn leftovers(repository: &GitRepository, run: &str) -> Result<Vec<WorkerName
 /// Removes what the groups of a dead run left. `record` is told of each removal before it is done, and
 /// where it fails nothing is removed. The files that git ignores go into a folder of each group below
 /// `files`.
-pub fn reap(
+pub fn remove_leftovers(
     repository: &GitRepository,
     run: &str,
     integrated: Option<&str>,
@@ -58,10 +58,10 @@ pub fn reap(
     mut record: impl FnMut(&WorktreeRemoval) -> Result<(), WorktreeError>,
 ) -> Result<Vec<RemovedLeftover>, WorktreeError> {
     let mut reaped = Vec::new();
-    for name in leftovers(repository, run)? {
-        let outcome = prepare(repository, &name, integrated, &files.join(name.group())).and_then(|removal| {
+    for name in find_leftovers(repository, run)? {
+        let outcome = prepare_removal(repository, &name, integrated, &files.join(name.worker())).and_then(|removal| {
             record(&removal)?;
-            carry_out(repository, &removal)?;
+            carry_out_removal(repository, &removal)?;
             Ok(removal)
         });
         reaped.push(RemovedLeftover { name, outcome });

@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::raw::{GitDirFingerprint, WorktreeState, is_unchanged, look};
-use super::rescue::{RescuedWork, WorktreeHeads, inside, keep, keep_branch};
-use super::{REMOVING, WorkerName, WorktreeError, at, clear_lock_of_branch, clear_locks, delete, is_of};
+use super::raw::{GitDirFingerprint, WorktreeState, is_unchanged, read_state};
+use super::rescue::{RescuedWork, WorktreeHeads, keep_branch, keep_work, open_worktree};
+use super::{
+    REMOVING, WorkerName, WorktreeError, belongs_to, clear_lock_of_branch, clear_locks, delete_worktree, file_error,
+};
 use crate::platform::working_below;
 use crate::repository::GitRepository;
 
@@ -40,17 +42,17 @@ struct HeldWork {
 }
 
 impl HeldWork {
-    fn of(raw: &WorktreeState) -> Self {
+    fn from_state(raw: &WorktreeState) -> Self {
         let WorktreeState { tree, staged, commits, signs, .. } = raw.clone();
         Self { tree, staged, commits, signs }
     }
 
     /// Whether the worktree holds that still, and nothing else.
-    fn is_all(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
+    fn is_unchanged(&self, inside: &GitRepository) -> Result<bool, WorktreeError> {
         if is_unchanged(inside, &self.signs)? {
             return Ok(true);
         }
-        let now = look(inside, None)?;
+        let now = read_state(inside, None)?;
         Ok(now.tree == self.tree && now.staged == self.staged && now.commits == self.commits)
     }
 }
@@ -58,19 +60,19 @@ impl HeldWork {
 /// Keeps all that the worktree and branch of a group hold, and says what may then be removed. Where
 /// everything is in `integrated`, a commit that others hold, no commit is made to keep it. Files that
 /// git ignores are copied into `files`, a folder for this group alone.
-pub fn prepare(
+pub fn prepare_removal(
     repository: &GitRepository,
     name: &WorkerName,
     integrated: Option<&str>,
     files: &Path,
 ) -> Result<WorktreeRemoval, WorktreeError> {
-    let Some(inside) = inside(repository, name) else {
+    let Some(inside) = open_worktree(repository, name) else {
         clear_lock_of_branch(repository, name);
         let branch_at = repository.commit_of(&name.branch_reference())?;
         let kept = branch_at.as_deref().map(|at| keep_branch(repository, name, at, integrated)).transpose()?;
         return Ok(WorktreeRemoval { name: name.clone(), branch_at, kept, held: None });
     };
-    if !is_of(inside.git_folder(), name) {
+    if !belongs_to(inside.git_folder(), name) {
         return Err(WorktreeError::Taken { path: inside.top().to_owned() });
     }
     refuse_in_use(inside.top())?;
@@ -78,43 +80,43 @@ pub fn prepare(
     if inside.git_folder().join(REMOVING).is_file() {
         // All was kept before; what is left of it is less than that.
         let (reference, commit) = (name.keep_reference(), repository.commit_of(&name.keep_reference())?);
-        let kept = Some(RescuedWork { reference, commit, copied: Vec::new(), left: Vec::new() });
+        let kept = Some(RescuedWork { reference, commit, copied: Vec::new(), not_copied: Vec::new() });
         let branch_at = repository.commit_of(&name.branch_reference())?;
         return Ok(WorktreeRemoval { name: name.clone(), branch_at, kept, held: None });
     }
-    let heads = WorktreeHeads::of(&inside, name)?;
-    let raw = look(&inside, heads.tree.as_deref())?;
-    let kept = keep(repository, name, &inside, &raw, &heads, integrated, files)?;
-    if !kept.left.is_empty() {
-        return Err(WorktreeError::Unsaved { path: inside.top().to_owned(), what: kept.left });
+    let heads = WorktreeHeads::read(&inside, name)?;
+    let raw = read_state(&inside, heads.tree.as_deref())?;
+    let kept = keep_work(repository, name, &inside, &raw, &heads, integrated, files)?;
+    if !kept.not_copied.is_empty() {
+        return Err(WorktreeError::Unsaved { path: inside.top().to_owned(), what: kept.not_copied });
     }
     Ok(WorktreeRemoval {
         name: name.clone(),
         branch_at: heads.branch,
         kept: Some(kept),
-        held: Some(HeldWork::of(&raw)),
+        held: Some(HeldWork::from_state(&raw)),
     })
 }
 
 /// Removes what was prepared, and looks that it is gone. Where something changed since, or a process
 /// works there, it stays; what is gone already is no error.
-pub fn carry_out(repository: &GitRepository, removal: &WorktreeRemoval) -> Result<(), WorktreeError> {
+pub fn carry_out_removal(repository: &GitRepository, removal: &WorktreeRemoval) -> Result<(), WorktreeError> {
     let name = &removal.name;
     let path = name.path(repository);
-    if let Some(inside) = inside(repository, name) {
-        if !is_of(inside.git_folder(), name) {
+    if let Some(inside) = open_worktree(repository, name) {
+        if !belongs_to(inside.git_folder(), name) {
             return Err(WorktreeError::Taken { path });
         }
         refuse_in_use(&path)?;
         // Half removed already, it holds less than was kept.
         let is_begun = inside.git_folder().join(REMOVING).is_file();
-        let is_all = |held: &HeldWork| held.is_all(&inside);
+        let is_all = |held: &HeldWork| held.is_unchanged(&inside);
         if !is_begun && !removal.held.as_ref().map(is_all).transpose()?.unwrap_or_default() {
             return Err(WorktreeError::Changed { path });
         }
         let mark = inside.git_folder().join(REMOVING);
-        fs::write(&mark, b"").map_err(at(&mark))?;
-        delete(repository, &path)?;
+        fs::write(&mark, b"").map_err(file_error(&mark))?;
+        delete_worktree(repository, &path)?;
     }
     match removal.branch_at.as_ref().map(|at| delete_branch(repository, name, at)) {
         Some(Ok(())) => Ok(()),
@@ -131,13 +133,13 @@ pub fn carry_out(repository: &GitRepository, removal: &WorktreeRemoval) -> Resul
 /// # Errors
 ///
 /// It is another group's, or a process works in it.
-pub fn discard(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
-    if let Some(inside) = inside(repository, name) {
-        if !is_of(inside.git_folder(), name) {
+pub fn discard_worktree(repository: &GitRepository, name: &WorkerName) -> Result<(), WorktreeError> {
+    if let Some(inside) = open_worktree(repository, name) {
+        if !belongs_to(inside.git_folder(), name) {
             return Err(WorktreeError::Taken { path: inside.top().to_owned() });
         }
         refuse_in_use(inside.top())?;
-        delete(repository, inside.top())?;
+        delete_worktree(repository, inside.top())?;
     }
     clear_lock_of_branch(repository, name);
     let branch_at = repository.commit_of(&name.branch_reference())?;

@@ -7,10 +7,10 @@ use omo_store::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use super::copies::FileCopier;
-use super::raw::{WorktreeState, look, populated};
-use super::{WorkerName, WorktreeError, folder_of_git};
+use super::raw::{WorktreeState, populated_submodules, read_state};
+use super::{WorkerName, WorktreeError, git_folder_of};
 use crate::platform::path_of;
-use crate::repository::{GitRepository, line_of};
+use crate::repository::{GitRepository, trimmed_line};
 
 /// Who makes the commit that keeps it all: no work of its user's.
 const MAKER: [(&str, &str); 4] = [
@@ -32,26 +32,30 @@ pub struct RescuedWork {
     /// Files that git ignores, or of repositories within the worktree, which lie in the folder given.
     pub copied: Vec<String>,
     /// What could not be saved: the worktree has to stay.
-    pub left: Vec<String>,
+    pub not_copied: Vec<String>,
 }
 
 /// A worktree as git sees it from inside, by what the repository knows of it; `None` where there is no
 /// such worktree.
-pub(super) fn inside(repository: &GitRepository, name: &WorkerName) -> Option<GitRepository> {
+pub(super) fn open_worktree(repository: &GitRepository, name: &WorkerName) -> Option<GitRepository> {
     let path = name.path(repository);
-    let folder = folder_of_git(repository, &path);
-    folder.map(|folder| repository.seen_from(&path, &folder))
+    let folder = git_folder_of(repository, &path);
+    folder.map(|folder| repository.seen_from_worktree(&path, &folder))
 }
 
 /// Keeps all that the worktree of a group holds; files that git ignores are copied into `files`, a
 /// folder for this group alone. What a build makes again is not. Asked again it keeps what is new, and
 /// what was kept before.
-pub fn rescue(repository: &GitRepository, name: &WorkerName, files: &Path) -> Result<RescuedWork, WorktreeError> {
+pub fn rescue_worktree(
+    repository: &GitRepository,
+    name: &WorkerName,
+    files: &Path,
+) -> Result<RescuedWork, WorktreeError> {
     let path = name.path(repository);
-    let inside = inside(repository, name).ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
-    let heads = WorktreeHeads::of(&inside, name)?;
-    let raw = look(&inside, heads.tree.as_deref())?;
-    keep(repository, name, &inside, &raw, &heads, None, files)
+    let inside = open_worktree(repository, name).ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
+    let heads = WorktreeHeads::read(&inside, name)?;
+    let raw = read_state(&inside, heads.tree.as_deref())?;
+    keep_work(repository, name, &inside, &raw, &heads, None, files)
 }
 
 /// Where a worktree stands.
@@ -65,10 +69,10 @@ pub(super) struct WorktreeHeads {
 }
 
 impl WorktreeHeads {
-    pub(super) fn of(inside: &GitRepository, name: &WorkerName) -> Result<Self, WorktreeError> {
+    pub(super) fn read(inside: &GitRepository, name: &WorkerName) -> Result<Self, WorktreeError> {
         let branch = name.branch_reference();
         if let Some([branch, commit, tree]) =
-            inside.all_of([&format!("{branch}^{{commit}}"), "HEAD^{commit}", "HEAD^{tree}"])?
+            inside.resolve_all([&format!("{branch}^{{commit}}"), "HEAD^{commit}", "HEAD^{tree}"])?
         {
             return Ok(Self { branch: Some(branch), commit: Some(commit), tree: Some(tree) });
         }
@@ -79,7 +83,7 @@ impl WorktreeHeads {
 }
 
 /// As [`rescue`], of what was seen.
-pub(super) fn keep(
+pub(super) fn keep_work(
     repository: &GitRepository,
     name: &WorkerName,
     inside: &GitRepository,
@@ -89,28 +93,28 @@ pub(super) fn keep(
     files: &Path,
 ) -> Result<RescuedWork, WorktreeError> {
     let commit = keep_objects(repository, name, raw, heads, integrated)?;
-    let mut copies = FileCopier::moving(inside.top(), files, repository.top());
+    let mut copies = FileCopier::for_removal(inside.top(), files, repository.top());
     if inside.top().is_dir() {
         let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
         let ignored = inside.git_with(&list, &[], &[])?;
         for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
-            copies.take(&path_of(path), false);
+            copies.copy_path(&path_of(path), false);
         }
     }
     for path in &raw.nested {
-        copies.take(path, true);
+        copies.copy_path(path, true);
     }
     for path in &raw.submodules {
         let folder = inside.top().join(path);
         // An own folder in place of a file: its whole history lies there.
         if folder.join(".git").is_dir() {
-            copies.take(path, true);
+            copies.copy_path(path, true);
         } else if keep_submodule(repository, name, inside, &folder).is_none() {
-            copies.left.push(path.to_string_lossy().into_owned());
+            copies.not_copied.push(path.to_string_lossy().into_owned());
         }
     }
-    let FileCopier { copied, left, .. } = copies;
-    Ok(RescuedWork { reference: name.keep_reference(), commit, copied, left })
+    let FileCopier { copied, not_copied: left, .. } = copies;
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied, not_copied: left })
 }
 
 fn keep_objects(
@@ -129,11 +133,11 @@ fn keep_objects(
     if let Some(integrated) = integrated
         && raw.tree == raw.staged
         && heads.tree.as_ref() == Some(&raw.tree)
-        && repository.holds(integrated, &parents)?
+        && repository.contains(integrated, &parents)?
     {
         return Ok(None);
     }
-    make(repository, name, parents, &raw.tree, Some(&raw.staged)).map(Some)
+    make_keep_commit(repository, name, parents, &raw.tree, Some(&raw.staged)).map(Some)
 }
 
 /// Keeps a branch that has no worktree.
@@ -144,20 +148,20 @@ pub(super) fn keep_branch(
     integrated: Option<&str>,
 ) -> Result<RescuedWork, WorktreeError> {
     let parents = vec![branch_at.to_owned()];
-    let is_integrated = integrated.map(|within| repository.holds(within, &parents)).transpose()?.unwrap_or_default();
+    let is_integrated = integrated.map(|within| repository.contains(within, &parents)).transpose()?.unwrap_or_default();
     // What was kept with the worktree holds more than the branch.
     let before = repository.commit_of(&name.keep_reference())?;
     let commit = match before {
         _ if is_integrated => None,
-        Some(before) if repository.holds(&before, &parents)? => Some(before),
-        _ => Some(make(repository, name, parents, &repository.tree_of(branch_at)?, None)?),
+        Some(before) if repository.contains(&before, &parents)? => Some(before),
+        _ => Some(make_keep_commit(repository, name, parents, &repository.tree_of(branch_at)?, None)?),
     };
-    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), left: Vec::new() })
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), not_copied: Vec::new() })
 }
 
 /// Makes the commit that keeps all of these, and has the reference name it; what it named before is
 /// kept by the new one.
-fn make(
+fn make_keep_commit(
     repository: &GitRepository,
     name: &WorkerName,
     mut parents: Vec<String>,
@@ -168,7 +172,7 @@ fn make(
     let before = repository.commit_of(&reference)?;
     if let Some(before) = &before
         && repository.tree_of(before)? == tree
-        && repository.holds(before, &parents)?
+        && repository.contains(before, &parents)?
         && staged.map_or(Ok(true), |staged| holds_staged(repository, before, staged))?
     {
         return Ok(before.clone());
@@ -177,7 +181,7 @@ fn make(
         let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
         let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).chain(["-m", message]).collect();
         let maker = MAKER.map(|(name, value)| (name, OsStr::new(value)));
-        repository.git_with(&arguments, &maker, &[]).map(|said| line_of(&said))
+        repository.git_with(&arguments, &maker, &[]).map(|said| trimmed_line(&said))
     };
     if let Some(staged) = staged {
         parents.push(commit(staged, &[], "What was staged")?);
@@ -192,7 +196,7 @@ fn make(
 
 /// Whether one of the parents of what is kept has this tree.
 fn holds_staged(repository: &GitRepository, kept: &str, staged: &str) -> Result<bool, WorktreeError> {
-    let said = repository.line(&["rev-list", "--parents", "--max-count=1", kept])?;
+    let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
     for parent in said.split(' ').skip(1) {
         if repository.tree_of(parent)? == staged {
             return Ok(true);
@@ -208,8 +212,8 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
     let git_folder: PathBuf = tree.git.canonicalize().ok()?;
     let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
     let main_folder = repository.common().join(own);
-    let submodule = GitRepository::alone(folder, &git_folder)?;
-    for inner in populated(folder, &submodule.git_with(&["ls-files", "-s", "-z"], &[], &[]).ok()?) {
+    let submodule = GitRepository::open_alone(folder, &git_folder)?;
+    for inner in populated_submodules(folder, &submodule.git_with(&["ls-files", "-s", "-z"], &[], &[]).ok()?) {
         keep_submodule(repository, name, inside, &folder.join(inner))?;
     }
     // Those within it were looked at on their own, each without the programs that its settings name.
@@ -217,7 +221,7 @@ fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRep
     if !submodule.git_with(&status, &[], &[]).ok()?.is_empty() {
         return None;
     }
-    let main = GitRepository::alone(&main_folder, &main_folder)?;
+    let main = GitRepository::open_alone(&main_folder, &main_folder)?;
     let kept = name.keep_reference();
     let (heads, head) = (format!("+refs/*:{kept}/refs/*"), format!("+HEAD:{kept}/HEAD"));
     let from = git_folder.to_str()?;

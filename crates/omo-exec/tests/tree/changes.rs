@@ -6,7 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_exec::changes::{PathChangeKind, TreeSnapshot, added_lines, changed, file_digest, forget, snapshot};
+use omo_exec::changes::{
+    PathChangeKind, TreeSnapshot, added_lines, changed_paths, file_digest, forget_snapshots, snapshot_tree,
+};
 
 use crate::{Repository, git_in, id, traces};
 
@@ -14,7 +16,7 @@ const RUN: &str = "../run/1";
 
 impl Repository {
     fn snapshot(&self) -> TreeSnapshot {
-        snapshot(&self.top, &self.state_home(), RUN).unwrap()
+        snapshot_tree(&self.top, &self.state_home(), RUN).unwrap()
     }
 
     /// What differs, each path with a letter before it.
@@ -28,7 +30,7 @@ impl Repository {
 }
 
 fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapshot) -> Vec<String> {
-    let found = changed(root, state_home, RUN, from, to, &["report.md"]).unwrap();
+    let found = changed_paths(root, state_home, RUN, from, to, &["report.md"]).unwrap();
     let letter = |kind| match kind {
         PathChangeKind::Added => 'A',
         PathChangeKind::Modified => 'M',
@@ -159,17 +161,17 @@ fn a_project_below_the_top_sees_its_own_paths() {
     let it = Repository::new();
     it.write("web/app/a.txt", "x");
     let (root, home) = (it.top.join("web/app"), it.state_home());
-    let before = snapshot(&root, &home, RUN).unwrap();
+    let before = snapshot_tree(&root, &home, RUN).unwrap();
     it.write("web/app/a.txt", "y");
     it.write("web/lib/b.txt", "y");
     it.write("report.md", "another one's");
     it.write("web/app/report.md", "omo's own");
-    let after = snapshot(&root, &home, RUN).unwrap();
+    let after = snapshot_tree(&root, &home, RUN).unwrap();
     assert_eq!(differs_in(&root, &home, &before, &after), ["A ../../report.md", "A ../lib/b.txt", "M a.txt"]);
     let it = Repository::new();
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
-    assert_eq!(snapshot(&it.top.join("web"), &it.state_home(), RUN), None, "nobody sees what is ignored");
+    assert_eq!(snapshot_tree(&it.top.join("web"), &it.state_home(), RUN), None, "nobody sees what is ignored");
 }
 
 /// The lines that were added, each as `file:line text`.
@@ -241,26 +243,26 @@ fn each_run_has_its_own_snapshots_until_they_are_forgotten() {
     let (home, before) = (it.state_home(), it.snapshot());
     it.write("a.txt", "other\n");
     let after = it.snapshot();
-    snapshot(&it.top, &home, "other").unwrap();
+    snapshot_tree(&it.top, &home, "other").unwrap();
     assert_eq!(fs::read_dir(it.snapshots()).unwrap().count(), 2);
-    assert_eq!(changed(&it.top, &home, "other", &before, &after, &[]), None, "another run's");
-    forget(&home, RUN).unwrap();
+    assert_eq!(changed_paths(&it.top, &home, "other", &before, &after, &[]), None, "another run's");
+    forget_snapshots(&home, RUN).unwrap();
     assert_eq!(fs::read_dir(it.snapshots()).unwrap().count(), 1);
-    assert_eq!(changed(&it.top, &home, RUN, &before, &after, &[]), None, "forgotten");
-    forget(&home, RUN).unwrap();
-    forget(&home, "never").unwrap();
+    assert_eq!(changed_paths(&it.top, &home, RUN, &before, &after, &[]), None, "forgotten");
+    forget_snapshots(&home, RUN).unwrap();
+    forget_snapshots(&home, "never").unwrap();
     assert!(!home.join("run").exists() && !home.join("omo/run").exists(), "the name of a run is no path");
 }
 
 #[test]
 fn where_git_can_say_nothing_there_is_no_snapshot() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(snapshot(temp.path(), &temp.path().join("state"), RUN), None);
+    assert_eq!(snapshot_tree(temp.path(), &temp.path().join("state"), RUN), None);
     let it = Repository::new();
     fs::write(it.top.join(".git/index"), "no index").unwrap();
-    assert_eq!(snapshot(&it.top, &it.state_home(), RUN), None);
+    assert_eq!(snapshot_tree(&it.top, &it.state_home(), RUN), None);
     let bad: TreeSnapshot = serde_json::from_str(r#"{"tree":"--output=hit"}"#).unwrap();
-    assert_eq!(changed(&it.top, &it.state_home(), RUN, &bad, &bad, &[]), None);
+    assert_eq!(changed_paths(&it.top, &it.state_home(), RUN, &bad, &bad, &[]), None);
 }
 
 #[test]

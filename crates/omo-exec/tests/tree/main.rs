@@ -27,8 +27,8 @@ fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
 fn changed_since(folder: &Path, state_home: Option<&Path>, since: Option<&str>) -> Result<String, String> {
     let beside = TempDir::new().unwrap();
     let beside = GuardedFolder::create_user(beside.path()).unwrap();
-    let mut whole = FileVersions::renew(&beside, "whole".to_owned());
-    let changed = difference::since(folder, state_home, &GitCalls::default(), None, since, &mut whole)?;
+    let mut whole = FileVersions::create(&beside, "whole".to_owned());
+    let changed = difference::changes_since_commit(folder, state_home, &GitCalls::default(), None, since, &mut whole)?;
     Ok(changed.difference.unwrap_or_default())
 }
 
@@ -400,8 +400,9 @@ fn a_sparse_checkout_keeps_what_it_left_out() {
         let head = it.git(&["rev-parse", "HEAD"]);
         let (home, calls) = (it.state_home(), GitCalls::default());
         let beside = GuardedFolder::create_user(it.temp.path()).unwrap();
-        let mut whole = FileVersions::renew(&beside, "whole".to_owned());
-        let changed = difference::since(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()), &mut whole);
+        let mut whole = FileVersions::create(&beside, "whole".to_owned());
+        let changed =
+            difference::changes_since_commit(&it.top, Some(&home), &calls, Some(&scope), Some(head.trim()), &mut whole);
         changed.unwrap().difference.unwrap()
     };
     assert_eq!(shown(), "", "what was left out when the run began is no removal");

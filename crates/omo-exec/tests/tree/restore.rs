@@ -10,8 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use omo_exec::restore::{
-    RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, UncoveredReason, forget, keep, restore,
-    uncovered,
+    RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId, UncoveredReason, find_uncovered,
+    forget_snapshots, restore_snapshot, take_snapshot,
 };
 
 use crate::{Repository, git_in};
@@ -51,11 +51,11 @@ fn marks(top: &Path) -> (Option<Vec<u8>>, String) {
 
 impl Repository {
     fn keeps_whole(&self) -> SnapshotId {
-        with_place(&self.top, &self.state_home(), |place| keep(place).unwrap())
+        with_snapshot_context(&self.top, &self.state_home(), |place| take_snapshot(place).unwrap())
     }
 
     fn restore(&self, before: &SnapshotId, what: RestoreScope<'_>) -> RestoreResult {
-        with_place(&self.top, &self.state_home(), |place| restore(place, before, what).unwrap())
+        with_snapshot_context(&self.top, &self.state_home(), |place| restore_snapshot(place, before, what).unwrap())
     }
 
     fn remove(&self, path: &str) {
@@ -63,7 +63,7 @@ impl Repository {
     }
 }
 
-fn with_place<T>(root: &Path, state_home: &Path, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
+fn with_snapshot_context<T>(root: &Path, state_home: &Path, act: impl FnOnce(&SnapshotContext<'_>) -> T) -> T {
     act(&SnapshotContext { root, state_home, run_id: RUN, own: &["report.md"] })
 }
 
@@ -99,7 +99,7 @@ fn everything_is_again_as_it_was() {
     fs::remove_file(it.top.join(OsStr::from_bytes(b"bad\xff\nname"))).unwrap();
     it.git(&["add", "-A", "."]);
     let end = it.restore(&before, RestoreScope::All);
-    assert!(end.failed.is_empty() && end.others.is_empty() && end.uncovered.is_empty(), "{end:?}");
+    assert!(end.failed.is_empty() && end.left_alone.is_empty() && end.uncovered.is_empty(), "{end:?}");
     assert!(end.index_put_back && !end.head_moved);
     assert_eq!(end.removed, ["file/now/a/folder", "folder", "new/deep/x"]);
     it.remove("report.md");
@@ -130,7 +130,7 @@ fn what_others_do_meanwhile_stays() {
         (end.put_back, end.removed),
         (vec!["a.txt".to_owned(), "mine.txt".to_owned()], vec!["mine-new.txt".to_owned()])
     );
-    assert_eq!(end.others, ["both.txt"]);
+    assert_eq!(end.left_alone, ["both.txt"]);
     let read = |path: &str| fs::read_to_string(it.top.join(path)).unwrap();
     assert_eq!([read("both.txt"), read("other.txt"), read("src/b.txt"), read("mine.txt")], ["3", "3", "3", "1"]);
     // Nothing of ours stays staged, and everything of theirs does.
@@ -150,8 +150,9 @@ fn some_paths_alone_are_put_back() {
     assert_eq!((end.put_back, end.removed), (vec!["src/b.txt".to_owned()], vec!["src/new/c.txt".to_owned()]));
     assert_eq!(it.git(&["status", "--porcelain"]), "M  a.txt\nA  src2\n");
     for outside in ["..", "../x", "/etc/passwd", ".git/config", "src/../../x"] {
-        let refused =
-            with_place(&it.top, &it.state_home(), |place| restore(place, &before, RestoreScope::Paths(&[outside])));
+        let refused = with_snapshot_context(&it.top, &it.state_home(), |place| {
+            restore_snapshot(place, &before, RestoreScope::Paths(&[outside]))
+        });
         assert!(matches!(refused, Err(RestoreError::Outside(_))), "{outside}: {refused:?}");
     }
 }
@@ -209,7 +210,9 @@ fn nothing_is_touched_while_another_git_is_at_work_or_a_snapshot_is_gone() {
     let before = it.keeps_whole();
     it.write("a.txt", "2");
     it.write(".git/index.lock", "");
-    let run = || with_place(&it.top, &it.state_home(), |place| restore(place, &before, RestoreScope::All));
+    let run = || {
+        with_snapshot_context(&it.top, &it.state_home(), |place| restore_snapshot(place, &before, RestoreScope::All))
+    };
     assert!(matches!(run(), Err(RestoreError::IndexLocked(_))));
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
     // One that a restore of ours left when it was ended is no obstacle.
@@ -220,10 +223,10 @@ fn nothing_is_touched_while_another_git_is_at_work_or_a_snapshot_is_gone() {
     it.write("a.txt", "2");
     it.remove("src/b.txt");
     fs::remove_file(kept_at(&it.state_home().join("omo/restore"), "two\n")).unwrap();
-    assert!(matches!(run(), Err(RestoreError::Gone(path)) if path == "src/b.txt"));
+    assert!(matches!(run(), Err(RestoreError::SnapshotGone(path)) if path == "src/b.txt"));
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
-    forget(&it.state_home(), RUN).unwrap();
-    assert!(matches!(run(), Err(RestoreError::Gone(_))));
+    forget_snapshots(&it.state_home(), RUN).unwrap();
+    assert!(matches!(run(), Err(RestoreError::SnapshotGone(_))));
     assert_eq!(fs::read_to_string(it.top.join("a.txt")).unwrap(), "2");
 }
 
@@ -289,7 +292,7 @@ fn what_is_not_covered_is_told_before() {
     it.git(&["update-index", "--add", "--cacheinfo", "160000,1111111111111111111111111111111111111111,module"]);
     symlink("/tmp", it.top.join("link")).unwrap();
     let covered = ["a.txt", "./src/b.txt", "src", "link", "new/deep/file", "src/../a.txt", "."];
-    assert_eq!(uncovered(&it.top, &covered).unwrap(), BTreeMap::new());
+    assert_eq!(find_uncovered(&it.top, &covered).unwrap(), BTreeMap::new());
     for (path, expected) in [
         ("x.log", UncoveredReason::Ignored),
         ("./new/x.log", UncoveredReason::Ignored),
@@ -301,9 +304,9 @@ fn what_is_not_covered_is_told_before() {
         (".git/config", UncoveredReason::Outside),
         ("/etc/passwd", UncoveredReason::Outside),
     ] {
-        let found = uncovered(&it.top, &["a.txt", path]).unwrap();
+        let found = find_uncovered(&it.top, &["a.txt", path]).unwrap();
         assert_eq!(found, BTreeMap::from([(path.to_owned(), expected)]), "{path}");
     }
-    let below = uncovered(&it.top.join("src"), &["b.txt", "../x.log", "../a.txt"]).unwrap();
+    let below = find_uncovered(&it.top.join("src"), &["b.txt", "../x.log", "../a.txt"]).unwrap();
     assert_eq!(below.keys().collect::<Vec<_>>(), ["../x.log"]);
 }

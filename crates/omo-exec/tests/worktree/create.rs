@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use omo_exec::worktree::{WorkerName, WorktreeError, create};
+use omo_exec::worktree::{WorkerName, WorktreeError, create_worktree};
 
 use crate::{Project, git_in, name, write};
 
@@ -13,7 +13,7 @@ fn a_worktree_begins_at_its_base_and_is_hidden() {
     let base = it.head();
     it.write("a.txt", "two\n");
     it.git(&["commit", "-qam", "later"]);
-    let made = create(&it.repository(), &name(), &base).unwrap();
+    let made = create_worktree(&it.repository(), &name(), &base).unwrap();
     assert_eq!(made.path, it.top.join(".claude/worktrees/omo-run1-g1"));
     assert_eq!(git_in(&made.path, &["rev-parse", "HEAD"]), base);
     assert_eq!(git_in(&made.path, &["branch", "--show-current"]), "omo/run1/g1");
@@ -69,11 +69,11 @@ fn a_worktree_whose_folder_somebody_has_removed_is_written_again_where_its_branc
     let tip = git_in(&at, &["rev-parse", "HEAD"]);
     for everything in [false, true] {
         fs::remove_dir_all(if everything { it.top.join(".claude") } else { at.clone() }).unwrap();
-        let made = create(&it.repository(), &name(), &it.head()).unwrap();
+        let made = create_worktree(&it.repository(), &name(), &it.head()).unwrap();
         assert!(!made.was_there, "what makes it ready is to be run again");
         assert_eq!(git_in(&at, &["rev-parse", "HEAD"]), tip);
         assert_eq!(git_in(&at, &["status", "--porcelain"]), "M  a.txt");
-        assert!(create(&it.repository(), &name(), &it.head()).unwrap().was_there);
+        assert!(create_worktree(&it.repository(), &name(), &it.head()).unwrap().was_there);
     }
 }
 
@@ -81,11 +81,11 @@ fn a_worktree_whose_folder_somebody_has_removed_is_written_again_where_its_branc
 fn what_is_not_ours_is_left_alone() {
     let it = Project::new();
     let base = it.head();
-    let make = |name: &WorkerName| create(&it.repository(), name, &base);
+    let make = |name: &WorkerName| create_worktree(&it.repository(), name, &base);
     for bad in ["", "a/b", "..", "-x", "a b", &"x".repeat(81)] {
-        assert!(matches!(WorkerName::new("run1", bad), Err(WorktreeError::Name { .. })), "{bad}");
+        assert!(matches!(WorkerName::new("run1", bad), Err(WorktreeError::InvalidName { .. })), "{bad}");
     }
-    assert!(matches!(create(&it.repository(), &name(), "HEAD"), Err(WorktreeError::Base { .. })));
+    assert!(matches!(create_worktree(&it.repository(), &name(), "HEAD"), Err(WorktreeError::UnknownBase { .. })));
     it.write(".claude/worktrees/omo-run1-g1/notes", "mine");
     assert!(matches!(make(&name()), Err(WorktreeError::Taken { .. })));
     assert_eq!(it.git(&["branch", "--list", "omo/*"]), "");
@@ -97,7 +97,7 @@ fn what_is_not_ours_is_left_alone() {
     // A branch with commits of its own.
     let later = it.git(&["commit-tree", "-m", "x", "-p", &base, "HEAD^{tree}"]);
     it.git(&["branch", "omo/run1/g2", &later]);
-    assert!(matches!(make(&WorkerName::new("run1", "g2").unwrap()), Err(WorktreeError::Branch { .. })));
+    assert!(matches!(make(&WorkerName::new("run1", "g2").unwrap()), Err(WorktreeError::BranchExists { .. })));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn no_link_leads_a_worktree_elsewhere() {
     let it = Project::new();
     fs::create_dir(it.temp.path().join("elsewhere")).unwrap();
     symlink(it.temp.path().join("elsewhere"), it.top.join(".claude")).unwrap();
-    let refused = create(&it.repository(), &name(), &it.head());
+    let refused = create_worktree(&it.repository(), &name(), &it.head());
     assert!(matches!(refused, Err(WorktreeError::Taken { .. })), "{refused:?}");
     assert_eq!(fs::read_dir(it.temp.path().join("elsewhere")).unwrap().count(), 0);
 }

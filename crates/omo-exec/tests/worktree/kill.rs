@@ -7,7 +7,7 @@ use std::process::Command;
 
 use omo_exec::integrate::{LandOutcome, land};
 use omo_exec::repository::GitRepository;
-use omo_exec::worktree::{carry_out, create, prepare};
+use omo_exec::worktree::{carry_out_removal, create_worktree, prepare_removal};
 
 use crate::{Landing, Project, git_in, name, write};
 
@@ -24,10 +24,10 @@ fn does_the_job_until_it_is_killed() {
     let repository = GitRepository::find(Path::new(place)).unwrap();
     match *what {
         "land" => drop(land(&repository, old, new).unwrap()),
-        "create" => drop(create(&repository, &name(), old).unwrap()),
+        "create" => drop(create_worktree(&repository, &name(), old).unwrap()),
         _ => {
-            let removal = prepare(&repository, &name(), None, Path::new("files")).unwrap();
-            carry_out(&repository, &removal).unwrap();
+            let removal = prepare_removal(&repository, &name(), None, Path::new("files")).unwrap();
+            carry_out_removal(&repository, &removal).unwrap();
         }
     }
 }
@@ -72,8 +72,8 @@ fn a_worktree_that_was_not_ended_is_made_the_next_time() {
                 break;
             }
             kills += 1;
-            let made =
-                create(&it.repository(), &name(), &base).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
+            let made = create_worktree(&it.repository(), &name(), &base)
+                .unwrap_or_else(|error| panic!("{when} {call}: {error}"));
             assert_eq!(git_in(&made.path, &["rev-parse", "omo/run1/g1"]), base, "{when} {call}");
             assert_eq!(git_in(&made.path, &["status", "--porcelain"]), "", "{when} {call}");
             assert_eq!(fs::read_to_string(made.path.join(".env")).unwrap(), "KEY=1", "{when} {call}");
@@ -100,8 +100,8 @@ fn a_removal_that_was_not_ended_is_done_the_next_time_and_nothing_is_lost() {
             }
             kills += 1;
             let files = it.temp.path().join("files");
-            let removal = prepare(&it.repository(), &name(), None, &files).unwrap();
-            carry_out(&it.repository(), &removal).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
+            let removal = prepare_removal(&it.repository(), &name(), None, &files).unwrap();
+            carry_out_removal(&it.repository(), &removal).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
             assert!(!at.exists() && it.git(&["branch", "--list", "omo/*"]).is_empty(), "{when} {call}");
             it.forget_unnamed();
             it.git(&["merge-base", "--is-ancestor", &commit, &name().keep_reference()]);
@@ -128,7 +128,7 @@ fn a_move_that_was_not_ended_is_ended_the_next_time() {
             assert!([&it.old, &it.new].contains(&&it.git(&["rev-parse", "main"])), "{when} {call}");
             let landed =
                 land(&it.repository(), &it.old, &it.new).unwrap_or_else(|error| panic!("{when} {call}: {error}"));
-            assert!(matches!(landed, LandOutcome::Moved | LandOutcome::WasThere));
+            assert!(matches!(landed, LandOutcome::Moved | LandOutcome::AlreadyThere));
             assert_eq!(it.git(&["rev-parse", "main"]), it.new, "{when} {call}");
             assert_eq!(it.git(&["status", "--porcelain"]), "M  folder/kept.txt\n M other.txt", "{when} {call}");
             assert_eq!(it.read("folder/kept.txt"), "staged\n");

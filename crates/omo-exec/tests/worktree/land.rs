@@ -38,7 +38,7 @@ fn branch_files_and_index_move_together() {
     assert!(!it.top.join("deleted.txt").exists());
     assert_eq!((it.read("other.txt").as_str(), it.read("folder/kept.txt").as_str()), ("mine\n", "staged\n"));
     assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
-    assert_eq!(it.land().unwrap(), LandOutcome::WasThere);
+    assert_eq!(it.land().unwrap(), LandOutcome::AlreadyThere);
 }
 
 /// What is changed, how, and the path that is in the way then.

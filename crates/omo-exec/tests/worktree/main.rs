@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use omo_exec::repository::GitRepository;
-use omo_exec::worktree::{CreatedWorktree, WorkerName, create};
+use omo_exec::worktree::{CreatedWorktree, WorkerName, create_worktree};
 use tempfile::TempDir;
 
 /// A repository with one commit, and a folder beside it.
@@ -72,7 +72,7 @@ impl Project {
     }
 
     fn create(&self) -> CreatedWorktree {
-        create(&self.repository(), &name(), &self.head()).unwrap()
+        create_worktree(&self.repository(), &name(), &self.head()).unwrap()
     }
 
     /// Every file of the checkout, the index, and where the branch is: what its user would notice.

@@ -3,19 +3,21 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use omo_exec::worktree::{WorktreeError, WorktreeRemoval, carry_out, leftovers, prepare, reap};
+use omo_exec::worktree::{
+    WorktreeError, WorktreeRemoval, carry_out_removal, find_leftovers, prepare_removal, remove_leftovers,
+};
 
 use crate::{Project, git_in, name, try_git_in, write};
 
 impl Project {
     fn prepare(&self) -> WorktreeRemoval {
-        prepare(&self.repository(), &name(), None, &self.files()).unwrap()
+        prepare_removal(&self.repository(), &name(), None, &self.files()).unwrap()
     }
 
     /// Removes the worktree; then whatever nothing names is gone for good.
     fn remove(&self) -> WorktreeRemoval {
         let removal = self.prepare();
-        carry_out(&self.repository(), &removal).unwrap();
+        carry_out_removal(&self.repository(), &removal).unwrap();
         self.forget_unnamed();
         assert_eq!(self.git(&["worktree", "list"]).lines().count(), 1);
         assert_eq!(self.git(&["branch", "--list", "omo/*"]), "");
@@ -166,7 +168,7 @@ fn commits_of_a_submodule_are_brought_to_the_main_one() {
     git_in(&at.join("sub"), &["commit", "-q", "--allow-empty", "-m", "inside"]);
     let inside = git_in(&at.join("sub"), &["rev-parse", "HEAD"]);
     write(&at.join("sub/open.txt"), "not committed");
-    let refused = prepare(&it.repository(), &name(), None, &it.files());
+    let refused = prepare_removal(&it.repository(), &name(), None, &it.files());
     assert!(matches!(&refused, Err(WorktreeError::Unsaved { what, .. }) if what == &["sub"]), "{refused:?}");
     fs::remove_file(at.join("sub/open.txt")).unwrap();
     it.remove();
@@ -195,12 +197,12 @@ fn a_worktree_stays_while_somebody_works_in_it() {
     let at = it.create().path;
     let removal = it.prepare();
     let mut child = Command::new("cat").current_dir(&at).stdin(Stdio::piped()).spawn().unwrap();
-    let refused = carry_out(&it.repository(), &removal);
+    let refused = carry_out_removal(&it.repository(), &removal);
     drop(child.stdin.take());
     child.wait().unwrap();
     if cfg!(target_os = "linux") {
         assert!(matches!(refused, Err(WorktreeError::InUse { process, .. }) if process == child.id()));
-        carry_out(&it.repository(), &removal).unwrap();
+        carry_out_removal(&it.repository(), &removal).unwrap();
     }
     assert!(!at.exists());
 }
@@ -226,7 +228,7 @@ fn what_changed_since_it_was_kept_stays() {
     for (what, change) in changes {
         let removal = it.prepare();
         change();
-        assert!(matches!(carry_out(&it.repository(), &removal), Err(WorktreeError::Changed { .. })), "{what}");
+        assert!(matches!(carry_out_removal(&it.repository(), &removal), Err(WorktreeError::Changed { .. })), "{what}");
         assert!(at.join("a.txt").is_file(), "{what}");
     }
     // The branch alone, after the worktree is gone.
@@ -234,7 +236,7 @@ fn what_changed_since_it_was_kept_stays() {
     let later = it.git(&["commit-tree", "-m", "x", "-p", "HEAD", "HEAD^{tree}"]);
     it.git(&["worktree", "remove", "--force", &at.display().to_string()]);
     it.git(&["update-ref", "refs/heads/omo/run1/g1", &later]);
-    assert!(matches!(carry_out(&it.repository(), &removal), Err(WorktreeError::Changed { .. })));
+    assert!(matches!(carry_out_removal(&it.repository(), &removal), Err(WorktreeError::Changed { .. })));
     assert!(it.has(&later) && it.git(&["rev-parse", "omo/run1/g1"]) == later);
 }
 
@@ -247,8 +249,8 @@ fn a_removal_that_was_cut_short_is_taken_up() {
     write(&it.top.join(".git/worktrees/omo-run1-g1/omo-removing"), "");
     fs::remove_file(at.join("a.txt")).unwrap();
     fs::remove_file(at.join(".git")).unwrap();
-    carry_out(&it.repository(), &removal).unwrap();
-    carry_out(&it.repository(), &removal).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
     assert_eq!(it.kept("b.txt"), "work");
     assert!(!at.exists());
 }
@@ -262,7 +264,7 @@ fn no_commit_is_made_where_everything_is_integrated() {
     git_in(&at, &["commit", "-qm", "work"]);
     it.git(&["merge", "-q", "--no-ff", "-m", "merge", "omo/run1/g1"]);
     let tip = it.head();
-    let prepare = || prepare(&it.repository(), &name(), Some(&tip), &it.files()).unwrap().kept.unwrap().commit;
+    let prepare = || prepare_removal(&it.repository(), &name(), Some(&tip), &it.files()).unwrap().kept.unwrap().commit;
     assert_eq!(prepare(), None);
     assert_eq!(it.git(&["for-each-ref", "refs/omo"]), "");
     write(&at.join("c.txt"), "more");
@@ -281,20 +283,20 @@ fn a_dead_run_is_reaped_and_another_is_not() {
     write(&at.join("b.txt"), "work");
     let repository = it.repository();
     let other = omo_exec::worktree::WorkerName::new("run1-x", "g1").unwrap();
-    let other = omo_exec::worktree::create(&repository, &other, &it.head()).unwrap().path;
+    let other = omo_exec::worktree::create_worktree(&repository, &other, &it.head()).unwrap().path;
     it.git(&["branch", "omo/run1/g2"]);
-    let found = leftovers(&repository, "run1").unwrap();
-    assert_eq!(found.iter().map(omo_exec::worktree::WorkerName::group).collect::<Vec<_>>(), ["g1", "g2"]);
+    let found = find_leftovers(&repository, "run1").unwrap();
+    assert_eq!(found.iter().map(omo_exec::worktree::WorkerName::worker).collect::<Vec<_>>(), ["g1", "g2"]);
     let refuse = |_: &WorktreeRemoval| Err(WorktreeError::Changed { path: it.top.clone() });
-    let refused = reap(&repository, "run1", None, &it.files(), refuse).unwrap();
+    let refused = remove_leftovers(&repository, "run1", None, &it.files(), refuse).unwrap();
     assert!(refused.iter().all(|reaped| reaped.outcome.is_err()) && at.exists());
     let mut recorded = Vec::new();
     let record = |removal: &WorktreeRemoval| {
-        assert!(removal.name.group() != "g1" || at.exists());
+        assert!(removal.name.worker() != "g1" || at.exists());
         recorded.push(removal.clone());
         Ok(())
     };
-    let reaped = reap(&repository, "run1", Some(&it.head()), &it.files(), record).unwrap();
+    let reaped = remove_leftovers(&repository, "run1", Some(&it.head()), &it.files(), record).unwrap();
     let commands: Vec<_> = reaped.iter().map(omo_exec::worktree::RemovedLeftover::command).collect();
     let command = "git switch -c rescued/omo/run1/g1 refs/omo/keep/run1/g1";
     assert_eq!(commands, [Some(command.to_owned()), None]);
@@ -302,5 +304,5 @@ fn a_dead_run_is_reaped_and_another_is_not() {
     assert!(!at.exists() && other.exists());
     git_in(&it.top, &command.split(' ').skip(1).collect::<Vec<_>>());
     assert_eq!(fs::read_to_string(it.top.join("b.txt")).unwrap(), "work");
-    assert!(leftovers(&repository, "run1").unwrap().is_empty());
+    assert!(find_leftovers(&repository, "run1").unwrap().is_empty());
 }

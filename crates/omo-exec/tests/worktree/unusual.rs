@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use omo_exec::integrate::{LandError, LandOutcome, MergePreview, facts, land, merge, preview};
+use omo_exec::integrate::{
+    LandError, LandOutcome, MergePreview, commit_merge, land, preview_merge, read_checkout_facts,
+};
 use omo_exec::repository::GitRepository;
-use omo_exec::worktree::{carry_out, create, leftovers, prepare};
+use omo_exec::worktree::{carry_out_removal, create_worktree, find_leftovers, prepare_removal};
 
 use crate::{Landing, Project, git_in, name, try_git_in, write};
 
@@ -13,23 +15,23 @@ use crate::{Landing, Project, git_in, name, try_git_in, write};
 fn lives(it: &Project, top: &Path) {
     let repository = GitRepository::find(top).unwrap();
     let base = git_in(top, &["rev-parse", "HEAD"]);
-    let at = create(&repository, &name(), &base).unwrap().path;
-    assert!(create(&repository, &name(), &base).unwrap().was_there);
+    let at = create_worktree(&repository, &name(), &base).unwrap().path;
+    assert!(create_worktree(&repository, &name(), &base).unwrap().was_there);
     write(&at.join("new.txt"), "work\n");
     git_in(&at, &["add", "."]);
     git_in(&at, &["commit", "-qm", "work"]);
     let commit = git_in(&at, &["rev-parse", "HEAD"]);
-    let previewed = preview(&repository, &base, None, &commit).unwrap();
+    let previewed = preview_merge(&repository, &base, None, &commit).unwrap();
     let MergePreview::Clean { tree } = &previewed else { unreachable!("{previewed:?}") };
-    let merged = merge(&repository, &base, &commit, tree, "merge").unwrap();
+    let merged = commit_merge(&repository, &base, &commit, tree, "merge").unwrap();
     assert_eq!(land(&repository, &base, &merged).unwrap(), LandOutcome::Moved);
     assert_eq!(fs::read_to_string(top.join("new.txt")).unwrap(), "work\n");
     assert_eq!(git_in(top, &["status", "--porcelain"]), "");
-    assert_eq!(facts(&repository).unwrap().dirty, [""; 0]);
+    assert_eq!(read_checkout_facts(&repository).unwrap().dirty, [""; 0]);
     write(&at.join("open.txt"), "open\n");
-    let removal = prepare(&repository, &name(), Some(&merged), &it.files()).unwrap();
-    carry_out(&repository, &removal).unwrap();
-    assert!(!at.exists() && leftovers(&repository, "run1").unwrap().is_empty());
+    let removal = prepare_removal(&repository, &name(), Some(&merged), &it.files()).unwrap();
+    carry_out_removal(&repository, &removal).unwrap();
+    assert!(!at.exists() && find_leftovers(&repository, "run1").unwrap().is_empty());
     git_in(top, &["reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all"]);
     git_in(top, &["gc", "--quiet", "--prune=now"]);
     assert_eq!(git_in(top, &["show", &format!("{}:open.txt", name().keep_reference())]), "open");
@@ -100,8 +102,8 @@ fn line_ends_may_be_written_in_another_way() {
     assert_eq!(fs::read_to_string(at.join("a.txt")).unwrap(), "one\r\n");
     write(&at.join("b.txt"), "raw\r\n");
     assert_eq!(git_in(&at, &["status", "--porcelain"]), "?? b.txt");
-    let removal = prepare(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
-    carry_out(&it.repository(), &removal).unwrap();
+    let removal = prepare_removal(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
     assert_eq!(it.git(&["show", &format!("{}:b.txt", name().keep_reference())]), "raw\r");
 }
 
@@ -114,8 +116,8 @@ fn a_worktree_may_be_written_down_by_the_way_to_it() {
         .unwrap();
     assert!(it.create().was_there);
     write(&at.join("open.txt"), "open\n");
-    let removal = prepare(&it.repository(), &name(), None, &it.files()).unwrap();
-    carry_out(&it.repository(), &removal).unwrap();
+    let removal = prepare_removal(&it.repository(), &name(), None, &it.files()).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
     assert!(!at.exists());
     assert_eq!(it.kept("open.txt"), "open");
 }
@@ -131,11 +133,11 @@ fn what_is_not_checked_out_is_not_kept_as_deleted() {
     let base = it.head();
     let at = it.create().path;
     assert!(!at.join("out").exists());
-    let removal = prepare(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
+    let removal = prepare_removal(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
     assert_eq!(removal.kept.unwrap().commit, None, "nothing was done");
     write(&at.join("in/a.txt"), "work\n");
-    let removal = prepare(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
-    carry_out(&it.repository(), &removal).unwrap();
+    let removal = prepare_removal(&it.repository(), &name(), Some(&base), &it.files()).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
     assert_eq!((it.kept("in/a.txt").as_str(), it.kept("out/b.txt").as_str()), ("work", "out"));
 }
 
@@ -164,8 +166,8 @@ fn no_program_of_a_submodule_is_run() {
         git_in(&folder, &["config", "filter.bad.clean", &script]);
         write(&folder.join("f.txt"), "two\n");
     }
-    assert_eq!(facts(&it.repository()).unwrap().dirty, [""; 0]);
-    let refused = prepare(&it.repository(), &name(), Some(&base), &it.files());
+    assert_eq!(read_checkout_facts(&it.repository()).unwrap().dirty, [""; 0]);
+    let refused = prepare_removal(&it.repository(), &name(), Some(&base), &it.files());
     assert!(refused.unwrap_err().to_string().contains("sub in it"));
     it.write("changed.txt", "mine\n");
     let next = it.branch("later", "changed.txt", "later\n");
@@ -196,10 +198,10 @@ fn commits_of_a_submodule_within_one_are_not_lost() {
     let commit = git_in(&deep, &["rev-parse", "HEAD"]);
     git_in(&at.join("sub"), &["commit", "-qam", "deeper"]);
     // The main checkout has none of it.
-    let refused = prepare(&it.repository(), &name(), None, &it.files());
+    let refused = prepare_removal(&it.repository(), &name(), None, &it.files());
     assert!(refused.unwrap_err().to_string().contains("sub in it"));
     it.git(&["submodule", "--quiet", "update", "--init", "--recursive"]);
-    let removal = prepare(&it.repository(), &name(), None, &it.files()).unwrap();
-    carry_out(&it.repository(), &removal).unwrap();
+    let removal = prepare_removal(&it.repository(), &name(), None, &it.files()).unwrap();
+    carry_out_removal(&it.repository(), &removal).unwrap();
     assert!(try_git_in(&it.top.join("sub/deep"), &["cat-file", "-e", &commit]).0);
 }

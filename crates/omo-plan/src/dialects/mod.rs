@@ -13,10 +13,10 @@ pub mod ultraplan;
 use std::path::Path;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::digest::sha256;
+use crate::digest::sha256_hex;
 use crate::document::MarkdownDocument;
-use crate::model::{Dialect, OnTaskFail, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy, SCHEMA};
-use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_K, about, text};
+use crate::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy};
+use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_text, task_diagnostic};
 
 pub use input::PlanInput;
 
@@ -59,7 +59,7 @@ pub trait PlanDialect: Sync {
     }
 
     /// Fills in what a file says that it recognizes.
-    fn read(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
+    fn read_session_spec(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
 
     /// The text of a file with a change written into it, byte for byte the same elsewhere. `None` where the
     /// dialect has no place for such a change.
@@ -91,7 +91,7 @@ pub struct BatchOptions {
 
 impl Default for BatchOptions {
     fn default() -> Self {
-        Self { k: DEFAULT_K, batch_size: DEFAULT_BATCH_SIZE }
+        Self { k: DEFAULT_HUB_DEPENDENTS, batch_size: DEFAULT_BATCH_SIZE }
     }
 }
 
@@ -106,21 +106,21 @@ impl BatchOptions {
 impl From<&RunPolicy> for BatchOptions {
     /// The sizes that a plan was read with.
     fn from(policy: &RunPolicy) -> Self {
-        Self::of(policy.hub_k, policy.batch_size)
+        Self::of(policy.hub_dependents, policy.batch_size)
     }
 }
 
 /// Reads a plan file.
 pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let mut plan = empty(path, bytes, options);
-    match text(bytes) {
+    match decode_plan_text(bytes) {
         Ok(text) => {
             let input = PlanInput::new(path, text);
             plan.title = title(input.document()).unwrap_or(plan.title);
             match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
                 Some(dialect) => {
                     plan.dialect = *dialect;
-                    dialect.rules().read(&input, options, &mut plan);
+                    dialect.rules().read_session_spec(&input, options, &mut plan);
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
             }
@@ -136,23 +136,23 @@ fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
     let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
     let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     Plan {
-        schema: SCHEMA,
+        schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
-        source: PlanSource { path: path.to_owned(), sha256: sha256(bytes), bytes: bytes.len() as u64 },
+        source: PlanSource { path: path.to_owned(), sha256: sha256_hex(bytes), bytes: bytes.len() as u64 },
         title: name.into_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
-        units: Vec::new(),
+        tasks: Vec::new(),
         groups: Vec::new(),
         final_checks: Vec::new(),
         policy: RunPolicy {
-            on_unit_fail: OnTaskFail::Continue,
+            on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,
             max_workers: 1,
-            max_iterations: 1,
+            max_rounds: 1,
             batch_size: number(options.batch_size),
-            wants_contracts: false,
-            hub_k: number(options.k),
+            requires_contracts: false,
+            hub_dependents: number(options.k),
             skips_verification: false,
         },
         diagnostics: Vec::new(),
@@ -168,7 +168,7 @@ fn title(document: &MarkdownDocument<'_>) -> Option<String> {
 fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
     let text = "the file is no plan that omo knows: it has no task `### Task 1: its title`".to_owned();
     let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
-    near.unwrap_or_else(|| about(None, Code::UnrecognizedFormat, text))
+    near.unwrap_or_else(|| task_diagnostic(None, Code::UnrecognizedFormat, text))
 }
 
 macro_rules! dialects {

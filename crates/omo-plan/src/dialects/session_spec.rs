@@ -3,20 +3,20 @@
 use omo_core::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
-use super::ultraplan::commands::commands;
-use super::ultraplan::fence::{PathComparer, ScopeFence, fence};
+use super::ultraplan::commands::read_commands;
+use super::ultraplan::fence::{PathComparer, ScopeFence, read_scope_fence};
 use super::ultraplan::outline::{PlanFindings, SectionOutline};
-use super::ultraplan::steps::steps;
-use super::ultraplan::{closing_checks, goal, in_order, policy, says_nothing, scope};
+use super::ultraplan::steps::read_steps;
+use super::ultraplan::{is_nothing, order_tasks, read_closing_checks, read_goal, run_policy, scope};
 use super::{BatchOptions, PlanDialect, PlanInput};
 use crate::diagnostic::Code;
-use crate::labels::{LabeledField, labels};
+use crate::labels::{LabeledField, read_labels};
 use crate::model::{GroupIsolation, Parallelism, Plan, Precondition, TaskGroup};
 
 /// The group that all of its steps are in.
-const SESSION: &str = "session";
+const SESSION_GROUP: &str = "session";
 /// Shows that no change is left uncommitted; `git status` ends with status 0 either way.
-const IS_CLEAN: &str = "test -z \"$(git status --porcelain)\"";
+const CLEAN_CHECK: &str = "test -z \"$(git status --porcelain)\"";
 
 /// Session specs: one session of an ultraplan in a file of its own.
 #[derive(Debug)]
@@ -44,54 +44,58 @@ impl PlanDialect for SessionSpecDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        let outline = SectionOutline::of(input.document());
-        let has_fence_and_end = || outline.part("scope fence").is_some() && outline.part("exit condition").is_some();
+        let outline = SectionOutline::new(input.document());
+        let has_fence_and_end =
+            || outline.section_named("scope fence").is_some() && outline.section_named("exit condition").is_some();
         entry_label(&outline).is_some() && has_fence_and_end()
     }
 
-    fn read(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
-        read(&SectionOutline::of(input.document()), plan);
+    fn read_session_spec(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+        read(&SectionOutline::new(input.document()), plan);
     }
 }
 
 fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
     let mut findings = PlanFindings::new(outline.document);
-    let steps = steps(outline, &mut findings);
+    let steps = read_steps(outline, &mut findings);
     if steps.is_empty() {
         let text = "the session has no step".to_owned();
-        let start = outline.document.body;
-        findings.add(Code::NoUnits, start..start, None, text, "a step is written `### Step 1: Title`");
+        let start = outline.document.body_start;
+        findings.add(Code::NoTasks, start..start, None, text, "a step is written `### Step 1: Title`");
     }
-    scope::add_numbering(&steps, None, &mut findings);
-    let fence = outline.part("scope fence").map(|section| fence(outline, section.content())).unwrap_or_default();
-    fence.add_findings(&mut findings);
-    scope::add_fence("the session", &fence, steps.iter(), &mut PathComparer::of_a_plan(), &mut findings);
-    plan.goal = goal(outline);
+    scope::report_numbering(&steps, None, &mut findings);
+    let fence = outline
+        .section_named("scope fence")
+        .map(|section| read_scope_fence(outline, section.content()))
+        .unwrap_or_default();
+    fence.report_findings(&mut findings);
+    scope::report_fence("the session", &fence, steps.iter(), &mut PathComparer::with_budget(), &mut findings);
+    plan.goal = read_goal(outline);
     plan.preconditions = entry_condition(outline, &mut findings).into_iter().collect();
-    plan.groups = vec![group(&plan.title, steps.iter().map(|step| step.unit.id.clone()).collect(), &fence)];
-    plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
-    plan.final_checks = closing_checks(outline, "exit condition", &mut findings);
-    plan.policy = policy(Parallelism::None);
+    plan.groups = vec![session_group(&plan.title, steps.iter().map(|step| step.task.id.clone()).collect(), &fence)];
+    plan.tasks = order_tasks(steps.into_iter().map(|step| step.task).collect(), &plan.groups);
+    plan.final_checks = read_closing_checks(outline, "exit condition", &mut findings);
+    plan.policy = run_policy(Parallelism::None);
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
-fn group(title: &str, units: Vec<String>, fence: &ScopeFence) -> TaskGroup {
+fn session_group(title: &str, units: Vec<String>, fence: &ScopeFence) -> TaskGroup {
     TaskGroup {
-        id: SESSION.to_owned(),
+        id: SESSION_GROUP.to_owned(),
         title: title.to_owned(),
-        units,
-        stage: 0,
+        tasks: units,
+        wave: 0,
         deps: Vec::new(),
-        touch: fence.touch_paths(),
-        never: fence.never_paths(),
+        may_touch: fence.touch_paths(),
+        never_touch: fence.never_paths(),
         isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }
 
 fn entry_label<'d>(outline: &SectionOutline<'d>) -> Option<LabeledField<'d>> {
-    let section = outline.part("dependencies")?;
-    let found = labels(outline.document, section.content(), &["entry condition"]);
+    let section = outline.section_named("dependencies")?;
+    let found = read_labels(outline.document, section.content(), &["entry condition"]);
     found.into_iter().find(|label| label.key == "entry condition")
 }
 
@@ -99,11 +103,11 @@ fn entry_label<'d>(outline: &SectionOutline<'d>) -> Option<LabeledField<'d>> {
 fn entry_condition(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<Precondition> {
     let label = entry_label(outline)?;
     let text = outline.document.slice(label.value.clone());
-    if says_nothing(text) {
+    if is_nothing(text) {
         return None;
     }
     // Only what stands between backticks, or in a block, is run: the rest of the sentence is for a person.
-    let found = commands(outline.document, label.value.clone());
+    let found = read_commands(outline.document, label.value.clone());
     let mut checks: Vec<TaskCheck> =
         found.into_iter().filter(|command| !command.is_prose).map(|command| command.check).collect();
     checks.retain(|check| text.contains(['`', '~']) && !check.command.starts_with("git status"));
@@ -114,7 +118,7 @@ fn entry_condition(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>
     let lower = text.to_lowercase();
     let is_about_status = lower.contains("git status") || lower.contains("working tree");
     if is_about_status && (lower.contains("clean") || lower.contains("empty")) {
-        checks.push(TaskCheck::new(IS_CLEAN));
+        checks.push(TaskCheck::new(CLEAN_CHECK));
     }
     Some(Precondition::EntryCondition { text: text.to_owned(), checks })
 }

@@ -21,10 +21,10 @@ use omo_core::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
 use self::fence::PathComparer;
-use self::outline::{NumberedHeading, PlanFindings, SectionOutline, numbered};
+use self::outline::{NumberedHeading, PlanFindings, SectionOutline, parse_numbered_heading};
 use self::report::SESSION_PREFIX;
-use self::sessions::{ExecutionStrategy, strategy};
-use self::steps::{ParsedStep, has_steps, steps};
+use self::sessions::{ExecutionStrategy, read_strategy};
+use self::steps::{ParsedStep, has_steps, read_steps};
 use super::{BatchOptions, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
@@ -48,51 +48,55 @@ impl PlanDialect for UltraplanDialect {
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
-        let outline = SectionOutline::of(input.document());
-        let is_plan = outline.part("implementation plan").is_some() && outline.part("scope fence").is_none();
+        let outline = SectionOutline::new(input.document());
+        let is_plan =
+            outline.section_named("implementation plan").is_some() && outline.section_named("scope fence").is_none();
         is_plan && has_steps(&outline)
     }
 
     /// It has steps, or what looks like some.
     fn near_miss(&self, input: &PlanInput<'_>) -> Option<Diagnostic> {
         let document = input.document();
-        let step = document.headings.iter().find(|heading| numbered(heading, "Step") != NumberedHeading::Other)?;
+        let step = document
+            .headings
+            .iter()
+            .find(|heading| parse_numbered_heading(heading, "Step") != NumberedHeading::Other)?;
         let mut findings = PlanFindings::new(document);
         let help = "a plan has `## Implementation Plan` above its `### Step 1: Title`";
-        findings.add(Code::UnrecognizedFormat, step.span.clone(), None, UNRECOGNIZED.to_owned(), help);
+        findings.add(Code::UnrecognizedFormat, step.span.clone(), None, UNRECOGNIZED_MESSAGE.to_owned(), help);
         findings.into_diagnostics().pop()
     }
 
-    fn read(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
-        read(&SectionOutline::of(input.document()), plan);
+    fn read_session_spec(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+        read_ultra(&SectionOutline::new(input.document()), plan);
     }
 }
 
-fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
+fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     let mut findings = PlanFindings::new(outline.document);
-    let steps = steps(outline, &mut findings);
-    scope::add_numbering(&steps, Some(1), &mut findings);
-    let strategy = strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
-    plan.goal = goal(outline);
+    let steps = read_steps(outline, &mut findings);
+    scope::report_numbering(&steps, Some(1), &mut findings);
+    let strategy = read_strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
+    plan.goal = read_goal(outline);
     plan.groups = match &strategy {
         Some(strategy) => of_sessions(strategy, &steps, &mut findings),
-        None => vec![group(WHOLE.to_owned(), plan.title.clone(), steps.iter().map(|step| step.unit.id.clone()), 0)],
+        None => vec![group(WHOLE.to_owned(), plan.title.clone(), steps.iter().map(|step| step.task.id.clone()), 0)],
     };
-    plan.units = in_order(steps.into_iter().map(|step| step.unit).collect(), &plan.groups);
-    plan.final_checks = closing_checks(outline, "verification", &mut findings);
+    plan.tasks = order_tasks(steps.into_iter().map(|step| step.task).collect(), &plan.groups);
+    plan.final_checks = read_closing_checks(outline, "verification", &mut findings);
     let is_parallel = plan.groups.iter().any(|group| group.isolation == GroupIsolation::Worktree);
-    plan.policy = policy(if is_parallel { Parallelism::Groups } else { Parallelism::None });
+    plan.policy = run_policy(if is_parallel { Parallelism::Groups } else { Parallelism::None });
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
 /// The sessions as groups, in the order of the file, and behind them one for the steps of none.
 fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mut PlanFindings<'_>) -> Vec<TaskGroup> {
     let sessions = &strategy.sessions;
-    let stages = waves::stages(strategy, findings);
-    scope::add_membership(steps, sessions, findings);
-    scope::add_order(sessions, &stages, findings);
-    let mut comparison = PathComparer::of_a_plan();
-    scope::add_overlaps(sessions, &stages, steps, &mut comparison, findings);
+    let stages = waves::assign_waves(strategy, findings);
+    scope::report_membership(steps, sessions, findings);
+    scope::report_order(sessions, &stages, findings);
+    let mut comparison = PathComparer::with_budget();
+    scope::report_overlaps(sessions, &stages, steps, &mut comparison, findings);
     let mut by_number: BTreeMap<u64, &ParsedStep> = BTreeMap::new();
     for step in steps {
         by_number.entry(step.number).or_insert(step);
@@ -105,20 +109,20 @@ fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mu
     for (session, stage) in sessions.iter().zip(&stages) {
         let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
         let name = format!("session {}", session.number);
-        scope::add_fence(&name, &session.fence, own, &mut comparison, findings);
+        scope::report_fence(&name, &session.fence, own, &mut comparison, findings);
         let is_alone = in_stage.get(stage) == Some(&1);
         let units = session.steps.numbers.iter().map(u64::to_string);
         groups.push(TaskGroup {
             deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
-            touch: session.fence.touch_paths(),
-            never: session.fence.never_paths(),
+            may_touch: session.fence.touch_paths(),
+            never_touch: session.fence.never_paths(),
             isolation: if is_alone { GroupIsolation::Shared } else { GroupIsolation::Worktree },
             ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), units, *stage)
         });
     }
     let taken: HashSet<u64> = sessions.iter().flat_map(|session| &session.steps.numbers).copied().collect();
     let rest: Vec<String> =
-        steps.iter().filter(|step| !taken.contains(&step.number)).map(|step| step.unit.id.clone()).collect();
+        steps.iter().filter(|step| !taken.contains(&step.number)).map(|step| step.task.id.clone()).collect();
     if !rest.is_empty() {
         let last = stages.iter().max().map_or(0, |last| last + 1);
         groups.push(group(REST.to_owned(), "steps of no session".to_owned(), rest.into_iter(), last));
@@ -131,24 +135,24 @@ fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: 
         id,
         title,
 
-        units: units.collect(),
-        stage,
+        tasks: units.collect(),
+        wave: stage,
         deps: Vec::new(),
-        touch: Vec::new(),
-        never: Vec::new(),
+        may_touch: Vec::new(),
+        never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
 }
 
 /// What is said of a file that is neither.
-pub const UNRECOGNIZED: &str = "unrecognized file format. Expected an ultraplan or session spec.";
+pub const UNRECOGNIZED_MESSAGE: &str = "unrecognized file format. Expected an ultraplan or session spec.";
 
 /// How much of what a plan is for is kept, in characters.
 const MAX_GOAL: usize = 1_000;
 
 /// Whether a value says that there is nothing: `none`, a dash, `n/a`, or no word at all.
-pub fn says_nothing(value: &str) -> bool {
+pub fn is_nothing(value: &str) -> bool {
     let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
     matches!(plain.to_ascii_lowercase().as_str(), "" | "-" | "—" | "–" | "n/a" | "nothing" | "nil")
@@ -166,46 +170,50 @@ pub fn first_paragraph(text: &str) -> &str {
 }
 
 /// Whether a line is a rule between two parts: three signs or more and nothing else.
-pub fn is_rule(line: &str) -> bool {
+pub fn is_horizontal_rule(line: &str) -> bool {
     let signs = line.split_whitespace().collect::<String>();
     signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
 }
 
 /// What a plan is for: the first paragraph of its goal or context.
-pub fn goal(outline: &SectionOutline<'_>) -> String {
-    let section = ["goal", "context"].iter().find_map(|name| outline.part(name));
+pub fn read_goal(outline: &SectionOutline<'_>) -> String {
+    let section = ["goal", "context"].iter().find_map(|name| outline.section_named(name));
     let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty() && !line.starts_with('#'));
     lines.collect::<Vec<_>>().join(" ").chars().take(MAX_GOAL).collect()
 }
 
 /// The commands of `## Verification` or `## Exit Condition`.
-pub fn closing_checks(outline: &SectionOutline<'_>, name: &str, findings: &mut PlanFindings<'_>) -> Vec<TaskCheck> {
-    let Some(section) = outline.part(name) else { return Vec::new() };
-    let (found, sentences) = commands::of_a_section(outline.document, section.content());
+pub fn read_closing_checks(
+    outline: &SectionOutline<'_>,
+    name: &str,
+    findings: &mut PlanFindings<'_>,
+) -> Vec<TaskCheck> {
+    let Some(section) = outline.section_named(name) else { return Vec::new() };
+    let (found, sentences) = commands::read_section_commands(outline.document, section.content());
     for sentence in sentences {
         let shown = sanitize(outline.document.slice(sentence.clone()), 80);
         let text = format!("`{shown}` holds no command: nobody checks it");
         findings.add(Code::VerifyMayBeProse, sentence, None, text, "write its command between backticks");
     }
     for command in &found {
-        commands::add_findings(command, &section.heading.span, None, findings);
+        commands::report_command(command, &section.heading.span, None, findings);
     }
     found.into_iter().map(|command| command.check).collect()
 }
 
 /// The units in the order in which they are run: by stage, then as their groups have them. Each depends on
 /// the one before it in its group.
-pub fn in_order(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
+pub fn order_tasks(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     let mut before: HashMap<&str, &str> = HashMap::new();
     for (number, group) in groups.iter().enumerate() {
         let mut last = None;
-        for (place, unit) in group.units.iter().enumerate() {
+        for (place, unit) in group.tasks.iter().enumerate() {
             if places.contains_key(unit.as_str()) {
                 continue;
             }
-            places.insert(unit, (group.stage, number, place));
+            places.insert(unit, (group.wave, number, place));
             before.extend(last.map(|last| (unit.as_str(), last)));
             last = Some(unit.as_str());
         }
@@ -218,15 +226,15 @@ pub fn in_order(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
 }
 
 /// How a run goes.
-pub fn policy(parallel: Parallelism) -> RunPolicy {
+pub fn run_policy(parallel: Parallelism) -> RunPolicy {
     RunPolicy {
-        on_unit_fail: OnTaskFail::Stop,
+        on_task_fail: OnTaskFail::Stop,
         parallel,
         max_workers: 0,
-        max_iterations: 1,
+        max_rounds: 1,
         batch_size: 0,
-        wants_contracts: false,
-        hub_k: 0,
+        requires_contracts: false,
+        hub_dependents: 0,
         skips_verification: false,
     }
 }
@@ -238,10 +246,10 @@ mod tests {
     #[test]
     fn nothing_is_said_in_many_ways() {
         for value in ["", " ", "none", "None.", "*none*", "`none`", "none (first session)", "—", "N/A"] {
-            assert!(says_nothing(value), "{value}");
+            assert!(is_nothing(value), "{value}");
         }
         for value in ["1", "nonexistent.rs", "Session 1", "no-op.sh"] {
-            assert!(!says_nothing(value), "{value}");
+            assert!(!is_nothing(value), "{value}");
         }
     }
 }

@@ -25,8 +25,8 @@ fn places_are_bytes_of_the_file_whatever_ends_its_lines() {
         let document = MarkdownDocument::read(text);
         let found: Vec<_> = document.headings.iter().map(|heading| heading.span.clone()).collect();
         assert_eq!(found, places, "{text:?}");
-        let line = document.line(places[1].start);
-        assert_eq!(line, document.line(places[0].start) + 1, "{text:?}");
+        let line = document.line_number(places[1].start);
+        assert_eq!(line, document.line_number(places[0].start) + 1, "{text:?}");
         assert!(document.headings.iter().all(|heading| !heading.is_indented), "{text:?}");
     }
 }
@@ -35,14 +35,14 @@ fn places_are_bytes_of_the_file_whatever_ends_its_lines() {
 fn a_section_ends_at_the_next_heading_of_its_level() {
     let text = "# A\n## B\n### C\n## D\n# E\n";
     let document = MarkdownDocument::read(text);
-    let sections: Vec<_> = document.sections().into_iter().map(|span| document.slice(span)).collect();
+    let sections: Vec<_> = document.section_ranges().into_iter().map(|span| document.slice(span)).collect();
     assert_eq!(sections, ["# A\n## B\n### C\n## D\n", "## B\n### C\n", "### C\n", "## D\n", "# E\n"]);
 }
 
 #[test]
 fn a_front_matter_is_read_where_it_is_closed() {
     let document = MarkdownDocument::read("---\ntype: plan\ncontract_version: \"2\"\n- x: y\n---\n# A\n");
-    assert_eq!(document.front_value("Contract_Version").map(|field| field.value), Some("2"));
+    assert_eq!(document.front_matter_field("Contract_Version").map(|field| field.value), Some("2"));
     assert_eq!(document.front_matter.len(), 2);
     let document = MarkdownDocument::read("---\ntype: plan\n# A\n");
     assert_eq!((document.front_matter.len(), document.headings.len()), (0, 1));
@@ -52,7 +52,8 @@ fn a_front_matter_is_read_where_it_is_closed() {
 fn code_is_known_with_what_it_holds() {
     let text = "- item\n  ```sh\n  a\n    b\n  ```\n\n~~~~\n```\n~~~\n~~~~\n\n    indented\n";
     let document = MarkdownDocument::read(text);
-    let found: Vec<_> = document.code.iter().map(|code| (code.info, document.code_text(code), code.is_open)).collect();
+    let found: Vec<_> =
+        document.code_blocks.iter().map(|code| (code.info, document.dedented_code(code), code.is_open)).collect();
     assert_eq!(
         found,
         [
@@ -78,8 +79,8 @@ fn an_open_fence_is_told() {
 #[test]
 fn every_line_is_one_of_the_text() {
     let text = "a\r\nb\rc\n\nd";
-    let rows: Vec<_> = lines(text, 0..text.len()).map(|row| &text[row]).collect();
+    let rows: Vec<_> = line_ranges(text, 0..text.len()).map(|row| &text[row]).collect();
     assert_eq!(rows, ["a", "b", "c", "", "d"]);
-    assert_eq!(lines("a\n", 0..2).count(), 1);
-    assert_eq!(lines("", 0..0).count(), 0);
+    assert_eq!(line_ranges("a\n", 0..2).count(), 1);
+    assert_eq!(line_ranges("", 0..0).count(), 0);
 }

@@ -5,15 +5,15 @@
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Deed<'w> {
     /// It works in this folder.
-    In(&'w str),
+    InFolder(&'w str),
     /// It takes another repository or work tree than that of its folder, by this word.
-    Elsewhere(&'w str),
+    RedirectsGit(&'w str),
     /// It reaches what is shared, by these words.
-    Shared(String),
+    ReachesShared(String),
 }
 
 /// What is always shared, whatever comes after it.
-const SHARED: [&str; 24] = [
+const SHARED_COMMANDS: [&str; 24] = [
     "bisect",
     "clean",
     "config",
@@ -41,35 +41,35 @@ const SHARED: [&str; 24] = [
 ];
 /// What of it only tells, by the first word behind the command; nothing at all where that is empty. Those that the
 /// rules of the session's settings deny as a whole, `git stash` say, are not among them.
-const TELLS: [(&str, &[&str]); 3] =
+const READ_ONLY: [(&str, &[&str]); 3] =
     [("notes", &["", "list", "show"]), ("remote", &["", "-v", "--verbose", "get-url"]), ("sparse-checkout", &["list"])];
 /// What has `git branch` and `git tag` show names instead of making one.
-const LISTS: [&str; 8] =
+const LIST_OPTIONS: [&str; 8] =
     ["--list", "--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort", "--format"];
 /// What has them change what is there, whether or not they list as well.
-const CHANGES: [&str; 7] =
+const CHANGE_OPTIONS: [&str; 7] =
     ["--delete", "--move", "--copy", "--force", "--edit-description", "--set-upstream-to", "--unset-upstream"];
 
 /// What is remarkable about a call of git with these arguments, in its order.
-pub(super) fn deeds(arguments: &[String]) -> Vec<Deed<'_>> {
+pub(super) fn git_actions(arguments: &[String]) -> Vec<Deed<'_>> {
     let mut deeds = Vec::new();
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {
         let long = word.split('=').next().unwrap_or_default();
         if word == "-C" {
-            deeds.extend(rest.next().map(|folder| Deed::In(folder)));
+            deeds.extend(rest.next().map(|folder| Deed::InFolder(folder)));
         } else if word == "-c" || long == "--config-env" {
             let setting = if word.contains('=') { word.split_once('=').map(|(_, setting)| setting) } else { None };
             let setting = setting.or_else(|| rest.next().map(String::as_str)).unwrap_or_default();
             let name = setting.to_ascii_lowercase();
             // Another name for anything at all, and another work tree.
             if name.starts_with("alias.") || name.starts_with("core.worktree") {
-                deeds.push(Deed::Elsewhere(setting));
+                deeds.push(Deed::RedirectsGit(setting));
             }
         } else if matches!(long, "--git-dir" | "--work-tree" | "--namespace") {
-            deeds.push(Deed::Elsewhere(word));
+            deeds.push(Deed::RedirectsGit(word));
         } else if !word.starts_with('-') {
-            deeds.extend(shared(word, rest.as_slice()).map(Deed::Shared));
+            deeds.extend(shared_command(word, rest.as_slice()).map(Deed::ReachesShared));
             break;
         }
     }
@@ -77,14 +77,14 @@ pub(super) fn deeds(arguments: &[String]) -> Vec<Deed<'_>> {
 }
 
 /// The words by which a command of git reaches what is shared.
-fn shared(command: &str, arguments: &[String]) -> Option<String> {
+fn shared_command(command: &str, arguments: &[String]) -> Option<String> {
     let culprit = match command {
         _ if only_tells(command, arguments) => None,
-        _ if SHARED.contains(&command) => return Some(command.to_owned()),
+        _ if SHARED_COMMANDS.contains(&command) => return Some(command.to_owned()),
         "reset" => arguments.iter().find(|word| is_one_of(word, &["--hard", "--merge", "--keep"])),
         "checkout" => switches_to(arguments),
-        "branch" => names(arguments, "cCdDfmMu"),
-        "tag" => names(arguments, "adfmsu"),
+        "branch" => changed_name(arguments, "cCdDfmMu"),
+        "tag" => changed_name(arguments, "adfmsu"),
         "reflog" => arguments.first().filter(|word| matches!(word.as_str(), "expire" | "delete" | "drop")),
         _ => None,
     };
@@ -96,7 +96,8 @@ fn only_tells(command: &str, arguments: &[String]) -> bool {
     let first = arguments.first().map(String::as_str).unwrap_or_default();
     // `git remote -v` takes a command behind it all the same.
     let is_more = first == "-v" || first == "--verbose";
-    TELLS.iter().any(|(name, words)| *name == command && words.contains(&first)) && !(is_more && arguments.len() > 1)
+    READ_ONLY.iter().any(|(name, words)| *name == command && words.contains(&first))
+        && !(is_more && arguments.len() > 1)
 }
 
 /// What `git checkout` would switch to. After `--`, and where it begins with a dot, only files are meant.
@@ -104,7 +105,7 @@ fn switches_to(arguments: &[String]) -> Option<&String> {
     let before: Vec<&String> = arguments.iter().take_while(|word| *word != "--").collect();
     let names_files = before.len() + 1 < arguments.len();
     let is_option = |word: &&&String| {
-        letters(word).contains(['b', 'B', 'd']) || is_one_of(word, &["--orphan", "--detach", "--track"])
+        option_letters(word).contains(['b', 'B', 'd']) || is_one_of(word, &["--orphan", "--detach", "--track"])
     };
     let is_name = |word: &&&String| {
         let is_branch = word.as_str() == "-" || !word.starts_with('-');
@@ -114,16 +115,17 @@ fn switches_to(arguments: &[String]) -> Option<&String> {
 }
 
 /// What `git branch` or `git tag` would make or change; these letters change something.
-fn names<'w>(arguments: &'w [String], changing: &str) -> Option<&'w String> {
-    let changes =
-        |word: &&String| letters(word).contains(|letter| changing.contains(letter)) || is_one_of(word, &CHANGES);
-    let lists = |word: &String| letters(word).contains('l') || is_one_of(word, &LISTS);
+fn changed_name<'w>(arguments: &'w [String], changing: &str) -> Option<&'w String> {
+    let changes = |word: &&String| {
+        option_letters(word).contains(|letter| changing.contains(letter)) || is_one_of(word, &CHANGE_OPTIONS)
+    };
+    let lists = |word: &String| option_letters(word).contains('l') || is_one_of(word, &LIST_OPTIONS);
     let named = || arguments.iter().find(|word| !word.starts_with('-')).filter(|_| !arguments.iter().any(lists));
     arguments.iter().find(changes).or_else(named)
 }
 
 /// The letters of a word that is options of one letter each.
-fn letters(word: &str) -> &str {
+fn option_letters(word: &str) -> &str {
     word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default()
 }
 
@@ -139,9 +141,9 @@ mod tests {
 
     fn deed(line: &str) -> Option<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        deeds(&words).iter().find(|deed| !matches!(deed, Deed::In(_))).map(|deed| match deed {
-            Deed::Elsewhere(word) | Deed::In(word) => format!("elsewhere: {word}"),
-            Deed::Shared(words) => words.clone(),
+        git_actions(&words).iter().find(|deed| !matches!(deed, Deed::InFolder(_))).map(|deed| match deed {
+            Deed::RedirectsGit(word) | Deed::InFolder(word) => format!("elsewhere: {word}"),
+            Deed::ReachesShared(words) => words.clone(),
         })
     }
 
@@ -196,6 +198,6 @@ mod tests {
         ] {
             assert_eq!(deed(line).as_deref(), expected, "{line}");
         }
-        assert_eq!(deeds(&["-C".to_owned(), "sub".to_owned()]), [Deed::In("sub")]);
+        assert_eq!(git_actions(&["-C".to_owned(), "sub".to_owned()]), [Deed::InFolder("sub")]);
     }
 }

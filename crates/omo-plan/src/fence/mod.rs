@@ -15,10 +15,10 @@ use std::fmt;
 use omo_core::messages::checks::inline_code;
 use serde::{Deserialize, Serialize};
 
-use crate::paths::covers;
+use crate::paths::path_covers;
 
 /// The form of the rules' file.
-pub const VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 1;
 
 /// What holds for the session of one group, as it lies beside the session's settings. Every path is absolute, real,
 /// and written with `/`.
@@ -28,13 +28,13 @@ pub struct FenceRules {
     /// [`VERSION`].
     pub version: u32,
     /// The top of the checkout that its user works in.
-    pub main: String,
+    pub main_checkout: String,
     /// Folders outside of the worktree that it may write to: that of its temporary files.
     pub writable: Vec<String>,
     /// Folders in the main checkout that its commands may name: where the logs of its checks lie.
     pub readable: Vec<String>,
     /// What its group is never to touch, as the plan has it.
-    pub never: Vec<String>,
+    pub never_touch: Vec<String>,
 }
 
 /// The fence around one session.
@@ -57,7 +57,7 @@ pub enum ToolAction<'a> {
     /// Have a shell run this.
     Run(&'a str),
     /// Start an agent that works somewhere else.
-    SendAway,
+    SpawnAgent,
 }
 
 /// Gives the place that a path means once every link on the way is followed, whether or not anything is there; `None`
@@ -68,21 +68,21 @@ pub type ResolvePath<'a> = &'a dyn Fn(&str) -> Option<String>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FenceRefusal {
     /// A file elsewhere.
-    Outside(String),
+    OutsideWorktree(String),
     /// A file that is never to be touched, and the pattern that says so.
-    Never(String, String),
+    NeverTouch(String, String),
     /// A file of git's own.
-    OfGit(String),
+    GitInternal(String),
     /// A folder elsewhere, to go on in.
-    Leaves(String),
+    LeavesWorktree(String),
     /// Something in the main checkout.
-    Main(String),
+    MainCheckout(String),
     /// A command of git that reaches what is shared.
-    Git(String),
+    SharedGit(String),
     /// A word that has git work elsewhere.
-    Steers(String),
+    RedirectsGit(String),
     /// An agent that works somewhere else.
-    SendsAway,
+    SpawnsAgent,
     /// It cannot be told what is about to be done.
     Unclear(&'static str),
 }
@@ -92,26 +92,28 @@ impl fmt::Display for FenceRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("This session works in a worktree of its own, and ")?;
         match self {
-            Self::Outside(path) => {
-                let path = path_of(path);
+            Self::OutsideWorktree(path) => {
+                let path = quoted_path(path);
                 write!(f, "{path} is not in it. Use the file in the worktree, or $TMPDIR for temporary files")?;
             }
-            Self::Never(path, pattern) => {
-                let (path, pattern) = (path_of(path), path_of(pattern));
+            Self::NeverTouch(path, pattern) => {
+                let (path, pattern) = (quoted_path(path), quoted_path(pattern));
                 write!(f, "{path} is in the never-touch list of its plan, as {pattern}. Do without it")?;
             }
-            Self::OfGit(path) => write!(f, "{} belongs to git. Leave it as it is", path_of(path))?,
-            Self::Leaves(path) => {
-                write!(f, "{} is not in it. Name files from a folder of the worktree", path_of(path))?;
+            Self::GitInternal(path) => write!(f, "{} belongs to git. Leave it as it is", quoted_path(path))?,
+            Self::LeavesWorktree(path) => {
+                write!(f, "{} is not in it. Name files from a folder of the worktree", quoted_path(path))?;
             }
-            Self::Main(path) => write!(f, "{} is not in it. Use the file in the worktree", path_of(path))?,
-            Self::Git(words) => {
+            Self::MainCheckout(path) => write!(f, "{} is not in it. Use the file in the worktree", quoted_path(path))?,
+            Self::SharedGit(words) => {
                 let words = inline_code(words, 80);
                 write!(f, "`git {words}` reaches beyond it. `git restore FILE` puts a file back, and omo brings the ")?;
                 f.write_str("work together")?;
             }
-            Self::Steers(word) => write!(f, "`{}` has git work elsewhere. Use git without it", inline_code(word, 80))?,
-            Self::SendsAway => f.write_str("so do its agents. Start them without isolation")?,
+            Self::RedirectsGit(word) => {
+                write!(f, "`{}` has git work elsewhere. Use git without it", inline_code(word, 80))?;
+            }
+            Self::SpawnsAgent => f.write_str("so do its agents. Start them without isolation")?,
             Self::Unclear(why) => {
                 write!(f, "omo cannot tell what this would do: {why}. Try it once more, in smaller steps")?;
             }
@@ -120,7 +122,7 @@ impl fmt::Display for FenceRefusal {
     }
 }
 
-fn path_of(path: &str) -> String {
+fn quoted_path(path: &str) -> String {
     format!("`{}`", inline_code(path, 200))
 }
 
@@ -129,54 +131,54 @@ impl WorktreeFence<'_> {
     pub fn refusal(&self, deed: ToolAction, folder: Option<&str>, real: ResolvePath) -> Option<FenceRefusal> {
         let folder = folder.and_then(real).unwrap_or_else(|| self.root.to_owned());
         match deed {
-            ToolAction::Write(path) => self.write(&folder, path, real).err(),
-            ToolAction::SendAway => Some(FenceRefusal::SendsAway),
-            ToolAction::Run(command) => commands::judge(self, command, folder, real).err(),
+            ToolAction::Write(path) => self.check_write(&folder, path, real).err(),
+            ToolAction::SpawnAgent => Some(FenceRefusal::SpawnsAgent),
+            ToolAction::Run(command) => commands::check_command_line(self, command, folder, real).err(),
         }
     }
 
-    fn write(&self, folder: &str, path: &str, real: ResolvePath) -> Result<(), FenceRefusal> {
-        let plain = place::resolve(folder, path);
-        for place in places(folder, path, real)? {
-            if !self.holds(&place) {
-                return Err(FenceRefusal::Outside(path.to_owned()));
+    fn check_write(&self, folder: &str, path: &str, real: ResolvePath) -> Result<(), FenceRefusal> {
+        let plain = place::resolve_path(folder, path);
+        for place in resolved_places(folder, path, real)? {
+            if !self.may_write(&place) {
+                return Err(FenceRefusal::OutsideWorktree(path.to_owned()));
             }
-            self.touch(&place, path)?;
+            self.check_touch(&place, path)?;
         }
-        self.touch(&plain, path)
+        self.check_touch(&plain, path)
     }
 
     /// Whether the session may write at a place.
-    fn holds(&self, place: &str) -> bool {
-        place::below(place, self.root).is_some() || any_holds(&self.rules.writable, place)
+    fn may_write(&self, place: &str) -> bool {
+        place::path_below(place, self.root).is_some() || is_in_any(&self.rules.writable, place)
     }
 
     /// Whether a place lies in the main checkout, and is none that the session may name.
-    fn is_of_main(&self, place: &str) -> bool {
-        let (main, folded) = (self.rules.main.to_ascii_lowercase(), place.to_ascii_lowercase());
+    fn is_in_main(&self, place: &str) -> bool {
+        let (main, folded) = (self.rules.main_checkout.to_ascii_lowercase(), place.to_ascii_lowercase());
         // A file system may take both cases for one.
-        place::below(&folded, &main).is_some() && !self.holds(place) && !any_holds(&self.rules.readable, place)
+        place::path_below(&folded, &main).is_some() && !self.may_write(place) && !is_in_any(&self.rules.readable, place)
     }
 
     /// What is in the worktree, and to be left alone even so.
-    fn touch(&self, place: &str, path: &str) -> Result<(), FenceRefusal> {
-        let Some(inner) = place::below(place, self.root) else { return Ok(()) };
+    fn check_touch(&self, place: &str, path: &str) -> Result<(), FenceRefusal> {
+        let Some(inner) = place::path_below(place, self.root) else { return Ok(()) };
         if inner.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
-            return Err(FenceRefusal::OfGit(path.to_owned()));
+            return Err(FenceRefusal::GitInternal(path.to_owned()));
         }
-        let never = self.rules.never.iter().find(|never| covers(never, inner));
-        never.map_or(Ok(()), |never| Err(FenceRefusal::Never(path.to_owned(), never.clone())))
+        let never = self.rules.never_touch.iter().find(|never| path_covers(never, inner));
+        never.map_or(Ok(()), |never| Err(FenceRefusal::NeverTouch(path.to_owned(), never.clone())))
     }
 }
 
-fn any_holds(folders: &[String], place: &str) -> bool {
-    folders.iter().any(|folder| place::below(place, folder).is_some())
+fn is_in_any(folders: &[String], place: &str) -> bool {
+    folders.iter().any(|folder| place::path_below(place, folder).is_some())
 }
 
 /// Every place that a path may mean: `..` behind a link is taken in the one way by a shell, in the other by the
 /// client.
-fn places(folder: &str, path: &str, real: ResolvePath) -> Result<Vec<String>, FenceRefusal> {
-    let plain = place::resolve(folder, path);
+fn resolved_places(folder: &str, path: &str, real: ResolvePath) -> Result<Vec<String>, FenceRefusal> {
+    let plain = place::resolve_path(folder, path);
     let written = if place::is_absolute(path) { path.to_owned() } else { format!("{folder}/{path}") };
     let spellings = if place::leads_up(&written) { vec![plain, written] } else { vec![plain] };
     let places: Option<Vec<String>> = spellings.iter().map(|spelling| real(spelling)).collect();

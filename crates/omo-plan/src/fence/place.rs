@@ -6,7 +6,7 @@ pub(super) fn is_absolute(path: &str) -> bool {
 }
 
 /// The place that a path names, without `.`, `..` and double signs; a relative one is taken from `folder`.
-pub(super) fn resolve(folder: &str, path: &str) -> String {
+pub(super) fn resolve_path(folder: &str, path: &str) -> String {
     let (top, rest) = if is_absolute(path) { ("", path) } else { (folder, path) };
     let mut parts: Vec<&str> = Vec::new();
     for part in top.split('/').chain(rest.split('/')) {
@@ -21,7 +21,7 @@ pub(super) fn resolve(folder: &str, path: &str) -> String {
 }
 
 /// What of a place lies below a folder: nothing for the folder itself, `None` for what is elsewhere.
-pub(super) fn below<'p>(place: &'p str, folder: &str) -> Option<&'p str> {
+pub(super) fn path_below<'p>(place: &'p str, folder: &str) -> Option<&'p str> {
     let rest = place.strip_prefix(folder.trim_end_matches('/'))?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
@@ -46,7 +46,7 @@ mod tests {
             ("/", "/"),
             ("C:/x/../y", "C:/y"),
         ] {
-            assert_eq!(resolve("/w/s", path), place, "{path}");
+            assert_eq!(resolve_path("/w/s", path), place, "{path}");
         }
     }
 
@@ -59,7 +59,7 @@ mod tests {
             ("/w2/a", "/w", None),
             ("/", "/w", None),
         ] {
-            assert_eq!(below(place, folder), rest, "{place} {folder}");
+            assert_eq!(path_below(place, folder), rest, "{place} {folder}");
         }
     }
 }

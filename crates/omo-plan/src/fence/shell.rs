@@ -13,9 +13,9 @@ pub(super) const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"]
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A program with its arguments.
-    Command(Simple),
+    Simple(Simple),
     /// What runs in a shell of its own: nothing that it does to its folder outlives it.
-    Group(Vec<Part>),
+    Subshell(Vec<Part>),
 }
 
 /// A simple command.
@@ -24,12 +24,12 @@ pub(super) struct Simple {
     /// Its words, without their quotes. A substitution stands there as `$()`, that of `pwd` as `$PWD`.
     pub(super) words: Vec<String>,
     /// The files that it writes its output to; `2>&1` names none.
-    pub(super) targets: Vec<String>,
+    pub(super) written_files: Vec<String>,
 }
 
 /// Reads a command line; `None` where it is nested too deeply.
-pub(super) fn read(text: &str) -> Option<Vec<Part>> {
-    let mut reader = Reader::of(text, 0);
+pub(super) fn parse_command_line(text: &str) -> Option<Vec<Part>> {
+    let mut reader = Reader::new(text, 0);
     let parts = reader.parts(false);
     (!reader.is_too_deep).then_some(parts)
 }
@@ -74,7 +74,7 @@ impl Building {
     fn end_word(&mut self) {
         if let Some(word) = self.word.take() {
             self.shells += usize::from(!self.is_target && SHELLS.contains(&base_name(&word)));
-            if self.is_target { &mut self.command.targets } else { &mut self.command.words }.push(word);
+            if self.is_target { &mut self.command.written_files } else { &mut self.command.words }.push(word);
             self.is_target = false;
         }
         self.is_quoted = false;
@@ -93,13 +93,13 @@ impl Building {
         (self.is_target, self.is_piped, self.shells) = (false, false, 0);
         let command = std::mem::take(&mut self.command);
         if command != Simple::default() {
-            self.parts.push(Part::Command(command));
+            self.parts.push(Part::Simple(command));
         }
     }
 }
 
 impl<'t> Reader<'t> {
-    fn of(text: &'t str, depth: usize) -> Self {
+    fn new(text: &'t str, depth: usize) -> Self {
         Self { chars: text.chars().peekable(), waiting: Vec::new(), depth, sums: 0, is_too_deep: false }
     }
 
@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
                 '(' => {
                     self.end_command(&mut building);
                     let group = self.group();
-                    building.parts.push(Part::Group(group));
+                    building.parts.push(Part::Subshell(group));
                 }
                 '#' if building.word.is_none() => while self.chars.next_if(|char| *char != '\n').is_some() {},
                 '>' => {
@@ -160,8 +160,8 @@ impl<'t> Reader<'t> {
         if building.is_piped && building.shells > 0 {
             self.waiting.iter_mut().for_each(|waiting| waiting.is_script = true);
             if let Some(script) = building.parts.last().and_then(written) {
-                let group = self.within(&script, true);
-                building.parts.push(Part::Group(group));
+                let group = self.nested_text(&script, true);
+                building.parts.push(Part::Subshell(group));
             }
         }
         building.end_command();
@@ -225,7 +225,7 @@ impl<'t> Reader<'t> {
         if self.chars.next_if_eq(&'(').is_some() {
             let group = self.group();
             building.word.get_or_insert_default().push_str(if is_pwd(&group) { "PWD" } else { "()" });
-            building.parts.push(Part::Group(group));
+            building.parts.push(Part::Subshell(group));
         }
     }
 
@@ -235,14 +235,14 @@ impl<'t> Reader<'t> {
             let escaped = (char == '\\').then(|| self.chars.next_if(|next| matches!(next, '$' | '`' | '\\'))).flatten();
             inner.push(escaped.unwrap_or(char));
         }
-        let group = self.within(&inner, true);
+        let group = self.nested_text(&inner, true);
         building.word.get_or_insert_default().push_str(if is_pwd(&group) { "$PWD" } else { "$()" });
-        building.parts.push(Part::Group(group));
+        building.parts.push(Part::Subshell(group));
     }
 
     /// Reads another text, one level down: a script, or one in which only substitutions are run.
-    fn within(&mut self, text: &str, is_script: bool) -> Vec<Part> {
-        let mut reader = Reader::of(text, self.depth);
+    fn nested_text(&mut self, text: &str, is_script: bool) -> Vec<Part> {
+        let mut reader = Reader::new(text, self.depth);
         let parts = reader.nested(|reader| if is_script { reader.parts(false) } else { reader.substitutions() });
         self.is_too_deep |= reader.is_too_deep;
         parts
@@ -285,8 +285,8 @@ impl<'t> Reader<'t> {
                 body.push('\n');
             }
             if waiting.is_script || !waiting.is_literal {
-                let group = self.within(&body, waiting.is_script);
-                building.parts.push(Part::Group(group));
+                let group = self.nested_text(&body, waiting.is_script);
+                building.parts.push(Part::Subshell(group));
             }
         }
     }
@@ -308,7 +308,7 @@ impl<'t> Reader<'t> {
 
 /// What a command writes, where its words tell.
 fn written(part: &Part) -> Option<String> {
-    let Part::Command(command) = part else { return None };
+    let Part::Simple(command) = part else { return None };
     // Others may stand before it: `then echo`, `command printf`.
     let mut words = command.words.iter().skip_while(|word| !matches!(base_name(word), "echo" | "printf"));
     words.next()?;
@@ -317,7 +317,7 @@ fn written(part: &Part) -> Option<String> {
 
 /// Whether a substitution stands for the folder that the shell is in.
 fn is_pwd(group: &[Part]) -> bool {
-    matches!(group, [Part::Command(simple)] if simple.targets.is_empty() && simple.words == ["pwd"])
+    matches!(group, [Part::Simple(simple)] if simple.written_files.is_empty() && simple.words == ["pwd"])
 }
 
 /// The name of a program at the end of its path.
@@ -333,9 +333,9 @@ mod tests {
     /// As one line: words parted by `_`, targets behind `>`, groups in parentheses.
     fn shown(parts: &[Part]) -> String {
         let show = |part: &Part| match part {
-            Part::Group(inner) => format!("({})", shown(inner)),
-            Part::Command(simple) => {
-                let targets = simple.targets.iter().map(|target| format!(">{target}"));
+            Part::Subshell(inner) => format!("({})", shown(inner)),
+            Part::Simple(simple) => {
+                let targets = simple.written_files.iter().map(|target| format!(">{target}"));
                 simple.words.iter().cloned().chain(targets).collect::<Vec<_>>().join("_")
             }
         };
@@ -383,16 +383,16 @@ mod tests {
             ("\\", ""),
             (")", ""),
         ] {
-            assert_eq!(shown(&read(text).unwrap()), expected, "{text}");
+            assert_eq!(shown(&parse_command_line(text).unwrap()), expected, "{text}");
         }
     }
 
     #[test]
     fn what_is_nested_too_deeply_is_not_read() {
         let nested = |depth: usize| format!("{}git push{}", "$(".repeat(depth), ")".repeat(depth));
-        assert!(read(&nested(MAX_DEPTH)).is_some());
-        assert_eq!(read(&nested(MAX_DEPTH + 1)), None);
-        assert_eq!(read(&"(".repeat(1_000_000)), None);
-        assert_eq!(read(&"\"$(".repeat(1_000_000)), None);
+        assert!(parse_command_line(&nested(MAX_DEPTH)).is_some());
+        assert_eq!(parse_command_line(&nested(MAX_DEPTH + 1)), None);
+        assert_eq!(parse_command_line(&"(".repeat(1_000_000)), None);
+        assert_eq!(parse_command_line(&"\"$(".repeat(1_000_000)), None);
     }
 }

@@ -4,35 +4,35 @@
 use std::ops::Range;
 
 use crate::diagnostic::Code;
-use crate::document::{MarkdownDocument, lines};
-use crate::labels::item;
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::split_list_marker;
 use crate::model::{FileAction, FileUse};
-use crate::paths::normal;
+use crate::paths::normalize_path;
 use crate::pattern::Pattern;
 
-use super::verify::code_span;
+use super::verify::split_code_span;
 
 /// A file or a pattern, and the bytes that it stands in, with its backticks.
 pub type NamedFile = (FileUse, Range<usize>);
 
 /// Reads the items of a `Files` label. One below an item without a file of its own takes over what that
 /// one says is done.
-pub fn read(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
+pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
     let mut found = Vec::new();
     let mut above = FileAction::Modify;
-    for line in lines(document.text, value) {
+    for line in line_ranges(document.text, value) {
         if document.code_at(line.start).is_some() {
             continue;
         }
-        let (_, row) = item(document.slice(line.clone()));
-        let (said, rest) = action(row);
-        let names = names(rest);
+        let (_, row) = split_list_marker(document.slice(line.clone()));
+        let (said, rest) = split_action(row);
+        let names = read_names(rest);
         if names.is_empty() {
             above = said.unwrap_or(above);
         }
         found.extend(names.into_iter().map(|name| {
             let (path, lines) = without_lines(name.text);
-            let (noted, lines_noted) = note(name.note);
+            let (noted, lines_noted) = read_remark(name.note);
             let action = noted.or(said).unwrap_or(above);
             let lines = lines.or(lines_noted).map(str::to_owned);
             // What is behind a name is the same in the row and in the line.
@@ -48,13 +48,13 @@ pub fn read(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFi
 static ACTION: Pattern = Pattern::new(r"^[*_]*([A-Za-z]+)(?:(?:[^A-Za-z/.`:][^/.`:]*)?:[*_ ]*|\s*(`))");
 
 /// What an item says is done, and what it says behind that.
-fn action(row: &str) -> (Option<FileAction>, &str) {
-    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((action_of(word)?, code, rest)));
+fn split_action(row: &str) -> (Option<FileAction>, &str) {
+    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_action(word)?, code, rest)));
     let Some((action, code, rest)) = found else { return (None, row) };
     (Some(action), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
 }
 
-fn action_of(word: &str) -> Option<FileAction> {
+fn parse_action(word: &str) -> Option<FileAction> {
     match word.to_ascii_lowercase().as_str() {
         "create" | "add" | "new" => Some(FileAction::Create),
         "modify" | "edit" | "update" | "change" | "rename" | "move" => Some(FileAction::Modify),
@@ -74,13 +74,13 @@ struct Name<'a> {
 }
 
 /// The names in a text: the first one, and others that are joined to it.
-fn names(text: &str) -> Vec<Name<'_>> {
+fn read_names(text: &str) -> Vec<Name<'_>> {
     let mut found = Vec::new();
     let Some(first) = text.find('`') else { return plain_names(text) };
     let mut rest = text.get(first..).unwrap_or_default();
-    while let Some((name, behind)) = code_span(rest) {
+    while let Some((name, behind)) = split_code_span(rest) {
         let (between, more) = behind.split_at(behind.find('`').unwrap_or(behind.len()));
-        let (near, far) = at_comma(between);
+        let (near, far) = split_at_comma(between);
         if !name.trim().is_empty() {
             found.push(Name { text: name, left: rest.len(), length: rest.len() - behind.len(), note: near });
         }
@@ -113,7 +113,7 @@ fn plain_names(text: &str) -> Vec<Name<'_>> {
 }
 
 /// A text before and behind its first comma that is in no remark.
-fn at_comma(text: &str) -> (&str, &str) {
+fn split_at_comma(text: &str) -> (&str, &str) {
     let remark = text.find('(').filter(|open| text.find(',').is_some_and(|comma| *open < comma));
     let from = remark.map_or(0, |open| text.find(')').unwrap_or(open));
     let comma = text.get(from..).and_then(|rest| rest.find(',')).map(|comma| from + comma);
@@ -128,11 +128,11 @@ fn without_remark(between: &str) -> String {
 }
 
 /// What a remark such as `(new)` or `(lines 3-5)` says of the file before it.
-fn note(text: &str) -> (Option<FileAction>, Option<&str>) {
+fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
     let inside = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
     let (first, rest) = inside.map_or(("", ""), |inside| inside.split_once([' ', ',', ':']).unwrap_or((inside, "")));
     let is_lines = matches!(first.to_ascii_lowercase().as_str(), "line" | "lines") && !rest.trim().is_empty();
-    (action_of(first), is_lines.then_some(rest.trim()))
+    (parse_action(first), is_lines.then_some(rest.trim()))
 }
 
 /// Whether a word without code around it is a path: `none` and prose are not.
@@ -150,9 +150,9 @@ fn without_lines(name: &str) -> (&str, Option<&str>) {
 }
 
 /// What is wrong with a path.
-pub fn complaint(path: &str) -> Option<(Code, String)> {
+pub fn path_problem(path: &str) -> Option<(Code, String)> {
     let shown = omo_core::text::sanitize(path, 80);
-    let Some(plain) = normal(path) else {
+    let Some(plain) = normalize_path(path) else {
         return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
     };
     if plain.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
@@ -200,7 +200,7 @@ mod tests {
             ("```\n- Create: `x`\n```", ""),
         ] {
             let document = MarkdownDocument::read(text);
-            let found = read(&document, 0..text.len());
+            let found = read_files(&document, 0..text.len());
             let shown = found.iter().map(|(file, _)| {
                 format!("{:?} {} {}", file.action, file.path, file.lines.as_deref().unwrap_or_default())
                     .trim()
@@ -228,9 +228,9 @@ mod tests {
             ("./src/a.rs", Some(Code::PathNotNormal)),
             ("src//a.rs", Some(Code::PathNotNormal)),
         ] {
-            assert_eq!(complaint(path).map(|found| found.0), code, "{path}");
+            assert_eq!(path_problem(path).map(|found| found.0), code, "{path}");
         }
-        let told = complaint("a\\\u{1b}[2Jb").map(|found| found.1);
+        let told = path_problem("a\\\u{1b}[2Jb").map(|found| found.1);
         assert_eq!(told.as_deref(), Some("`a\\ [2Jb` is `a/ [2Jb`"));
     }
 }

@@ -10,12 +10,12 @@ use std::ops::Range;
 
 use omo_core::task_check::TaskCheck;
 
-use crate::document::{CodeBlock, MarkdownDocument, lines};
-use crate::labels::item;
+use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
+use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
 pub use expectation::StatedOutcome;
-use expectation::{Expectation, expectation};
+use expectation::{Expectation, parse_expectation};
 
 /// Code blocks that hold commands.
 const SHELLS: [&str; 9] = ["", "sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "cmd"];
@@ -26,7 +26,7 @@ pub struct StatedCheck {
     /// The command and what is expected of it.
     pub check: TaskCheck,
     /// What its end is said to be.
-    pub stated: StatedOutcome,
+    pub stated_outcome: StatedOutcome,
     /// What is expected is said in words that nothing is held to.
     pub is_expected_in_prose: bool,
     /// The command reads like a sentence.
@@ -44,41 +44,41 @@ enum Awaited {
 }
 
 /// Reads the checks of the value of a `Verify` label.
-pub fn read(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
+pub fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
     let mut found: Vec<StatedCheck> = Vec::new();
     let mut awaited = Awaited::Nothing;
     let mut done = value.start;
-    for line in lines(document.text, value.clone()) {
+    for line in line_ranges(document.text, value.clone()) {
         if line.start < done {
             continue;
         }
         let row = document.slice(line.clone());
         if let Some(code) = document.code_at(line.end.saturating_sub(1).max(line.start)) {
             done = code.span.end;
-            block(document, code, awaited, &mut found);
+            read_block(document, code, awaited, &mut found);
             awaited = Awaited::Nothing;
             continue;
         }
-        let (_, text) = item(row);
+        let (_, text) = split_list_marker(row);
         if text.is_empty() {
             continue;
         }
-        match keyword(text) {
+        match split_keyword(text) {
             (Awaited::Command, "") => awaited = Awaited::Command,
             (Awaited::Expectation, "") => awaited = Awaited::Expectation,
             (Awaited::Command, rest) => {
-                found.extend(command(rest, line.clone(), true));
+                found.extend(read_command(rest, line.clone(), true));
                 awaited = Awaited::Nothing;
             }
             (Awaited::Expectation, rest) => {
-                expect(found.last_mut(), rest);
+                apply_expectation(found.last_mut(), rest);
                 awaited = Awaited::Nothing;
             }
             (Awaited::Nothing, _) => {
                 match awaited {
-                    Awaited::Command => found.extend(command(text, line.clone(), true)),
-                    Awaited::Expectation => expect(found.last_mut(), text),
-                    Awaited::Nothing => found.extend(command(text, line.clone(), false)),
+                    Awaited::Command => found.extend(read_command(text, line.clone(), true)),
+                    Awaited::Expectation => apply_expectation(found.last_mut(), text),
+                    Awaited::Nothing => found.extend(read_command(text, line.clone(), false)),
                 }
                 awaited = Awaited::Nothing;
             }
@@ -94,18 +94,18 @@ static KEYWORD: Pattern = Pattern::new(
 );
 
 /// What a line is for, and what stands behind the word that says so.
-fn keyword(text: &str) -> (Awaited, &str) {
+fn split_keyword(text: &str) -> (Awaited, &str) {
     let Some(([command, code], rest)) = KEYWORD.read(text) else { return (Awaited::Nothing, text) };
     let kind = if command.is_empty() { Awaited::Expectation } else { Awaited::Command };
     (kind, text.get(text.len() - rest.len() - code.len()..).unwrap_or_default().trim_end())
 }
 
-fn block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>, awaited: Awaited, found: &mut Vec<StatedCheck>) {
-    let text = document.code_text(code);
+fn read_block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>, awaited: Awaited, found: &mut Vec<StatedCheck>) {
+    let text = document.dedented_code(code);
     if awaited == Awaited::Expectation {
         // More than one line of output is rarely the same twice: it is for people.
         let is_line = !text.is_empty() && !text.contains('\n');
-        expect(found.last_mut(), &if is_line { format!("`{text}`") } else { text });
+        apply_expectation(found.last_mut(), &if is_line { format!("`{text}`") } else { text });
         return;
     }
     let language = code.info.unwrap_or_default().split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
@@ -124,7 +124,7 @@ fn block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>, awaited: Awaited
         if is_alone { rows.into_iter().find(|row| !is_comment(row)).map(str::to_owned) } else { Some(rows.join("\n")) };
     found.extend(command.map(|command| StatedCheck {
         check: TaskCheck::new(command.trim()),
-        stated: StatedOutcome::Nothing,
+        stated_outcome: StatedOutcome::Nothing,
         is_expected_in_prose: false,
         is_prose: false,
         span: code.span.clone(),
@@ -132,8 +132,8 @@ fn block(document: &MarkdownDocument<'_>, code: &CodeBlock<'_>, awaited: Awaited
 }
 
 /// The check of a line. One that does not say that it is a command has to look like one.
-fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<StatedCheck> {
-    let (command, rest) = match code_span(text) {
+fn read_command(text: &str, span: Range<usize>, is_said: bool) -> Option<StatedCheck> {
+    let (command, rest) = match split_code_span(text) {
         Some((code, rest)) => (code.trim(), rest.trim()),
         None => (text.trim(), ""),
     };
@@ -147,36 +147,36 @@ fn command(text: &str, span: Range<usize>, is_said: bool) -> Option<StatedCheck>
     }
     let mut found = StatedCheck {
         check: TaskCheck::new(command),
-        stated: StatedOutcome::Nothing,
+        stated_outcome: StatedOutcome::Nothing,
         is_expected_in_prose: false,
         is_prose,
         span,
     };
     let rest = rest.trim_matches(|char: char| !char.is_alphanumeric() && !"`\"“”".contains(char));
     if !rest.is_empty() {
-        let rest = match keyword(rest) {
+        let rest = match split_keyword(rest) {
             (Awaited::Expectation, rest) => rest,
             _ => rest,
         };
-        expect(Some(&mut found), rest);
+        apply_expectation(Some(&mut found), rest);
     }
     Some(found)
 }
 
-fn expect(found: Option<&mut StatedCheck>, text: &str) {
+fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
     let Some(found) = found else { return };
-    let Expectation { expect, stated, is_prose } = expectation(text, &found.check.command);
+    let Expectation { expect, stated, is_prose } = parse_expectation(text, &found.check.command);
     // Of two expectations the first that says something counts.
-    if found.stated == StatedOutcome::Nothing {
+    if found.stated_outcome == StatedOutcome::Nothing {
         found.check.expect.exit = expect.exit;
-        found.stated = stated;
+        found.stated_outcome = stated;
     }
     found.check.expect.stdout_has = found.check.expect.stdout_has.take().or(expect.stdout_has);
     found.is_expected_in_prose |= is_prose;
 }
 
 /// The code that a text begins with, and what is behind it.
-pub fn code_span(text: &str) -> Option<(&str, &str)> {
+pub fn split_code_span(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim_start_matches('`');
     let sign = text.get(..text.len() - inner.len()).filter(|sign| !sign.is_empty())?;
     let mut from = 0;

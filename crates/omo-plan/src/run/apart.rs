@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Task, TaskGroup};
 use crate::run::event::{QuestionKind, RecordedProcess, RunResult};
-use crate::run::state::{CONTINUE, QuestionState, RunPhase, RunState, TaskStatus};
-use crate::run::verbs::MAX_LOST;
+use crate::run::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStatus};
+use crate::run::verbs::MAX_LOST_WORKERS;
 
 /// More sessions than this at once no machine is asked for.
-const MAX_AT_ONCE: usize = 16;
+const MAX_WORKERS: usize = 16;
 
 /// What the clients of sessions are started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct ClientPolicy {
     /// The user's branch, as git calls it, which moves to what they come to.
     pub branch: String,
     /// How many at the same time at most; 0 for as many as there can be.
-    pub max_at_once: u32,
+    pub max_workers: u32,
     /// What all of them together may spend, in millionths of a US dollar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_micros: Option<u64>,
@@ -56,7 +56,7 @@ pub struct ClientPolicy {
 
 impl ClientPolicy {
     /// The name of the remote repository that a session which is started somewhere else works with.
-    pub fn remote(&self) -> &str {
+    pub fn remote_name(&self) -> &str {
         self.launcher_remote.as_deref().unwrap_or("origin")
     }
 }
@@ -72,7 +72,7 @@ pub struct ParallelState {
     pub base: String,
     /// What their clients are started with.
     #[serde(default)]
-    pub terms: ClientPolicy,
+    pub policy: ClientPolicy,
     /// Each session that was begun, by its id.
     pub groups: BTreeMap<String, GroupState>,
     /// No client is started before then: a limit of use was met.
@@ -80,7 +80,7 @@ pub struct ParallelState {
     pub limited_until: Option<Timestamp>,
     /// Why the user's branch could not move to the tip.
     #[serde(default)]
-    pub land_refused: Option<String>,
+    pub landing_refusal: Option<String>,
     /// The user's branch has moved from the first of these commits to the second.
     pub landed: Option<(String, String)>,
     /// It had done so before the run went on.
@@ -104,21 +104,21 @@ pub struct GroupState {
     /// The process that works on it.
     pub process: Option<RecordedProcess>,
     /// Why it has failed, or the files that stand in the way of its merge.
-    pub why: Option<String>,
+    pub reason: Option<String>,
     /// The reference that keeps what was never merged.
-    pub kept: Option<String>,
+    pub rescue_ref: Option<String>,
     /// What its clients have cost, in millionths of a US dollar, as far as they said so.
     #[serde(default)]
     pub cost_micros: u64,
     /// So many clients have ended one after the other without beginning with a unit.
     #[serde(default)]
-    pub idle_ends: u32,
+    pub idle_exits: u32,
     /// Why it cannot go on by itself.
     #[serde(default)]
-    pub stuck: Option<String>,
+    pub stuck_reason: Option<String>,
     /// Why its work tree, or a branch of it on a remote repository, stays where it is.
     #[serde(default)]
-    pub left: Option<String>,
+    pub leftover_reason: Option<String>,
     /// It has to begin anew from what the run has come to, and not where it was.
     #[serde(default)]
     pub is_to_redo: bool,
@@ -177,38 +177,38 @@ pub enum ParallelAction<'a> {
 pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
 /// Decides what comes next.
-pub fn next<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
+pub fn next_action<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
     if apart.landed.is_some() {
         // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
-        let was_left_out = state.units.values().any(|unit| unit.status == TaskStatus::Skipped);
+        let was_left_out = state.tasks.values().any(|unit| unit.status == TaskStatus::Skipped);
         let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
-        return clean(state, apart, |_| true).unwrap_or(ParallelAction::End(result));
+        return clean_worktrees(state, apart, |_| true).unwrap_or(ParallelAction::End(result));
     }
-    let view = View { state, apart };
-    let running: Vec<&str> = view.where_is(|group| view.status(group) == Some(GroupStatus::Running));
+    let view = View { state, parallel: apart };
+    let running: Vec<&str> = view.ids_where(|group| view.status(group) == Some(GroupStatus::Running));
     if state.is_stopped {
-        return view.ended(running);
+        return view.end_action(running);
     }
     if let Some(asked) = view.question_of_all() {
         return asked;
     }
     // The wave that is not behind us: the first with a session that is not merged.
-    let Some(wave) = view.groups().filter(|group| !view.is_merged(group)).map(|group| group.stage).min() else {
-        return whole(state, apart);
+    let Some(wave) = view.groups().filter(|group| !view.is_merged(group)).map(|group| group.wave).min() else {
+        return after_all_merged(state, apart);
     };
     // All that came of the waves before is merged: their work trees would only take up room.
-    if let Some(clean) = clean(state, apart, |group| group.stage < wave) {
+    if let Some(clean) = clean_worktrees(state, apart, |group| group.wave < wave) {
         return clean;
     }
-    let of_wave = || view.groups().filter(move |group| group.stage == wave);
+    let of_wave = || view.groups().filter(move |group| group.wave == wave);
     // Those at its side finish what they do; nothing more is begun once one of them has failed.
     let has_failed = of_wave().any(|group| view.has_failed(group));
     if !has_failed {
-        let room = at_once(apart).saturating_sub(running.len());
+        let room = max_workers(apart).saturating_sub(running.len());
         let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
         // What an earlier try has left is put away before it is begun anew.
         let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
-        if let Some(clean) = clean(state, apart, is_left) {
+        if let Some(clean) = clean_worktrees(state, apart, is_left) {
             return clean;
         }
         if !ready.is_empty() {
@@ -225,14 +225,14 @@ pub fn next<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction
     if let Some(asked) = view.question(has_failed) {
         return asked;
     }
-    view.ended(running)
+    view.end_action(running)
 }
 
 /// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
 /// step that was added, or is done again, or another check of the whole. It goes on from where that branch is by then.
-pub fn has_more(state: &RunState) -> Option<&ParallelState> {
-    let apart = state.apart.as_ref().filter(|apart| apart.landed.is_some() && state.phase == RunPhase::Executing)?;
-    let view = View { state, apart };
+pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
+    let apart = state.parallel.as_ref().filter(|apart| apart.landed.is_some() && state.phase == RunPhase::Executing)?;
+    let view = View { state, parallel: apart };
     let is_checked = (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
     (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
 }
@@ -240,16 +240,16 @@ pub fn has_more(state: &RunState) -> Option<&ParallelState> {
 /// Whether a person has accepted that clients are billed to something else than a subscription.
 pub fn accepts_billing(state: &RunState) -> bool {
     let is_accepted = |known: &QuestionState| {
-        matches!(known.question.about, QuestionKind::Billing { .. })
-            && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+        matches!(known.question.kind, QuestionKind::Billing { .. })
+            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
     };
-    state.apart.as_ref().is_some_and(|apart| apart.terms.accepts_billing) || state.questions.iter().any(is_accepted)
+    state.parallel.as_ref().is_some_and(|apart| apart.policy.accepts_billing) || state.questions.iter().any(is_accepted)
 }
 
 /// What the rules ask about a state again and again.
 struct View<'a> {
     state: &'a RunState,
-    apart: &'a ParallelState,
+    parallel: &'a ParallelState,
 }
 
 impl<'a> View<'a> {
@@ -257,26 +257,26 @@ impl<'a> View<'a> {
         self.state.plan.groups.iter()
     }
 
-    fn known(&self, group: &TaskGroup) -> Option<&'a GroupState> {
-        self.apart.groups.get(&group.id)
+    fn state_of(&self, group: &TaskGroup) -> Option<&'a GroupState> {
+        self.parallel.groups.get(&group.id)
     }
 
     fn status(&self, group: &TaskGroup) -> Option<GroupStatus> {
-        self.known(group).map(|known| known.status)
+        self.state_of(group).map(|known| known.status)
     }
 
-    fn where_is(&self, is: impl Fn(&TaskGroup) -> bool) -> Vec<&'a str> {
+    fn ids_where(&self, is: impl Fn(&TaskGroup) -> bool) -> Vec<&'a str> {
         self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
     }
 
     /// Whether it is part of what the run has come to, and nothing in it was left out or has to be done again.
     fn is_merged(&self, group: &TaskGroup) -> bool {
-        self.status(group) == Some(GroupStatus::Merged) && outcome(self.state, group) == Some(GroupStatus::Done)
+        self.status(group) == Some(GroupStatus::Merged) && group_outcome(self.state, group) == Some(GroupStatus::Done)
     }
 
     /// Whether it has ended and something in it is not done: also where that came to it afterwards.
     fn has_failed(&self, group: &TaskGroup) -> bool {
-        self.has_ended(group) && outcome(self.state, group) == Some(GroupStatus::Failed)
+        self.has_ended(group) && group_outcome(self.state, group) == Some(GroupStatus::Failed)
     }
 
     /// Whether it had ended: where it is begun all the same, something in it has to be done again.
@@ -290,10 +290,10 @@ impl<'a> View<'a> {
             None | Some(GroupStatus::Ready) => true,
             Some(GroupStatus::Running | GroupStatus::Done) => false,
             Some(GroupStatus::Failed) => !self.has_failed(group),
-            Some(GroupStatus::Merged) => outcome(self.state, group).is_none(),
+            Some(GroupStatus::Merged) => group_outcome(self.state, group).is_none(),
             // Also where nothing in it is left to be done: the next one does not have what stood in the way.
             Some(GroupStatus::InConflict) => {
-                outcome(self.state, group).is_none() || self.known(group).is_some_and(|known| known.is_to_redo)
+                group_outcome(self.state, group).is_none() || self.state_of(group).is_some_and(|known| known.is_to_redo)
             }
         };
         is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
@@ -301,19 +301,21 @@ impl<'a> View<'a> {
 
     /// Why a session cannot go on by itself.
     fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
-        let known = self.known(group)?;
-        let idle = || match known.why.as_deref().unwrap_or_default() {
+        let known = self.state_of(group)?;
+        let idle = || match known.reason.as_deref().unwrap_or_default() {
             "" => "its clients end without beginning with a step".to_owned(),
             last => format!("its clients end without beginning with a step; the last one: {last}"),
         };
-        known.stuck.clone().or_else(|| (known.idle_ends >= MAX_LOST).then(idle))
+        known.stuck_reason.clone().or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
     }
 
     /// Whether a question about one of its units is open.
     fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
         self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
-            match &question.question.about {
-                QuestionKind::Environment { unit, .. } | QuestionKind::Escalated { unit } => group.units.contains(unit),
+            match &question.question.kind {
+                QuestionKind::CheckNotRunnable { task: unit, .. } | QuestionKind::Escalated { task: unit } => {
+                    group.tasks.contains(unit)
+                }
                 _ => false,
             }
         })
@@ -322,12 +324,12 @@ impl<'a> View<'a> {
     /// What has to be answered before any client is started.
     fn question_of_all(&self) -> Option<ParallelAction<'a>> {
         let of_all =
-            |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandRefused { .. });
-        let open = |question: &&QuestionState| question.answer.is_none() && of_all(&question.question.about);
+            |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. });
+        let open = |question: &&QuestionState| question.answer.is_none() && of_all(&question.question.kind);
         if let Some(question) = self.state.questions.iter().find(open) {
             return Some(ParallelAction::Ask(question));
         }
-        let payer = self.apart.terms.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
+        let payer = self.parallel.policy.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
         Some(ParallelAction::Open(QuestionKind::Billing { payer: payer.clone() }))
     }
 
@@ -342,40 +344,40 @@ impl<'a> View<'a> {
         }
         let stuck = self.groups().find_map(|group| Some((group, self.why_stuck(group)?)));
         if let Some((group, why)) = stuck {
-            return Some(ParallelAction::Open(QuestionKind::Stuck { group: group.id.clone(), why }));
+            return Some(ParallelAction::Open(QuestionKind::Stuck { group: group.id.clone(), reason: why }));
         }
         // A session that will be done again, once its wave has come, was asked about.
         let in_conflict =
             |group: &&TaskGroup| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
         let group = self.groups().find(in_conflict)?;
-        let files = self.known(group).and_then(|known| known.why.clone()).unwrap_or_default();
+        let files = self.state_of(group).and_then(|known| known.reason.clone()).unwrap_or_default();
         Some(ParallelAction::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
     }
 
     /// The run ends without having moved the user's branch.
-    fn ended(&self, running: Vec<&'a str>) -> ParallelAction<'a> {
+    fn end_action(&self, running: Vec<&'a str>) -> ParallelAction<'a> {
         if !running.is_empty() {
             return ParallelAction::Wait(running);
         }
-        clean(self.state, self.apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed))
+        clean_worktrees(self.state, self.parallel, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed))
     }
 }
 
 /// Everything is merged.
-fn whole<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
+fn after_all_merged<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     if outcomes().flatten().any(|outcome| !outcome.is_green()) {
-        return clean(state, apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
+        return clean_worktrees(state, apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
     }
-    match &apart.land_refused {
-        Some(why) => ParallelAction::Open(QuestionKind::LandRefused { why: why.clone() }),
+    match &apart.landing_refusal {
+        Some(why) => ParallelAction::Open(QuestionKind::LandingRefused { reason: why.clone() }),
         None if outcomes().any(|outcome| outcome.is_none()) => ParallelAction::FinalChecks,
         None => ParallelAction::Land,
     }
 }
 
 /// The sessions of this kind whose work trees are still there.
-fn clean<'a>(
+fn clean_worktrees<'a>(
     state: &'a RunState,
     apart: &ParallelState,
     is_meant: impl Fn(&TaskGroup) -> bool,
@@ -386,30 +388,30 @@ fn clean<'a>(
     (!left.is_empty()).then_some(ParallelAction::Clean(left))
 }
 
-fn at_once(apart: &ParallelState) -> usize {
-    match usize::try_from(apart.terms.max_at_once) {
-        Ok(0) | Err(_) => MAX_AT_ONCE,
-        Ok(most) => most.min(MAX_AT_ONCE),
+fn max_workers(apart: &ParallelState) -> usize {
+    match usize::try_from(apart.policy.max_workers) {
+        Ok(0) | Err(_) => MAX_WORKERS,
+        Ok(most) => most.min(MAX_WORKERS),
     }
 }
 
 /// The next unit of a session: its first that is still to do, unless one of the others has ended in a way that lets
 /// nothing behind it begin. `None` where a worker is at one of them, or nothing is left.
-pub fn unit_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
-    let known = |id: &String| state.units.get(id).map(|known| known.status);
-    if group.units.iter().any(|id| known(id) == Some(TaskStatus::Running)) {
+pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
+    let known = |id: &String| state.tasks.get(id).map(|known| known.status);
+    if group.tasks.iter().any(|id| known(id) == Some(TaskStatus::Running)) {
         return None;
     }
     let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
-    let first = group.units.iter().find(|id| left(id) || !state.lets_go_on(id))?;
-    let unit = state.plan.unit(first).filter(|_| left(&first))?;
-    unit.deps.iter().all(|id| state.lets_go_on(id)).then_some(unit)
+    let first = group.tasks.iter().find(|id| left(id) || !state.unblocks_dependents(id))?;
+    let unit = state.plan.task(first).filter(|_| left(&first))?;
+    unit.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(unit)
 }
 
 /// The session that a client works on, of which a unit is.
-pub fn at_work<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
-    let group = state.plan.groups.iter().find(|group| group.units.iter().any(|id| id == unit))?;
-    apart.is(&group.id, &[GroupStatus::Running]).then_some(group)
+pub fn running_group_of<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
+    let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == unit))?;
+    apart.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
 }
 
 /// What a client may spend.
@@ -433,8 +435,8 @@ impl ParallelState {
 
     /// What each of the `clients` that are about to be started may spend, while clients at work may still spend
     /// `granted` millionths of a US dollar: whatever they do, the run stays within its budget.
-    pub fn grant(&self, granted: u64, clients: usize) -> BudgetGrant {
-        let Some(budget) = self.terms.budget_micros else { return BudgetGrant::Unbounded };
+    pub fn grant_budget(&self, granted: u64, clients: usize) -> BudgetGrant {
+        let Some(budget) = self.policy.budget_micros else { return BudgetGrant::Unbounded };
         let free = budget.saturating_sub(self.cost_micros()).saturating_sub(granted);
         match free / u64::try_from(clients.max(1)).unwrap_or(u64::MAX) {
             0 if granted > 0 => BudgetGrant::Later,
@@ -444,28 +446,28 @@ impl ParallelState {
     }
 
     /// The commit that a session begins from: where an earlier try has left its branch, or what the run has come to.
-    pub fn base_of(&self, id: &str) -> &str {
+    pub fn base_commit_of(&self, id: &str) -> &str {
         let own = self.groups.get(id).filter(|known| !matches!(known.status, GroupStatus::Merged));
         own.and_then(|known| known.tip.as_deref()).unwrap_or(&self.tip)
     }
 
     /// Whether a session stands at one of these.
-    pub(crate) fn is(&self, id: &str, statuses: &[GroupStatus]) -> bool {
+    pub(crate) fn has_status(&self, id: &str, statuses: &[GroupStatus]) -> bool {
         self.groups.get(id).is_some_and(|known| statuses.contains(&known.status))
     }
 }
 
 /// How a session has ended, as its units say: nothing that its client prints has a say in it. `None` where
 /// one of them is still to be done.
-pub fn outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
-    let has_failed = |id: &String| match state.units.get(id).map(|known| known.status) {
+pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
+    let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
         Some(TaskStatus::Failed | TaskStatus::Unverified) => true,
         // A person left it out, and its plan does not let it be: nothing behind it can be begun.
-        Some(TaskStatus::Skipped) => !state.lets_go_on(id),
+        Some(TaskStatus::Skipped) => !state.unblocks_dependents(id),
         _ => false,
     };
-    if group.units.iter().any(has_failed) {
+    if group.tasks.iter().any(has_failed) {
         return Some(GroupStatus::Failed);
     }
-    group.units.iter().all(|id| state.lets_go_on(id)).then_some(GroupStatus::Done)
+    group.tasks.iter().all(|id| state.unblocks_dependents(id)).then_some(GroupStatus::Done)
 }

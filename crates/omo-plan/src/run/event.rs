@@ -25,7 +25,7 @@ pub struct RunEvent {
     pub actor: EventActor,
     /// What happened.
     #[serde(flatten)]
-    pub what: EventKind,
+    pub kind: EventKind,
 }
 
 /// Who is at work: a session of the client, or a person at a terminal.
@@ -41,12 +41,12 @@ pub struct EventActor {
 
 impl EventActor {
     /// Whether both are the same session, or both a terminal.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same_holder(&self, other: &Self) -> bool {
         self.session == other.session
     }
 
     /// Which one, for people.
-    pub fn word(&self) -> String {
+    pub fn describe(&self) -> String {
         self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
     }
 }
@@ -78,13 +78,13 @@ pub enum EventKind {
         base: Option<String>,
         /// How much of an ultraplan was asked for, and in which way.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        asked: Option<RunScope>,
+        scope: Option<RunScope>,
         /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         mode: Option<ExecutionMode>,
     },
     /// Another session took the run over, or the same one in another process.
-    Taken,
+    HolderChanged,
     /// The plan's file was edited, and the run goes on with what it says now.
     PlanChanged {
         /// The plan as it is now.
@@ -108,17 +108,17 @@ pub enum EventKind {
         plan_sha256: Option<String>,
     },
     /// Units were handed out; their workers have not begun yet.
-    HandedOut {
+    TasksDispatched {
         /// Which ones; none where the workers that have them are not counted on any more.
-        units: Vec<String>,
+        tasks: Vec<String>,
         /// Whether an agent of the client got each of them, and not a workflow all of them.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         to_agents: bool,
     },
     /// A worker began.
-    UnitStarted {
+    TaskStarted {
         /// On which unit.
-        unit: String,
+        task: String,
         /// Which attempt it is, from 1.
         attempt: u32,
         /// The SHA-256 of its ticket.
@@ -127,40 +127,40 @@ pub enum EventKind {
         tree: Option<String>,
         /// The digests of the files that it must not change, each as `path` and `digest`.
         #[serde(default)]
-        guarded: Vec<(String, String)>,
+        protected_files: Vec<(String, String)>,
         /// The places of its checks that were green before the work began: they prove nothing about it.
         #[serde(default)]
-        vacuous: Vec<usize>,
+        already_green: Vec<usize>,
         /// What the work tree is put back to where the plan says so: kept before its first attempt.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        kept: Option<String>,
+        snapshot: Option<String>,
     },
     /// A check of a unit ran.
     CheckRan {
         /// Of which unit; `final` for those of the whole plan.
-        unit: String,
+        task: String,
         /// In which attempt; 0 for those of the whole plan, which have none.
         attempt: u32,
         /// Its place among the checks that prove the unit, or the plan, from 0.
         #[serde(default)]
-        place: usize,
+        position: usize,
         /// Its command.
         command: String,
         /// What came of it.
         outcome: TaskCheckOutcome,
     },
     /// A unit was proved.
-    UnitPassed {
+    TaskPassed {
         /// Which one.
-        unit: String,
+        task: String,
         /// What else is known about it.
         #[serde(flatten)]
         end: AttemptEnd,
     },
     /// An attempt at a unit has failed.
-    UnitFailed {
+    TaskFailed {
         /// Which one.
-        unit: String,
+        task: String,
         /// There is no further attempt, unless a person asks for one.
         is_final: bool,
         /// What else is known about it.
@@ -168,17 +168,17 @@ pub enum EventKind {
         end: AttemptEnd,
     },
     /// A unit was done, and there was nothing to prove it with.
-    UnitUnverified {
+    TaskUnverified {
         /// Which one.
-        unit: String,
+        task: String,
         /// What else is known about it.
         #[serde(flatten)]
         end: AttemptEnd,
     },
     /// A unit was done, and its evidence has to be judged: its worker has put forward commands that were run.
-    UnitClaimed {
+    TaskClaimed {
         /// Which one.
-        unit: String,
+        task: String,
         /// The ids of the evidence that was put forward.
         evidence_ids: Vec<String>,
         /// What else is known about it.
@@ -192,9 +192,9 @@ pub enum EventKind {
         evidence: Evidence,
     },
     /// A task that the plan did not have was added.
-    UnitAdded {
+    TaskAdded {
         /// The task.
-        added: Box<Task>,
+        task: Box<Task>,
     },
     /// The verifier has judged the whole.
     VerdictGiven {
@@ -203,21 +203,21 @@ pub enum EventKind {
         verdict: PlanVerdict,
     },
     /// All lines that the run added were looked through, as the work tree is now.
-    LinesSearched {
+    UnfinishedSearched {
         /// Those that say that something is not finished.
         unfinished: Vec<UnfinishedLine>,
     },
     /// The tasks are gone over once more.
-    IterationStarted {
+    RoundStarted {
         /// Which time it is, from 1.
-        iteration: u32,
+        round: u32,
         /// The tasks that had ended and are done again, each with why.
         reopened: Vec<(String, String)>,
     },
     /// Another program wrote down how a unit ended, before omo knew of the run.
-    UnitImported {
+    TaskImported {
         /// Which one.
-        unit: String,
+        task: String,
         /// How it ended, as that program says.
         status: ImportedStatus,
         /// What that program says about it, on one line.
@@ -227,47 +227,47 @@ pub enum EventKind {
         files: Vec<String>,
     },
     /// What an attempt at a unit has left was taken back.
-    UnitRestored {
+    TaskRestored {
         /// Which unit.
-        unit: String,
+        task: String,
         /// What could not be put back, each with why; what git ignores is not covered.
         #[serde(default)]
-        left: Vec<String>,
+        not_restored: Vec<String>,
     },
     /// A unit is left out.
-    UnitSkipped {
+    TaskSkipped {
         /// Which one.
-        unit: String,
+        task: String,
         /// Why.
-        why: String,
+        reason: String,
     },
     /// A worker is gone, or its check could not be run: the attempt does not count.
-    UnitHeld {
+    TaskHeld {
         /// Which unit.
-        unit: String,
+        task: String,
         /// Which attempt.
         attempt: u32,
         /// Why.
-        why: String,
+        reason: String,
         /// Nothing was wrong with its worker, which is not counted as lost.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
     /// A unit that had ended is done again.
-    UnitReopened {
+    TaskReopened {
         /// Which one.
-        unit: String,
+        task: String,
         /// Why.
-        why: String,
+        reason: String,
     },
     /// The sessions of the plan are worked on apart, each in a work tree of its own. Also where a run goes on whose
     /// work its user's branch has already.
-    SetApart {
+    ParallelStarted {
         /// The commit that they begin from.
         base: String,
         /// What they are started with.
         #[serde(flatten)]
-        terms: ClientPolicy,
+        policy: ClientPolicy,
     },
     /// All clients of the run together may cost so much from now on, what they have cost so far included.
     BudgetSet {
@@ -287,14 +287,14 @@ pub enum EventKind {
         base: String,
     },
     /// A client works on a session.
-    ChildStarted {
+    WorkerStarted {
         /// Which session.
         group: String,
         /// The client's process.
         process: RecordedProcess,
     },
     /// Something that a work tree should have besides a checkout is not in it.
-    GroupLacks {
+    GroupFilesMissing {
         /// Which session.
         group: String,
         /// What, by its path: the first of them.
@@ -304,7 +304,7 @@ pub enum EventKind {
         more: usize,
     },
     /// That client has ended.
-    ChildEnded {
+    WorkerEnded {
         /// Which session.
         group: String,
         /// How, in words.
@@ -325,7 +325,7 @@ pub enum EventKind {
         /// Which session.
         group: String,
         /// Why.
-        why: String,
+        reason: String,
     },
     /// A session has ended: all of it is done, or why not.
     GroupEnded {
@@ -357,29 +357,29 @@ pub enum EventKind {
         group: String,
         /// The reference that keeps what was never merged, where something was not.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        kept: Option<String>,
+        rescue_ref: Option<String>,
         /// The last commit of its branch, from which it goes on where it is begun again.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,
     },
     /// The work tree of a session stays where it is: it could not be removed without losing something.
-    GroupLeft {
+    WorktreeLeft {
         /// Which session.
         group: String,
         /// Why, with the folder.
-        why: String,
+        reason: String,
     },
     /// What its user committed meanwhile is part of what the run has come to.
-    CaughtUp {
+    UserCommitsMerged {
         /// Where the user's branch is.
         with: String,
         /// The commit that the run has come to.
         tip: String,
     },
     /// The user's branch cannot move to what the run has come to: a person is asked.
-    LandRefused {
+    LandingRefused {
         /// Why, in one sentence without its end.
-        why: String,
+        reason: String,
         /// The files that stand in the way.
         files: Vec<String>,
     },
@@ -391,19 +391,19 @@ pub enum EventKind {
         to: String,
     },
     /// A file that omo writes for others was changed by something else.
-    ProjectionDrift {
+    ProjectionChanged {
         /// Which file.
         file: String,
         /// Where the changed one was put.
-        kept: Option<String>,
+        backup: Option<String>,
     },
     /// The run was ended before its end.
-    Cancelled {
+    RunCancelled {
         /// Why.
-        why: String,
+        reason: String,
     },
     /// A run that had ended goes on.
-    Resumed,
+    RunResumed,
     /// The run came to its end.
     RunEnded {
         /// How.
@@ -417,7 +417,7 @@ pub struct Evidence {
     /// What it is called: `e1` and so on.
     pub id: String,
     /// The unit that it was run for.
-    pub unit: String,
+    pub task: String,
     /// The attempt at that unit.
     pub attempt: u32,
     /// The command.
@@ -450,7 +450,7 @@ pub struct PlanVerdict {
 
 impl PlanVerdict {
     /// All of it on one line: how a verification ended.
-    pub fn in_words(&self) -> String {
+    pub fn summary_line(&self) -> String {
         if self.passed {
             return format!("PASS, shown by {}", self.evidence_ids.join(", "));
         }
@@ -493,7 +493,7 @@ pub struct AttemptEnd {
     pub note: Option<String>,
     /// The digests of test files that the other half of the pair must not change.
     #[serde(default)]
-    pub tests: Vec<(String, String)>,
+    pub test_digests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     #[serde(default)]
     pub tree: Option<String>,
@@ -506,7 +506,7 @@ pub struct AttemptEnd {
     /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and what
     /// is changed afterwards stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kept: Option<String>,
+    pub snapshot: Option<String>,
 }
 
 /// How a unit ended, as another program says. omo has checked none of it.

@@ -10,9 +10,9 @@ pub struct Question {
     /// What it is called.
     pub id: String,
     /// What it is about.
-    pub about: QuestionKind,
+    pub kind: QuestionKind,
     /// The question.
-    pub question: String,
+    pub text: String,
     /// What can be answered.
     pub options: Vec<QuestionOption>,
 }
@@ -34,16 +34,16 @@ pub enum QuestionKind {
         group: usize,
     },
     /// A check could not be run here.
-    Environment {
+    CheckNotRunnable {
         /// Of which unit.
-        unit: String,
+        task: String,
         /// What is missing.
-        what: String,
+        missing: String,
     },
     /// A step asks for human judgment.
     Escalated {
         /// Which one.
-        unit: String,
+        task: String,
     },
     /// The clients of the sessions would not be paid for by their user's subscription.
     Billing {
@@ -67,12 +67,12 @@ pub enum QuestionKind {
         /// Which one.
         group: String,
         /// Why.
-        why: String,
+        reason: String,
     },
     /// The user's branch cannot move to what the run has come to.
-    LandRefused {
+    LandingRefused {
         /// Why.
-        why: String,
+        reason: String,
     },
 }
 

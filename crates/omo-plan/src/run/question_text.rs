@@ -5,28 +5,30 @@ use omo_core::text::sanitize;
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
 use crate::model::PlanDecision;
 use crate::run::event::{Question, QuestionKind, QuestionOption};
-use crate::run::state::{ACCEPT_ALL, CONTINUE, FOREGROUND, ONE_BY_ONE, REDO, RunState, STOP};
+use crate::run::state::{
+    ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_STOP, RunState,
+};
 
 /// A question as it is put to a person.
-pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question {
+pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
     let option = |id: &str, text: &str| QuestionOption { id: id.to_owned(), text: text.to_owned() };
     let (question, options) = match &about {
         QuestionKind::Verification => (
             "The plan does not say that it was verified (`## Verification` with the verdict Approved). Run it all the same?"
                 .to_owned(),
-            vec![option(CONTINUE, "run it unverified; have it verified first and `omo run resume` takes that in")],
+            vec![option(ANSWER_CONTINUE, "run it unverified; have it verified first and `omo run resume` takes that in")],
         ),
         QuestionKind::Decisions { decisions } => decision_question(decisions),
         QuestionKind::HardStop { group } => hard_stop_question(state, *group),
-        QuestionKind::Environment { unit, what } => (
+        QuestionKind::CheckNotRunnable { task: unit, missing: what } => (
             format!("A check of {} {unit} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
-            vec![option(CONTINUE, "what was missing is there now")],
+            vec![option(ANSWER_CONTINUE, "what was missing is there now")],
         ),
-        QuestionKind::Escalated { unit } => (
+        QuestionKind::Escalated { task: unit } => (
             format!("{} {unit} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
             vec![
-                option(CONTINUE, "go on with what does not depend on it"),
-                option(STOP, "begin nothing more; `omo run retry` goes on from here once it is mended"),
+                option(ANSWER_CONTINUE, "go on with what does not depend on it"),
+                option(ANSWER_STOP, "begin nothing more; `omo run retry` goes on from here once it is mended"),
             ],
         ),
         QuestionKind::Billing { payer } => (
@@ -34,44 +36,44 @@ pub(crate) fn question_about(state: &RunState, about: QuestionKind) -> Question 
                 "{payer} is set in your environment. The sessions that omo would start are billed to it, and not to your subscription. How do you want to proceed?"
             ),
             vec![
-                option(FOREGROUND, "Use --fg instead (Recommended): one step after the other in this session, at no extra cost"),
-                option(CONTINUE, "Continue with API billing: each session is billed at token rates"),
-                option(STOP, "Stop: nothing is started; unset it first, then run again"),
+                option(ANSWER_FOREGROUND, "Use --fg instead (Recommended): one step after the other in this session, at no extra cost"),
+                option(ANSWER_CONTINUE, "Continue with API billing: each session is billed at token rates"),
+                option(ANSWER_STOP, "Stop: nothing is started; unset it first, then run again"),
             ],
         ),
         QuestionKind::EntryCondition { text } => (
             format!("The plan begins only where this holds, and no command decides it: {}. Does it?", sanitize(text, 300)),
-            vec![option(CONTINUE, "it holds"), option(STOP, "it does not: end the run")],
+            vec![option(ANSWER_CONTINUE, "it holds"), option(ANSWER_STOP, "it does not: end the run")],
         ),
         QuestionKind::Conflict { group, files } => (
             format!(
                 "{} cannot be brought together with what the other sessions did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
-                titled(state, group),
+                session_title(state, group),
                 sanitize(files, 600)
             ),
             vec![
-                option(REDO, "do its steps again, on top of what the others did"),
-                option(STOP, "end the run here; the report has the command that brings its work back"),
+                option(ANSWER_REDO, "do its steps again, on top of what the others did"),
+                option(ANSWER_STOP, "end the run here; the report has the command that brings its work back"),
             ],
         ),
-        QuestionKind::Stuck { group, why } => (
-            format!("{} cannot go on by itself: {}. Try again?", titled(state, group), sanitize(why, 300)),
-            vec![option(CONTINUE, "try again"), option(STOP, "end the run here; what was done is kept")],
+        QuestionKind::Stuck { group, reason: why } => (
+            format!("{} cannot go on by itself: {}. Try again?", session_title(state, group), sanitize(why, 300)),
+            vec![option(ANSWER_CONTINUE, "try again"), option(ANSWER_STOP, "end the run here; what was done is kept")],
         ),
-        QuestionKind::LandRefused { why } => (
+        QuestionKind::LandingRefused { reason: why } => (
             format!("Everything is done, and your branch could not move to it: {}. Try again?", sanitize(why, 600)),
             vec![
-                option(CONTINUE, "what was in the way is out of the way"),
-                option(STOP, "end the run here; the report has the command that brings it back"),
+                option(ANSWER_CONTINUE, "what was in the way is out of the way"),
+                option(ANSWER_STOP, "end the run here; the report has the command that brings it back"),
             ],
         ),
     };
     let id = format!("q{}", state.questions.len() + 1);
-    Question { id, about, question, options }
+    Question { id, kind: about, text: question, options }
 }
 
 /// A session by its title.
-fn titled(state: &RunState, id: &str) -> String {
+fn session_title(state: &RunState, id: &str) -> String {
     let group = state.plan.groups.iter().find(|group| group.id == id);
     let title = group.map(|group| sanitize(&group.title, 120)).filter(|title| !title.is_empty());
     let name = id.strip_prefix(SESSION_PREFIX).map_or_else(|| id.to_owned(), |number| format!("Session {number}"));
@@ -93,7 +95,7 @@ fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>
     match decisions {
         // Without an option there would be no answer, and the run would wait for ever.
         [decision] if decision.options.is_empty() => {
-            (line(decision), vec![option(CONTINUE, "go on without choosing".to_owned())])
+            (line(decision), vec![option(ANSWER_CONTINUE, "go on without choosing".to_owned())])
         }
         [decision] => {
             let options = decision.options.iter().map(|one| option(&one.label, sanitize(&one.text, 160)));
@@ -103,14 +105,14 @@ fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>
             let lines: Vec<String> = several.iter().map(line).collect();
             let question =
                 format!("{}\n\nTake all recommendations, or go through them one by one?", lines.join("\n---\n"));
-            let all = option(ACCEPT_ALL, "take all recommendations".to_owned());
-            (question, vec![all, option(ONE_BY_ONE, "go through them one by one".to_owned())])
+            let all = option(ANSWER_ACCEPT_ALL, "take all recommendations".to_owned());
+            (question, vec![all, option(ANSWER_ONE_BY_ONE, "go through them one by one".to_owned())])
         }
     }
 }
 
 fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOption>) {
-    let counts = state.counts();
+    let counts = state.task_counts();
     let ended = counts.total - counts.pending;
     let failed = if counts.failed > 0 { format!(", {} failed", counts.failed) } else { String::new() };
     let blocked = if counts.blocked > 0 { format!(", {} blocked", counts.blocked) } else { String::new() };
@@ -124,5 +126,5 @@ fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOp
     );
     let left = if counts.pending == 1 { "one that is".to_owned() } else { format!("{} that are", counts.pending) };
     let text = format!("go on with the {left} left");
-    (question, vec![QuestionOption { id: CONTINUE.to_owned(), text }])
+    (question, vec![QuestionOption { id: ANSWER_CONTINUE.to_owned(), text }])
 }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use crate::model::Task;
 use crate::run::event::{EventActor, RunResult};
 use crate::run::schedule::{self, NextAction};
-use crate::run::state::{QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus, WITHDRAWN};
+use crate::run::state::{ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 
 /// The version of this model, in what is written.
-pub const SCHEMA: u32 = 1;
+pub const REPORT_SCHEMA: u32 = 1;
 
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +32,7 @@ pub struct RunReport {
     pub result: ReportedResult,
     /// Why it was cancelled, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
+    pub cancel_reason: Option<String>,
     /// Who it belongs to.
     pub holder: ReportedActor,
     /// When it was opened.
@@ -44,7 +44,7 @@ pub struct RunReport {
     /// How many units stand how.
     pub counts: TaskCountRow,
     /// Each unit, in the order of the plan.
-    pub units: Vec<TaskRow>,
+    pub tasks: Vec<TaskRow>,
     /// The checks of the whole plan, in its order.
     pub final_checks: Vec<CheckRow>,
     /// What nothing has proved, and why: units that are done and were not checked, or whose checks were
@@ -55,7 +55,7 @@ pub struct RunReport {
     /// Files that omo writes for others and that something else had changed.
     pub drift: Vec<DriftRow>,
     /// The command that goes on from here; `None` where nothing is left to do.
-    pub go_on: Option<String>,
+    pub next_command: Option<String>,
 }
 
 /// How a run stands, in one word.
@@ -121,7 +121,7 @@ pub struct TaskRow {
     /// Those of them that it does not name.
     pub out_of_scope: Vec<String>,
     /// The commands of its checks that were green before the work began.
-    pub vacuous: Vec<String>,
+    pub already_green: Vec<String>,
     /// What its worker left for those who come after it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -139,16 +139,16 @@ pub struct CheckRow {
     /// The exit status, where it ended by itself.
     pub exit: Option<i32>,
     /// How long it took, in milliseconds.
-    pub took_millis: Option<u64>,
+    pub duration_millis: Option<u64>,
 }
 
 /// Something that nothing has proved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnprovedItem {
     /// The unit; `None` for a check of the whole plan.
-    pub unit: Option<String>,
+    pub task: Option<String>,
     /// Why it is not proved.
-    pub why: String,
+    pub reason: String,
 }
 
 /// One question.
@@ -189,28 +189,28 @@ pub struct DriftRow {
     /// The file.
     pub file: String,
     /// Where the changed one was put.
-    pub kept: Option<String>,
+    pub backup: Option<String>,
 }
 
 /// All that a report shows of a run.
-pub fn report(run: &str, state: &RunState) -> RunReport {
-    let counts = state.counts();
+pub fn build_report(run: &str, state: &RunState) -> RunReport {
+    let counts = state.task_counts();
     let units: Vec<TaskRow> =
-        state.standings().iter().map(|(unit, standing)| unit_row(unit, standing, state.units.get(&unit.id))).collect();
-    let final_checks = final_rows(state);
+        state.standings().iter().map(|(unit, standing)| task_row(unit, standing, state.tasks.get(&unit.id))).collect();
+    let final_checks = final_check_rows(state);
     RunReport {
-        schema: SCHEMA,
+        schema: REPORT_SCHEMA,
         run: run.to_owned(),
         plan: state.plan.source.path.clone(),
         plan_sha256: state.plan_sha256.clone(),
         title: state.plan.title.clone(),
         dialect: state.plan.dialect.word(),
-        result: result(state),
-        why: match &state.phase {
+        result: report_result(state),
+        cancel_reason: match &state.phase {
             RunPhase::Cancelled { why } => Some(why.clone()),
             RunPhase::Executing | RunPhase::Ended { .. } => None,
         },
-        holder: hand(&state.holder),
+        holder: reported_actor(&state.holder),
         opened_at: state.opened_at,
         updated_at: state.updated_at,
         base: state.base.clone(),
@@ -222,16 +222,20 @@ pub fn report(run: &str, state: &RunState) -> RunReport {
             blocked: counts.blocked,
             pending: counts.pending,
         },
-        not_verified: not_verified(&units, &final_checks),
-        units,
+        not_verified: unproved_items(&units, &final_checks),
+        tasks: units,
         final_checks,
         questions: state.questions.iter().map(question_row).collect(),
-        drift: state.drift.iter().map(|(file, kept)| DriftRow { file: file.clone(), kept: kept.clone() }).collect(),
-        go_on: go_on(run, state),
+        drift: state
+            .changed_files
+            .iter()
+            .map(|(file, kept)| DriftRow { file: file.clone(), backup: kept.clone() })
+            .collect(),
+        next_command: next_command(run, state),
     }
 }
 
-fn result(state: &RunState) -> ReportedResult {
+fn report_result(state: &RunState) -> ReportedResult {
     match &state.phase {
         RunPhase::Executing if state.open_question().is_some() => ReportedResult::Waiting,
         RunPhase::Executing => ReportedResult::InProgress,
@@ -242,13 +246,13 @@ fn result(state: &RunState) -> ReportedResult {
     }
 }
 
-fn hand(actor: &EventActor) -> ReportedActor {
+fn reported_actor(actor: &EventActor) -> ReportedActor {
     actor.session.as_ref().map_or(ReportedActor::Terminal, |id| ReportedActor::Session { id: id.clone() })
 }
 
-fn unit_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> TaskRow {
-    let end = known.and_then(|known| known.end.as_ref());
-    let why = known.and_then(|known| known.why.as_deref());
+fn task_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> TaskRow {
+    let end = known.and_then(|known| known.last_end.as_ref());
+    let why = known.and_then(|known| known.reason.as_deref());
     let blocked_by = match standing {
         TaskStanding::Blocked { by } => Some(by.clone()),
         TaskStanding::Is(_) => None,
@@ -260,7 +264,7 @@ fn unit_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> 
         (None, None, Some(end)) => end.evidence.clone(),
         (None, None, None) => String::new(),
     };
-    let vacuous = known.map(|known| known.vacuous.as_slice()).unwrap_or_default();
+    let vacuous = known.map(|known| known.already_green.as_slice()).unwrap_or_default();
     let is_vacuous = |place: &usize| vacuous.contains(place);
     TaskRow {
         id: unit.id.clone(),
@@ -277,8 +281,8 @@ fn unit_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> 
             .unwrap_or_default(),
         files: end.map(|end| end.files.clone()).unwrap_or_default(),
         out_of_scope: end.map(|end| end.out_of_scope.clone()).unwrap_or_default(),
-        vacuous: unit
-            .commands()
+        already_green: unit
+            .all_checks()
             .enumerate()
             .filter(|(place, _)| is_vacuous(place))
             .map(|(_, check)| check.command.clone())
@@ -291,7 +295,7 @@ fn check_rows(known: &TaskState) -> Vec<CheckRow> {
     known.checks.iter().map(|(command, outcome)| check_row(command, Some(outcome))).collect()
 }
 
-fn final_rows(state: &RunState) -> Vec<CheckRow> {
+fn final_check_rows(state: &RunState) -> Vec<CheckRow> {
     let checks = state.plan.final_checks.iter().enumerate();
     checks.map(|(place, check)| check_row(&check.command, state.final_checks.get(&place))).collect()
 }
@@ -302,30 +306,30 @@ fn check_row(command: &str, outcome: Option<&TaskCheckOutcome>) -> CheckRow {
         verdict: outcome.map(|outcome| outcome.verdict.word()),
         detail: outcome.map(|outcome| outcome.detail.clone()).unwrap_or_default(),
         exit: outcome.and_then(|outcome| outcome.exit),
-        took_millis: outcome.map(|outcome| outcome.took_millis),
+        duration_millis: outcome.map(|outcome| outcome.took_millis),
     }
 }
 
-fn not_verified(units: &[TaskRow], final_checks: &[CheckRow]) -> Vec<UnprovedItem> {
+fn unproved_items(units: &[TaskRow], final_checks: &[CheckRow]) -> Vec<UnprovedItem> {
     let of_unit = units.iter().filter_map(|unit| {
         let why = if unit.standing == TaskStanding::Is(TaskStatus::Unverified).word() {
             unit.evidence.clone()
         } else if unit.standing == TaskStanding::Is(TaskStatus::Claimed).word() {
-            claim(unit)
-        } else if unit.standing == TaskStanding::Is(TaskStatus::Passed).word() && !unit.vacuous.is_empty() {
-            format!("green before the work began: {}", unit.vacuous.join("; "))
+            claim_reason(unit)
+        } else if unit.standing == TaskStanding::Is(TaskStatus::Passed).word() && !unit.already_green.is_empty() {
+            format!("green before the work began: {}", unit.already_green.join("; "))
         } else {
             return None;
         };
-        Some(UnprovedItem { unit: Some(unit.id.clone()), why })
+        Some(UnprovedItem { task: Some(unit.id.clone()), reason: why })
     });
     let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
-    let of_plan = of_plan.map(|check| UnprovedItem { unit: None, why: format!("did not run: {}", check.command) });
+    let of_plan = of_plan.map(|check| UnprovedItem { task: None, reason: format!("did not run: {}", check.command) });
     of_unit.chain(of_plan).collect()
 }
 
 /// Why a claim is no proof.
-fn claim(unit: &TaskRow) -> String {
+fn claim_reason(unit: &TaskRow) -> String {
     if unit.evidence_ids.is_empty() {
         return "done before the run, as another program says; omo has not checked it".to_owned();
     }
@@ -334,20 +338,20 @@ fn claim(unit: &TaskRow) -> String {
 
 fn question_row(known: &QuestionState) -> QuestionRow {
     let answer = known.answer.as_ref();
-    let is_withdrawn = answer.is_some_and(|answer| answer.option == WITHDRAWN);
+    let is_withdrawn = answer.is_some_and(|answer| answer.option == ANSWER_WITHDRAWN);
     QuestionRow {
         id: known.question.id.clone(),
-        question: known.question.question.clone(),
+        question: known.question.text.clone(),
         options: known.question.options.iter().map(|option| option.id.clone()).collect(),
         answer: answer.filter(|_| !is_withdrawn).map(|answer| answer.option.clone()),
         is_withdrawn,
-        by: answer.map(|answer| hand(&answer.by)),
+        by: answer.map(|answer| reported_actor(&answer.by)),
         at: answer.map(|answer| answer.at),
     }
 }
 
 /// The command that goes on from where a run stands.
-fn go_on(run: &str, state: &RunState) -> Option<String> {
+fn next_command(run: &str, state: &RunState) -> Option<String> {
     match &state.phase {
         RunPhase::Cancelled { .. } => return Some(format!("omo run resume {run}")),
         RunPhase::Ended { .. } => {
@@ -366,7 +370,7 @@ fn go_on(run: &str, state: &RunState) -> Option<String> {
         }
         RunPhase::Executing => {}
     }
-    match schedule::next(state) {
+    match schedule::next_action(state) {
         // Where there is something to choose, nothing that could be pasted chooses it.
         NextAction::Ask(known) => match known.question.options.as_slice() {
             [only] => Some(format!("omo answer {} {}", known.question.id, only.id)),

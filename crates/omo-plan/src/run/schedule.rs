@@ -13,13 +13,14 @@ use crate::paths;
 use crate::run::apart::{self, ParallelAction};
 use crate::run::event::{QuestionKind, RunResult};
 use crate::run::iteration;
-use crate::run::standing::lets_go_on;
+use crate::run::standing::unblocks_dependents;
 use crate::run::state::{
-    CONTINUE, ONE_BY_ONE, QuestionState, RunPhase, RunState, STOP, TaskStanding, TaskStatus, WITHDRAWN,
+    ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding,
+    TaskStatus,
 };
 
 /// More workers than this at once no session can have.
-const MAX_AT_ONCE: usize = 64;
+const MAX_WORKERS: usize = 64;
 
 /// What comes next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,17 +28,17 @@ pub enum NextAction<'a> {
     /// A person has to answer; nothing else is begun until they did.
     Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
-    Open(QuestionKind),
+    AskNew(QuestionKind),
     /// These units can be begun now, all of them at the same time.
     Start(Vec<&'a Task>),
     /// Workers are at these, and nothing else can be begun before they are done.
     Wait(Vec<&'a str>),
     /// Sessions are worked on apart, and this is the next step for them.
-    Apart(ParallelAction<'a>),
+    Parallel(ParallelAction<'a>),
     /// Everything was done; the checks of the whole plan have to be run.
     FinalChecks,
     /// The tasks have to be gone over once more: these, each with why.
-    Iterate(Vec<(String, String)>),
+    NextRound(Vec<(String, String)>),
     /// The run ends with this result.
     End(RunResult),
     /// It has ended, or was cancelled.
@@ -45,24 +46,24 @@ pub enum NextAction<'a> {
 }
 
 /// Decides what comes next.
-pub fn next(state: &RunState) -> NextAction<'_> {
+pub fn next_action(state: &RunState) -> NextAction<'_> {
     if state.phase != RunPhase::Executing {
         return NextAction::Over;
     }
-    if let Some(apart) = &state.apart {
+    if let Some(apart) = &state.parallel {
         if let Some(action) = before_clients(state) {
             return action;
         }
         // What one session waits for holds up no other: its questions are asked there.
-        return match apart::next(state, apart) {
+        return match apart::next_action(state, apart) {
             ParallelAction::End(result) => NextAction::End(result),
             ParallelAction::FinalChecks => NextAction::FinalChecks,
             ParallelAction::Ask(question) => NextAction::Ask(question),
-            ParallelAction::Open(about) => NextAction::Open(about),
-            step => NextAction::Apart(step),
+            ParallelAction::Open(about) => NextAction::AskNew(about),
+            step => NextAction::Parallel(step),
         };
     }
-    let running: Vec<&str> = state.running().map(|(id, _)| id).collect();
+    let running: Vec<&str> = state.running_attempts().map(|(id, _)| id).collect();
     if state.is_stopped {
         return if running.is_empty() { NextAction::End(RunResult::Failed) } else { NextAction::Wait(running) };
     }
@@ -70,9 +71,9 @@ pub fn next(state: &RunState) -> NextAction<'_> {
         return NextAction::Ask(question);
     }
     if let Some(about) = due_question(state) {
-        return NextAction::Open(about);
+        return NextAction::AskNew(about);
     }
-    let view = View::of(state);
+    let view = View::new(state);
     let stops = view.failures().any(|unit| view.stops_the_run(unit));
     if stops && running.is_empty() {
         return NextAction::End(RunResult::Failed);
@@ -80,15 +81,15 @@ pub fn next(state: &RunState) -> NextAction<'_> {
     // Nothing more is begun behind a verification that has failed: whatever is left is done in the next iteration.
     if running.is_empty()
         && iteration::has_failed_verification(state)
-        && let Some(action) = once_more(state)
+        && let Some(action) = next_round(state)
     {
         return action;
     }
     if !stops {
         if let Some(group) = view.due_stop() {
-            return NextAction::Open(QuestionKind::HardStop { group });
+            return NextAction::AskNew(QuestionKind::HardStop { group });
         }
-        let ready = view.ready();
+        let ready = view.startable_tasks();
         if !ready.is_empty() {
             return NextAction::Start(ready);
         }
@@ -96,42 +97,42 @@ pub fn next(state: &RunState) -> NextAction<'_> {
     if !running.is_empty() {
         return NextAction::Wait(running);
     }
-    if let Some(action) = once_more(state) {
+    if let Some(action) = next_round(state) {
         return action;
     }
-    if view.failures().next().is_some() || !view.left.is_empty() {
+    if view.failures().next().is_some() || !view.unfinished_tasks.is_empty() {
         return NextAction::End(RunResult::CompletedWithFailures);
     }
-    final_checks(&view)
+    final_check_action(&view)
 }
 
 /// What a person decides before the first client is started: whether the plan is good, and what it leaves open.
 fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
-    if state.is_stopped || state.running().next().is_some() {
+    if state.is_stopped || state.running_attempts().next().is_some() {
         return None;
     }
     let is_it = |known: &&QuestionState| {
-        let about = &known.question.about;
+        let about = &known.question.kind;
         known.answer.is_none()
             && matches!(
                 about,
                 QuestionKind::Verification | QuestionKind::EntryCondition { .. } | QuestionKind::Decisions { .. }
             )
     };
-    state.questions.iter().find(is_it).map(NextAction::Ask).or_else(|| due_before_all(state).map(NextAction::Open))
+    state.questions.iter().find(is_it).map(NextAction::Ask).or_else(|| due_before_all(state).map(NextAction::AskNew))
 }
 
 /// Another iteration, or the end where there is none left. `None` where nothing has to be done again.
-fn once_more(state: &RunState) -> Option<NextAction<'_>> {
-    let reopened = iteration::reopened(state);
-    if state.plan.policy.on_unit_fail != OnTaskFail::Iterate || reopened.is_empty() {
+fn next_round(state: &RunState) -> Option<NextAction<'_>> {
+    let reopened = iteration::tasks_to_reopen(state);
+    if state.plan.policy.on_task_fail != OnTaskFail::NextRound || reopened.is_empty() {
         return None;
     }
-    let is_last = state.iteration >= state.plan.policy.max_iterations;
-    Some(if is_last { NextAction::End(RunResult::Failed) } else { NextAction::Iterate(reopened) })
+    let is_last = state.round >= state.plan.policy.max_rounds;
+    Some(if is_last { NextAction::End(RunResult::Failed) } else { NextAction::NextRound(reopened) })
 }
 
-fn final_checks<'a>(view: &View<'a>) -> NextAction<'a> {
+fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
     let state = view.state;
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     match () {
@@ -172,7 +173,7 @@ fn due_entry(state: &RunState) -> Option<QuestionKind> {
 
 fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
     let is_it = |known: &QuestionState| {
-        known.question.about == *about && known.answer.as_ref().is_some_and(|answer| answer.option == CONTINUE)
+        known.question.kind == *about && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
     };
     state.questions.iter().any(is_it)
 }
@@ -190,8 +191,8 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
         Some(QuestionKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
     };
     let asks_one_by_one = state.questions.iter().any(|known| {
-        matches!(&known.question.about, QuestionKind::Decisions { decisions } if decisions.len() > 1)
-            && known.answer.as_ref().is_some_and(|answer| answer.option == ONE_BY_ONE)
+        matches!(&known.question.kind, QuestionKind::Decisions { decisions } if decisions.len() > 1)
+            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_ONE_BY_ONE)
     });
     match (single.as_slice(), others.as_slice()) {
         ([], []) => None,
@@ -205,8 +206,8 @@ fn due_decisions(state: &RunState) -> Option<QuestionKind> {
 fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     let was_asked = || {
         state.questions.iter().any(|known| {
-            matches!(&known.question.about, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
-                && known.answer.as_ref().is_some_and(|answer| answer.option != WITHDRAWN)
+            matches!(&known.question.kind, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
+                && known.answer.as_ref().is_some_and(|answer| answer.option != ANSWER_WITHDRAWN)
         })
     };
     decision.chosen.is_some() || was_asked()
@@ -215,17 +216,17 @@ fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
 /// The first unit that has failed, asks for human judgment, and has had none yet.
 fn due_judgment(state: &RunState) -> Option<QuestionKind> {
     let waits = |unit: &&Task| {
-        let known = state.units.get(&unit.id);
+        let known = state.tasks.get(&unit.id);
         unit.on_failure == OnFailure::Escalate
             && known.is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
     };
-    state.plan.units.iter().find(waits).map(|unit| QuestionKind::Escalated { unit: unit.id.clone() })
+    state.plan.tasks.iter().find(waits).map(|unit| QuestionKind::Escalated { task: unit.id.clone() })
 }
 
 /// The places of the groups in the order in which they are worked on: by stage, then as the plan has them.
-pub(crate) fn in_order(plan: &Plan) -> Vec<usize> {
+pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
     let mut places: Vec<(usize, usize)> =
-        plan.groups.iter().enumerate().map(|(place, group)| (group.stage, place)).collect();
+        plan.groups.iter().enumerate().map(|(place, group)| (group.wave, place)).collect();
     places.sort_unstable();
     places.into_iter().map(|(_, place)| place).collect()
 }
@@ -235,25 +236,25 @@ struct View<'a> {
     state: &'a RunState,
     standings: Vec<(&'a Task, TaskStanding)>,
     /// The units that have not ended.
-    left: BTreeSet<&'a str>,
+    unfinished_tasks: BTreeSet<&'a str>,
     /// The place of the group of each unit.
     group_of: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> View<'a> {
-    fn of(state: &'a RunState) -> Self {
+    fn new(state: &'a RunState) -> Self {
         let standings = state.standings();
         let left = standings.iter().filter(|(_, standing)| !standing.is_ended());
-        let left = left.map(|(unit, _)| unit.id.as_str()).collect();
+        let unfinished_tasks = left.map(|(unit, _)| unit.id.as_str()).collect();
         let groups = state.plan.groups.iter().enumerate();
-        let group_of = groups.flat_map(|(place, group)| group.units.iter().map(move |id| (id.as_str(), place)));
-        Self { state, left, group_of: group_of.collect(), standings }
+        let group_of = groups.flat_map(|(place, group)| group.tasks.iter().map(move |id| (id.as_str(), place)));
+        Self { state, unfinished_tasks, group_of: group_of.collect(), standings }
     }
 
     /// The units that ended so that what depends on them cannot be done, and those.
     fn failures(&self) -> impl Iterator<Item = &'a Task> {
         let failed = self.standings.iter().filter(|(unit, standing)| match standing {
-            TaskStanding::Is(status) => status.is_ended() && !lets_go_on(unit, *status),
+            TaskStanding::Is(status) => status.is_ended() && !unblocks_dependents(unit, *status),
             TaskStanding::Blocked { .. } => true,
         });
         failed.map(|(unit, _)| *unit)
@@ -262,16 +263,16 @@ impl<'a> View<'a> {
     /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does and no
     /// person has said otherwise.
     fn stops_the_run(&self, unit: &Task) -> bool {
-        match self.state.units.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
-            Some(STOP) => true,
+        match self.state.tasks.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
+            Some(ANSWER_STOP) => true,
             Some(_) => false,
-            None => self.state.plan.policy.on_unit_fail == OnTaskFail::Stop && self.has_failed(unit),
+            None => self.state.plan.policy.on_task_fail == OnTaskFail::Stop && self.has_failed(unit),
         }
     }
 
     /// Whether the unit itself did, and not another that it waits for; nor did a person leave it out.
     fn has_failed(&self, unit: &Task) -> bool {
-        let status = self.state.units.get(&unit.id).map(|known| known.status);
+        let status = self.state.tasks.get(&unit.id).map(|known| known.status);
         matches!(status, Some(TaskStatus::Failed | TaskStatus::Unverified))
     }
 
@@ -280,7 +281,7 @@ impl<'a> View<'a> {
     }
 
     fn is_over(&self, group: &TaskGroup) -> bool {
-        group.units.iter().all(|id| !self.left.contains(id.as_str()))
+        group.tasks.iter().all(|id| !self.unfinished_tasks.contains(id.as_str()))
     }
 
     /// The batch, by its place, after which a person has to be asked now: all of it has ended, and so has everything
@@ -288,23 +289,23 @@ impl<'a> View<'a> {
     fn due_stop(&self) -> Option<usize> {
         let groups = &self.state.plan.groups;
         let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
-        let mut over = in_order(&self.state.plan).into_iter().take_while(is_over);
-        over.find(|place| self.holds(*place)).filter(|_| !self.left.is_empty())
+        let mut over = group_order(&self.state.plan).into_iter().take_while(is_over);
+        over.find(|place| self.has_open_stop(*place)).filter(|_| !self.unfinished_tasks.is_empty())
     }
 
     /// Whether a person has still to be asked behind a batch.
-    fn holds(&self, place: usize) -> bool {
+    fn has_open_stop(&self, place: usize) -> bool {
         self.state.plan.groups.get(place).is_some_and(|group| group.hard_stop) && !self.state.is_stop_passed(place)
     }
 
     /// The units that can be begun now, all of them at the same time.
-    fn ready(&self) -> Vec<&'a Task> {
+    fn startable_tasks(&self) -> Vec<&'a Task> {
         let policy = &self.state.plan.policy;
         let most = match (policy.parallel, policy.max_workers) {
             (Parallelism::None, _) => 1,
-            (Parallelism::Groups | Parallelism::Units, 0) => MAX_AT_ONCE,
-            (Parallelism::Groups | Parallelism::Units, most) => {
-                usize::try_from(most).map_or(MAX_AT_ONCE, |most| most.min(MAX_AT_ONCE))
+            (Parallelism::Groups | Parallelism::Tasks, 0) => MAX_WORKERS,
+            (Parallelism::Groups | Parallelism::Tasks, most) => {
+                usize::try_from(most).map_or(MAX_WORKERS, |most| most.min(MAX_WORKERS))
             }
         };
         let open = self.open_groups();
@@ -318,9 +319,9 @@ impl<'a> View<'a> {
             let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held));
             if waits
                 && self.group_of.get(unit.id.as_str()).is_none_or(|place| open.contains(place))
-                && unit.deps.iter().all(|id| self.state.lets_go_on(id))
+                && unit.deps.iter().all(|id| self.state.unblocks_dependents(id))
                 && !lacks_contract(&self.state.plan, unit)
-                && at_work.iter().all(|other| self.may_meet(unit, other))
+                && at_work.iter().all(|other| self.can_run_together(unit, other))
             {
                 at_work.push(unit);
                 ready.push(*unit);
@@ -333,18 +334,18 @@ impl<'a> View<'a> {
     /// every one that they depend on; and no stop before them waits to be passed.
     fn open_groups(&self) -> BTreeSet<usize> {
         let groups = &self.state.plan.groups;
-        let order = in_order(&self.state.plan);
-        let last = order.iter().position(|place| self.holds(*place)).unwrap_or(order.len());
+        let order = group_order(&self.state.plan);
+        let last = order.iter().position(|place| self.has_open_stop(*place)).unwrap_or(order.len());
         let reached = order.into_iter().take(last.saturating_add(1));
-        let first = groups.iter().filter(|group| !self.is_over(group)).map(|group| group.stage).min();
+        let first = groups.iter().filter(|group| !self.is_over(group)).map(|group| group.wave).min();
         let is_dep_over = |id: &String| groups.iter().find(|group| group.id == *id).is_none_or(|dep| self.is_over(dep));
-        let is_open = |group: &TaskGroup| Some(group.stage) == first && group.deps.iter().all(is_dep_over);
+        let is_open = |group: &TaskGroup| Some(group.wave) == first && group.deps.iter().all(is_dep_over);
         reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
     }
 
     /// Whether two units can be worked on at the same time: in work trees of their own, or in one where
     /// they touch nothing that is the same.
-    fn may_meet(&self, one: &Task, other: &Task) -> bool {
+    fn can_run_together(&self, one: &Task, other: &Task) -> bool {
         let group = |unit: &Task| self.group_of.get(unit.id.as_str()).copied();
         let is_own = |place: Option<usize>| {
             let group = place.and_then(|place| self.state.plan.groups.get(place));
@@ -362,19 +363,20 @@ impl<'a> View<'a> {
             _ if self.state.plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) => {
                 true
             }
-            _ => are_apart(one, other),
+            _ => have_disjoint_files(one, other),
         }
     }
 }
 
 /// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
 pub(crate) fn lacks_contract(plan: &Plan, unit: &Task) -> bool {
-    plan.policy.wants_contracts && unit.contract.is_none()
+    plan.policy.requires_contracts && unit.contract.is_none()
 }
 
 /// Whether two units of one work tree can be worked on at the same time: both name their files, and none
 /// of them can be the same.
-pub fn are_apart(one: &Task, other: &Task) -> bool {
+pub fn have_disjoint_files(one: &Task, other: &Task) -> bool {
     let names_files = !one.files.is_empty() && !other.files.is_empty();
-    names_files && one.files.iter().all(|file| other.files.iter().all(|known| !paths::overlap(&file.path, &known.path)))
+    names_files
+        && one.files.iter().all(|file| other.files.iter().all(|known| !paths::paths_overlap(&file.path, &known.path)))
 }

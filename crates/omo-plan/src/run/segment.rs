@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::run::schedule::in_order;
+use crate::run::schedule::group_order;
 use crate::run::state::RunState;
 
 /// The units of each batch that have not ended, in their order, up to and including the next batch with
 /// a stop that is not passed. Empty where everything has ended, and where a stop waits to be passed now.
-pub fn segment(state: &RunState) -> Vec<Vec<&str>> {
+pub fn next_batches(state: &RunState) -> Vec<Vec<&str>> {
     let standings = state.standings();
     let left: BTreeSet<&str> =
         standings.iter().filter(|(_, standing)| !standing.is_ended()).map(|(unit, _)| unit.id.as_str()).collect();
     let mut batches = Vec::new();
-    for place in in_order(&state.plan) {
+    for place in group_order(&state.plan) {
         let Some(group) = state.plan.groups.get(place) else { continue };
-        let batch: Vec<&str> = group.units.iter().map(String::as_str).filter(|id| left.contains(id)).collect();
+        let batch: Vec<&str> = group.tasks.iter().map(String::as_str).filter(|id| left.contains(id)).collect();
         if !batch.is_empty() {
             batches.push(batch);
         }

@@ -34,23 +34,23 @@ pub struct RunState {
     /// Who it belongs to.
     pub holder: EventActor,
     /// Each unit of the plan, by id.
-    pub units: BTreeMap<String, TaskState>,
+    pub tasks: BTreeMap<String, TaskState>,
     /// The questions, in the order in which they were opened.
     pub questions: Vec<QuestionState>,
     /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
     /// its batch are among them, however an edited plan numbers its batches.
     #[serde(default)]
-    pub reviewed: BTreeSet<String>,
+    pub reviewed_tasks: BTreeSet<String>,
     /// The result of each final check since anything else was done, by its place in the plan, from 0.
     pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
     /// Files that omo writes for others and that something else had changed, with where that was put.
-    pub drift: Vec<(String, Option<String>)>,
+    pub changed_files: Vec<(String, Option<String>)>,
     /// What was handed out last.
     #[serde(default)]
-    pub handed_out: Option<DispatchedTasks>,
+    pub dispatched: Option<DispatchedTasks>,
     /// How often its tasks were gone over, this time included.
     #[serde(default = "first")]
-    pub iteration: u32,
+    pub round: u32,
     /// What was run to show something, in its order.
     #[serde(default)]
     pub evidence: Vec<Evidence>,
@@ -66,10 +66,10 @@ pub struct RunState {
     pub unfinished: Option<Vec<UnfinishedLine>>,
     /// What is known of its sessions, where those are worked on apart.
     #[serde(default)]
-    pub apart: Option<ParallelState>,
+    pub parallel: Option<ParallelState>,
     /// How much of an ultraplan was asked for, and in which way.
     #[serde(default)]
-    pub asked: Option<RunScope>,
+    pub scope: Option<RunScope>,
     /// How its tasks are handed out.
     pub mode: ExecutionMode,
     /// A person had it stopped at a question: nothing more is begun.
@@ -87,7 +87,7 @@ pub struct RunState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DispatchedTasks {
     /// Which ones.
-    pub units: Vec<String>,
+    pub tasks: Vec<String>,
     /// When.
     pub at: Timestamp,
 }
@@ -122,7 +122,7 @@ pub struct TaskState {
     #[serde(default)]
     pub attempts_before: u32,
     /// How the last attempt ended, where one has.
-    pub end: Option<AttemptEnd>,
+    pub last_end: Option<AttemptEnd>,
     /// The attempt that runs.
     pub running: Option<RunningAttempt>,
     /// What came of each check of the last attempt, in the order in which they ran.
@@ -131,33 +131,33 @@ pub struct TaskState {
     /// Checks that were green before the work began, by their place among all commands of the unit; of a task
     /// session's, before its first attempt. A test that had to fail then, and did not, is among them.
     #[serde(default)]
-    pub vacuous: Vec<usize>,
+    pub already_green: Vec<usize>,
     /// Why it was left out, held or reopened.
-    pub why: Option<String>,
+    pub reason: Option<String>,
     /// The plan says something else about it since it was done.
     #[serde(default)]
     pub is_stale: bool,
     /// How often a worker of it was lost since it was last reopened.
     #[serde(default)]
-    pub lost: u32,
+    pub lost_workers: u32,
     /// What a person answered when its failure was put to them.
     #[serde(default)]
     pub judgment: Option<String>,
     /// The work tree as it was before the first of the attempts that still count.
     #[serde(default)]
-    pub ground: Option<WorktreeBaseline>,
+    pub baseline: Option<WorktreeBaseline>,
     /// What its attempts have left has to be taken back before anything else is begun in its work tree.
     #[serde(default)]
     pub is_to_restore: bool,
     /// What could not be taken back of what its attempts have left, each with why.
     #[serde(default)]
-    pub left: Vec<String>,
+    pub not_restored: Vec<String>,
     /// The ids of the evidence that its last worker had run; of a claimed unit those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
     /// When the last event about it was written.
     #[serde(default)]
-    pub at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
 }
 
 /// A work tree as it was before the first work on a unit.
@@ -166,7 +166,7 @@ pub struct WorktreeBaseline {
     /// What tells what was changed since.
     pub tree: Option<String>,
     /// What it can be put back to.
-    pub kept: Option<String>,
+    pub snapshot: Option<String>,
 }
 
 fn first() -> u32 {
@@ -265,7 +265,7 @@ pub struct RunningAttempt {
     pub tree: Option<String>,
     /// The files that it must not change, with their digests.
     #[serde(default)]
-    pub guarded: Vec<(String, String)>,
+    pub protected_files: Vec<(String, String)>,
 }
 
 /// A question and what became of it.
@@ -313,12 +313,12 @@ pub struct LedgerError {
     /// The number of the event.
     pub seq: u64,
     /// What is wrong with it.
-    pub what: String,
+    pub problem: String,
 }
 
 impl std::fmt::Display for LedgerError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "event {} of the ledger {}", self.seq, self.what)
+        write!(f, "event {} of the ledger {}", self.seq, self.problem)
     }
 }
 
@@ -327,22 +327,22 @@ impl std::error::Error for LedgerError {}
 impl RunState {
     /// What differs between the plan that the run knows and another reading of its file: the ids of the
     /// units that say something else, that are new, and that are gone.
-    pub fn differences(&self, plan: &Plan) -> PlanDifferences {
-        let (before, after) = (texts(&self.plan), texts(plan));
+    pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
+        let (before, after) = (task_digests(&self.plan), task_digests(plan));
         let ids_where = |units: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
             units.iter().map(|unit| &unit.id).filter(|id| keep(id)).cloned().collect()
         };
         PlanDifferences {
-            changed: ids_where(&plan.units, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
-            added: ids_where(&plan.units, &|id| !before.contains_key(id)),
-            removed: ids_where(&self.plan.units, &|id| !after.contains_key(id)),
+            changed: ids_where(&plan.tasks, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
+            added: ids_where(&plan.tasks, &|id| !before.contains_key(id)),
+            removed: ids_where(&self.plan.tasks, &|id| !after.contains_key(id)),
         }
     }
 }
 
 /// The digest of each unit's text, by its id.
-pub(crate) fn texts(plan: &Plan) -> BTreeMap<&str, &str> {
-    plan.units.iter().map(|unit| (unit.id.as_str(), unit.body_sha256.as_str())).collect()
+pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
+    plan.tasks.iter().map(|unit| (unit.id.as_str(), unit.body_sha256.as_str())).collect()
 }
 
 /// What differs between two readings of a plan, in the order of the plan.
@@ -357,25 +357,25 @@ pub struct PlanDifferences {
 }
 
 /// Stands in the place of a unit for the checks of the whole plan.
-pub const FINAL: &str = "final";
+pub const FINAL_CHECKS_ID: &str = "final";
 
 /// The label that an answer chooses for a decision; `None` where it chooses none.
 pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
     let named = decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone());
-    named.or_else(|| decision.recommended.clone().filter(|_| option == ACCEPT_ALL))
+    named.or_else(|| decision.recommended.clone().filter(|_| option == ANSWER_ACCEPT_ALL))
 }
 
 /// Takes the recommendation of every decision that is asked about.
-pub const ACCEPT_ALL: &str = "accept-all";
+pub const ANSWER_ACCEPT_ALL: &str = "accept-all";
 /// Asks about each of them by itself.
-pub const ONE_BY_ONE: &str = "one-by-one";
+pub const ANSWER_ONE_BY_ONE: &str = "one-by-one";
 /// Goes on.
-pub const CONTINUE: &str = "continue";
+pub const ANSWER_CONTINUE: &str = "continue";
 /// Ends the run where it stands.
-pub const STOP: &str = "stop";
+pub const ANSWER_STOP: &str = "stop";
 /// Has all of it done where the user is, one step after the other.
-pub const FOREGROUND: &str = "foreground";
+pub const ANSWER_FOREGROUND: &str = "foreground";
 /// Has a session done again, from where the run is by now.
-pub const REDO: &str = "redo";
+pub const ANSWER_REDO: &str = "redo";
 /// Stands in the place of an answer where something else has made the question moot. No question offers it.
-pub const WITHDRAWN: &str = "withdrawn";
+pub const ANSWER_WITHDRAWN: &str = "withdrawn";

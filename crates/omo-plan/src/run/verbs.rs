@@ -13,21 +13,21 @@ use omo_core::timestamp::Timestamp;
 use crate::model::{Plan, Task};
 use crate::run::event::{AttemptEnd, EventActor, EventKind};
 use crate::run::iteration;
-use crate::run::question_text::question_about;
+use crate::run::question_text::build_question;
 use crate::run::schedule::{self, NextAction, lacks_contract};
 use crate::run::state::{QuestionState, RunPhase, RunState, TaskStatus};
 
-pub use apart::{client_ended, is_to_be_noted, paused, running_in, waits_for_a_limit};
-pub use people::{accept_billing, answer, cancel, replan, retry, set_budget, skip};
-pub use session::{add_unit, evidence, refuses, verdict};
+pub use apart::{client_end_events, is_unrecorded_client, limit_reset_at, pause_event, running_task_in};
+pub use people::{accept_billing, answer_question, cancel_run, replace_plan, retry_task, set_budget, skip_task};
+pub use session::{add_task, give_verdict, record_evidence, verdict_objection};
 pub use work::{
-    AttemptMeasurement, AttemptStart, CommitOutcome, finals, gave_up, judged, keeping, may_start, of_ticket, passes,
-    start, takes_back, worker_lost,
+    AttemptMeasurement, AttemptStart, CommitOutcome, final_check_events, give_up_attempt, has_passed_task,
+    judge_attempt, may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
 };
 
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same
 /// unit again and again must not be fed to it for ever.
-pub const MAX_LOST: u32 = 3;
+pub const MAX_LOST_WORKERS: u32 = 3;
 
 /// Why a verb does nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub struct VerbCaller {
 
 impl VerbCaller {
     /// Whether a person has spoken since: at a terminal one always does.
-    fn has_person_since(&self, at: Timestamp) -> bool {
+    fn has_user_spoken_since(&self, at: Timestamp) -> bool {
         self.actor.session.is_none() || self.prompted_at.is_some_and(|prompted| prompted > at)
     }
 }
@@ -93,7 +93,7 @@ pub type ProcessProbe<'a> = &'a dyn Fn(&crate::run::event::RecordedProcess) -> O
 /// # Errors
 ///
 /// The session that the run belongs to lives.
-pub fn take(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Result<Vec<EventKind>, VerbRefusal> {
+pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Result<Vec<EventKind>, VerbRefusal> {
     // A run that is over has no holder: the caller that goes on with it becomes the holder.
     if state.phase != RunPhase::Executing {
         return Ok(Vec::new());
@@ -106,77 +106,77 @@ pub fn take(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Re
     let holder_lives = holder.process.as_ref().and_then(is_alive);
     let is_terminal = caller.actor.session.is_none();
     let mut events = Vec::new();
-    if !holder.is_same(&caller.actor) && !is_terminal {
+    if !holder.is_same_holder(&caller.actor) && !is_terminal {
         // A holder of whom nothing can be told is taken to live; `omo run resume` takes the run from it.
         if holder.session.is_some() && holder_lives != Some(false) {
-            return Err(held(state));
+            return Err(held_refusal(state));
         }
-        events.push(EventKind::Taken);
+        events.push(EventKind::HolderChanged);
     } else if !is_terminal
         && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
     {
         // The same session in another process of the client, or one whose process was not known: without this event it
         // could never be found out that this session is gone.
-        events.push(EventKind::Taken);
+        events.push(EventKind::HolderChanged);
     }
     // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
     let is_lost = |by: &EventActor| match by.process.as_ref().and_then(is_alive) {
         Some(lives) => !lives,
-        None => holder_lives == Some(false) && by.is_same(holder),
+        None => holder_lives == Some(false) && by.is_same_holder(holder),
     };
     // The clients of sessions that are worked on apart have a supervisor, which looks after them.
-    let gone = state.running().filter(|(_, running)| state.apart.is_none() && is_lost(&running.by));
-    events.extend(gone.map(|(id, _)| lost(state, id, "its session has ended")));
+    let gone = state.running_attempts().filter(|(_, running)| state.parallel.is_none() && is_lost(&running.by));
+    events.extend(gone.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
     Ok(events)
 }
 
 /// Takes a run from its holder: what a person asks for with `omo run resume`.
-pub fn take_over(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
+pub fn take_over_run(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
     let mut events = Vec::new();
     match &state.phase {
         RunPhase::Executing if state.holder == caller.actor => {}
-        RunPhase::Executing => events.push(EventKind::Taken),
-        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => events.extend(iteration::resumed(state, None)),
+        RunPhase::Executing => events.push(EventKind::HolderChanged),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => events.extend(iteration::resume_events(state, None)),
     }
     // The supervisor goes on looking after the clients of sessions.
-    let is_looked_after = state.apart.is_some() && state.phase == RunPhase::Executing;
-    let others = state.running().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
-    events.extend(others.map(|(id, _)| lost(state, id, "the run was taken over")));
+    let is_looked_after = state.parallel.is_some() && state.phase == RunPhase::Executing;
+    let others = state.running_attempts().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
+    events.extend(others.map(|(id, _)| lost_worker_event(state, id, "the run was taken over")));
     events
 }
 
-fn held(state: &RunState) -> VerbRefusal {
+fn held_refusal(state: &RunState) -> VerbRefusal {
     let pid = state.holder.process.as_ref().map(|process| format!(", process {}", process.pid)).unwrap_or_default();
-    let message = format!("the run is held by {}{pid}, last at work {}", state.holder.word(), state.updated_at);
+    let message = format!("the run is held by {}{pid}, last at work {}", state.holder.describe(), state.updated_at);
     let hint = "wait for it, end it there, or take it over from a terminal of your own: `omo run resume`";
     VerbRefusal::new(VerbRefusalKind::Contention, message, hint)
 }
 
 /// A worker is gone.
-fn lost(state: &RunState, id: &str, why: &str) -> EventKind {
-    let unit = state.units.get(id);
+fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
+    let unit = state.tasks.get(id);
     let attempt = unit.map_or(1, |unit| unit.attempts);
-    if unit.is_some_and(|unit| unit.lost + 1 >= MAX_LOST) {
-        let evidence = format!("its worker was lost {MAX_LOST} times");
+    if unit.is_some_and(|unit| unit.lost_workers + 1 >= MAX_LOST_WORKERS) {
+        let evidence = format!("its worker was lost {MAX_LOST_WORKERS} times");
         let end = AttemptEnd { attempt, evidence, ..AttemptEnd::default() };
-        return EventKind::UnitFailed { unit: id.to_owned(), is_final: true, end };
+        return EventKind::TaskFailed { task: id.to_owned(), is_final: true, end };
     }
-    EventKind::UnitHeld { unit: id.to_owned(), attempt, why: why.to_owned(), is_pause: false }
+    EventKind::TaskHeld { task: id.to_owned(), attempt, reason: why.to_owned(), is_pause: false }
 }
 
 /// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
 /// has failed, a question that is due, another iteration, or the end. Applied again and again until there is none.
-pub fn advance(state: &RunState) -> Option<EventKind> {
+pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     if state.phase == RunPhase::Executing
-        && let Some(unit) = without_contract(&state.plan).find(|unit| waits(state, unit))
+        && let Some(unit) = tasks_without_contract(&state.plan).find(|unit| is_waiting(state, unit))
     {
-        return Some(without_contract_failed(unit));
+        return Some(missing_contract_event(unit));
     }
-    match schedule::next(state) {
-        NextAction::Open(about) => Some(EventKind::QuestionOpened { question: question_about(state, about) }),
+    match schedule::next_action(state) {
+        NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),
         NextAction::End(result) => Some(EventKind::RunEnded { result }),
-        NextAction::Iterate(reopened) => {
-            Some(EventKind::IterationStarted { iteration: state.iteration.saturating_add(1), reopened })
+        NextAction::NextRound(reopened) => {
+            Some(EventKind::RoundStarted { round: state.round.saturating_add(1), reopened })
         }
         _ => None,
     }
@@ -184,30 +184,30 @@ pub fn advance(state: &RunState) -> Option<EventKind> {
 
 /// What is written down right after a run was opened: tasks without the contract that the plan promises
 /// are failed before they begin. Those of an edited plan are by [`advance`].
-pub fn opened(plan: &Plan) -> Vec<EventKind> {
-    without_contract(plan).map(without_contract_failed).collect()
+pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
+    tasks_without_contract(plan).map(missing_contract_event).collect()
 }
 
-fn without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
-    plan.units.iter().filter(|unit| lacks_contract(plan, unit))
+fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
+    plan.tasks.iter().filter(|unit| lacks_contract(plan, unit))
 }
 
-fn without_contract_failed(unit: &Task) -> EventKind {
+fn missing_contract_event(unit: &Task) -> EventKind {
     let end = AttemptEnd { evidence: "missing Task Contract".to_owned(), ..AttemptEnd::default() };
-    EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }
+    EventKind::TaskFailed { task: unit.id.clone(), is_final: true, end }
 }
 
-fn waits(state: &RunState, unit: &Task) -> bool {
-    let status = state.units.get(&unit.id).map(|known| known.status);
+fn is_waiting(state: &RunState, unit: &Task) -> bool {
+    let status = state.tasks.get(&unit.id).map(|known| known.status);
     matches!(status, Some(TaskStatus::Pending | TaskStatus::Held))
 }
 
-fn over(hint: &str) -> VerbRefusal {
+fn ended_refusal(hint: &str) -> VerbRefusal {
     VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended", hint)
 }
 
-fn unanswered(question: &QuestionState) -> VerbRefusal {
-    let first = question.question.question.lines().next().unwrap_or_default();
+fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
+    let first = question.question.text.lines().next().unwrap_or_default();
     let message = format!("question {} waits for an answer: {}", question.question.id, sanitize(first, 200));
     VerbRefusal::new(VerbRefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
 }
@@ -217,10 +217,10 @@ fn unanswered(question: &QuestionState) -> VerbRefusal {
 /// # Errors
 ///
 /// The plan has none.
-pub fn found<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
-    state.plan.unit(id).ok_or_else(|| {
-        let ids: Vec<&str> = state.plan.units.iter().take(20).map(|unit| unit.id.as_str()).collect();
-        let more = if state.plan.units.len() > ids.len() { ", …" } else { "" };
+pub fn find_task<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
+    state.plan.task(id).ok_or_else(|| {
+        let ids: Vec<&str> = state.plan.tasks.iter().take(20).map(|unit| unit.id.as_str()).collect();
+        let more = if state.plan.tasks.len() > ids.len() { ", …" } else { "" };
         let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), sanitize(id, 60));
         VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))
     })

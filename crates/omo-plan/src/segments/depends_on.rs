@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::diagnostic::Code;
-use crate::document::{MarkdownDocument, lines};
-use crate::labels::item;
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
 use super::outline::TaskOutline;
-use references::{Reference, Value, merged, parse};
+use references::{Reference, Value, merge_values, parse_references};
 
 /// The words of the label.
 static LABEL: Pattern = Pattern::new(r"(?i-u:depends on)");
@@ -25,8 +25,8 @@ const LOOK_BACK: usize = 64;
 /// More than so many edges are no plan: each of all tasks needing each of them.
 const MAX_EDGES: usize = 100_000;
 /// Reads what every task of the outline depends on.
-pub(super) fn read<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>) {
-    let numbers = numbers(outline);
+pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutline<'a>) {
+    let numbers = tasks_by_number(outline);
     // For each task the last one that named it: the tasks follow one another as their labels do.
     let mut named_by = vec![None; outline.tasks.len()];
     let (mut done, mut edges) = (0, 0_usize);
@@ -50,20 +50,20 @@ pub(super) fn read<'a>(document: &MarkdownDocument<'a>, outline: &mut TaskOutlin
             }
         };
         for reference in references {
-            let needed = resolve(outline, &numbers, &reference);
+            let needed = resolve_reference(outline, &numbers, &reference);
             edges += needed.len();
             if edges > MAX_EDGES {
                 let text = format!("the tasks name more than {MAX_EDGES} dependencies");
                 return outline.report(document, Code::TooManyDependencies, span, text, None);
             }
             for needed in needed {
-                depend(document, outline, place, needed, &span, &mut named_by);
+                add_dependency(document, outline, place, needed, &span, &mut named_by);
             }
         }
     }
 }
 
-fn depend(
+fn add_dependency(
     document: &MarkdownDocument<'_>,
     outline: &mut TaskOutline<'_>,
     place: usize,
@@ -92,7 +92,7 @@ fn depend(
 
 /// The numbers that tasks have, with the place of the task that each stands for: the task itself, or
 /// the implementation of a pair.
-fn numbers(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
+fn tasks_by_number(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
     let mut numbers: BTreeMap<u64, (u8, usize)> = BTreeMap::new();
     for (place, task) in outline.tasks.iter().enumerate() {
         let (number, half) = task.id.split_once('-').unwrap_or((task.id, ""));
@@ -112,14 +112,14 @@ fn numbers(outline: &TaskOutline<'_>) -> BTreeMap<u64, usize> {
 }
 
 /// The places of the tasks that a reference is for, or the name of what is not there.
-fn resolve(
+fn resolve_reference(
     outline: &TaskOutline<'_>,
     numbers: &BTreeMap<u64, usize>,
     reference: &Reference<'_>,
 ) -> Vec<Result<usize, String>> {
     match reference {
         Reference::One(id) => {
-            let named = outline.places.get(id).copied();
+            let named = outline.positions.get(id).copied();
             let numbered = || numbers.get(&id.parse().ok()?).copied();
             vec![named.or_else(numbered).ok_or_else(|| (*id).to_owned())]
         }
@@ -142,28 +142,29 @@ fn label_at(document: &MarkdownDocument<'_>, at: usize) -> Option<Range<usize>> 
     let before = document.slice(line_start.unwrap_or(near)..at);
     let lead = before.trim_end_matches(['*', '_']);
     let is_emphasized = lead.len() < before.len();
-    let stands_alone = line_start.is_some() && item(lead.trim_start_matches(['>', ' ', '\t'])).1.is_empty();
+    let stands_alone =
+        line_start.is_some() && split_list_marker(lead.trim_start_matches(['>', ' ', '\t'])).1.is_empty();
     let stands_free = !lead.ends_with(|char: char| char == '`' || char.is_alphanumeric());
     if !(stands_alone || is_emphasized && stands_free) {
         return None;
     }
     let value = WHOLE_LABEL.behind(document.slice(at..document.text.len()))?;
-    lines(document.text, document.text.len() - value.len()..document.text.len()).next()
+    line_ranges(document.text, document.text.len() - value.len()..document.text.len()).next()
 }
 
 /// What stands behind a label, on its line or in what follows, and where.
 fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'a>, Range<usize>) {
     let text = document.slice(line.clone());
-    let mut value = parse(text);
+    let mut value = parse_references(text);
     let goes_on = text.trim_end().ends_with([',', '，', '、', '&']) || text.trim_end().ends_with(" and");
     if value != Value::Unreadable && !goes_on && !text.trim().is_empty() {
         return (value, line);
     }
     let is_bare = text.trim().is_empty();
     let (mut end, mut is_list, mut has_gap) = (line.end, false, false);
-    for next in lines(document.text, line.end..document.text.len()).skip(1) {
+    for next in line_ranges(document.text, line.end..document.text.len()).skip(1) {
         let row = document.slice(next.clone());
-        let (sign, inner) = item(row);
+        let (sign, inner) = split_list_marker(row);
         if row.trim().is_empty() {
             has_gap = true;
             continue;
@@ -179,7 +180,7 @@ fn value_of<'a>(document: &MarkdownDocument<'a>, line: Range<usize>) -> (Value<'
             break;
         }
         is_list |= sign.is_some();
-        value = merged(value, parse(inner));
+        value = merge_values(value, parse_references(inner));
         end = next.end;
     }
     (value, line.start..end)

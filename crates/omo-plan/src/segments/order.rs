@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::diagnostic::{Code, Diagnostic};
 
-use super::outline::{MAX_OF_A_KIND, TaskOutline, about};
+use super::outline::{MAX_FINDINGS_OF_A_KIND, TaskOutline, task_diagnostic};
 
 /// So many members of a circle are named.
 const SHOWN: usize = 12;
@@ -20,7 +20,7 @@ pub(super) struct Unit {
 
 impl Unit {
     /// The places of its tasks in the file, in the order in which they are done.
-    pub(super) fn places(self) -> impl Iterator<Item = usize> {
+    pub(super) fn positions(self) -> impl Iterator<Item = usize> {
         std::iter::once(self.first).chain(self.second)
     }
 
@@ -32,9 +32,9 @@ impl Unit {
 
 /// The units in the order in which they are run. `None` where there is no order, and what stands in its way is
 /// reported.
-pub(super) fn units(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
-    let (units, unit_of) = paired(outline);
-    let needs = needs(outline, &unit_of, diagnostics)?;
+pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
+    let (units, unit_of) = pair_tasks(outline);
+    let needs = collect_needs(outline, &unit_of, diagnostics)?;
     let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
     let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
     for (unit, needs) in needs.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn units(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>
         }
     }
     if order.len() < units.len() {
-        diagnostics.push(cycle(outline, &units, &needs, &open));
+        diagnostics.push(report_cycle(outline, &units, &needs, &open));
         return None;
     }
     report_reordered(outline, &units, &order, diagnostics);
@@ -65,11 +65,11 @@ pub(super) fn units(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>
 }
 
 /// The units in the order of the file, and the unit of each task.
-fn paired(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
+fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     let mut units: Vec<Unit> = Vec::with_capacity(outline.tasks.len());
     let mut unit_of = vec![0; outline.tasks.len()];
     for (place, task) in outline.tasks.iter().enumerate() {
-        let other = task.other_half().and_then(|id| outline.places.get(id.as_str()).copied());
+        let other = task.other_half().and_then(|id| outline.positions.get(id.as_str()).copied());
         let unit = match other {
             Some(other) if other < place => unit_of.get(other).copied().unwrap_or(0),
             _ => units.len(),
@@ -88,7 +88,11 @@ fn paired(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
 }
 
 /// The units that each unit needs, each once for every task that names one.
-fn needs(outline: &TaskOutline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Vec<usize>>> {
+fn collect_needs(
+    outline: &TaskOutline<'_>,
+    unit_of: &[usize],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Vec<Vec<usize>>> {
     let mut needs = vec![Vec::new(); unit_of.iter().max().map_or(0, |last| last + 1)];
     let mut is_sound = true;
     for (task, unit) in outline.tasks.iter().zip(unit_of) {
@@ -99,7 +103,7 @@ fn needs(outline: &TaskOutline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Dia
             } else if task.is_tests() {
                 let after = outline.tasks.get(*place).map_or("", |after| after.id);
                 let text = format!("task {} depends on {after}, which is written after it", task.id);
-                diagnostics.push(about(Some(task), Code::Cycle, text));
+                diagnostics.push(task_diagnostic(Some(task), Code::Cycle, text));
                 is_sound = false;
             }
         }
@@ -108,7 +112,7 @@ fn needs(outline: &TaskOutline<'_>, unit_of: &[usize], diagnostics: &mut Vec<Dia
 }
 
 /// One circle of those that wait for each other. Each unit that is open waits for one that is open.
-fn cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
+fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
     let is_open = |unit: &usize| open.get(*unit).is_some_and(|open| *open > 0);
     let mut seen = vec![None; units.len()];
     let mut path: Vec<usize> = Vec::new();
@@ -126,7 +130,7 @@ fn cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: 
         at = needs.get(unit).and_then(|needs| needs.iter().copied().find(is_open));
     }
     let name = |unit: &usize| {
-        let places = units.get(*unit).into_iter().flat_map(|unit| unit.places());
+        let places = units.get(*unit).into_iter().flat_map(|unit| unit.positions());
         places.filter_map(|place| outline.tasks.get(place)).map(|task| task.id).collect::<Vec<_>>().join("/")
     };
     let mut names: Vec<String> = path.iter().take(SHOWN).map(name).collect();
@@ -136,7 +140,7 @@ fn cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: 
     names.extend(path.first().map(name));
     let text = format!("tasks depend on each other in a circle: {}", names.join(" → "));
     let first = path.first().and_then(|unit| outline.tasks.get(units.get(*unit)?.first));
-    about(first, Code::Cycle, text)
+    task_diagnostic(first, Code::Cycle, text)
 }
 
 /// Tells what is run after something that stands behind it.
@@ -146,10 +150,10 @@ fn report_reordered(outline: &TaskOutline<'_>, units: &[Unit], order: &[usize], 
         last = last.max(**unit);
         **unit < last
     });
-    let places = late.filter_map(|unit| units.get(*unit)).flat_map(|unit| unit.places());
+    let places = late.filter_map(|unit| units.get(*unit)).flat_map(|unit| unit.positions());
     let tasks = places.filter_map(|place| outline.tasks.get(place));
-    for task in tasks.take(MAX_OF_A_KIND) {
+    for task in tasks.take(MAX_FINDINGS_OF_A_KIND) {
         let text = format!("task {} is run after what it depends on, later than it stands here", task.id);
-        diagnostics.push(about(Some(task), Code::Reordered, text));
+        diagnostics.push(task_diagnostic(Some(task), Code::Reordered, text));
     }
 }

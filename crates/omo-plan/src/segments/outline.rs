@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::document::{Heading, MarkdownDocument, lines};
+use crate::document::{Heading, MarkdownDocument, line_ranges};
 use crate::id::is_id;
 use crate::pattern::Pattern;
 
 use super::depends_on;
 
 /// More findings of one kind are not kept: a reader does not go through them.
-pub(super) const MAX_OF_A_KIND: usize = 1000;
+pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
 
 /// A task as its heading has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub struct TaskOutline<'a> {
     /// In the order of the file.
     pub tasks: Vec<TaskHeading<'a>>,
     /// The place of each task by its id.
-    pub places: HashMap<&'a str, usize>,
+    pub positions: HashMap<&'a str, usize>,
     /// What was found: at most a thousand of each kind.
     pub diagnostics: Vec<Diagnostic>,
     counts: BTreeMap<Code, usize>,
@@ -65,24 +65,28 @@ pub struct TaskOutline<'a> {
 impl<'a> TaskOutline<'a> {
     /// Looks through a document.
     pub fn read(document: &MarkdownDocument<'a>) -> Self {
-        let mut outline =
-            TaskOutline { tasks: Vec::new(), places: HashMap::new(), diagnostics: Vec::new(), counts: BTreeMap::new() };
+        let mut outline = TaskOutline {
+            tasks: Vec::new(),
+            positions: HashMap::new(),
+            diagnostics: Vec::new(),
+            counts: BTreeMap::new(),
+        };
         outline.find_tasks(document);
         if outline.tasks.is_empty() {
             let end = document.headings.last().map_or(0..0, |last| last.span.clone());
             let text = "the plan has no task: a task begins with a line `### Task 1: its title`".to_owned();
-            outline.report(document, Code::NoUnits, end, text, None);
+            outline.report(document, Code::NoTasks, end, text, None);
         }
         outline.find_open_fences(document);
         outline.find_markers(document);
-        depends_on::read(document, &mut outline);
+        depends_on::read_dependencies(document, &mut outline);
         outline
     }
 
     fn find_tasks(&mut self, document: &MarkdownDocument<'a>) {
         let mut open = false;
         for heading in &document.headings {
-            let task = task(document, heading);
+            let task = read_task(document, heading);
             let ends = task.is_some() || heading.level <= 2;
             if let Some(last) = self.tasks.last_mut().filter(|_| open && ends) {
                 last.section.end = heading.span.start;
@@ -92,13 +96,13 @@ impl<'a> TaskOutline<'a> {
                 self.add(document, task);
             } else {
                 open &= !ends;
-                if resembles(heading.text) {
+                if resembles_task(heading.text) {
                     self.report_look_alike(document, heading.span.clone());
                 }
             }
         }
-        for span in &document.html {
-            for line in lines(document.text, span.clone()) {
+        for span in &document.html_blocks {
+            for line in line_ranges(document.text, span.clone()) {
                 if is_task_line(document.slice(line.clone())) {
                     self.report_look_alike(document, line);
                 }
@@ -108,7 +112,7 @@ impl<'a> TaskOutline<'a> {
 
     fn add(&mut self, document: &MarkdownDocument<'a>, task: TaskHeading<'a>) {
         let place = self.tasks.len();
-        let first = *self.places.entry(task.id).or_insert(place);
+        let first = *self.positions.entry(task.id).or_insert(place);
         if first != place {
             let line = self.tasks.get(first).map_or(0, |first| first.line);
             let text = format!("task {} stands on line {line} already", task.id);
@@ -124,22 +128,22 @@ impl<'a> TaskOutline<'a> {
 
     fn find_open_fences(&mut self, document: &MarkdownDocument<'_>) {
         let last = document.unclosed_fence();
-        if document.code.iter().all(|code| !code.is_open) {
+        if document.code_blocks.iter().all(|code| !code.is_open) {
             return;
         }
         // Fences that open where others were meant to close can hide tasks: nothing is run then.
-        let hidden = document.code.iter().flat_map(|code| lines(document.text, code.inner.clone()));
+        let hidden = document.code_blocks.iter().flat_map(|code| line_ranges(document.text, code.inner.clone()));
         for line in hidden.filter(|line| is_task_line(document.slice(line.clone()))).take(1) {
             let text = "this task stands in code, behind a fence that is not closed where it began".to_owned();
             self.report(document, Code::UnclosedFence, line, text, None);
         }
-        for fence in document.code.iter().filter(|code| code.is_open) {
+        for fence in document.code_blocks.iter().filter(|code| code.is_open) {
             let (code, text) = if last == Some(fence) {
                 (Code::UnclosedFence, "the fence is not closed: all that follows is code")
             } else {
                 (Code::FenceEndsWithList, "the fence is not closed where it stands, as deep in its list as it began")
             };
-            let span = lines(document.text, fence.span.clone()).next().unwrap_or(fence.span.clone());
+            let span = line_ranges(document.text, fence.span.clone()).next().unwrap_or(fence.span.clone());
             self.report(document, code, span, text.to_owned(), None);
         }
     }
@@ -147,7 +151,7 @@ impl<'a> TaskOutline<'a> {
     /// Comments count wherever they stand but in code blocks; a task's heading belongs to it.
     fn find_markers(&mut self, document: &MarkdownDocument<'_>) {
         for start in memchr::memmem::find_iter(document.text.as_bytes(), "<!--") {
-            let Some(kind) = marker(document.slice(start..document.text.len())) else { continue };
+            let Some(kind) = read_marker(document.slice(start..document.text.len())) else { continue };
             if document.code_at(start).is_some() {
                 continue;
             }
@@ -184,46 +188,46 @@ impl<'a> TaskOutline<'a> {
     ) {
         let count = self.counts.entry(code).or_default();
         *count += 1;
-        if *count <= MAX_OF_A_KIND {
-            self.diagnostics.push(diagnostic(document, code, span, text, unit));
+        if *count <= MAX_FINDINGS_OF_A_KIND {
+            self.diagnostics.push(span_diagnostic(document, code, span, text, unit));
         }
     }
 }
 
 /// A diagnostic about a task's heading, or about the plan.
-pub(crate) fn about(task: Option<&TaskHeading<'_>>, code: Code, text: String) -> Diagnostic {
+pub(crate) fn task_diagnostic(task: Option<&TaskHeading<'_>>, code: Code, text: String) -> Diagnostic {
     let (span, line) = task.map_or((0..0, 1), |task| (task.heading.clone(), task.line));
     let unit = task.map(|task| task.id.to_owned());
-    Diagnostic { code, severity: code.severity(), span, line, unit, text, help: None }
+    Diagnostic { code, severity: code.severity(), span, line, task: unit, text, help: None }
 }
 
 /// A diagnostic about some bytes of a document.
-pub(crate) fn diagnostic(
+pub(crate) fn span_diagnostic(
     document: &MarkdownDocument<'_>,
     code: Code,
     span: Range<usize>,
     text: String,
     unit: Option<&str>,
 ) -> Diagnostic {
-    let line = document.line(span.start);
-    Diagnostic { code, severity: code.severity(), span, line, unit: unit.map(str::to_owned), text, help: None }
+    let line = document.line_number(span.start);
+    Diagnostic { code, severity: code.severity(), span, line, task: unit.map(str::to_owned), text, help: None }
 }
 
 /// Whether a document has a task at all.
 pub(crate) fn has_tasks(document: &MarkdownDocument<'_>) -> bool {
-    document.headings.iter().any(|heading| task(document, heading).is_some())
+    document.headings.iter().any(|heading| read_task(document, heading).is_some())
 }
 
-fn task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Option<TaskHeading<'a>> {
+fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Option<TaskHeading<'a>> {
     if heading.level != 3 || heading.is_indented {
         return None;
     }
-    let (id, title) = parts(heading.text)?;
+    let (id, title) = split_task_heading(heading.text)?;
     is_id(id).then(|| TaskHeading {
         id,
         title: without_comments(title),
         heading: heading.span.clone(),
-        line: document.line(heading.span.start),
+        line: document.line_number(heading.span.start),
         section: heading.span.start..document.text.len(),
         depends_on: Vec::new(),
         is_marked: false,
@@ -232,20 +236,20 @@ fn task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Option<Ta
 
 /// Whether a line would be a task's heading, were it no code and no HTML.
 fn is_task_line(row: &str) -> bool {
-    row.strip_prefix("### ").is_some_and(|text| parts(text.trim_start()).is_some())
+    row.strip_prefix("### ").is_some_and(|text| split_task_heading(text.trim_start()).is_some())
 }
 
 /// A task's number, without the zeros before it, and the word behind it.
 static TASK: Pattern = Pattern::new(r"^Task\s+0*([0-9]+(?:-[A-Za-z]+)?)\s*:");
 
 /// The id and the title of `Task 1-tests: title`.
-fn parts(text: &str) -> Option<(&str, &str)> {
+fn split_task_heading(text: &str) -> Option<(&str, &str)> {
     let ([id], title) = TASK.read(text)?;
     Some((id, title))
 }
 
 /// Whether a heading that is no task's could be meant as one.
-fn resembles(text: &str) -> bool {
+fn resembles_task(text: &str) -> bool {
     let word = text.trim_start_matches(|char: char| !char.is_alphanumeric());
     let is_task = word.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("task"));
     let behind = word.get(4..).unwrap_or_default();
@@ -259,7 +263,7 @@ enum Marker {
 }
 
 /// What the comment that a text begins with is of a marker.
-fn marker(text: &str) -> Option<Marker> {
+fn read_marker(text: &str) -> Option<Marker> {
     let inner = text.strip_prefix("<!--")?;
     // A marker is short: the end of a long comment is not looked for.
     let near = inner.get(..inner.char_indices().nth(60).map_or(inner.len(), |(end, _)| end))?;

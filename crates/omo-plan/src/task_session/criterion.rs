@@ -2,21 +2,21 @@
 
 use omo_core::task_check::TaskCheck;
 
-use crate::fields::verify::code_span;
+use crate::fields::verify::split_code_span;
 
 /// What stands before a command, in small letters.
-const WORDS: [&str; 3] = ["run", "cmd", "command"];
+const COMMAND_WORDS: [&str; 3] = ["run", "cmd", "command"];
 
 /// The command that a whole criterion is: code alone, or what stands behind `Run:`. A command within a sentence is
 /// none: the sentence does not say that the command decides.
-pub(super) fn command(criterion: &str) -> Option<TaskCheck> {
+pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     let text = criterion.trim();
-    let command = match (code_alone(text), text.split_once(':')) {
+    let command = match (sole_code(text), text.split_once(':')) {
         (Some(code), _) => code,
-        (None, Some((word, rest))) if WORDS.contains(&word.trim().to_ascii_lowercase().as_str()) => {
+        (None, Some((word, rest))) if COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()) => {
             let rest = rest.trim();
             // With more behind its code it is a sentence again.
-            if rest.starts_with('`') { code_alone(rest)? } else { rest }
+            if rest.starts_with('`') { sole_code(rest)? } else { rest }
         }
         _ => return None,
     };
@@ -25,13 +25,13 @@ pub(super) fn command(criterion: &str) -> Option<TaskCheck> {
 }
 
 /// A command as a criterion, where it is judged and not run by itself.
-pub(crate) fn to_judge(check: &TaskCheck) -> String {
+pub(crate) fn criterion_text(check: &TaskCheck) -> String {
     format!("`{}`", check.command)
 }
 
 /// The code that a text is as a whole.
-fn code_alone(text: &str) -> Option<&str> {
-    let (code, rest) = code_span(text)?;
+fn sole_code(text: &str) -> Option<&str> {
+    let (code, rest) = split_code_span(text)?;
     rest.trim().is_empty().then(|| code.trim())
 }
 
@@ -60,7 +60,11 @@ mod tests {
             ("", None),
             ("works", None),
         ] {
-            assert_eq!(command(criterion).map(|check| check.command).as_deref(), expected, "{criterion:?}");
+            assert_eq!(
+                parse_criterion_command(criterion).map(|check| check.command).as_deref(),
+                expected,
+                "{criterion:?}"
+            );
         }
     }
 }

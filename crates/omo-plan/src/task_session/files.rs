@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What a new session's file says of its version.
-pub(super) const VERSION: &str = "7.0";
+pub(super) const TASK_LIST_VERSION: &str = "7.0";
 /// How often a session goes over its tasks, where nothing else is said.
-pub(super) const MAX_ITERATIONS: u32 = 5;
+pub(super) const MAX_ROUNDS: u32 = 5;
 
 /// `session.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ pub struct TaskListSettings {
 
 impl Default for TaskListSettings {
     fn default() -> Self {
-        Self { max_workers: 0, max_iterations: MAX_ITERATIONS, plan_only: false, auto_mode: false, extra: Map::new() }
+        Self { max_workers: 0, max_iterations: MAX_ROUNDS, plan_only: false, auto_mode: false, extra: Map::new() }
     }
 }
 
@@ -223,7 +223,7 @@ pub struct TaskFile {
 
 impl TaskFile {
     /// The tasks that have to be done before, each once, whichever of the two names holds them.
-    pub fn needs(&self) -> Vec<String> {
+    pub fn dependencies(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for id in self.blocked_by.iter().chain(&self.blocked_by_too) {
             if !all.contains(id) {
@@ -234,7 +234,7 @@ impl TaskFile {
     }
 
     /// Has it wait for these, under both names.
-    pub fn set_needs(&mut self, needs: &[String]) {
+    pub fn set_dependencies(&mut self, needs: &[String]) {
         self.blocked_by = needs.to_vec();
         self.blocked_by_too = needs.to_vec();
     }
@@ -296,7 +296,7 @@ pub struct ExplorerEntry {
 }
 
 fn version() -> String {
-    VERSION.to_owned()
+    TASK_LIST_VERSION.to_owned()
 }
 
 fn one() -> u32 {
@@ -304,7 +304,7 @@ fn one() -> u32 {
 }
 
 fn max_iterations() -> u32 {
-    MAX_ITERATIONS
+    MAX_ROUNDS
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands on a reference")]

@@ -11,6 +11,6 @@ mod unfinished;
 pub use files::{
     ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings,
 };
-pub use model_choice::model;
-pub use plan::{VERIFY, imported, plan, unit};
-pub use unfinished::{MAX_UNFINISHED, unfinished};
+pub use model_choice::choose_model;
+pub use plan::{VERIFY_TASK_ID, import_events, task_from_file, task_list_plan};
+pub use unfinished::{MAX_UNFINISHED_LINES, find_unfinished_lines};

@@ -9,7 +9,7 @@
 use crate::run::event::UnfinishedLine;
 
 /// At most so many lines of one task are told: with more of them a longer list does not help the reader.
-pub const MAX_UNFINISHED: usize = 100;
+pub const MAX_UNFINISHED_LINES: usize = 100;
 
 /// Read as they are written here.
 const MARKS: [&str; 3] = ["TODO", "FIXME", "WIP"];
@@ -33,50 +33,52 @@ const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', 
 
 /// The first [`MAX_UNFINISHED`] lines that hold such a word, each with the first of it. Each line is given as its
 /// file, its number and its text.
-pub fn unfinished<Text: AsRef<str>>(added: impl IntoIterator<Item = (Text, usize, Text)>) -> Vec<UnfinishedLine> {
+pub fn find_unfinished_lines<Text: AsRef<str>>(
+    added: impl IntoIterator<Item = (Text, usize, Text)>,
+) -> Vec<UnfinishedLine> {
     let found = added.into_iter().filter_map(|(file, line, text)| {
-        let word = word_in(text.as_ref())?.to_owned();
+        let word = unfinished_word_in(text.as_ref())?.to_owned();
         Some(UnfinishedLine { file: file.as_ref().to_owned(), line, word })
     });
-    found.take(MAX_UNFINISHED).collect()
+    found.take(MAX_UNFINISHED_LINES).collect()
 }
 
-fn word_in(text: &str) -> Option<&'static str> {
+fn unfinished_word_in(text: &str) -> Option<&'static str> {
     let lower = text.to_ascii_lowercase();
-    let mark = MARKS.into_iter().find(|word| places(text, word).next().is_some());
-    let saying = || SAYINGS.into_iter().find(|word| places(&lower, word).any(|at| !is_status(&lower, at)));
+    let mark = MARKS.into_iter().find(|word| word_positions(text, word).next().is_some());
+    let saying = || SAYINGS.into_iter().find(|word| word_positions(&lower, word).any(|at| !is_http_status(&lower, at)));
     let remark = || {
-        let comment = comment(&lower)?;
-        REMARKS.into_iter().find(|word| places(comment, word).any(|at| !is_of_code(comment, at, word.len())))
+        let comment = comment_in(&lower)?;
+        REMARKS.into_iter().find(|word| word_positions(comment, word).any(|at| !is_code_name(comment, at, word.len())))
     };
     mark.or_else(saying).or_else(remark)
 }
 
 /// Where a word stands in a text by itself: no letter, digit or `_` before it or behind it.
-fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
     let is_part = |char: char| char.is_alphanumeric() || char == '_';
     memchr::memmem::find_iter(text.as_bytes(), word).filter(move |at| {
-        let (before, behind) = around(text, *at, word.len());
+        let (before, behind) = characters_around(text, *at, word.len());
         !before.is_some_and(is_part) && !behind.is_some_and(is_part)
     })
 }
 
-fn around(text: &str, at: usize, length: usize) -> (Option<char>, Option<char>) {
+fn characters_around(text: &str, at: usize, length: usize) -> (Option<char>, Option<char>) {
     let before = text.get(..at).and_then(|text| text.chars().next_back());
     let behind = text.get(at + length..).and_then(|text| text.chars().next());
     (before, behind)
 }
 
 /// Whether it is the name of what a server answers: `501 Not Implemented`.
-fn is_status(text: &str, at: usize) -> bool {
+fn is_http_status(text: &str, at: usize) -> bool {
     text.get(..at).is_some_and(|before| before.trim_end().ends_with("501"))
 }
 
 /// Whether a word in a comment names something of the code. A full stop ends a sentence, unless a name goes on
 /// behind it.
-fn is_of_code(text: &str, at: usize, length: usize) -> bool {
-    let (before, behind) = around(text, at, length);
-    let goes_on = || around(text, at + length, 1).1.is_some_and(char::is_alphanumeric);
+fn is_code_name(text: &str, at: usize, length: usize) -> bool {
+    let (before, behind) = characters_around(text, at, length);
+    let goes_on = || characters_around(text, at + length, 1).1.is_some_and(char::is_alphanumeric);
     let is_name_behind = |char: char| match char {
         '.' | ':' => goes_on(),
         char => OF_CODE.contains(&char),
@@ -85,10 +87,10 @@ fn is_of_code(text: &str, at: usize, length: usize) -> bool {
 }
 
 /// What stands in a line from the beginning of its first comment on.
-fn comment(line: &str) -> Option<&str> {
+fn comment_in(line: &str) -> Option<&str> {
     let starts = COMMENTS.into_iter().flat_map(|mark| {
         memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {
-            let before = around(line, *at, 0).0;
+            let before = characters_around(line, *at, 0).0;
             // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
             let is_first = || line.get(..*at).is_some_and(|before| before.trim().is_empty());
             if mark == "* " { is_first() } else { before.is_none_or(|char| char.is_whitespace() || char == ';') }
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Option<&'static str> {
-        word_in(text)
+        unfinished_word_in(text)
     }
 
     #[test]
@@ -167,13 +169,13 @@ mod tests {
             line,
             word: word.to_owned(),
         });
-        assert_eq!(unfinished(lines), expected);
+        assert_eq!(find_unfinished_lines(lines), expected);
     }
 
     #[test]
     fn only_so_many_are_told() {
         let lines = (1..=250).map(|line| ("a.rs", line, if line % 2 == 0 { "// TODO" } else { "done" }));
-        let found = unfinished(lines);
-        assert_eq!((found.len(), found.last().unwrap().line), (MAX_UNFINISHED, 200));
+        let found = find_unfinished_lines(lines);
+        assert_eq!((found.len(), found.last().unwrap().line), (MAX_UNFINISHED_LINES, 200));
     }
 }

@@ -48,7 +48,7 @@ pub enum PlanSelection {
 
 impl PlanSelection {
     /// The number of the step or the session.
-    pub fn number(self) -> Option<u64> {
+    pub fn session_or_task_number(self) -> Option<u64> {
         match self {
             Self::Whole => None,
             Self::Step(number) | Self::Session(number) => Some(number),
@@ -83,19 +83,19 @@ pub struct RunRequest {
     /// Nothing is run: the plan is looked at and told about.
     pub is_dry_run: bool,
     /// How much of it.
-    pub part: PlanSelection,
+    pub selection: PlanSelection,
 }
 
 impl Default for RunRequest {
     fn default() -> Self {
-        Self { is_foreground: false, is_resume: false, is_dry_run: false, part: PlanSelection::Whole }
+        Self { is_foreground: false, is_resume: false, is_dry_run: false, selection: PlanSelection::Whole }
     }
 }
 
 impl RunRequest {
     /// In which way.
     pub fn mode(&self) -> RunMode {
-        match (self.is_resume, self.is_dry_run, self.part) {
+        match (self.is_resume, self.is_dry_run, self.selection) {
             (true, ..) => RunMode::Resume,
             (_, true, _) => RunMode::DryRun,
             (_, _, PlanSelection::Step(_)) => RunMode::Step,

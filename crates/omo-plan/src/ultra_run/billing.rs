@@ -19,7 +19,7 @@ const PROVIDERS: [&str; 3] = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX
 
 impl BillingFacts {
     /// What the environment, looked up by name, and the user's settings say. A variable without a value is not set.
-    pub fn of(variable: impl Fn(&str) -> Option<String>, has_key_helper: bool) -> Self {
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>, has_key_helper: bool) -> Self {
         let value = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
         let is_on = |name: &&&str| {
             let off = ["0", "false", "no", "off"];
@@ -45,7 +45,7 @@ impl BillingFacts {
     }
 
     /// What a dry run says about it.
-    pub fn line(&self) -> String {
+    pub fn summary_line(&self) -> String {
         match self.payer() {
             Some("ANTHROPIC_API_KEY") => {
                 "Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account".to_owned()
@@ -62,7 +62,7 @@ impl BillingFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BillingRequest {
     /// Clients will be started.
-    pub starts_sessions: bool,
+    pub starts_clients: bool,
     /// There is a person who can be asked.
     pub can_ask: bool,
     /// The command line accepts it.
@@ -94,16 +94,16 @@ pub enum BillingDecision {
 }
 
 /// What a person chooses from: what each choice is called, and what it says. The first one is recommended.
-pub const OPTIONS: [(&str, &str); 3] =
+pub const BILLING_OPTIONS: [(&str, &str); 3] =
     [("foreground", "Use --fg instead (Recommended)"), ("continue", "Continue with API billing"), ("stop", "Stop")];
 
 /// What is said where a person chose to stop.
-pub const CANCELLED: &str = "Execution cancelled — billing safety check";
+pub const BILLING_CANCELLED: &str = "Execution cancelled — billing safety check";
 
 /// Decides what is done about who pays. A key that a terminal carries for something else is the trap: it is asked
 /// about. A user who set up any other way meant it, and is told.
-pub fn billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
-    let Some(payer) = facts.payer().filter(|_| asked.starts_sessions) else { return BillingDecision::Silent };
+pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
+    let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else { return BillingDecision::Silent };
     let told = format!("{payer} is set: the sessions are billed to it and not to a subscription");
     match (facts.has_api_key && !asked.is_accepted, asked.can_ask) {
         (false, _) => BillingDecision::Warn { text: told },

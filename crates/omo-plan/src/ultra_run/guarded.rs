@@ -47,8 +47,8 @@ const PROTECTED_FILES: &[&str] = &[
 ];
 
 /// Whether a path leads to such a file, or into such a folder.
-pub(super) fn is_guarded(path: &str) -> bool {
-    let path = paths::normal(path).unwrap_or_default().to_lowercase();
+pub(super) fn is_protected(path: &str) -> bool {
+    let path = paths::normalize_path(path).unwrap_or_default().to_lowercase();
     let name = path.rsplit('/').next().unwrap_or_default();
     PROTECTED_FILES.contains(&name) || path.split('/').any(|part| PROTECTED_FOLDERS.contains(&part))
 }

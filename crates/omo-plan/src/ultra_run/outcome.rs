@@ -59,7 +59,7 @@ pub enum FinalChecksResult {
 
 impl FinalChecksResult {
     /// What is known of the checks behind all steps of a run.
-    pub fn of(state: &RunState) -> Self {
+    pub fn for_run(state: &RunState) -> Self {
         let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
         match () {
             () if state.plan.final_checks.is_empty() => Self::None,
@@ -115,7 +115,7 @@ pub struct ReportedCounts {
 
 impl ReportedCounts {
     /// Counts steps of a plan that has so many. Those that are not among them were not reached.
-    pub fn of(steps: &[ReportedStatus], total: usize) -> Self {
+    pub fn count(steps: &[ReportedStatus], total: usize) -> Self {
         let count = |wanted: ReportedStatus| steps.iter().filter(|status| **status == wanted).count();
         let counts = Self {
             total,
@@ -131,7 +131,7 @@ impl ReportedCounts {
 }
 
 /// What steps came to, of which the first that has failed says this about its failure.
-pub fn outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: FinalChecksResult) -> PlanOutcome {
+pub fn plan_outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: FinalChecksResult) -> PlanOutcome {
     match failed_one {
         Some(OnFailure::Escalate) => PlanOutcome::Stopped,
         Some(_) => PlanOutcome::Failed,
@@ -145,7 +145,7 @@ pub fn outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: F
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeSummary {
     /// Each step of the part that was asked for, by its id, in the order in which they are done.
-    pub steps: Vec<(String, ReportedStatus)>,
+    pub tasks: Vec<(String, ReportedStatus)>,
     /// How many stand how.
     pub counts: ReportedCounts,
     /// The whole.
@@ -153,54 +153,53 @@ pub struct OutcomeSummary {
     /// The first step that has failed.
     pub failed_at: Option<String>,
     /// The checks behind all steps.
-    pub closing: FinalChecksResult,
+    pub final_checks: FinalChecksResult,
     /// What sessions have come to apart is still to be brought into the user's branch.
-    pub is_apart: bool,
+    pub is_not_landed: bool,
 }
 
 impl OutcomeSummary {
     /// What a run came to, of which this part was asked for. Of one step alone the others count as not reached; a
     /// session is told about by itself, and the checks behind all steps are none of it.
-    pub fn of(state: &RunState, part: PlanSelection) -> Self {
-        let units = strategy::units(&state.plan, part);
+    pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
+        let units = strategy::selected_tasks(&state.plan, part);
         let total = match part {
             PlanSelection::Session(_) => units.len(),
-            PlanSelection::Whole => state.plan.units.len(),
-            PlanSelection::Step(_) => {
-                state.asked.and_then(|asked| asked.steps_of_whole).unwrap_or(state.plan.units.len())
-            }
+            PlanSelection::Whole => state.plan.tasks.len(),
+            PlanSelection::Step(_) => state.scope.and_then(|asked| asked.total_tasks).unwrap_or(state.plan.tasks.len()),
         };
         let status = |id: &str| state.standing(id).as_ref().map_or(ReportedStatus::Pending, ReportedStatus::from);
-        let steps: Vec<(String, ReportedStatus)> =
+        let tasks: Vec<(String, ReportedStatus)> =
             units.iter().map(|unit| (unit.id.clone(), status(&unit.id))).collect();
-        let statuses: Vec<ReportedStatus> = steps.iter().map(|(_, status)| *status).collect();
-        let counts = ReportedCounts::of(&statuses, total);
-        let closing = if part == PlanSelection::Whole { FinalChecksResult::of(state) } else { FinalChecksResult::None };
+        let statuses: Vec<ReportedStatus> = tasks.iter().map(|(_, status)| *status).collect();
+        let counts = ReportedCounts::count(&statuses, total);
+        let final_checks =
+            if part == PlanSelection::Whole { FinalChecksResult::for_run(state) } else { FinalChecksResult::None };
         let failed = units.iter().zip(&statuses).find(|(_, status)| **status == ReportedStatus::Failed);
         let failed = failed.map(|(unit, _)| unit);
-        let is_apart = state.apart.as_ref().is_some_and(|apart| apart.landed.is_none());
-        let outcome = match outcome(counts, failed.map(|unit| unit.on_failure), closing) {
+        let is_not_landed = state.parallel.as_ref().is_some_and(|apart| apart.landed.is_none());
+        let outcome = match plan_outcome(counts, failed.map(|unit| unit.on_failure), final_checks) {
             // Its user has nothing of it yet.
-            PlanOutcome::Completed if is_apart => PlanOutcome::Partial,
+            PlanOutcome::Completed if is_not_landed => PlanOutcome::Partial,
             other => other,
         };
-        Self { steps, counts, outcome, is_apart, failed_at: failed.map(|unit| unit.id.clone()), closing }
+        Self { tasks, counts, outcome, is_not_landed, failed_at: failed.map(|unit| unit.id.clone()), final_checks }
     }
 
     /// What is said of the exit condition: a plan has none.
     pub fn exit_condition(&self, dialect: Dialect) -> FinalChecksResult {
-        if dialect.rules().is_one_session() { self.closing } else { FinalChecksResult::None }
+        if dialect.rules().is_one_session() { self.final_checks } else { FinalChecksResult::None }
     }
 
     /// `COMPLETED`, `FAILED at step 2` and so on.
-    pub fn words(&self, dialect: Dialect) -> String {
+    pub fn describe(&self, dialect: Dialect) -> String {
         match (self.outcome, &self.failed_at) {
             (PlanOutcome::Completed, _) => "COMPLETED".to_owned(),
             (PlanOutcome::Failed, Some(step)) => format!("FAILED at step {step}"),
             (PlanOutcome::Failed, None) => format!("FAILED ({})", dialect.rules().final_checks_title().to_lowercase()),
             (PlanOutcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
             (PlanOutcome::Partial, _) => {
-                let where_it_is = if self.is_apart { ", not in your branch" } else { "" };
+                let where_it_is = if self.is_not_landed { ", not in your branch" } else { "" };
                 format!("PARTIAL ({}/{} passed{where_it_is})", self.counts.passed, self.counts.total)
             }
         }

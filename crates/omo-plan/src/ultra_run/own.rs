@@ -10,33 +10,40 @@ const DECIMALS: usize = 6;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientPolicyRequest {
     /// What the clients are started with; `setup` and `payer` are never asked for.
-    pub terms: ClientPolicy,
+    pub policy: ClientPolicy,
     /// The user accepts that something else than a subscription pays.
     pub accepts_billing: bool,
 }
 
 impl ClientPolicyRequest {
     /// Whether nothing was asked for with them.
-    pub fn is_usual(&self) -> bool {
+    pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
     /// Whether a run that is gone on with does all that is said here of its clients: what they may cost can be set anew,
     /// and how they are started stays as it was.
-    pub fn keeps_terms(&self) -> bool {
-        ClientPolicy { budget_micros: None, ..self.terms.clone() } == ClientPolicy::default()
+    pub fn keeps_policy(&self) -> bool {
+        ClientPolicy { budget_micros: None, ..self.policy.clone() } == ClientPolicy::default()
     }
 
     /// The options as they are typed once more, each with a space in front.
-    pub fn typed(&self) -> String {
-        let ClientPolicy { max_at_once, budget_micros, time_limit_seconds, skips_permissions, allow, model, .. } =
-            &self.terms;
-        let ClientPolicy { launcher, launcher_remote, .. } = &self.terms;
+    pub fn to_command_line(&self) -> String {
+        let ClientPolicy {
+            max_workers: max_at_once,
+            budget_micros,
+            time_limit_seconds,
+            skips_permissions,
+            allow,
+            model,
+            ..
+        } = &self.policy;
+        let ClientPolicy { launcher, launcher_remote, .. } = &self.policy;
         let number = |value: &u32| (*value > 0).then(|| value.to_string());
-        let quoted = |value: &String| quoted(value);
+        let quoted = |value: &String| quote_argument(value);
         let mut given: Vec<(&str, Option<String>)> = vec![
             ("--max-sessions", number(max_at_once)),
-            ("--max-budget-usd", budget_micros.map(dollars)),
+            ("--max-budget-usd", budget_micros.map(format_dollars)),
             ("--time-limit", number(time_limit_seconds)),
             ("--model", model.as_ref().map(quoted)),
             ("--launcher", launcher.as_ref().map(quoted)),
@@ -51,7 +58,7 @@ impl ClientPolicyRequest {
 }
 
 /// A word as it is typed in a line, so that it is split off as one.
-pub fn quoted(text: &str) -> String {
+pub fn quote_argument(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
 }
 
@@ -60,7 +67,7 @@ pub fn quoted(text: &str) -> String {
 /// # Errors
 ///
 /// It is none, is nothing, or is more than a budget can be.
-pub fn micros(value: &str) -> Result<u64, String> {
+pub fn parse_budget(value: &str) -> Result<u64, String> {
     let wrong = || "needs an amount in US dollars, such as 5 or 0.50".to_owned();
     let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -72,7 +79,7 @@ pub fn micros(value: &str) -> Result<u64, String> {
     Some(whole * 1_000_000 + part).filter(|micros| *micros > 0).ok_or_else(wrong)
 }
 
-fn dollars(micros: u64) -> String {
+fn format_dollars(micros: u64) -> String {
     let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
     if part == 0 { whole.to_string() } else { format!("{whole}.{part:06}").trim_end_matches('0').to_owned() }
 }
@@ -84,9 +91,9 @@ mod tests {
     #[test]
     fn a_budget_is_counted_in_millionths() {
         for (value, expected) in [("5", 5_000_000), ("0.5", 500_000), ("12.345678", 12_345_678), ("0.000001", 1)] {
-            assert_eq!(micros(value).unwrap(), expected, "{value}");
-            assert_eq!(micros(&dollars(expected)).unwrap(), expected, "{value}");
+            assert_eq!(parse_budget(value).unwrap(), expected, "{value}");
+            assert_eq!(parse_budget(&format_dollars(expected)).unwrap(), expected, "{value}");
         }
-        assert!(micros("1000000").is_ok() && micros("1000001").is_err());
+        assert!(parse_budget("1000000").is_ok() && parse_budget("1000001").is_err());
     }
 }

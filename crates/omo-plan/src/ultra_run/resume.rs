@@ -32,7 +32,7 @@ pub enum ResumePoint {
 
 /// Where these steps, in the order in which they are done, go on: with the first that has not passed, or says
 /// something else since. What was left out stays left out.
-pub fn resume(steps: &[InterruptedTask]) -> ResumePoint {
+pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
     let is_done = |step: &InterruptedTask| {
         !step.is_stale && matches!(step.status, ReportedStatus::Passed | ReportedStatus::Skipped)
     };
@@ -51,18 +51,18 @@ pub fn resume(steps: &[InterruptedTask]) -> ResumePoint {
 }
 
 /// Where a run goes on, as its ledger has it.
-pub fn of_run(state: &RunState) -> ResumePoint {
+pub fn resume_point_of(state: &RunState) -> ResumePoint {
     let left = state.standings().into_iter().map(|(unit, standing)| InterruptedTask {
         id: unit.id.clone(),
         status: ReportedStatus::from(&standing),
-        is_stale: state.units.get(&unit.id).is_some_and(|known| known.is_stale),
+        is_stale: state.tasks.get(&unit.id).is_some_and(|known| known.is_stale),
     });
-    resume(&left.collect::<Vec<_>>())
+    find_resume_point(&left.collect::<Vec<_>>())
 }
 
 impl ResumePoint {
     /// `Resuming from step 3. 2/3 steps already completed.`
-    pub fn line(&self) -> String {
+    pub fn summary_line(&self) -> String {
         match self {
             Self::From { step, passed: (passed, total), why } => {
                 let why = why.map(|why| format!(" Step {step}: {why}.")).unwrap_or_default();

@@ -2,7 +2,7 @@
 //! its steps that takes in.
 
 use super::arguments::{PlanSelection, RunMode, RunRequest};
-use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions, waves};
+use crate::dialects::ultraplan::report::{SESSION_PREFIX, session_groups, sessions_per_wave};
 use crate::model::{Plan, Task, TaskGroup};
 use crate::run::mode::ExecutionMode;
 
@@ -22,21 +22,22 @@ pub enum RunStrategy {
 
 impl RunStrategy {
     /// How a plan is worked on where nothing else is asked for.
-    pub fn of(plan: &Plan) -> Self {
-        let sessions: Vec<&TaskGroup> = sessions(plan).collect();
+    pub fn for_plan(plan: &Plan) -> Self {
+        let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
         if sessions.len() < 2 {
             return Self::SingleSession;
         }
-        let parallel: usize = waves(&sessions).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+        let parallel: usize =
+            sessions_per_wave(&sessions).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
         Self::Sessions { parallel, sequential: sessions.len() - parallel }
     }
 
     /// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
     /// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
-    pub fn asked_for(plan: &Plan, request: &RunRequest) -> Self {
+    pub fn for_arguments(plan: &Plan, request: &RunRequest) -> Self {
         let takes_all =
-            matches!(request.mode(), RunMode::Execute | RunMode::DryRun) && request.part == PlanSelection::Whole;
-        if takes_all && !request.is_foreground { Self::of(plan) } else { Self::SingleSession }
+            matches!(request.mode(), RunMode::Execute | RunMode::DryRun) && request.selection == PlanSelection::Whole;
+        if takes_all && !request.is_foreground { Self::for_plan(plan) } else { Self::SingleSession }
     }
 
     /// How a plan is worked on that a mode has arranged: only where it is parallel by clients, one for each group.
@@ -44,13 +45,14 @@ impl RunStrategy {
         if mode != ExecutionMode::Parallel {
             return Self::SingleSession;
         }
-        let groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.units.is_empty()).collect();
-        let parallel: usize = waves(&groups).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+        let groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.tasks.is_empty()).collect();
+        let parallel: usize =
+            sessions_per_wave(&groups).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
         Self::Sessions { parallel, sequential: groups.len() - parallel }
     }
 
     /// Whether clients are started.
-    pub fn starts_sessions(self) -> bool {
+    pub fn starts_clients(self) -> bool {
         self != Self::SingleSession
     }
 
@@ -60,7 +62,7 @@ impl RunStrategy {
     }
 
     /// `Strategy: 3 sessions (2 parallel, 1 sequential)`.
-    pub fn line(self) -> String {
+    pub fn summary_line(self) -> String {
         match self {
             Self::SingleSession => "Strategy: single session".to_owned(),
             Self::Sessions { parallel, sequential } => {
@@ -71,23 +73,23 @@ impl RunStrategy {
 }
 
 /// The groups that hold a part of a plan, in the order of the plan.
-pub fn groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
+pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
     let holds = |group: &&TaskGroup| match part {
         PlanSelection::Whole => true,
-        PlanSelection::Step(number) => group.units.iter().any(|id| id.parse() == Ok(number)),
+        PlanSelection::Step(number) => group.tasks.iter().any(|id| id.parse() == Ok(number)),
         PlanSelection::Session(number) => is_session(group, number),
     };
     plan.groups.iter().filter(holds).collect()
 }
 
 /// The steps of a part of a plan, in the order in which they are done.
-pub fn units(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
+pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
     let is_meant = |unit: &&Task| match part {
         PlanSelection::Whole => true,
         PlanSelection::Step(number) => unit.id.parse() == Ok(number),
         PlanSelection::Session(number) => plan.group_of(&unit.id).is_some_and(|(_, group)| is_session(group, number)),
     };
-    plan.units.iter().filter(is_meant).collect()
+    plan.tasks.iter().filter(is_meant).collect()
 }
 
 fn is_session(group: &TaskGroup, number: u64) -> bool {

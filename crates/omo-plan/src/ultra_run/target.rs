@@ -3,7 +3,7 @@
 use omo_core::text::sanitize;
 
 use super::arguments::{ArgumentError, PlanSelection};
-use crate::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
+use crate::dialects::ultraplan::report::{SESSION_PREFIX, session_groups};
 use crate::model::Plan;
 
 /// What a path that was typed leads to.
@@ -39,13 +39,13 @@ pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
 /// # Errors
 ///
 /// It has no such step or session, or no sessions at all.
-pub fn check_part(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
+pub fn check_selection(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
     let (word, number, known) = match part {
         PlanSelection::Whole => return Ok(()),
-        PlanSelection::Step(number) => ("step", number, numbers(plan.units.iter().map(|unit| unit.id.as_str()))),
+        PlanSelection::Step(number) => ("step", number, sorted_numbers(plan.tasks.iter().map(|unit| unit.id.as_str()))),
         PlanSelection::Session(number) => {
-            let ids = sessions(plan).filter_map(|group| group.id.strip_prefix(SESSION_PREFIX));
-            ("session", number, numbers(ids))
+            let ids = session_groups(plan).filter_map(|group| group.id.strip_prefix(SESSION_PREFIX));
+            ("session", number, sorted_numbers(ids))
         }
     };
     if known.contains(&number) {
@@ -57,11 +57,11 @@ pub fn check_part(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError>
             "leave out --session to run all of its steps",
         ));
     }
-    let message = format!("no {word} {number} (plan has {})", ranges(&known));
+    let message = format!("no {word} {number} (plan has {})", format_ranges(&known));
     Err(ArgumentError::new(message, format!("name one of its {word}s")))
 }
 
-fn numbers<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u64> {
+fn sorted_numbers<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u64> {
     let mut numbers: Vec<u64> = ids.filter_map(|id| id.parse().ok()).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -69,7 +69,7 @@ fn numbers<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u64> {
 }
 
 /// `1..5`, or `1..3, 7` where some are missing.
-fn ranges(numbers: &[u64]) -> String {
+fn format_ranges(numbers: &[u64]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
         match ranges.last_mut() {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
-    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan,
-    PlanDecision, PlanSource, RunPolicy, SCHEMA, Task, TaskGroup, TaskKind,
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism,
+    Plan, PlanDecision, PlanSource, RunPolicy, Task, TaskGroup, TaskKind,
 };
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent, RunResult};
-use omo_plan::run::schedule::{NextAction, next};
+use omo_plan::run::schedule::{NextAction, next_action};
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller, VerbRefusal};
 
@@ -25,12 +25,12 @@ pub(crate) fn unit(id: &str) -> Task {
         pair: None,
         deps: Vec::new(),
         files: vec![file(&format!("src/{id}.rs"))],
-        never: Vec::new(),
+        never_touch: Vec::new(),
         checks: vec![TaskCheck::new(&format!("prove {id}"))],
         red_check: None,
         on_failure: OnFailure::Hold,
         alternative: None,
-        attempts_max: 1,
+        max_attempts: 1,
         commit: None,
         stop_after: false,
         criteria: Vec::new(),
@@ -55,23 +55,23 @@ pub(crate) fn file(path: &str) -> FileUse {
 pub(crate) fn plan(units: Vec<Task>) -> Plan {
     let all: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
     Plan {
-        schema: SCHEMA,
+        schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
         source: PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
-        units,
-        groups: vec![TaskGroup { units: all, ..group(0) }],
+        tasks: units,
+        groups: vec![TaskGroup { tasks: all, ..group(0) }],
         final_checks: Vec::new(),
         policy: RunPolicy {
-            on_unit_fail: OnTaskFail::Continue,
+            on_task_fail: OnTaskFail::Continue,
             parallel: Parallelism::None,
             max_workers: 0,
-            max_iterations: 1,
+            max_rounds: 1,
             batch_size: 5,
-            wants_contracts: false,
-            hub_k: 3,
+            requires_contracts: false,
+            hub_dependents: 3,
             skips_verification: false,
         },
         diagnostics: Vec::new(),
@@ -83,11 +83,11 @@ pub(crate) fn group(place: usize) -> TaskGroup {
     TaskGroup {
         id: format!("batch-{}", place + 1),
         title: String::new(),
-        units: Vec::new(),
-        stage: place,
+        tasks: Vec::new(),
+        wave: place,
         deps: Vec::new(),
-        touch: Vec::new(),
-        never: Vec::new(),
+        may_touch: Vec::new(),
+        never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,
         hard_stop: false,
     }
@@ -96,7 +96,7 @@ pub(crate) fn group(place: usize) -> TaskGroup {
 /// The same plan in these batches, with a stop behind those whose place is named.
 pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
     let groups = batches.iter().enumerate().map(|(place, ids)| TaskGroup {
-        units: ids.iter().map(|id| (*id).to_owned()).collect(),
+        tasks: ids.iter().map(|id| (*id).to_owned()).collect(),
         hard_stop: stops.contains(&place),
         ..group(place)
     });
@@ -113,7 +113,7 @@ pub(crate) fn decision(id: &str, blocking: bool) -> PlanDecision {
         options: vec![option("A"), option("B")],
         recommended: Some("A".to_owned()),
         chosen: None,
-        chosen_goes_to: None,
+        choice_range: None,
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn no_tool() -> TaskCheckVerdict {
 
 /// Every check of a unit, each with this result.
 pub(crate) fn all(unit: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
-    let outcomes = unit.proof().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
+    let outcomes = unit.proving_checks().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
     AttemptMeasurement { outcomes, ..AttemptMeasurement::default() }
 }
 
@@ -166,17 +166,17 @@ impl Run {
     /// Opens a run by session `s1`, and writes down what follows by itself.
     pub(crate) fn open(plan: Plan) -> Self {
         let actor = session("s1", 100);
-        let more = verbs::opened(&plan);
+        let more = verbs::opening_events(&plan);
         let what = EventKind::RunOpened {
             plan: Box::new(plan),
             approved: "approved".to_owned(),
             root: "/top".to_owned(),
             base: None,
-            asked: None,
+            scope: None,
             mode: None,
         };
-        let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), what };
-        let state = RunState::open(&opened).unwrap();
+        let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), kind: what };
+        let state = RunState::from_first_event(&opened).unwrap();
         let caller = VerbCaller { actor, prompted_at: None, group: None };
         let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
         run.write(more);
@@ -189,7 +189,7 @@ impl Run {
         for what in events {
             self.now += 1_000;
             let ts = Timestamp::from_millis(self.now);
-            let event = RunEvent { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), what };
+            let event = RunEvent { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), kind: what };
             self.state.apply(&event).unwrap();
             self.events.push(event);
         }
@@ -198,7 +198,7 @@ impl Run {
     /// Writes down what follows by itself.
     pub(crate) fn advance(&mut self) {
         for _ in 0..1_000 {
-            let Some(what) = verbs::advance(&self.state) else { return };
+            let Some(what) = verbs::automatic_event(&self.state) else { return };
             self.write([what]);
         }
         panic!("what follows by itself never ends: {:?}", self.events.last());
@@ -221,19 +221,19 @@ impl Run {
     pub(crate) fn start(&mut self, id: &str) -> Result<String, VerbRefusal> {
         let ticket = format!("{id}#{}", self.state.seq);
         let start = AttemptStart { ticket: ticket.clone(), ..AttemptStart::default() };
-        self.take(verbs::start(&self.state, id, start).map(|what| vec![what]))?;
+        self.take(verbs::start_attempt(&self.state, id, start).map(|what| vec![what]))?;
         Ok(ticket)
     }
 
     /// The worker of a ticket says that it is done.
     pub(crate) fn done(&mut self, ticket: &str, measured: AttemptMeasurement) -> Result<(), VerbRefusal> {
-        self.take(verbs::judged(&self.state, ticket, measured))
+        self.take(verbs::judge_attempt(&self.state, ticket, measured))
     }
 
     /// A worker begins and ends, each check of the unit with this result.
     pub(crate) fn work(&mut self, id: &str, verdict: &TaskCheckVerdict) {
         let ticket = self.start(id).unwrap();
-        let measured = all(self.state.plan.unit(id).unwrap(), verdict);
+        let measured = all(self.state.plan.task(id).unwrap(), verdict);
         self.done(&ticket, measured).unwrap();
     }
 
@@ -250,24 +250,24 @@ impl Run {
     /// A person types something, and a question is answered.
     pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), VerbRefusal> {
         self.types();
-        self.take(verbs::answer(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
+        self.take(verbs::answer_question(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
     }
 
     /// A person types something, and a unit is done again.
     pub(crate) fn retry(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
-        self.take(verbs::retry(&self.state, &self.caller, id))
+        self.take(verbs::retry_task(&self.state, &self.caller, id))
     }
 
     /// A person types something, and a unit is left out.
     pub(crate) fn skip(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
-        self.take(verbs::skip(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
+        self.take(verbs::skip_task(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
     }
 
     /// The run goes on with an edited plan.
     pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
-        self.take(verbs::replan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
+        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
     }
 
     /// Where a unit stands, in a word.
@@ -277,7 +277,7 @@ impl Run {
 
     /// The ids that can be begun now.
     pub(crate) fn ready(&self) -> Vec<&str> {
-        match next(&self.state) {
+        match next_action(&self.state) {
             NextAction::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
             _ => Vec::new(),
         }
@@ -286,7 +286,7 @@ impl Run {
     /// The question that waits for an answer: its id and the word of what it is about.
     pub(crate) fn asked(&self) -> Option<(String, String)> {
         let known = self.state.open_question()?;
-        let about = serde_json::to_value(&known.question.about).unwrap();
+        let about = serde_json::to_value(&known.question.kind).unwrap();
         Some((known.question.id.clone(), about["about"].as_str().unwrap().to_owned()))
     }
 

@@ -6,7 +6,7 @@ use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged, choose};
 
 fn read(text: &str) -> Plan {
     let plan = dialects::read("plan.md", text.as_bytes(), BatchOptions::default());
-    assert!(plan.is_sound(), "{:?}", plan.diagnostics);
+    assert!(plan.can_run(), "{:?}", plan.diagnostics);
     plan
 }
 
@@ -49,7 +49,7 @@ fn steps(count: u32, sessions: &[(&str, u32)]) -> Plan {
 
 /// `wave: unit unit` for each group, in the order of the plan.
 fn groups(plan: &Plan) -> Vec<String> {
-    plan.groups.iter().map(|group| format!("{}: {}", group.stage, group.units.join(" "))).collect()
+    plan.groups.iter().map(|group| format!("{}: {}", group.wave, group.tasks.join(" "))).collect()
 }
 
 fn in_mode(plan: &Plan, mode: ExecutionMode) -> Plan {
@@ -82,19 +82,19 @@ fn sessions_are_the_workers_of_a_parallel_run_and_dependencies_in_any_other() {
     let plan = steps(4, &[("1, 2", 1), ("3", 1), ("4", 2)]);
     assert_eq!(in_mode(&plan, ExecutionMode::Parallel), plan);
     let waves = in_mode(&plan, ExecutionMode::Waves);
-    let unit = |id: &str| waves.unit(id).unwrap();
+    let unit = |id: &str| waves.task(id).unwrap();
     assert_eq!(unit("2").deps, ["1"]);
     assert!(unit("3").deps.is_empty());
     assert_eq!(unit("4").deps, ["2", "3"], "the wave before");
-    assert_eq!(unit("4").never, ["secret.txt"]);
+    assert_eq!(unit("4").never_touch, ["secret.txt"]);
     // Nothing of one worker can be taken back while others work in the same files.
-    assert!(waves.units.iter().all(|unit| unit.on_failure == OnFailure::Hold));
-    let verification = waves.verification().unwrap();
+    assert!(waves.tasks.iter().all(|unit| unit.on_failure == OnFailure::Hold));
+    let verification = waves.verification_task().unwrap();
     assert_eq!((verification.id.as_str(), verification.kind, verification.deps.len()), ("verify", TaskKind::Verify, 4));
     let batches = in_mode(&plan, ExecutionMode::Batches);
     assert_eq!(groups(&batches), ["0: 1 2 3 4"]);
     assert!(batches.groups.iter().all(|group| group.hard_stop));
-    assert!(batches.units.iter().all(|unit| unit.on_failure == OnFailure::Revert), "one after the other");
+    assert!(batches.tasks.iter().all(|unit| unit.on_failure == OnFailure::Revert), "one after the other");
 }
 
 #[test]
@@ -112,10 +112,10 @@ fn batches_end_where_a_person_is_asked_and_a_plan_that_has_some_keeps_them() {
 fn a_verification_can_be_left_out_and_takes_no_name_of_a_task() {
     let without = ModeOptions { skips_verification: true, ..ModeOptions::default() };
     let plan = tasks(&[("1", "a", ""), ("2", "b", "Task 1")]);
-    assert!(arranged(plan.clone(), ExecutionMode::Waves, &without).verification().is_none());
+    assert!(arranged(plan.clone(), ExecutionMode::Waves, &without).verification_task().is_none());
     let mut named = plan;
-    named.units[0].id = "verify".to_owned();
-    assert_eq!(in_mode(&named, ExecutionMode::Waves).verification().unwrap().id, "verify-1");
+    named.tasks[0].id = "verify".to_owned();
+    assert_eq!(in_mode(&named, ExecutionMode::Waves).verification_task().unwrap().id, "verify-1");
 }
 
 #[test]

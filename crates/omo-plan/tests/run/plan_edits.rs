@@ -2,7 +2,7 @@
 
 use omo_plan::model::{Dialect, Plan, Precondition, Task};
 use omo_plan::run::event::{EventKind, RunResult};
-use omo_plan::run::state::{CONTINUE, PlanDifferences, WITHDRAWN};
+use omo_plan::run::state::{ANSWER_CONTINUE, ANSWER_WITHDRAWN, PlanDifferences};
 use omo_plan::run::verbs::VerbRefusalKind;
 
 use crate::kit::{Run, decision, in_batches, needs, plan, session, unit};
@@ -29,13 +29,13 @@ fn only_what_says_something_else_is_done_again() {
     run.replan(again(vec![unit("1"), edited(unit("2")), edited(unit("3")), unit("5")])).unwrap();
     let standings: Vec<&str> = ["1", "2", "3", "4", "5"].iter().map(|id| run.standing(id)).collect();
     assert_eq!(standings, ["passed", "pending", "pending", "missing", "pending"]);
-    let stale: Vec<bool> = ["1", "2", "3", "5"].iter().map(|id| run.state.units[*id].is_stale).collect();
+    let stale: Vec<bool> = ["1", "2", "3", "5"].iter().map(|id| run.state.tasks[*id].is_stale).collect();
     assert_eq!(stale, [false, true, false, false]);
     assert_eq!((run.state.plan_sha256.as_str(), run.state.approved.as_str()), ("plan, edited", "approved again"));
     run.pass("2");
-    assert!(!run.state.units["2"].is_stale);
+    assert!(!run.state.tasks["2"].is_stale);
     run.pass("3");
-    assert_eq!(run.state.units["3"].attempts, 2, "attempts are counted on");
+    assert_eq!(run.state.tasks["3"].attempts, 2, "attempts are counted on");
     run.pass("5");
     assert_eq!(run.result(), Some(RunResult::Complete));
 }
@@ -44,9 +44,9 @@ fn only_what_says_something_else_is_done_again() {
 fn what_differs_is_named() {
     let run = Run::open(plan(vec![unit("1"), unit("2"), unit("3")]));
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-    let same = run.state.differences(&plan(vec![unit("3"), unit("2"), unit("1")]));
+    let same = run.state.compare_plan(&plan(vec![unit("3"), unit("2"), unit("1")]));
     assert_eq!(same, PlanDifferences::default(), "their order is not their text");
-    let other = run.state.differences(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
+    let other = run.state.compare_plan(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
     assert_eq!(other, PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
 }
 
@@ -77,16 +77,16 @@ fn a_plan_stays_of_its_dialect() {
 
 #[test]
 fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
-    let two = || Task { attempts_max: 2, ..unit("1") };
+    let two = || Task { max_attempts: 2, ..unit("1") };
     let mut run = Run::open(plan(vec![two()]));
     run.fail("1");
     run.fail("1");
     run.replan(again(vec![edited(two())])).unwrap();
-    run.take(Ok(omo_plan::run::verbs::take_over(&run.state, &run.caller))).unwrap();
+    run.take(Ok(omo_plan::run::verbs::take_over_run(&run.state, &run.caller))).unwrap();
     run.fail("1");
     assert_eq!(run.standing("1"), "pending");
     run.fail("1");
-    assert_eq!((run.standing("1"), run.state.units["1"].attempts), ("failed", 4));
+    assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("failed", 4));
 }
 
 #[test]
@@ -94,12 +94,12 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
     let without = |id: &str| Task { contract: None, ..unit(id) };
     let promising = |units: Vec<Task>| {
         let mut plan = again(units);
-        plan.policy.wants_contracts = true;
+        plan.policy.requires_contracts = true;
         plan
     };
     let mut run = Run::open(promising(vec![without("1"), needs("2", &["1"]), unit("3")]));
     assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("failed", "blocked", vec!["3"]));
-    assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "missing Task Contract");
+    assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "missing Task Contract");
     let refusal = run.retry("1").unwrap_err();
     assert_eq!(
         (refusal.kind, refusal.message.as_str()),
@@ -119,7 +119,7 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
 fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
     let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
     let mut without = again(vec![Task { contract: None, ..edited(unit("1")) }, unit("2")]);
-    without.policy.wants_contracts = true;
+    without.policy.requires_contracts = true;
     run.write([EventKind::PlanChanged { plan: Box::new(without), approved: String::new() }]);
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["2"]));
     assert_eq!(run.start("1").unwrap_err().message, "it is not the turn of 1");
@@ -135,16 +135,16 @@ fn no_edit_slips_a_batch_past_a_stop() {
     let mut run = Run::open(batches(&["1", "2"]));
     run.pass("1");
     run.pass("2");
-    run.answer("q1", CONTINUE).unwrap();
+    run.answer("q1", ANSWER_CONTINUE).unwrap();
     run.replan(batches(&["1", "2"])).unwrap();
     assert_eq!(run.ready(), ["9"], "what was shown is the same");
     run.replan(batches(&["1", "3"])).unwrap();
     assert_eq!(run.ready(), ["3"]);
     run.pass("3");
     assert_eq!(run.asked().unwrap().1, "hard_stop");
-    run.answer("q2", CONTINUE).unwrap();
+    run.answer("q2", ANSWER_CONTINUE).unwrap();
     let mut plan = batches(&["1", "3"]);
-    plan.units[0] = edited(unit("1"));
+    plan.tasks[0] = edited(unit("1"));
     run.replan(plan).unwrap();
     run.pass("1");
     assert_eq!(run.asked(), Some(("q3".to_owned(), "hard_stop".to_owned())));
@@ -160,7 +160,7 @@ fn what_was_asked_about_the_plan_as_it_was_is_taken_back() {
     let mut run = Run::open(deciding(true));
     run.replan(deciding(false)).unwrap();
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
-    assert_eq!(run.state.questions[0].answer.as_ref().unwrap().option, WITHDRAWN);
+    assert_eq!(run.state.questions[0].answer.as_ref().unwrap().option, ANSWER_WITHDRAWN);
     let mut run = Run::open(deciding(true));
     run.replan(deciding(true)).unwrap();
     assert_eq!(run.asked().unwrap().0, "q2", "it is still open, and asked again");
@@ -187,8 +187,8 @@ fn a_choice_outlives_an_edit_that_asks_the_same() {
 #[test]
 fn an_imported_claim_is_done_again_where_its_text_changed() {
     let mut run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
-    run.write([EventKind::UnitImported {
-        unit: "1".to_owned(),
+    run.write([EventKind::TaskImported {
+        task: "1".to_owned(),
         status: omo_plan::run::event::ImportedStatus::Done,
         evidence: String::new(),
         files: Vec::new(),
@@ -197,5 +197,5 @@ fn an_imported_claim_is_done_again_where_its_text_changed() {
     run.caller.actor = session("s1", 100);
     run.replan(again(vec![edited(unit("1")), needs("2", &["1"])])).unwrap();
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["1"]));
-    assert!(run.state.units["1"].is_stale);
+    assert!(run.state.tasks["1"].is_stale);
 }

@@ -24,7 +24,7 @@ fn judge(unit: Task, measured: AttemptMeasurement) -> (&'static str, String) {
     let mut run = Run::open(plan(vec![unit]));
     let ticket = run.start("1").unwrap();
     run.done(&ticket, measured).unwrap();
-    let evidence = run.state.units["1"].end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+    let evidence = run.state.tasks["1"].last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
     (run.standing("1"), evidence)
 }
 
@@ -63,7 +63,7 @@ fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
     let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
     run.work("1", &Green);
     assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
-    assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
+    assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
 }
 
@@ -96,10 +96,10 @@ fn tests_are_proved_by_their_failure_and_an_implementation_is_not() {
 fn tests_that_are_not_there_prove_nothing_by_failing() {
     let mut run = Run::open(plan(pair()));
     let ticket = run.start("1-tests").unwrap();
-    let tests = run.state.plan.units[0].clone();
+    let tests = run.state.plan.tasks[0].clone();
     run.done(&ticket, AttemptMeasurement { missing: vec!["tests/a.rs".to_owned()], ..all(&tests, &Green) }).unwrap();
     assert_eq!(run.standing("1-tests"), "failed");
-    let evidence = &run.state.units["1-tests"].end.as_ref().unwrap().evidence;
+    let evidence = &run.state.tasks["1-tests"].last_end.as_ref().unwrap().evidence;
     assert_eq!(evidence, "the tests are not there: tests/a.rs");
     // Anywhere else the checks say whether a file is needed.
     assert_eq!(
@@ -128,21 +128,21 @@ fn what_was_measured_is_kept() {
         files: vec!["src/1.rs".to_owned(), "other".to_owned()],
         out_of_scope: vec!["other".to_owned()],
         note: Some("mind the gap".to_owned()),
-        tests: vec![("t".to_owned(), "digest".to_owned())],
+        test_digests: vec![("t".to_owned(), "digest".to_owned())],
         tree: Some("tree".to_owned()),
         ..all(&unit("1"), &Green)
     };
     run.done(&ticket, seen).unwrap();
-    let end = run.state.units["1"].end.clone().unwrap();
+    let end = run.state.tasks["1"].last_end.clone().unwrap();
     assert_eq!((end.attempt, end.files.len(), end.out_of_scope.len()), (1, 2, 1));
     assert_eq!((end.note.as_deref(), end.tree.as_deref()), (Some("mind the gap"), Some("tree")));
-    assert_eq!(end.tests, [("t".to_owned(), "digest".to_owned())]);
+    assert_eq!(end.test_digests, [("t".to_owned(), "digest".to_owned())]);
     assert_eq!(run.standing("1"), "passed", "what is out of scope is found, and no failure by itself");
 }
 
 #[test]
 fn a_ticket_is_good_for_one_end_of_one_attempt() {
-    let mut run = Run::open(plan(vec![Task { attempts_max: 3, ..unit("1") }]));
+    let mut run = Run::open(plan(vec![Task { max_attempts: 3, ..unit("1") }]));
     let first = run.start("1").unwrap();
     run.done(&first, all(&unit("1"), &Red)).unwrap();
     let second = run.start("1").unwrap();
@@ -154,22 +154,22 @@ fn a_ticket_is_good_for_one_end_of_one_attempt() {
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run"
         );
         assert_eq!(refusal.hint, "`omo agent next` says what comes next; `omo agent start` gives a new ticket");
-        assert!(verbs::gave_up(&run.state, stale, "why", Vec::new()).is_err());
+        assert!(verbs::give_up_attempt(&run.state, stale, "why", Vec::new()).is_err());
     }
-    assert_eq!(verbs::of_ticket(&run.state, &second).unwrap().id, "1");
+    assert_eq!(verbs::task_of_ticket(&run.state, &second).unwrap().id, "1");
     run.done(&second, all(&unit("1"), &Green)).unwrap();
-    assert!(verbs::of_ticket(&run.state, &second).is_err());
+    assert!(verbs::task_of_ticket(&run.state, &second).is_err());
 }
 
 #[test]
 fn a_unit_is_tried_as_often_as_its_plan_says_and_as_often_again_when_asked_for() {
-    let three = Task { attempts_max: 3, on_failure: OnFailure::Revert, ..unit("1") };
+    let three = Task { max_attempts: 3, on_failure: OnFailure::Revert, ..unit("1") };
     let mut run = Run::open(plan(vec![three]));
     for attempt in 1..=6 {
         run.fail("1");
         let is_last = attempt % 3 == 0;
         assert_eq!(run.standing("1"), if is_last { "failed" } else { "pending" }, "{attempt}");
-        assert_eq!(run.state.units["1"].attempts, attempt);
+        assert_eq!(run.state.tasks["1"].attempts, attempt);
         if is_last {
             assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
             run.retry("1").unwrap();
@@ -186,11 +186,11 @@ fn what_a_failure_becomes_is_what_the_plan_says() {
         (OnFailure::Skip, "skipped", "skipped"),
         (OnFailure::Escalate, "failed", "failed"),
     ] {
-        let unit = Task { attempts_max: 2, on_failure, ..unit("1") };
+        let unit = Task { max_attempts: 2, on_failure, ..unit("1") };
         let mut run = Run::open(plan(vec![unit, needs("2", &["1"])]));
         run.fail("1");
         assert_eq!(run.standing("1"), first, "{on_failure:?}");
-        assert_eq!(run.state.units["1"].end.as_ref().unwrap().evidence, "`prove 1` exit 1");
+        assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "`prove 1` exit 1");
         if first == "pending" {
             run.fail("1");
         }
@@ -212,9 +212,9 @@ fn a_run_is_not_complete_without_what_its_plan_lets_be_left_out() {
 fn a_worker_may_say_that_it_cannot_be_done() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
-    let said = verbs::gave_up(&run.state, &ticket, "no\nway", vec!["a".to_owned()]);
+    let said = verbs::give_up_attempt(&run.state, &ticket, "no\nway", vec!["a".to_owned()]);
     run.take(said).unwrap();
-    let end = run.state.units["1"].end.clone().unwrap();
+    let end = run.state.tasks["1"].last_end.clone().unwrap();
     assert_eq!((run.standing("1"), end.evidence.as_str(), end.files.len()), ("failed", "given up: no way", 1));
 }
 
@@ -222,13 +222,13 @@ fn a_worker_may_say_that_it_cannot_be_done() {
 fn the_gate_of_a_missing_tool_names_it() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
-    let events = verbs::judged(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
-    let [EventKind::CheckRan { .. }, EventKind::UnitHeld { why, .. }, EventKind::QuestionOpened { question }] =
+    let events = verbs::judge_attempt(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
+    let [EventKind::CheckRan { .. }, EventKind::TaskHeld { reason: why, .. }, EventKind::QuestionOpened { question }] =
         events.as_slice()
     else {
         panic!("{events:?}");
     };
     assert_eq!(why, "its check could not be run: tool");
-    assert_eq!(question.about, QuestionKind::Environment { unit: "1".to_owned(), what: "tool".to_owned() });
-    assert_eq!(question.question, "A check of task 1 could not be run here: tool. Run it again?");
+    assert_eq!(question.kind, QuestionKind::CheckNotRunnable { task: "1".to_owned(), missing: "tool".to_owned() });
+    assert_eq!(question.text, "A check of task 1 could not be run here: tool. Run it again?");
 }

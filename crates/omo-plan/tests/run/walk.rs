@@ -7,14 +7,14 @@ use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_plan::model::{OnFailure, Plan, Precondition, Task, TaskKind};
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
-use omo_plan::run::schedule::{NextAction, next};
-use omo_plan::run::state::{CONTINUE, RunPhase, RunState};
+use omo_plan::run::schedule::{NextAction, next_action};
+use omo_plan::run::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_plan::run::verbs::{self, AttemptMeasurement, VerbCaller, VerbRefusal};
 use proptest::prelude::*;
 
+use crate::invariants::Witness;
 use crate::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, unit};
-use crate::session_walk::Session;
-use crate::witness::Witness;
+use crate::task_list_walk::Session;
 
 /// One thing that somebody does. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
@@ -87,17 +87,20 @@ impl Walk {
             self.witness.see(event, prompted);
         }
         self.seen = self.run.events.len();
-        let counts = self.run.state.counts();
+        let counts = self.run.state.task_counts();
         let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
         assert_eq!(counts.total, sum);
         assert!(
-            !matches!(next(&self.run.state), NextAction::Open(_) | NextAction::Iterate(_) | NextAction::End(_)),
+            !matches!(
+                next_action(&self.run.state),
+                NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_)
+            ),
             "it follows by itself"
         );
     }
 
     fn id(&self, number: usize) -> String {
-        let units = &self.run.state.plan.units;
+        let units = &self.run.state.plan.tasks;
         units[number % units.len()].id.clone()
     }
 
@@ -139,7 +142,7 @@ impl Walk {
             }
             Move::GiveUp(ticket) => {
                 let ticket = self.ticket(*ticket);
-                let said = verbs::gave_up(&self.run.state, &ticket, "no", Vec::new());
+                let said = verbs::give_up_attempt(&self.run.state, &ticket, "no", Vec::new());
                 self.run.take(said).is_ok()
             }
             Move::Tamper(ticket) => {
@@ -152,53 +155,53 @@ impl Walk {
             }
             Move::Lost(number) => {
                 let id = self.id(*number);
-                let said = verbs::worker_lost(&self.run.state, &id).map(|what| vec![what]);
+                let said = verbs::report_lost_worker(&self.run.state, &id).map(|what| vec![what]);
                 self.run.take(said).is_ok()
             }
             Move::Skip(number) => {
                 let id = self.id(*number);
-                let said = verbs::skip(&self.run.state, &self.run.caller, &id, "why").map(|what| vec![what]);
+                let said = verbs::skip_task(&self.run.state, &self.run.caller, &id, "why").map(|what| vec![what]);
                 self.run.take(said).is_ok()
             }
             Move::Retry(number) => {
                 let id = self.id(*number);
-                let said = verbs::retry(&self.run.state, &self.run.caller, &id);
+                let said = verbs::retry_task(&self.run.state, &self.run.caller, &id);
                 self.run.take(said).is_ok()
             }
             Move::Answer { question, option } => {
                 let Some(known) = run.state.questions.iter().rev().nth(*question) else { return false };
                 let option = &known.question.options[*option % known.question.options.len()].id;
-                let said = verbs::answer(&run.state, &run.caller, &known.question.id, option, None);
+                let said = verbs::answer_question(&run.state, &run.caller, &known.question.id, option, None);
                 run.take(said.map(|what| vec![what])).is_ok()
             }
             Move::Types => {
                 run.types();
                 true
             }
-            Move::Cancel => run.take(verbs::cancel(&run.state, "why").map(|what| vec![what])).is_ok(),
+            Move::Cancel => run.take(verbs::cancel_run(&run.state, "why").map(|what| vec![what])).is_ok(),
             Move::TakeOver(who) => {
                 let caller =
                     VerbCaller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
-                let events = verbs::take_over(&run.state, &caller);
+                let events = verbs::take_over_run(&run.state, &caller);
                 self.goes_on_as(caller, Ok(events))
             }
             Move::Take { who, lives } => {
                 let caller =
                     VerbCaller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
                 let is_alive = |_: &RecordedProcess| Some(*lives);
-                let said = verbs::take(&run.state, &caller, &is_alive);
+                let said = verbs::join_run(&run.state, &caller, &is_alive);
                 self.goes_on_as(caller, said)
             }
             Move::Finals(of) => {
                 // They are run once all is done, or when a verifier says so.
                 let verifier =
-                    run.state.plan.verification().and_then(|unit| run.state.units[&unit.id].running.as_ref());
-                if next(&run.state) != NextAction::FinalChecks && verifier.is_none() {
+                    run.state.plan.verification_task().and_then(|unit| run.state.tasks[&unit.id].running.as_ref());
+                if next_action(&run.state) != NextAction::FinalChecks && verifier.is_none() {
                     return false;
                 }
                 let checks = run.state.plan.final_checks.clone();
                 let ran = checks.into_iter().map(|check| (check, outcome(verdict(*of)))).collect();
-                run.take(Ok(verbs::finals(ran))).is_ok()
+                run.take(Ok(verbs::final_check_events(ran))).is_ok()
             }
             Move::Edit { unit, how } => {
                 let plan = edited(&run.state.plan, *unit, *how);
@@ -221,7 +224,7 @@ impl Walk {
 
     /// What came of the checks of a ticket's unit: of all of them, or with something amiss.
     fn outcomes(&self, ticket: &str, verdict: &TaskCheckVerdict, amiss: usize) -> Vec<(TaskCheck, TaskCheckOutcome)> {
-        let Ok(unit) = verbs::of_ticket(&self.run.state, ticket) else { return Vec::new() };
+        let Ok(unit) = verbs::task_of_ticket(&self.run.state, ticket) else { return Vec::new() };
         let mut outcomes = all(unit, verdict).outcomes;
         match amiss % 5 {
             1 => outcomes.clear(),
@@ -235,7 +238,7 @@ impl Walk {
 
     /// Does what comes next; whether there was anything to do.
     fn follow(&mut self, of: usize) -> bool {
-        match next(&self.run.state) {
+        match next_action(&self.run.state) {
             NextAction::Ask(known) => {
                 let option = known.question.options[of % known.question.options.len()].id.clone();
                 let question = known.question.id.clone();
@@ -250,8 +253,8 @@ impl Walk {
                 }
             }
             NextAction::Wait(running) => {
-                let unit = self.run.state.plan.unit(running[of % running.len()]).unwrap();
-                let ticket = self.run.state.units[&unit.id].running.as_ref().unwrap().ticket.clone();
+                let unit = self.run.state.plan.task(running[of % running.len()]).unwrap();
+                let ticket = self.run.state.tasks[&unit.id].running.as_ref().unwrap().ticket.clone();
                 if unit.kind == TaskKind::Verify {
                     self.follow_verification(&ticket, of);
                 } else {
@@ -263,8 +266,10 @@ impl Walk {
             NextAction::FinalChecks => {
                 return self.make(&Move::Finals(of));
             }
-            NextAction::Open(_) | NextAction::Iterate(_) | NextAction::End(_) => unreachable!("it follows by itself"),
-            NextAction::Apart(_) => unreachable!("no plan here is worked on apart"),
+            NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) => {
+                unreachable!("it follows by itself")
+            }
+            NextAction::Parallel(_) => unreachable!("no plan here is worked on apart"),
             NextAction::Over => return false,
         }
         true
@@ -274,10 +279,10 @@ impl Walk {
     /// every question comes from one of those, from a decision or from a batch.
     pub(crate) fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
-        let attempts: usize = plan.units.iter().map(|unit| usize::try_from(unit.attempts_max).unwrap()).sum();
-        let times = usize::try_from(plan.policy.max_iterations).unwrap();
+        let attempts: usize = plan.tasks.iter().map(|unit| usize::try_from(unit.max_attempts).unwrap()).sum();
+        let times = usize::try_from(plan.policy.max_rounds).unwrap();
         let most =
-            times * (4 * attempts + 2 * plan.units.len() + 2) + plan.groups.len() + plan.preconditions.len() + 10;
+            times * (4 * attempts + 2 * plan.tasks.len() + 2) + plan.groups.len() + plan.preconditions.len() + 10;
         for step in 0..most {
             // Tools that are missing again and again are a person's to bring: not here.
             let of = (of + step * step) % (VERDICTS - 1);
@@ -288,7 +293,7 @@ impl Walk {
             }
             self.look();
         }
-        panic!("it never ends: {:?}", next(&self.run.state));
+        panic!("it never ends: {:?}", next_action(&self.run.state));
     }
 
     /// The ledger, written down and read again, says the same as the state does.
@@ -296,7 +301,7 @@ impl Walk {
         let lines = self.run.events.iter().map(|event| serde_json::to_string(event).unwrap());
         let events: Vec<RunEvent> = lines.map(|line| serde_json::from_str(&line).unwrap()).collect();
         assert_eq!(events, self.run.events);
-        let mut state = RunState::open(&events[0]).unwrap();
+        let mut state = RunState::from_first_event(&events[0]).unwrap();
         for event in &events[1..] {
             state.apply(event).unwrap();
         }
@@ -309,25 +314,25 @@ impl Walk {
 /// The same plan with one unit edited, taken out together with what needs it, or another one added.
 fn edited(plan: &Plan, number: usize, how: usize) -> Plan {
     let mut plan = plan.clone();
-    let place = number % plan.units.len();
-    let id = plan.units[place].id.clone();
+    let place = number % plan.tasks.len();
+    let id = plan.tasks[place].id.clone();
     match how % 3 {
-        0 => plan.units[place].body_sha256.push('!'),
-        1 if plan.units.len() > 1 => {
-            plan.units.remove(place);
-            for unit in &mut plan.units {
+        0 => plan.tasks[place].body_sha256.push('!'),
+        1 if plan.tasks.len() > 1 => {
+            plan.tasks.remove(place);
+            for unit in &mut plan.tasks {
                 unit.deps.retain(|dep| *dep != id);
             }
             for group in &mut plan.groups {
-                group.units.retain(|known| *known != id);
+                group.tasks.retain(|known| *known != id);
             }
         }
         _ => {
-            let added = unit(&format!("{}x", plan.units.len()));
-            if plan.units.iter().all(|unit| unit.id != added.id) {
+            let added = unit(&format!("{}x", plan.tasks.len()));
+            if plan.tasks.iter().all(|unit| unit.id != added.id) {
                 let group = place % plan.groups.len();
-                plan.groups[group].units.push(added.id.clone());
-                plan.units.push(added);
+                plan.groups[group].tasks.push(added.id.clone());
+                plan.tasks.push(added);
             }
         }
     }
@@ -372,7 +377,7 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
             files: paths.into_iter().map(crate::kit::file).collect(),
             checks: (0..checks).map(|check| TaskCheck::new(&format!("prove {number} {check}"))).collect(),
             on_failure,
-            attempts_max,
+            max_attempts: attempts_max,
             contract: (contract > 0).then(|| "contract".to_owned()),
             ..unit(&number.to_string())
         },
@@ -382,26 +387,26 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
 fn any_plan() -> impl Strategy<Value = Plan> {
     use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism};
     let units = (1..7_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
-    let fail = prop_oneof![Just(OnTaskFail::Continue), Just(OnTaskFail::Stop), Just(OnTaskFail::Iterate)];
-    let parallel = prop_oneof![Just(Parallelism::None), Just(Parallelism::Groups), Just(Parallelism::Units)];
+    let fail = prop_oneof![Just(OnTaskFail::Continue), Just(OnTaskFail::Stop), Just(OnTaskFail::NextRound)];
+    let parallel = prop_oneof![Just(Parallelism::None), Just(Parallelism::Groups), Just(Parallelism::Tasks)];
     let batches = (1..4_usize, prop::collection::vec(any::<bool>(), 6), any::<bool>(), any::<bool>());
     let asked = (prop::collection::vec((any::<bool>(), any::<bool>()), 0..4), any::<bool>());
     (units, fail, (parallel, 0..3_u32), batches, asked, 0..3_usize, any::<bool>()).prop_map(
         |(units, fail, (parallel, most), (size, stops, staged, own), (decisions, verified), finals, wants)| {
             let mut plan = plan(units);
-            let ids: Vec<String> = plan.units.iter().map(|unit| unit.id.clone()).collect();
+            let ids: Vec<String> = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
             let batches: Vec<Vec<&str>> =
                 ids.chunks(size).map(|batch| batch.iter().map(String::as_str).collect()).collect();
             let batches: Vec<&[&str]> = batches.iter().map(Vec::as_slice).collect();
             let stops: Vec<usize> = (0..batches.len()).filter(|place| stops[*place]).collect();
             plan = in_batches(plan, &batches, &stops);
             for group in &mut plan.groups {
-                group.stage = if staged { group.stage } else { 0 };
+                group.wave = if staged { group.wave } else { 0 };
                 group.isolation = if own { GroupIsolation::Worktree } else { GroupIsolation::Shared };
             }
             let policy = &mut plan.policy;
-            (policy.on_unit_fail, policy.parallel, policy.max_workers) = (fail, parallel, most);
-            policy.wants_contracts = wants;
+            (policy.on_task_fail, policy.parallel, policy.max_workers) = (fail, parallel, most);
+            policy.requires_contracts = wants;
             plan.final_checks = (0..finals).map(|number| TaskCheck::new(&format!("final {number}"))).collect();
             plan.preconditions = vec![Precondition::Verification { approved: verified }];
             let decisions = decisions.into_iter().enumerate().map(|(number, (blocking, recommended))| {
@@ -436,11 +441,11 @@ proptest! {
         for step in &moves {
             walk.run(step);
             let state = &walk.run.state;
-            let ready = match next(state) {
+            let ready = match next_action(state) {
                 NextAction::Start(ready) => ready.iter().map(|unit| unit.id.as_str()).collect(),
                 _ => BTreeSet::new(),
             };
-            for unit in &state.plan.units {
+            for unit in &state.plan.tasks {
                 prop_assert_eq!(verbs::may_start(state, &unit.id).is_ok(), ready.contains(unit.id.as_str()));
             }
         }
@@ -451,7 +456,7 @@ proptest! {
 /// twice; a stop behind the first.
 fn small() -> Plan {
     let second = Task { checks: vec![TaskCheck::new("a"), TaskCheck::new("b")], ..needs("2", &["1"]) };
-    let third = Task { on_failure: OnFailure::Escalate, attempts_max: 2, ..unit("3") };
+    let third = Task { on_failure: OnFailure::Escalate, max_attempts: 2, ..unit("3") };
     in_batches(plan(vec![unit("1"), second, third]), &[&["1"], &["2", "3"]], &[0])
 }
 
@@ -514,7 +519,7 @@ fn a_run_at_a_terminal_ends_too() {
     walk.run.caller = VerbCaller { actor: EventActor::default(), prompted_at: None, group: None };
     walk.run(&Move::Start(0));
     walk.run(&Move::Done { ticket: 0, verdict: 0, checks: 0 });
-    let said = verbs::answer(&walk.run.state, &walk.run.caller, "q1", CONTINUE, None);
+    let said = verbs::answer_question(&walk.run.state, &walk.run.caller, "q1", ANSWER_CONTINUE, None);
     walk.run.take(said.map(|what| vec![what])).unwrap();
     walk.finish(0);
 }

@@ -51,13 +51,13 @@ proptest! {
             let before = text[..found.span.start].replace("\r\n", "\n").matches(['\n', '\r']).count();
             prop_assert_eq!(found.line, before + 1, "{:?}", found);
         }
-        for unit in &plan.units {
+        for unit in &plan.tasks {
             prop_assert!(omo_plan::id::is_id(&unit.id));
             prop_assert!(text.contains(&unit.body));
         }
         let written = serde_json::to_string(&plan).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Plan>(&written).unwrap(), &plan);
-        if plan.is_sound() {
+        if plan.can_run() {
             prop_assert!(is_in_order(&plan));
         }
     }
@@ -65,9 +65,9 @@ proptest! {
 
 /// Every unit is in exactly one group, and stands behind what it depends on.
 fn is_in_order(plan: &Plan) -> bool {
-    plan.units.iter().enumerate().all(|(place, unit)| {
-        let owners = plan.groups.iter().filter(|group| group.units.contains(&unit.id)).count();
-        let before = plan.units.get(..place).unwrap_or_default();
+    plan.tasks.iter().enumerate().all(|(place, unit)| {
+        let owners = plan.groups.iter().filter(|group| group.tasks.contains(&unit.id)).count();
+        let before = plan.tasks.get(..place).unwrap_or_default();
         owners == 1 && unit.deps.iter().all(|id| before.iter().any(|other| other.id == *id))
     })
 }
@@ -99,7 +99,7 @@ fn a_large_plan_costs_no_more_than_its_length() {
     ] {
         let plan = read(&text);
         assert!(plan.diagnostics.len() <= 1_001, "{name}: {}", plan.diagnostics.len());
-        assert!(!plan.units.is_empty(), "{name}: {:?}", codes(&plan).first());
+        assert!(!plan.tasks.is_empty(), "{name}: {:?}", codes(&plan).first());
     }
 }
 
@@ -108,5 +108,5 @@ fn a_plan_with_very_many_findings_keeps_its_first_error() {
     let steps = (1..2_000).map(|number| format!("### Step {number}: A\n")).collect::<Vec<_>>().concat();
     let plan = read(&format!("## Implementation Plan\n\n{steps}### Step 1: again\n"));
     assert_eq!(plan.diagnostics.len(), 1_001);
-    assert!(!plan.is_sound());
+    assert!(!plan.can_run());
 }

@@ -8,8 +8,8 @@
 )]
 
 mod hostile;
+mod session_spec;
 mod sessions;
-mod spec;
 mod steps;
 mod vectors;
 
@@ -24,7 +24,7 @@ fn read(text: &str) -> Plan {
 
 /// The rules that a plan breaks, in the order of the file, each with the unit that it is about.
 fn codes(plan: &Plan) -> Vec<(Code, Option<&str>)> {
-    plan.diagnostics.iter().map(|found| (found.code, found.unit.as_deref())).collect()
+    plan.diagnostics.iter().map(|found| (found.code, found.task.as_deref())).collect()
 }
 
 /// A step with these files, with all that it needs.

@@ -37,7 +37,7 @@ fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
     ];
     let plan = plan(&three_steps(), &sessions, "");
     assert_eq!(codes(&plan), []);
-    let groups: Vec<_> = plan.groups.iter().map(|group| (group.id.as_str(), group.stage, group.isolation)).collect();
+    let groups: Vec<_> = plan.groups.iter().map(|group| (group.id.as_str(), group.wave, group.isolation)).collect();
     let expected = [
         ("session-1", 1, GroupIsolation::Shared),
         ("session-2", 0, GroupIsolation::Worktree),
@@ -45,12 +45,15 @@ fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
     ];
     assert_eq!(groups, expected);
     assert_eq!(plan.groups[0].deps, ["session-2", "session-3"]);
-    let order: Vec<&str> = plan.units.iter().map(|unit| unit.id.as_str()).collect();
+    let order: Vec<&str> = plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
     assert_eq!(order, ["1", "2", "3"], "by wave");
-    assert!(plan.units.iter().all(|unit| unit.deps.is_empty()), "each is alone in its session");
-    assert_eq!((plan.policy.on_unit_fail, plan.policy.parallel), (OnTaskFail::Stop, Parallelism::Groups));
-    assert_eq!(RunStrategy::of(&plan).line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
-    assert_eq!(report::summary(&plan), ["Type: plan", "Steps: 3", "Execution Strategy: 3 sessions across 2 waves"]);
+    assert!(plan.tasks.iter().all(|unit| unit.deps.is_empty()), "each is alone in its session");
+    assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::Stop, Parallelism::Groups));
+    assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
+    assert_eq!(
+        report::summary_lines(&plan),
+        ["Type: plan", "Steps: 3", "Execution Strategy: 3 sessions across 2 waves"]
+    );
 }
 
 #[test]
@@ -67,7 +70,11 @@ fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
         let steps = [step(1, "`a.rs`"), step(2, "`b.rs`"), step(3, "`d.rs`")];
         let plan = plan(&steps, &sessions, "");
         assert_eq!(codes(&plan), expected, "{never}");
-        assert!(plan.groups[0].never.iter().all(|path| path == "c.rs"), "{never}: {:?}", plan.groups[0].never);
+        assert!(
+            plan.groups[0].never_touch.iter().all(|path| path == "c.rs"),
+            "{never}: {:?}",
+            plan.groups[0].never_touch
+        );
     }
 }
 
@@ -76,10 +83,10 @@ fn a_step_waits_for_the_one_before_it_in_its_session() {
     let sessions =
         [session(1, "Steps 1-2", &wave(1), "none", "none", "none"), session(2, "3", &wave(2), "1", "none", "none")];
     let plan = plan(&three_steps(), &sessions, "");
-    let deps: Vec<_> = plan.units.iter().map(|unit| unit.deps.join(" ")).collect();
+    let deps: Vec<_> = plan.tasks.iter().map(|unit| unit.deps.join(" ")).collect();
     assert_eq!(deps, ["", "1", ""]);
     let whole = read(&format!("## Implementation Plan\n\n{}", three_steps().concat()));
-    assert_eq!(whole.units.iter().map(|unit| unit.deps.join(" ")).collect::<Vec<_>>(), ["", "1", "2"]);
+    assert_eq!(whole.tasks.iter().map(|unit| unit.deps.join(" ")).collect::<Vec<_>>(), ["", "1", "2"]);
     assert_eq!(whole.policy.parallel, Parallelism::None);
 }
 
@@ -95,17 +102,17 @@ fn a_wave_is_taken_from_the_execution_order_where_the_session_has_none() {
     ] {
         let plan = plan(&three_steps(), &sessions("", ""), order);
         assert_eq!(codes(&plan), [], "{order}");
-        assert_eq!(plan.groups.iter().map(|group| group.stage).collect::<Vec<_>>(), [0, 1], "{order}");
+        assert_eq!(plan.groups.iter().map(|group| group.wave).collect::<Vec<_>>(), [0, 1], "{order}");
     }
     let together =
         plan(&three_steps(), &sessions("", ""), "### Execution Order\n\n- **Wave 1:** Session 1, Session 2\n");
-    assert_eq!(together.groups.iter().map(|group| group.stage).collect::<Vec<_>>(), [0, 0]);
+    assert_eq!(together.groups.iter().map(|group| group.wave).collect::<Vec<_>>(), [0, 0]);
     let none = plan(&three_steps(), &sessions("", ""), "");
-    assert_eq!(none.groups.iter().map(|group| group.stage).collect::<Vec<_>>(), [0, 1], "each alone");
+    assert_eq!(none.groups.iter().map(|group| group.wave).collect::<Vec<_>>(), [0, 1], "each alone");
     let order = "### Execution Order\n\n- **Wave 1:** Session 1\n- **Wave 1:** Session 2, Session 4\n";
     let other = plan(&three_steps(), &sessions(&wave(1), &wave(2)), order);
     assert_eq!(codes(&other), [(Code::WavesDisagree, None), (Code::UnknownSession, None)]);
-    assert_eq!(other.groups[1].stage, 1, "the session's own wave counts");
+    assert_eq!(other.groups[1].wave, 1, "the session's own wave counts");
 }
 
 #[test]
@@ -129,7 +136,7 @@ fn what_a_session_waits_for_runs_before_it() {
         let plan = all(deps, waves);
         let found: Vec<Code> = codes(&plan).into_iter().map(|(code, _)| code).collect();
         assert_eq!(found, expected, "{deps:?} {waves:?}");
-        assert_eq!(plan.is_sound(), expected.is_empty(), "{deps:?} {waves:?}");
+        assert_eq!(plan.can_run(), expected.is_empty(), "{deps:?} {waves:?}");
     }
 }
 
@@ -182,11 +189,11 @@ fn sessions_of_one_wave_touch_nothing_in_common() {
 fn a_step_of_no_session_is_run_after_all_of_them() {
     let plan = plan(&three_steps(), &[session(1, "1, 3", &wave(1), "none", "none", "none")], "");
     assert_eq!(codes(&plan), [(Code::StepInNoSession, Some("2"))]);
-    assert!(plan.is_sound());
-    let order: Vec<&str> = plan.units.iter().map(|unit| unit.id.as_str()).collect();
+    assert!(plan.can_run());
+    let order: Vec<&str> = plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
     assert_eq!(order, ["1", "3", "2"]);
-    assert!(plan.units.iter().all(|unit| plan.group_of(&unit.id).is_some()));
-    assert_eq!(RunStrategy::of(&plan).line(), "Strategy: single session");
+    assert!(plan.tasks.iter().all(|unit| plan.group_of(&unit.id).is_some()));
+    assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: single session");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use omo_core::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::ultraplan::steps::is_test_to_come;
+use omo_plan::dialects::ultraplan::steps::is_test_unwritten;
 use omo_plan::model::{OnFailure, Task};
 
 use crate::{codes, read};
@@ -10,7 +10,7 @@ use crate::{codes, read};
 /// The first unit of a plan with a step of these lines.
 fn unit(lines: &str) -> Task {
     let plan = read(&format!("## Implementation Plan\n\n### Step 1: A\n\n{lines}\n"));
-    plan.units.into_iter().next().unwrap()
+    plan.tasks.into_iter().next().unwrap()
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn a_step_is_tried_as_often_as_its_failure_allows() {
         ("", OnFailure::Escalate, 1, None),
     ] {
         let unit = unit(&format!("- **On failure:** {clause}"));
-        let found = (unit.on_failure, unit.attempts_max, unit.alternative.as_deref());
+        let found = (unit.on_failure, unit.max_attempts, unit.alternative.as_deref());
         assert_eq!(found, (action, attempts, alternative), "{clause}");
     }
 }
@@ -43,7 +43,7 @@ fn tests_that_come_first_have_to_fail_first() {
         assert_eq!(unit.red_check.as_ref().map(|check| check.command.as_str()), command, "{value}");
         assert!(unit.red_check.as_ref().is_none_or(|check| check.expect.exit == ExpectedExit::NonZero), "{value}");
         assert_eq!(unit.extra["Test first"], value);
-        assert_eq!(is_test_to_come(&unit), value.contains("(new)"), "{value}");
+        assert_eq!(is_test_unwritten(&unit), value.contains("(new)"), "{value}");
     }
 }
 
@@ -52,7 +52,7 @@ fn labels_below_what_looks_like_a_step_are_not_those_of_the_one_before() {
     let plan = read(
         "## Implementation Plan\n\n### Step 1: A\n\n- **Verify:** `make a`\n\n#### Step 2: B\n\n- **On failure:** skip\n",
     );
-    assert_eq!(plan.units[0].on_failure, OnFailure::Escalate);
+    assert_eq!(plan.tasks[0].on_failure, OnFailure::Escalate);
     assert_eq!(codes(&plan), [(Code::MissingOnFailure, Some("1")), (Code::LooksLikeAStep, None)]);
 }
 
@@ -93,7 +93,7 @@ fn a_checkpoint_is_a_message_in_a_line_or_a_block() {
         let text = format!("- **Verify:** `make`\n- **On failure:** skip\n{lines}");
         let plan = read(&format!("## Implementation Plan\n\n### Step 1: A\n\n{text}"));
         assert_eq!(codes(&plan), [], "{lines}");
-        assert_eq!(plan.units[0].commit.as_ref().unwrap().message, "a: b", "{lines}");
+        assert_eq!(plan.tasks[0].commit.as_ref().unwrap().message, "a: b", "{lines}");
     }
     assert_eq!(unit("- **Checkpoint:** none").commit, None);
     assert_eq!(unit("- **Verify:** `make`").commit, None);

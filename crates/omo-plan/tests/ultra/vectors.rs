@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use omo_plan::diagnostic::{Code, Diagnostic};
 use omo_plan::dialects::ultraplan::{clauses, commit, report};
 use omo_plan::document::MarkdownDocument;
-use omo_plan::labels::labels;
+use omo_plan::labels::read_labels;
 use omo_plan::model::{FileAction, OnFailure, Plan, Task};
 use omo_plan::ultra_run::strategy::RunStrategy;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn vectors() -> Vec<(String, String, Value)> {
 /// What a unit's text says behind a label.
 fn said(unit: &Task, key: &str) -> String {
     let document = MarkdownDocument::read(&unit.body);
-    let found = labels(&document, 0..unit.body.len(), &[key]);
+    let found = read_labels(&document, 0..unit.body.len(), &[key]);
     found
         .iter()
         .find(|label| label.key == key)
@@ -39,7 +39,7 @@ fn said(unit: &Task, key: &str) -> String {
 
 fn step(plan: &Plan, unit: &Task) -> Value {
     let is =
-        |code: Code| plan.diagnostics.iter().any(|found| found.code == code && found.unit.as_ref() == Some(&unit.id));
+        |code: Code| plan.diagnostics.iter().any(|found| found.code == code && found.task.as_ref() == Some(&unit.id));
     let files: Vec<Value> = unit
         .files
         .iter()
@@ -59,7 +59,7 @@ fn step(plan: &Plan, unit: &Task) -> Value {
         OnFailure::Hold => "hold",
     };
     let clause = said(unit, "on failure");
-    let detail = clauses::on_failure(&clause)
+    let detail = clauses::parse_on_failure(&clause)
         .filter(|_| !is(Code::UnknownOnFailure))
         .and_then(|clause| clause.detail.map(str::to_owned));
     if unit.on_failure == OnFailure::Retry {
@@ -76,7 +76,7 @@ fn step(plan: &Plan, unit: &Task) -> Value {
         "verify": verify,
         "on_failure": if is(Code::UnknownOnFailure) { None } else { Some(word) },
         "on_failure_detail": detail,
-        "checkpoint": commit::checkpoint(&said(unit, "checkpoint")).map(|checkpoint| checkpoint.command),
+        "checkpoint": commit::parse_checkpoint(&said(unit, "checkpoint")).map(|checkpoint| checkpoint.command),
     })
 }
 
@@ -89,42 +89,42 @@ fn spec(plan: &Plan) -> Value {
     if plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat) {
         return json!({ "error": format!("Error: {}", plan.diagnostics[0].text) });
     }
-    let mut units: Vec<&Task> = plan.units.iter().collect();
+    let mut units: Vec<&Task> = plan.tasks.iter().collect();
     units.sort_by_key(|unit| unit.lines);
     let steps: Vec<Value> = units.iter().map(|unit| step(plan, unit)).collect();
-    let sessions: Vec<Value> = report::sessions(plan)
+    let sessions: Vec<Value> = report::session_groups(plan)
         .map(|group| {
             json!({
                 "n": session_numbers(std::slice::from_ref(&group.id))[0],
                 "title": group.title,
-                "steps": session_numbers(&group.units),
-                "wave": group.stage + 1,
+                "steps": session_numbers(&group.tasks),
+                "wave": group.wave + 1,
                 "depends_on": session_numbers(&group.deps),
-                "touch": group.touch,
-                "never_touch": group.never,
+                "touch": group.may_touch,
+                "never_touch": group.never_touch,
             })
         })
         .collect();
     let mut waves: Vec<Vec<u64>> = Vec::new();
-    for group in report::sessions(plan) {
-        waves.resize(waves.len().max(group.stage + 1), Vec::new());
-        waves[group.stage].extend(session_numbers(std::slice::from_ref(&group.id)));
+    for group in report::session_groups(plan) {
+        waves.resize(waves.len().max(group.wave + 1), Vec::new());
+        waves[group.wave].extend(session_numbers(std::slice::from_ref(&group.id)));
     }
     let has_sessions = !sessions.is_empty();
     let mut found = json!({
         "type": "plan",
-        "steps_total": plan.units.len(),
+        "steps_total": plan.tasks.len(),
         "steps": steps,
-        "warnings": report::warnings(plan),
+        "warnings": report::warning_lines(plan),
         "has_execution_strategy": has_sessions,
         "sessions": has_sessions.then_some(sessions),
         "waves": has_sessions.then_some(&waves),
         "session_spec": null,
-        "strategy": RunStrategy::of(plan).line(),
+        "strategy": RunStrategy::for_plan(plan).summary_line(),
         "master_verification": plan.final_checks.iter()
             .map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }))
             .collect::<Vec<_>>(),
-        "phase2_report": report::summary(plan).join("\n"),
+        "phase2_report": report::summary_lines(plan).join("\n"),
     });
     if has_sessions {
         let order = waves.iter().enumerate().map(|(place, wave)| ((place + 1).to_string(), json!(wave)));
@@ -158,7 +158,7 @@ fn names(found: &Diagnostic, argument: &str) -> bool {
     let words = argument.split([' ', ',', '[', ']']).filter(|word| !word.is_empty());
     let said: Vec<&str> = found.text.split([' ', ',', ':', '`']).collect();
     let mut words = words;
-    words.all(|word| found.unit.as_deref() == Some(word) || found.line.to_string() == word || said.contains(&word))
+    words.all(|word| found.task.as_deref() == Some(word) || found.line.to_string() == word || said.contains(&word))
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn what_is_wrong_is_told_where_it_stands_and_nothing_else() {
             let found = found.unwrap_or_else(|| panic!("{file}: {strict} is not in {:#?}", plan.diagnostics));
             let place = &text[found.span.clone()];
             assert_eq!(text[..found.span.start].matches('\n').count() + 1, found.line, "{strict}");
-            if let Some(unit) = found.unit.as_deref().and_then(|id| plan.unit(id)) {
+            if let Some(unit) = found.task.as_deref().and_then(|id| plan.task(id)) {
                 let is_of_its_session = matches!(found.code, Code::StepInSeveralSessions);
                 let is_inside = unit.lines[0] <= found.line && found.line <= unit.lines[1];
                 assert!(is_inside || is_of_its_session, "{strict}: line {}", found.line);

@@ -7,27 +7,29 @@ use omo_plan::run::state::{RunState, TaskStatus};
 use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
 use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::outcome::{
-    FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedCounts, ReportedStatus, outcome,
+    FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedCounts, ReportedStatus, plan_outcome,
 };
-use omo_plan::ultra_run::resume::{InterruptedTask, ResumePoint, resume};
+use omo_plan::ultra_run::resume::{InterruptedTask, ResumePoint, find_resume_point};
 use serde_json::{Value, json};
 
 use crate::{plan, vectors};
 
 /// A run that was asked for a part of a plan, whose steps have all passed.
 fn passed(plan: &Plan, part: PlanSelection) -> RunState {
-    let asked = RunScope { mode: RunMode::Step, part, is_foreground: true, steps_of_whole: Some(plan.units.len()) };
+    let asked =
+        RunScope { mode: RunMode::Step, selection: part, is_foreground: true, total_tasks: Some(plan.tasks.len()) };
     let actor = EventActor { session: None, process: None };
     let what = EventKind::RunOpened {
-        plan: Box::new(asked.narrowed(plan.clone())),
+        plan: Box::new(asked.narrow_plan(plan.clone())),
         approved: String::new(),
         root: "/top".to_owned(),
         base: None,
-        asked: Some(asked),
+        scope: Some(asked),
         mode: None,
     };
-    let mut state = RunState::open(&RunEvent { seq: 1, ts: Timestamp::from_millis(1), actor, what }).unwrap();
-    state.units.values_mut().for_each(|unit| unit.status = TaskStatus::Passed);
+    let mut state =
+        RunState::from_first_event(&RunEvent { seq: 1, ts: Timestamp::from_millis(1), actor, kind: what }).unwrap();
+    state.tasks.values_mut().for_each(|unit| unit.status = TaskStatus::Passed);
     state
 }
 
@@ -39,9 +41,9 @@ fn of_a_step_that_runs_by_itself_the_others_of_its_plan_were_not_reached() {
         (PlanSelection::Session(2), PlanOutcome::Completed, "COMPLETED", 0),
         (PlanSelection::Whole, PlanOutcome::Completed, "COMPLETED", 0),
     ] {
-        let reached = OutcomeSummary::of(&passed(&plan, part), part);
+        let reached = OutcomeSummary::for_run(&passed(&plan, part), part);
         assert_eq!((reached.outcome, reached.counts.not_reached), (outcome, not_reached), "{part:?}");
-        assert_eq!(reached.words(plan.dialect), words);
+        assert_eq!(reached.describe(plan.dialect), words);
     }
 }
 
@@ -65,9 +67,9 @@ fn every_row_of_results_holds() {
         let closing = row["exit"]
             .as_str()
             .map_or(FinalChecksResult::None, |_| serde_json::from_value(row["exit"].clone()).unwrap());
-        let counts = ReportedCounts::of(&steps, total);
+        let counts = ReportedCounts::count(&steps, total);
         let expected = row["strict"].as_str().or(row["result"].as_str()).unwrap();
-        let word = outcome(counts, clause, closing).word();
+        let word = plan_outcome(counts, clause, closing).word();
         assert!(expected.starts_with(word), "{row}: {word}");
         if row["counts"].is_array() {
             let ReportedCounts { total, passed, failed, skipped, not_reached, .. } = counts;
@@ -79,16 +81,16 @@ fn every_row_of_results_holds() {
 #[test]
 fn what_is_not_proved_is_not_complete() {
     let done = [ReportedStatus::Passed, ReportedStatus::Unverified];
-    let counts = ReportedCounts::of(&done, 2);
+    let counts = ReportedCounts::count(&done, 2);
     assert_eq!((counts.unverified, counts.not_reached), (1, 0));
-    assert_eq!(outcome(counts, None, FinalChecksResult::None).word(), "partial");
-    let passed = ReportedCounts::of(&[ReportedStatus::Passed], 1);
+    assert_eq!(plan_outcome(counts, None, FinalChecksResult::None).word(), "partial");
+    let passed = ReportedCounts::count(&[ReportedStatus::Passed], 1);
     assert_eq!(
-        outcome(passed, None, FinalChecksResult::Skipped).word(),
+        plan_outcome(passed, None, FinalChecksResult::Skipped).word(),
         "partial",
         "the checks behind it were not run"
     );
-    assert_eq!(outcome(passed, None, FinalChecksResult::Pass).word(), "completed");
+    assert_eq!(plan_outcome(passed, None, FinalChecksResult::Pass).word(), "completed");
     assert_eq!(serde_json::to_value(ReportedStatus::Unverified).unwrap(), "pending");
 }
 
@@ -119,18 +121,18 @@ fn every_row_of_where_a_run_goes_on_holds() {
             _ if known.contains(&ReportedStatus::Skipped) => Some(3),
             other => other,
         };
-        let found = resume(&steps);
+        let found = find_resume_point(&steps);
         match (&found, expected) {
             (ResumePoint::From { step, why, .. }, Some(expected)) => {
                 assert_eq!(*step, expected.to_string(), "{row}");
                 let is_its_turn = known[usize::try_from(expected).unwrap() - 1] == ReportedStatus::Pending;
                 assert_eq!(why.is_none(), is_its_turn && !is_edited, "{row}");
             }
-            (ResumePoint::Nothing, None) => assert_eq!(found.line(), "Nothing is left to do."),
+            (ResumePoint::Nothing, None) => assert_eq!(found.summary_line(), "Nothing is left to do."),
             _ => panic!("{row}: {found:?}"),
         }
         if let Some(text) = row["text"].as_str() {
-            assert_eq!(found.line(), text);
+            assert_eq!(found.summary_line(), text);
         }
     }
     assert_eq!(seen, 7);

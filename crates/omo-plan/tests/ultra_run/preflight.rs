@@ -2,9 +2,9 @@
 
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
-use omo_plan::ultra_run::billing::{BillingDecision, BillingFacts, BillingRequest, billing};
+use omo_plan::ultra_run::billing::{BillingDecision, BillingFacts, BillingRequest, decide_billing};
 use omo_plan::ultra_run::preflight::{
-    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, is_clear, preflight,
+    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, PreflightSeverity, can_start, check_repository,
 };
 
 use crate::{plan, session, step, vectors};
@@ -37,7 +37,7 @@ fn names(names: &[&str]) -> Vec<String> {
 }
 
 fn rules(findings: &[PreflightFinding]) -> Vec<(PreflightRule, PreflightSeverity)> {
-    findings.iter().map(|finding| (finding.rule, finding.weight)).collect()
+    findings.iter().map(|finding| (finding.rule, finding.severity)).collect()
 }
 
 #[test]
@@ -47,13 +47,13 @@ fn every_row_about_who_pays_holds() {
     assert_eq!(rows.len(), 8);
     for row in rows {
         let variable = |name: &str| row["env"][name].as_str().map(str::to_owned);
-        let facts = BillingFacts::of(variable, row["settings"]["apiKeyHelper"].is_string());
+        let facts = BillingFacts::from_environment(variable, row["settings"]["apiKeyHelper"].is_string());
         let asked = BillingRequest {
-            starts_sessions: row["multi"].as_bool().unwrap(),
+            starts_clients: row["multi"].as_bool().unwrap(),
             can_ask: row["headless"].as_bool() != Some(true),
             is_accepted: false,
         };
-        let word = match billing(&facts, asked) {
+        let word = match decide_billing(&facts, asked) {
             BillingDecision::Silent => "silent",
             BillingDecision::Warn { .. } => "warn",
             BillingDecision::Ask { .. } => "ask",
@@ -67,18 +67,20 @@ fn every_row_about_who_pays_holds() {
 
 #[test]
 fn a_key_that_was_accepted_is_told_and_one_without_a_value_is_none() {
-    let facts = |name: &str, value: &str| BillingFacts::of(|asked| (asked == name).then(|| value.to_owned()), false);
-    let all = BillingRequest { starts_sessions: true, can_ask: false, is_accepted: true };
+    let facts = |name: &str, value: &str| {
+        BillingFacts::from_environment(|asked| (asked == name).then(|| value.to_owned()), false)
+    };
+    let all = BillingRequest { starts_clients: true, can_ask: false, is_accepted: true };
     let key = facts("ANTHROPIC_API_KEY", "k");
     assert!(
-        matches!(billing(&key, all), BillingDecision::Warn { text } if text.starts_with("ANTHROPIC_API_KEY is set"))
+        matches!(decide_billing(&key, all), BillingDecision::Warn { text } if text.starts_with("ANTHROPIC_API_KEY is set"))
     );
-    assert!(key.line().contains("is SET — parallel sessions will bill API account"));
+    assert!(key.summary_line().contains("is SET — parallel sessions will bill API account"));
     assert_eq!(facts("ANTHROPIC_API_KEY", " "), BillingFacts::default());
     assert_eq!(facts("CLAUDE_CODE_USE_VERTEX", "0"), BillingFacts::default());
     let cloud = facts("CLAUDE_CODE_USE_VERTEX", "true");
-    assert!(cloud.line().contains("NOT SET, but CLAUDE_CODE_USE_VERTEX is"));
-    assert!(BillingFacts::default().line().ends_with("NOT SET — sessions will use subscription"));
+    assert!(cloud.summary_line().contains("NOT SET, but CLAUDE_CODE_USE_VERTEX is"));
+    assert!(BillingFacts::default().summary_line().ends_with("NOT SET — sessions will use subscription"));
 }
 
 #[test]
@@ -100,17 +102,17 @@ fn every_row_about_a_clean_tree_holds() {
             }
             status if status.ends_with("(own leftovers)") => (
                 PreflightFacts { leftovers: names(&["omo-r1-session-1"]), ..clean() },
-                vec![(PreflightRule::Leftovers, PreflightSeverity::Mend)],
+                vec![(PreflightRule::Leftovers, PreflightSeverity::Fix)],
             ),
             "UU a.rs (merge in progress)" => {
                 (PreflightFacts { operation: Some("merge".to_owned()), ..clean() }, stop(PreflightRule::Operation))
             }
             status => panic!("no such row: {status}"),
         };
-        let findings = preflight(&plan, &facts);
+        let findings = check_repository(&plan, &facts);
         assert_eq!(rules(&findings), expected, "{row}");
         let stops = row["strict"].as_str().or(row["spec"].as_str()).unwrap().starts_with("stop");
-        assert_eq!(is_clear(&findings), !stops, "{row}");
+        assert_eq!(can_start(&findings), !stops, "{row}");
         if row["status"].as_str().unwrap().starts_with("UU") {
             assert_eq!(findings[0].text, "a merge is in progress");
         }
@@ -120,7 +122,7 @@ fn every_row_about_a_clean_tree_holds() {
 #[test]
 fn what_the_plan_does_not_touch_is_only_named() {
     let facts = PreflightFacts { dirty: names(&["notes.txt", "./src/2.rs"]), ..clean() };
-    let findings = preflight(&two_sessions(), &facts);
+    let findings = check_repository(&two_sessions(), &facts);
     assert_eq!(
         rules(&findings),
         [(PreflightRule::Dirty, PreflightSeverity::Stop), (PreflightRule::Dirty, PreflightSeverity::Note)]
@@ -128,9 +130,9 @@ fn what_the_plan_does_not_touch_is_only_named() {
     assert_eq!(findings[0].text, "working tree is not clean, and the plan touches ./src/2.rs");
     assert_eq!(findings[1].text, "not committed: notes.txt");
     let mut open = two_sessions();
-    open.units[0].files.clear();
-    open.groups[0].touch.clear();
-    let findings = preflight(&open, &PreflightFacts { dirty: names(&["notes.txt"]), ..clean() });
+    open.tasks[0].files.clear();
+    open.groups[0].may_touch.clear();
+    let findings = check_repository(&open, &PreflightFacts { dirty: names(&["notes.txt"]), ..clean() });
     assert_eq!(
         rules(&findings),
         [(PreflightRule::Dirty, PreflightSeverity::Stop)],
@@ -147,9 +149,9 @@ fn each_rule_finds_what_it_is_for() {
         dialects::read("p.md", text.as_bytes(), BatchOptions::default())
     };
     let mut guarded = two_sessions();
-    guarded.units[0].files[0].path = "./web/.Husky/pre-commit".to_owned();
+    guarded.tasks[0].files[0].path = "./web/.Husky/pre-commit".to_owned();
     let mut guarded_file = two_sessions();
-    guarded_file.units[0].files[0].path = "web/.npmrc".to_owned();
+    guarded_file.tasks[0].files[0].path = "web/.npmrc".to_owned();
     let two = two_sessions;
     for (plan, facts, rule, weight, text) in [
         (
@@ -226,17 +228,17 @@ fn each_rule_finds_what_it_is_for() {
             "1024 MiB are free, and the work trees of 2 sessions need 1456 MiB",
         ),
     ] {
-        let findings = preflight(&plan, &facts);
+        let findings = check_repository(&plan, &facts);
         assert_eq!(rules(&findings), [(rule, weight)], "{facts:?}");
         assert!(findings[0].text.contains(text), "{findings:?}");
     }
     // Sessions that run one after the other have a work tree each, too, one at a time.
     let one_by_one = plan(3, &[(&[1], 1), (&[2], 2), (&[3], 3)]);
     let small = PreflightFacts { checkout_bytes: 400 * 1024 * 1024, ..clean() };
-    let findings = preflight(&one_by_one, &small);
+    let findings = check_repository(&one_by_one, &small);
     assert_eq!(findings[0].text, "1024 MiB are free, and the work trees of 1 session need 1056 MiB");
     let unknown = PreflightFacts { checkout_bytes: u64::MAX, free_bytes: None, ..clean() };
-    assert_eq!(preflight(&two_sessions(), &unknown), []);
+    assert_eq!(check_repository(&two_sessions(), &unknown), []);
 }
 
 #[test]
@@ -255,12 +257,12 @@ fn an_old_git_is_told_by_each_form_of_its_version() {
         ("git version unknown", None),
         ("", None),
     ] {
-        let findings = preflight(&two_sessions(), &PreflightFacts { git: Some(said.to_owned()), ..clean() });
+        let findings = check_repository(&two_sessions(), &PreflightFacts { git: Some(said.to_owned()), ..clean() });
         let text = old.map(|old| format!("git {old} cannot merge what sessions did; 2.38 or newer is needed"));
         assert_eq!(findings.first().map(|finding| finding.text.clone()), text, "{said}");
-        assert_eq!(is_clear(&findings), old.is_none(), "{said}");
+        assert_eq!(can_start(&findings), old.is_none(), "{said}");
     }
-    assert_eq!(preflight(&two_sessions(), &PreflightFacts { git: None, ..clean() }), []);
+    assert_eq!(check_repository(&two_sessions(), &PreflightFacts { git: None, ..clean() }), []);
 }
 
 #[test]
@@ -280,7 +282,8 @@ fn findings_stand_in_the_order_in_which_they_are_mended() {
         checkout_bytes: u64::MAX,
         free_bytes: Some(0),
     };
-    let found: Vec<PreflightRule> = preflight(&two_sessions(), &facts).iter().map(|finding| finding.rule).collect();
+    let found: Vec<PreflightRule> =
+        check_repository(&two_sessions(), &facts).iter().map(|finding| finding.rule).collect();
     let expected = [
         PreflightRule::Git,
         PreflightRule::Leftovers,

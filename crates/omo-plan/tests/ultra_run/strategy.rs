@@ -2,7 +2,7 @@
 
 use omo_plan::model::{Task, TaskGroup};
 use omo_plan::ultra_run::arguments::{PlanSelection, RunRequest};
-use omo_plan::ultra_run::strategy::{RunStrategy, groups, units};
+use omo_plan::ultra_run::strategy::{RunStrategy, selected_groups, selected_tasks};
 
 use crate::plan;
 
@@ -15,8 +15,10 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
     let single = "Strategy: single session";
     let whole = RunRequest::default();
     let (dry, fg) = (RunRequest { is_dry_run: true, ..whole }, RunRequest { is_foreground: true, ..whole });
-    let (step, session) =
-        (RunRequest { part: PlanSelection::Step(1), ..whole }, RunRequest { part: PlanSelection::Session(1), ..whole });
+    let (step, session) = (
+        RunRequest { selection: PlanSelection::Step(1), ..whole },
+        RunRequest { selection: PlanSelection::Session(1), ..whole },
+    );
     for (sessions, request, expected) in [
         (none, whole, single),
         (one, whole, single),
@@ -30,9 +32,9 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
         (parallel, step, single),
         (parallel, session, single),
     ] {
-        let strategy = RunStrategy::asked_for(&plan(4, sessions), &request);
-        assert_eq!(strategy.line(), expected, "{request:?} {sessions:?}");
-        assert_eq!(strategy.starts_sessions(), expected != single, "{request:?} {sessions:?}");
+        let strategy = RunStrategy::for_arguments(&plan(4, sessions), &request);
+        assert_eq!(strategy.summary_line(), expected, "{request:?} {sessions:?}");
+        assert_eq!(strategy.starts_clients(), expected != single, "{request:?} {sessions:?}");
         assert_eq!(strategy.is_parallel(), expected.contains("(2 parallel"), "{request:?} {sessions:?}");
     }
 }
@@ -47,8 +49,9 @@ fn a_part_has_its_steps_and_its_sessions() {
         (PlanSelection::Step(5), vec!["rest"], vec!["5"]),
         (PlanSelection::Session(9), vec![], vec![]),
     ] {
-        let groups: Vec<&str> = groups(&plan, part).into_iter().map(|TaskGroup { id, .. }| id.as_str()).collect();
-        let units: Vec<&str> = units(&plan, part).into_iter().map(|Task { id, .. }| id.as_str()).collect();
+        let groups: Vec<&str> =
+            selected_groups(&plan, part).into_iter().map(|TaskGroup { id, .. }| id.as_str()).collect();
+        let units: Vec<&str> = selected_tasks(&plan, part).into_iter().map(|Task { id, .. }| id.as_str()).collect();
         assert_eq!((groups, units), (wanted_groups, wanted_units), "{part:?}");
     }
 }

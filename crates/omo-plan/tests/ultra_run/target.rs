@@ -1,7 +1,7 @@
 //! Whether what was asked for is there.
 
 use omo_plan::ultra_run::arguments::PlanSelection;
-use omo_plan::ultra_run::target::{PathTarget, check_file, check_part};
+use omo_plan::ultra_run::target::{PathTarget, check_file, check_selection};
 
 use crate::plan;
 
@@ -18,14 +18,17 @@ fn a_path_leads_to_a_file() {
 fn the_numbers_that_there_are_are_named_however_they_stand() {
     let five = plan(5, &[(&[1, 2], 1), (&[3, 4, 5], 1)]);
     let mut gaps = plan(6, &[]);
-    gaps.units.retain(|unit| unit.id != "4" && unit.id != "6");
+    gaps.tasks.retain(|unit| unit.id != "4" && unit.id != "6");
     for (plan, part, message) in [
         (&five, PlanSelection::Step(99), "no step 99 (plan has 1..5)"),
         (&five, PlanSelection::Session(9), "no session 9 (plan has 1..2)"),
         (&gaps, PlanSelection::Session(1), "plan has no Execution Strategy"),
         (&gaps, PlanSelection::Step(4), "no step 4 (plan has 1..3, 5)"),
     ] {
-        assert_eq!(check_part(plan, part).unwrap_err().message, message);
+        assert_eq!(check_selection(plan, part).unwrap_err().message, message);
     }
-    assert_eq!((check_part(&gaps, PlanSelection::Step(5)), check_part(&gaps, PlanSelection::Whole)), (Ok(()), Ok(())));
+    assert_eq!(
+        (check_selection(&gaps, PlanSelection::Step(5)), check_selection(&gaps, PlanSelection::Whole)),
+        (Ok(()), Ok(()))
+    );
 }

@@ -5,36 +5,37 @@ use omo_exec::worktree;
 use omo_plan::run::apart::ParallelState;
 use omo_plan::run::state::{RunPhase, RunState};
 
-use super::{DriveError, ParallelDriver, WHOLE};
+use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver};
 use crate::Run;
 use crate::engine::{CommandWatcher, EngineError};
 
 impl ParallelDriver<'_> {
-    pub(super) fn check_the_whole(&self, state: &RunState, apart: &ParallelState) -> Result<(), DriveError> {
+    pub(super) fn run_final_checks(&self, state: &RunState, apart: &ParallelState) -> Result<(), DriveError> {
         // What its user has committed meanwhile may be what fixes it.
-        if let Some(at) = self.ahead(apart)? {
+        if let Some(at) = self.user_branch_ahead(apart)? {
             return self.catch_up(state, apart, &at);
         }
-        let name = self.name(WHOLE)?;
+        let name = self.worker_name(FINAL_CHECKS_WORKER)?;
         // One that an earlier try has left may be of an earlier tip.
-        let fresh = worktree::discard(&self.repository, &name);
-        let created = match fresh.and_then(|()| worktree::create(&self.repository, &name, &apart.tip)) {
+        let fresh = worktree::discard_worktree(&self.repository, &name);
+        let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, &apart.tip)) {
             Ok(created) => created,
             Err(error) => {
-                return self.refuse(&format!("there is no work tree to check the whole in: {error}"), Vec::new());
+                return self
+                    .refuse_landing(&format!("there is no work tree to check the whole in: {error}"), Vec::new());
             }
         };
-        if let Some(command) = &apart.terms.setup
-            && let Some(why) = self.set_up(WHOLE, command, &created.path, created.was_there)?
+        if let Some(command) = &apart.policy.setup
+            && let Some(why) = self.run_setup_command(FINAL_CHECKS_WORKER, command, &created.path, created.was_there)?
         {
-            return self.refuse(&why, Vec::new());
+            return self.refuse_landing(&why, Vec::new());
         }
-        let checked = self.engine.in_tree(&created.path).final_checks(&mut AsLongAsWanted::new(self.engine.run));
+        let checked = self.engine.in_tree(&created.path).run_final_checks(&mut AsLongAsWanted::new(self.engine.run));
         // Where something that a check has started still works there, the next cleanup removes it.
-        let _ = worktree::discard(&self.repository, &name);
+        let _ = worktree::discard_worktree(&self.repository, &name);
         match checked {
             // The checks are no longer needed: the run has ended or was stopped.
-            Ok(_) | Err(EngineError::Cut) => Ok(()),
+            Ok(_) | Err(EngineError::Cancelled) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -56,7 +57,7 @@ impl<'r> AsLongAsWanted<'r> {
 }
 
 impl CommandWatcher for AsLongAsWanted<'_> {
-    fn goes_on(&mut self) -> bool {
+    fn should_continue(&mut self) -> bool {
         self.asked = self.asked.wrapping_add(1);
         if !self.asked.is_multiple_of(ASK_EVERY) {
             return true;

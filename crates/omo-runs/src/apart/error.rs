@@ -18,7 +18,7 @@ pub enum DriveError {
     Engine(#[from] EngineError),
     /// The ledger.
     #[error(transparent)]
-    Runs(#[from] RunStoreError),
+    RunStore(#[from] RunStoreError),
     /// A work tree of omo.
     #[error(transparent)]
     Worktree(#[from] WorktreeError),

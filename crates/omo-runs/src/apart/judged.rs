@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use omo_core::text::sanitize;
-use omo_exec::integrate::{holds, tip_of};
-use omo_exec::remote::{changed, messages};
+use omo_exec::integrate::{branch_tip, contains_commits};
+use omo_exec::remote::{changed_files, commit_messages};
 use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::GroupState;
 use omo_plan::run::state::{RunState, TaskState};
 
-use super::pushed::{commit_of, is_done, last_good};
+use super::pushed::{find_task_commit, is_done, last_passed_commit};
 use super::{DriveError, ParallelDriver};
 use crate::ultra;
 
@@ -23,23 +23,23 @@ impl ParallelDriver<'_> {
         group: &TaskGroup,
         known: &GroupState,
     ) -> Result<Result<String, String>, DriveError> {
-        let name = self.name(&group.id)?;
-        let good = last_good(state, group, &known.base).to_owned();
+        let name = self.worker_name(&group.id)?;
+        let good = last_passed_commit(state, group, &known.base).to_owned();
         // Work that was done before, and was left out when its step was done again, is in no branch of the session.
-        let committed = passed(state, group).filter_map(|unit| unit.end.as_ref()?.commit.clone());
+        let committed = passed_tasks(state, group).filter_map(|unit| unit.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
-        let tip = tip_of(&self.repository, &name)?;
+        let tip = branch_tip(&self.repository, &name)?;
         let has_all = |tip: &String| {
-            commits.iter().all(|it| it == tip) || holds(&self.repository, tip, &commits).unwrap_or(false)
+            commits.iter().all(|it| it == tip) || contains_commits(&self.repository, tip, &commits).unwrap_or(false)
         };
         let Some(tip) = tip.filter(has_all) else {
             return Ok(Err(format!("the branch {} does not hold what its steps committed", name.branch())));
         };
         let mut judged = judged_files(state, group);
-        let mut strays = changed(&self.repository, &known.base, &good)?;
-        strays.retain(|file| !judged.contains(file) && !ultra::is_own_file(file));
+        let mut strays = changed_files(&self.repository, &known.base, &good)?;
+        strays.retain(|file| !judged.contains(file) && !ultra::is_progress_file(file));
         if !strays.is_empty() {
-            let by_hooks = self.committed_with_steps(state, group, &known.base, &good)?;
+            let by_hooks = self.files_committed_with_tasks(state, group, &known.base, &good)?;
             strays.retain(|file| !by_hooks.contains(file));
             judged.extend(by_hooks);
         }
@@ -47,8 +47,8 @@ impl ParallelDriver<'_> {
             return Ok(Ok(good));
         }
         // The client may have taken them out again, and done nothing else.
-        let since = changed(&self.repository, &good, &tip)?;
-        let of_tip = changed(&self.repository, &known.base, &tip)?;
+        let since = changed_files(&self.repository, &good, &tip)?;
+        let of_tip = changed_files(&self.repository, &known.base, &tip)?;
         if since.iter().all(|file| !judged.contains(file)) && of_tip.iter().all(|file| judged.contains(file)) {
             return Ok(Ok(tip));
         }
@@ -62,33 +62,37 @@ impl ParallelDriver<'_> {
     }
 
     /// The files of the commits that omo made for the steps: a hook of its user may have added to one of them.
-    fn committed_with_steps(
+    fn files_committed_with_tasks(
         &self,
         state: &RunState,
         group: &TaskGroup,
         base: &str,
         good: &str,
     ) -> Result<BTreeSet<String>, DriveError> {
-        let commits = messages(&self.repository, base, good)?;
+        let commits = commit_messages(&self.repository, base, good)?;
         let mut files = BTreeSet::new();
-        for id in &group.units {
-            let made = state.units.get(id).and_then(|unit| unit.end.as_ref()?.commit.as_deref());
-            let Some(made) = made.filter(|made| commit_of(&commits, self.engine.run.id(), id) == Some(made)) else {
+        for id in &group.tasks {
+            let made = state.tasks.get(id).and_then(|unit| unit.last_end.as_ref()?.commit.as_deref());
+            let Some(made) = made.filter(|made| find_task_commit(&commits, self.engine.run.id(), id) == Some(made))
+            else {
                 continue;
             };
-            files.extend(changed(&self.repository, &format!("{made}^"), made)?);
+            files.extend(changed_files(&self.repository, &format!("{made}^"), made)?);
         }
         Ok(files)
     }
 }
 
 /// The steps of a session that have passed.
-fn passed<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
-    let units = group.units.iter().filter_map(|id| state.units.get(id));
+fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
+    let units = group.tasks.iter().filter_map(|id| state.tasks.get(id));
     units.filter(|unit| is_done(unit.status))
 }
 
 /// The files that the steps of a session had changed when they passed.
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
-    passed(state, group).filter_map(|unit| unit.end.as_ref()).flat_map(|end| end.files.iter().cloned()).collect()
+    passed_tasks(state, group)
+        .filter_map(|unit| unit.last_end.as_ref())
+        .flat_map(|end| end.files.iter().cloned())
+        .collect()
 }

@@ -30,18 +30,18 @@ use omo_plan::run::schedule::{self, NextAction};
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
 
-pub use clean::{ReapReport, reap};
+pub use clean::{ReapReport, reap_dead_supervisor};
 pub use error::DriveError;
-pub use view::{WorkerRow, look};
+pub use view::{WorkerRow, worker_rows};
 
 use crate::engine::Engine;
 
 /// How often the ledger is looked at while clients are at work.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// More sessions than this at once no machine is asked for; the run's own bound is kept by what comes next.
-const MAX_AT_ONCE: usize = 16;
+const MAX_CLIENTS: usize = 16;
 /// The name of the group in whose work tree the whole is checked: no session of a plan is called so.
-const WHOLE: &str = "whole";
+const FINAL_CHECKS_WORKER: &str = "whole";
 /// The name under which is kept what a run has come to before its user's branch moves there.
 pub(crate) const INTEGRATED: &str = "integrated";
 
@@ -64,16 +64,16 @@ pub struct ParallelDriver<'a> {
     engine: &'a Engine<'a>,
     repository: GitRepository,
     /// What starts clients; `None` where only what they did is brought together.
-    means: Option<LaunchConfig>,
+    launch_config: Option<LaunchConfig>,
     supervisor: Supervisor,
     /// The sessions whose clients were started and have not ended.
-    at_work: BTreeSet<String>,
+    running: BTreeSet<String>,
     /// What each of those may spend, in millionths of a US dollar.
     granted: BTreeMap<String, u64>,
     /// The session of the client that goes on, for each group that is resumed.
     to_resume: BTreeMap<String, String>,
     /// The merge that was made last, and its tree.
-    merged: Option<(String, String)>,
+    last_merge: Option<(String, String)>,
     /// The groups whose client was resumed already.
     was_resumed: BTreeSet<String>,
 }
@@ -84,11 +84,11 @@ pub enum DriveEnd {
     /// It is over.
     Over,
     /// A person has to answer.
-    Asks,
+    NeedsAnswer,
     /// Clients would have to be started, and this driver starts none.
     NeedsClients,
     /// Its sessions are not worked on apart.
-    Together,
+    NotParallel,
 }
 
 impl<'a> ParallelDriver<'a> {
@@ -103,12 +103,12 @@ impl<'a> ParallelDriver<'a> {
         Ok(Self {
             engine,
             repository,
-            means,
-            supervisor: Supervisor::new(MAX_AT_ONCE),
-            at_work: BTreeSet::new(),
+            launch_config: means,
+            supervisor: Supervisor::new(MAX_CLIENTS),
+            running: BTreeSet::new(),
             granted: BTreeMap::new(),
             to_resume: BTreeMap::new(),
-            merged: None,
+            last_merge: None,
             was_resumed: BTreeSet::new(),
         })
     }
@@ -120,41 +120,41 @@ impl<'a> ParallelDriver<'a> {
     /// The ledger cannot be used, or something that cannot be put to a person has gone wrong. Clients that are at work
     /// are ended when this is dropped.
     pub fn drive(&mut self) -> Result<DriveEnd, DriveError> {
-        reap(self.engine)?;
+        reap_dead_supervisor(self.engine)?;
         loop {
             let state = self.engine.settle(self.engine.run.state()?)?;
-            let Some(apart) = &state.apart else {
-                return Ok(if state.phase == RunPhase::Executing { DriveEnd::Together } else { DriveEnd::Over });
+            let Some(apart) = &state.parallel else {
+                return Ok(if state.phase == RunPhase::Executing { DriveEnd::NotParallel } else { DriveEnd::Over });
             };
             if state.is_stopped || state.phase != RunPhase::Executing {
-                self.supervisor.end_all();
+                self.supervisor.end_all_sessions();
             }
-            match schedule::next(&state) {
+            match schedule::next_action(&state) {
                 NextAction::Over => {
                     if self.wait_for_clients(&state)? {
                         continue;
                     }
-                    self.clean(&state, apart, &all_with_trees(&state, apart))?;
-                    reap(self.engine)?;
+                    self.remove_workers(&state, apart, &workers_with_trees(&state, apart))?;
+                    reap_dead_supervisor(self.engine)?;
                     return Ok(DriveEnd::Over);
                 }
-                NextAction::Ask(_) if self.at_work.is_empty() => return Ok(DriveEnd::Asks),
-                NextAction::Apart(ParallelAction::Start(groups)) => {
-                    if self.means.is_none() {
+                NextAction::Ask(_) if self.running.is_empty() => return Ok(DriveEnd::NeedsAnswer),
+                NextAction::Parallel(ParallelAction::Start(groups)) => {
+                    if self.launch_config.is_none() {
                         return Ok(DriveEnd::NeedsClients);
                     }
-                    self.begin(&state, apart, &groups)?;
+                    self.start_workers(&state, apart, &groups)?;
                     self.wait_for_clients(&state)?;
                 }
-                NextAction::Apart(ParallelAction::Merge(group)) => self.merge(&state, apart, group)?,
-                NextAction::Apart(ParallelAction::Land) => self.land(&state, apart)?,
-                NextAction::Apart(ParallelAction::Clean(ids)) => self.clean(&state, apart, &ids)?,
-                NextAction::FinalChecks => self.check_the_whole(&state, apart)?,
+                NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, apart, group)?,
+                NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, apart)?,
+                NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, apart, &ids)?,
+                NextAction::FinalChecks => self.run_final_checks(&state, apart)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
                         // This would wait for a client that another process has started, and whether it lives cannot be
                         // told: `reap` has ended those of which it can.
-                        return Ok(DriveEnd::Asks);
+                        return Ok(DriveEnd::NeedsAnswer);
                     }
                 }
             }
@@ -163,58 +163,58 @@ impl<'a> ParallelDriver<'a> {
 
     /// Waits for something to happen to the clients, for a moment. `false` where none is at work.
     fn wait_for_clients(&mut self, state: &RunState) -> Result<bool, DriveError> {
-        if self.at_work.is_empty() {
-            let is_limited = verbs::waits_for_a_limit(state, (self.engine.now)()).is_some();
+        if self.running.is_empty() {
+            let is_limited = verbs::limit_reset_at(state, (self.engine.now)()).is_some();
             if is_limited && state.phase == RunPhase::Executing && !state.is_stopped {
-                std::thread::sleep(LOOK_EVERY);
+                std::thread::sleep(POLL_INTERVAL);
                 return Ok(true);
             }
             return Ok(false);
         }
-        self.hear_from_clients(LOOK_EVERY)?;
+        self.handle_client_events(POLL_INTERVAL)?;
         Ok(true)
     }
 
     /// Takes in all that has become of the clients, and waits for at most that long for the first of it.
-    fn hear_from_clients(&mut self, at_most: Duration) -> Result<(), DriveError> {
-        let mut event = self.supervisor.next(at_most);
+    fn handle_client_events(&mut self, at_most: Duration) -> Result<(), DriveError> {
+        let mut event = self.supervisor.next_event(at_most);
         while let Some(happened) = event {
             match happened {
                 SupervisorEvent::Started { group, mark } => self.note_started(&group, &mark)?,
                 SupervisorEvent::Ended { group, process, said } => {
-                    self.at_work.remove(&group);
+                    self.running.remove(&group);
                     self.granted.remove(&group);
-                    self.ended(&group, &process, &said)?;
+                    self.on_client_exit(&group, &process, &said)?;
                 }
             }
-            event = self.supervisor.next(Duration::ZERO);
+            event = self.supervisor.next_event(Duration::ZERO);
         }
         Ok(())
     }
 
     /// Writes down what follows from the state as it is by then, if anything does.
-    fn note(&self, decide: impl FnOnce(&RunState) -> Vec<EventKind>) -> Result<RunState, DriveError> {
+    fn record(&self, decide: impl FnOnce(&RunState) -> Vec<EventKind>) -> Result<RunState, DriveError> {
         let ((), state) = self.engine.transact(|state| Ok((decide(state), ())))?;
         Ok(state)
     }
 
-    fn name(&self, group: &str) -> Result<WorkerName, DriveError> {
+    fn worker_name(&self, group: &str) -> Result<WorkerName, DriveError> {
         Ok(WorkerName::new(self.engine.run.id(), group)?)
     }
 }
 
 /// The sessions whose work trees are still there.
-fn all_with_trees<'a>(state: &'a RunState, apart: &ParallelState) -> Vec<&'a str> {
+fn workers_with_trees<'a>(state: &'a RunState, apart: &ParallelState) -> Vec<&'a str> {
     let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
     state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
 }
 
 /// So many work trees are made or removed at the same time: each is a dozen calls of git, which wait for one another
 /// and for the disk.
-const AT_ONCE: usize = 2;
+const WORK_TREES_AT_ONCE: usize = 2;
 
 /// Does something with each of them, at the same time.
-fn beside<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+fn parallel_map<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let each = &each;
         let parts: Vec<_> = items.iter().map(|item| scope.spawn(move || each(item))).collect();
@@ -223,6 +223,6 @@ fn beside<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R
 }
 
 /// A session of the plan.
-fn group_of<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {
+fn find_worker<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {
     state.plan.groups.iter().find(|group| group.id == id)
 }

@@ -3,20 +3,20 @@
 
 use std::sync::OnceLock;
 
-use omo_exec::integrate::{holds, release};
+use omo_exec::integrate::{contains_commits, release_kept};
 use omo_exec::remote::{Remote, RemoteError};
 use omo_exec::repository::GitRepository;
 use omo_exec::worktree::WorkerName;
 use omo_plan::run::apart::ClientPolicy;
 
 use super::DriveError;
-use super::pushed::launch_of;
+use super::pushed::launch_number;
 use crate::Run;
 
 /// No session is begun with more often than this.
 const MAX_LAUNCHES: u32 = 10_000;
 /// So often a branch is fetched again that moves while it is being deleted.
-const TRIES: usize = 3;
+const MAX_FETCHES: usize = 3;
 
 /// What was found on the remote.
 #[derive(Default)]
@@ -24,9 +24,9 @@ pub(super) struct Collected {
     /// The commit that was pushed, and what keeps it, for each launch.
     pub(super) tips: Vec<(u32, String, WorkerName)>,
     /// What is still there, and why.
-    pub(super) left: Vec<String>,
+    pub(super) undeleted: Vec<String>,
     /// Why not all of it could be fetched. What could not is nowhere else: no text says how to delete it.
-    pub(super) missed: Option<String>,
+    pub(super) fetch_error: Option<String>,
 }
 
 /// Why a remote repository does not answer, once it was found out. A cleanup that puts away what several sessions have
@@ -35,7 +35,7 @@ pub(super) type Silence = OnceLock<String>;
 
 /// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.
 /// What could not be deleted is told.
-pub(super) fn put_away(
+pub(super) fn clear_remote(
     run: &Run,
     repository: &GitRepository,
     terms: &ClientPolicy,
@@ -43,49 +43,50 @@ pub(super) fn put_away(
     integrated: &str,
     silence: &Silence,
 ) -> Result<Option<String>, DriveError> {
-    if terms.launcher.is_none() || launches(run, name.group()) == 0 {
+    if terms.launcher.is_none() || count_launches(run, name.worker()) == 0 {
         return Ok(None);
     }
-    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", terms.remote())));
+    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", terms.remote_name())));
     if let Some(why) = silence.get() {
         return not_known(why);
     }
-    let collected = match collect(run, repository, terms, name) {
+    let collected = match collect_branches(run, repository, terms, name) {
         Ok(collected) => collected,
-        Err(error @ RemoteError::Silent { .. }) => return not_known(silence.get_or_init(|| error.to_string())),
+        Err(error @ RemoteError::TimedOut { .. }) => return not_known(silence.get_or_init(|| error.to_string())),
         Err(error) => return not_known(&error.to_string()),
     };
     for (_, tip, keeper) in collected.tips {
-        if holds(repository, integrated, std::slice::from_ref(&tip))? {
-            release(repository, &keeper)?;
+        if contains_commits(repository, integrated, std::slice::from_ref(&tip))? {
+            release_kept(repository, &keeper)?;
         }
     }
-    let told: Vec<String> = collected.left.into_iter().chain(collected.missed).collect();
+    let told: Vec<String> = collected.undeleted.into_iter().chain(collected.fetch_error).collect();
     Ok((!told.is_empty()).then(|| told.join("; ")))
 }
 
 /// Fetches each branch of a session that the remote has, under a reference that keeps it, and deletes it there.
-pub(super) fn collect(
+pub(super) fn collect_branches(
     run: &Run,
     repository: &GitRepository,
     terms: &ClientPolicy,
     name: &WorkerName,
 ) -> Result<Collected, RemoteError> {
-    let remote = Remote::find(repository, terms.remote())?;
+    let remote = Remote::find(repository, terms.remote_name())?;
     let mut collected = Collected::default();
     for (branch, _) in remote.branches(&name.branch())? {
-        let Some(launch) = launch_of(&name.branch(), &branch) else { continue };
-        let Ok(keeper) = WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.group())) else { continue };
-        match take(&remote, &branch, &keeper.keep_reference()) {
+        let Some(launch) = launch_number(&name.branch(), &branch) else { continue };
+        let Ok(keeper) = WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.worker())) else { continue };
+        match fetch_and_delete(&remote, &branch, &keeper.keep_reference()) {
             Ok((tip, None)) => collected.tips.push((launch, tip, keeper)),
             Ok((tip, Some(error))) => {
                 collected.tips.push((launch, tip, keeper));
-                collected.left.push(left(&branch, terms, &error));
+                collected.undeleted.push(undeleted_branch_message(&branch, terms, &error));
             }
             // It would be as silent about the others.
-            Err(error @ RemoteError::Silent { .. }) if collected.tips.is_empty() => return Err(error),
+            Err(error @ RemoteError::TimedOut { .. }) if collected.tips.is_empty() => return Err(error),
             Err(error) => {
-                collected.missed = Some(format!("{branch} could not be fetched from {}: {error}", terms.remote()));
+                collected.fetch_error =
+                    Some(format!("{branch} could not be fetched from {}: {error}", terms.remote_name()));
             }
         }
     }
@@ -93,20 +94,24 @@ pub(super) fn collect(
 }
 
 /// Fetches a branch and deletes it, also where it moves meanwhile; why it could not be deleted, where it could not.
-fn take(remote: &Remote, branch: &str, reference: &str) -> Result<(String, Option<RemoteError>), RemoteError> {
+fn fetch_and_delete(
+    remote: &Remote,
+    branch: &str,
+    reference: &str,
+) -> Result<(String, Option<RemoteError>), RemoteError> {
     let mut tip = remote.fetch(branch, reference)?;
-    for attempt in 1..=TRIES {
+    for attempt in 1..=MAX_FETCHES {
         match remote.delete(branch, &tip) {
             Ok(()) => break,
-            Err(error) if attempt == TRIES => return Ok((tip, Some(error))),
+            Err(error) if attempt == MAX_FETCHES => return Ok((tip, Some(error))),
             Err(_) => tip = remote.fetch(branch, reference)?,
         }
     }
     Ok((tip, None))
 }
 
-fn left(branch: &str, terms: &ClientPolicy, error: &RemoteError) -> String {
-    let remote = terms.remote();
+fn undeleted_branch_message(branch: &str, terms: &ClientPolicy, error: &RemoteError) -> String {
+    let remote = terms.remote_name();
     format!("the branch {branch} is still on {remote} ({error}); `git push {remote} --delete {branch}` removes it")
 }
 
@@ -116,6 +121,6 @@ pub(super) fn launch_name(group: &str, launch: u32) -> String {
 }
 
 /// How often a session was begun with somewhere else.
-pub(super) fn launches(run: &Run, group: &str) -> u32 {
+pub(super) fn count_launches(run: &Run, group: &str) -> u32 {
     (1..=MAX_LAUNCHES).take_while(|launch| run.has_log(&launch_name(group, *launch))).last().unwrap_or(0)
 }

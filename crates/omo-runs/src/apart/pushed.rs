@@ -6,29 +6,29 @@ use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 use omo_plan::run::state::{RunState, TaskStatus};
 
-use crate::ultra::elsewhere::{RUN_TRAILER, UNIT_TRAILER};
+use crate::ultra::elsewhere::{RUN_TRAILER, TASK_TRAILER};
 
 /// The branch of a session on the remote, for the launch of this number, from 1: a client that is still at work for an
 /// earlier launch pushes to another branch.
-pub(super) fn branch_of(branch: &str, launch: u32) -> String {
+pub(super) fn launch_branch(branch: &str, launch: u32) -> String {
     if launch <= 1 { branch.to_owned() } else { format!("{branch}-{launch}") }
 }
 
 /// The number of the launch that a branch on the remote is of; `None` where it is of none of this session's.
-pub(super) fn launch_of(branch: &str, name: &str) -> Option<u32> {
+pub(super) fn launch_number(branch: &str, name: &str) -> Option<u32> {
     match name.strip_prefix(branch)? {
         "" => Some(1),
-        rest => rest.strip_prefix('-')?.parse().ok().filter(|launch| branch_of(branch, *launch) == name),
+        rest => rest.strip_prefix('-')?.parse().ok().filter(|launch| launch_branch(branch, *launch) == name),
     }
 }
 
 /// The commit that the steps of a session that have passed come to: of the last of them, or the one it began from.
-pub(super) fn last_good<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
+pub(super) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
     let commit = |id: &String| {
-        let known = state.units.get(id).filter(|known| is_done(known.status))?;
-        known.end.as_ref()?.commit.as_deref()
+        let known = state.tasks.get(id).filter(|known| is_done(known.status))?;
+        known.last_end.as_ref()?.commit.as_deref()
     };
-    group.units.iter().filter_map(commit).next_back().unwrap_or(base)
+    group.tasks.iter().filter_map(commit).next_back().unwrap_or(base)
 }
 
 /// Whether the work on a step is done as far as its worker goes.
@@ -37,14 +37,14 @@ pub(super) fn is_done(status: TaskStatus) -> bool {
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.
-pub(super) fn commit_of<'c>(commits: &'c [(String, String)], run: &str, unit: &str) -> Option<&'c str> {
-    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{UNIT_TRAILER}: {unit}")];
+pub(super) fn find_task_commit<'c>(commits: &'c [(String, String)], run: &str, unit: &str) -> Option<&'c str> {
+    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {unit}")];
     let is_marked = |message: &str| marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark));
     commits.iter().rfind(|(_, message)| is_marked(message)).map(|(commit, _)| commit.as_str())
 }
 
 /// What follows for the first step that nothing was pushed of.
-pub(super) fn after(process: &ProcessEnd) -> FollowUp {
+pub(super) fn follow_up(process: &ProcessEnd) -> FollowUp {
     if process.not_started.is_some() {
         return FollowUp::Ask("the command of --launcher could not be started");
     }
@@ -63,7 +63,7 @@ pub(super) fn after(process: &ProcessEnd) -> FollowUp {
 }
 
 /// How the command ended, in words.
-pub(super) fn words(process: &ProcessEnd) -> String {
+pub(super) fn describe_process_end(process: &ProcessEnd) -> String {
     let how = match process {
         ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", sanitize(why, 200)),
         ProcessEnd { stopped: true, .. } => "the command was stopped".to_owned(),
@@ -91,9 +91,9 @@ mod tests {
             ("omo/r/session-1-x", None),
             ("omo/r/session-2", None),
         ] {
-            assert_eq!(launch_of("omo/r/session-1", name), expected, "{name}");
+            assert_eq!(launch_number("omo/r/session-1", name), expected, "{name}");
         }
-        assert_eq!(launch_of("b", &branch_of("b", 7)), Some(7));
+        assert_eq!(launch_number("b", &launch_branch("b", 7)), Some(7));
     }
 
     #[test]
@@ -107,10 +107,10 @@ mod tests {
             commit("d", "r2", "1"),
             ("e".to_owned(), "says Omo-Run: r1 and Omo-Unit: 1".to_owned()),
         ];
-        assert_eq!(commit_of(&commits, "r1", "1"), Some("c"));
-        assert_eq!(commit_of(&commits, "r1", "11"), Some("b"));
-        assert_eq!(commit_of(&commits, "r1", "2"), None);
-        assert_eq!(commit_of(&[], "r1", "1"), None);
+        assert_eq!(find_task_commit(&commits, "r1", "1"), Some("c"));
+        assert_eq!(find_task_commit(&commits, "r1", "11"), Some("b"));
+        assert_eq!(find_task_commit(&commits, "r1", "2"), None);
+        assert_eq!(find_task_commit(&[], "r1", "1"), None);
     }
 
     #[test]
@@ -118,16 +118,16 @@ mod tests {
         let end = ProcessEnd::default();
         let status = |status| ProcessEnd { status: Some(status), ..end.clone() };
         for process in [status(0), status(1), status(255)] {
-            assert!(matches!(after(&process), FollowUp::FailAttempt(_)), "{process:?}");
+            assert!(matches!(follow_up(&process), FollowUp::FailAttempt(_)), "{process:?}");
         }
-        assert!(matches!(after(&ProcessEnd { timed_out: true, ..end.clone() }), FollowUp::FailAttempt(_)));
+        assert!(matches!(follow_up(&ProcessEnd { timed_out: true, ..end.clone() }), FollowUp::FailAttempt(_)));
         for process in [ProcessEnd { signal: Some(9), ..end.clone() }, ProcessEnd { stopped: true, ..end.clone() }] {
-            assert!(matches!(after(&process), FollowUp::Hold(_)), "{process:?}");
+            assert!(matches!(follow_up(&process), FollowUp::Hold(_)), "{process:?}");
         }
         let lost = ProcessEnd { not_started: Some("no ssh".to_owned()), ..end.clone() };
-        assert!(matches!(after(&lost), FollowUp::Ask(_)));
-        assert_eq!(words(&lost), "the command never began: no ssh");
+        assert!(matches!(follow_up(&lost), FollowUp::Ask(_)));
+        assert_eq!(describe_process_end(&lost), "the command never began: no ssh");
         let cut = ProcessEnd { complaint: "Connection refused".to_owned(), ..status(255) };
-        assert_eq!(words(&cut), "the command ended with status 255: Connection refused");
+        assert_eq!(describe_process_end(&cut), "the command ended with status 255: Connection refused");
     }
 }

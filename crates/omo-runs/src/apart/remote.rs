@@ -8,10 +8,10 @@ use omo_core::client_end::{FollowUp, ProcessEnd};
 use omo_core::text::sanitize;
 use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
 use omo_exec::claude::supplies;
-use omo_exec::integrate::{holds, release, tip_of};
+use omo_exec::integrate::{branch_tip, contains_commits, release_kept};
 use omo_exec::remote::{self, Remote};
 use omo_exec::supervisor::minder::MinderSpec;
-use omo_exec::worktree::{WorkerName, put_at};
+use omo_exec::worktree::{WorkerName, checkout_at};
 use omo_plan::launcher::{LauncherPlaceholder, LauncherTemplate};
 use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::{self, ClientPolicy};
@@ -21,8 +21,8 @@ use omo_plan::run::verbs;
 use omo_store::search_path::SearchPath;
 
 use super::checks::AsLongAsWanted;
-use super::on_remote::{Collected, collect, launch_name, launches};
-use super::pushed::{after, branch_of, commit_of, last_good, words};
+use super::on_remote::{Collected, collect_branches, count_launches, launch_name};
+use super::pushed::{describe_process_end, find_task_commit, follow_up, last_passed_commit, launch_branch};
 use super::{DriveError, LaunchConfig, ParallelDriver};
 use crate::engine::{Engine, EngineError, WorkerCommit};
 use crate::ultra::elsewhere;
@@ -39,26 +39,30 @@ enum Judgement {
 
 impl ParallelDriver<'_> {
     /// What a session is started with somewhere else. `None` where it cannot be; a person is asked then.
-    pub(super) fn launch(
+    pub(super) fn launch_remotely(
         &self,
         group: &TaskGroup,
         worktree: &Path,
         means: &LaunchConfig,
     ) -> Result<Option<MinderSpec>, DriveError> {
         let state = self.engine.run.state()?;
-        let Some(apart) = &state.apart else { return Ok(None) };
+        let Some(apart) = &state.parallel else { return Ok(None) };
         let Some(known) = apart.groups.get(&group.id) else { return Ok(None) };
-        let name = self.name(&group.id)?;
-        let base = last_good(&state, group, &known.base);
-        put_at(&self.repository, &name, base)?;
-        let number = launches(self.engine.run, &group.id).saturating_add(1);
-        let branch = branch_of(&name.branch(), number);
-        let text = elsewhere::prompt(&state, self.engine.run.id(), group, &branch);
+        let name = self.worker_name(&group.id)?;
+        let base = last_passed_commit(&state, group, &known.base);
+        checkout_at(&self.repository, &name, base)?;
+        let number = count_launches(self.engine.run, &group.id).saturating_add(1);
+        let branch = launch_branch(&name.branch(), number);
+        let text = elsewhere::remote_worker_prompt(&state, self.engine.run.id(), group, &branch);
         // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
-        let prompt = self.write(&launch_name(&group.id, number), text.as_bytes())?;
-        let pushed = Remote::find(&self.repository, apart.terms.remote()).and_then(|remote| remote.push(base, &branch));
+        let prompt = self.write_worker_file(&launch_name(&group.id, number), text.as_bytes())?;
+        let pushed =
+            Remote::find(&self.repository, apart.policy.remote_name()).and_then(|remote| remote.push(base, &branch));
         if let Err(error) = pushed {
-            return self.stuck(group, &format!("its branch could not be pushed to {}: {error}", apart.terms.remote()));
+            return self.report_stuck(
+                group,
+                &format!("its branch could not be pushed to {}: {error}", apart.policy.remote_name()),
+            );
         }
         let values = Values {
             prompt: prompt.display().to_string(),
@@ -68,11 +72,11 @@ impl ParallelDriver<'_> {
             run: self.engine.run.id(),
             group: &group.id,
         };
-        match values.command(apart.terms.launcher.as_deref().unwrap_or_default(), self.engine.root) {
+        match values.command(apart.policy.launcher.as_deref().unwrap_or_default(), self.engine.root) {
             Ok((program, arguments)) => {
-                self.launch_spec(group, &apart.terms, worktree, means, (program, arguments, prompt)).map(Some)
+                self.launch_spec(group, &apart.policy, worktree, means, (program, arguments, prompt)).map(Some)
             }
-            Err(why) => self.stuck(group, &format!("--launcher: {why}")),
+            Err(why) => self.report_stuck(group, &format!("--launcher: {why}")),
         }
     }
 
@@ -84,17 +88,17 @@ impl ParallelDriver<'_> {
         means: &LaunchConfig,
         (program, arguments, prompt): (PathBuf, Vec<String>, PathBuf),
     ) -> Result<MinderSpec, DriveError> {
-        let temp =
-            supplies::temp_folder(&means.temp, self.engine.run.id(), &group.id).map_err(crate::RunStoreError::from)?;
+        let temp = supplies::make_temp_folder(&means.temp, self.engine.run.id(), &group.id)
+            .map_err(crate::RunStoreError::from)?;
         let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
         let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
         let order = WorkerSpec {
             run: self.engine.run.id().to_owned(),
-            group: group.id.clone(),
+            worker: group.id.clone(),
             worktree: worktree.to_owned(),
-            temp,
+            temp_folder: temp,
             port: None,
-            programs: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
             settings: None,
             max_turns: 0,
             max_budget_usd: None,
@@ -115,45 +119,47 @@ impl ParallelDriver<'_> {
     }
 
     /// The command that started a session somewhere else has ended.
-    pub(super) fn launch_ended(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
+    pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
         let state = self.engine.run.state()?;
-        let Some(terms) = state.apart.as_ref().map(|apart| apart.terms.clone()) else { return Ok(()) };
+        let Some(terms) = state.parallel.as_ref().map(|apart| apart.policy.clone()) else { return Ok(()) };
         let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
-        let (number, name) = (launches(self.engine.run, &group.id), self.name(&group.id)?);
-        let collected = collect(self.engine.run, &self.repository, &terms, &name);
-        let mut how = words(process);
-        let mut follow = if goes_on { after(process) } else { FollowUp::Hold("the run was stopped") };
+        let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
+        let collected = collect_branches(self.engine.run, &self.repository, &terms, &name);
+        let mut how = describe_process_end(process);
+        let mut follow = if goes_on { follow_up(process) } else { FollowUp::Hold("the run was stopped") };
         let mut stuck = None;
         let collected = collected.unwrap_or_else(|error| {
-            stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote()));
+            stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote_name()));
             Collected::default()
         });
         let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
         // What is there and did not come is not nothing: no attempt is used for it.
-        stuck = stuck.or_else(|| collected.missed.clone().filter(|_| pushed.is_none()));
+        stuck = stuck.or_else(|| collected.fetch_error.clone().filter(|_| pushed.is_none()));
         if goes_on && stuck.is_none() {
             match self.judge_pushed(group, &name, pushed)? {
                 Judgement::Settled => follow = FollowUp::Settled,
                 Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
-                Judgement::Missing(unit) => stuck = self.begin_missing(group, &unit, &follow)?,
+                Judgement::Missing(unit) => stuck = self.start_missing_task(group, &unit, &follow)?,
             }
         } else if stuck.is_some() {
             follow = FollowUp::Settled;
         }
-        for left in collected.left.iter().chain(&collected.missed) {
+        for left in collected.undeleted.iter().chain(&collected.fetch_error) {
             how = format!("{how}; {left}");
         }
-        for kept in self.release_held(&name, collected.tips)? {
+        for kept in self.release_kept_commits(&name, collected.tips)? {
             how = format!("{how}; what it pushed is kept as {kept}");
         }
         let (id, how) = (group.id.clone(), sanitize(&how, 500));
-        self.note(|state| {
-            let is_running = state.apart.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
-            let ended = EventKind::ChildEnded { group: id.clone(), how: how.clone(), cost_micros: None };
+        self.record(|state| {
+            let is_running =
+                state.parallel.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
+            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost_micros: None };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
-                events.extend(verbs::client_ended(state, group, &follow, Vec::new(), &how));
-                events.extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), why: sanitize(&why, 500) }));
+                events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &how));
+                events
+                    .extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), reason: sanitize(&why, 500) }));
             }
             events
         })?;
@@ -169,33 +175,34 @@ impl ParallelDriver<'_> {
     ) -> Result<Judgement, DriveError> {
         let tree = name.path(&self.repository);
         let state = self.engine.run.state()?;
-        let base = state.apart.as_ref().and_then(|apart| apart.groups.get(&group.id)).map(|known| known.base.clone());
-        let mut good = last_good(&state, group, &base.unwrap_or_default()).to_owned();
+        let base =
+            state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id)).map(|known| known.base.clone());
+        let mut good = last_passed_commit(&state, group, &base.unwrap_or_default()).to_owned();
         let pushed = pushed.unwrap_or(&good).to_owned();
-        put_at(&self.repository, name, &good)?;
-        if !holds(&self.repository, &pushed, std::slice::from_ref(&good))? {
+        checkout_at(&self.repository, name, &good)?;
+        if !contains_commits(&self.repository, &pushed, std::slice::from_ref(&good))? {
             let why = "what was pushed does not go on from the commit that it was given: history was rewritten";
             return Ok(Judgement::Refused(format!("{why} ({pushed} does not follow from {good})")));
         }
-        let commits = remote::messages(&self.repository, &good, &pushed)?;
+        let commits = remote::commit_messages(&self.repository, &good, &pushed)?;
         let engine = self.engine.in_tree(&tree);
         loop {
             let state = self.engine.run.state()?;
-            let Some(unit) = apart::unit_of(&state, group) else { return Ok(Judgement::Settled) };
-            let Some(commit) = commit_of(&commits, self.engine.run.id(), &unit.id) else {
+            let Some(unit) = apart::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
+            let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &unit.id) else {
                 return Ok(Judgement::Missing(unit.id.clone()));
             };
-            if !holds(&self.repository, commit, std::slice::from_ref(&good))? {
+            if !contains_commits(&self.repository, commit, std::slice::from_ref(&good))? {
                 let why = format!("the commit of step {} does not follow from the step before it", unit.id);
                 return Ok(Judgement::Refused(why));
             }
-            let judged = self.judge_step(&engine, name, &unit.id, &good, commit);
+            let judged = self.judge_pushed_task(&engine, name, &unit.id, &good, commit);
             let has_passed = match judged {
                 Ok(has_passed) => has_passed,
                 // The judgement is no longer needed.
-                Err(DriveError::Engine(EngineError::Cut)) => return Ok(Judgement::Settled),
+                Err(DriveError::Engine(EngineError::Cancelled)) => return Ok(Judgement::Settled),
                 Err(DriveError::Engine(EngineError::Refused(refusal))) => {
-                    put_at(&self.repository, name, &good)?;
+                    checkout_at(&self.repository, name, &good)?;
                     return Ok(Judgement::Refused(format!(
                         "step {} could not be judged: {}",
                         unit.id, refusal.message
@@ -204,7 +211,7 @@ impl ParallelDriver<'_> {
                 Err(error) => return Err(error),
             };
             if !has_passed {
-                put_at(&self.repository, name, &good)?;
+                checkout_at(&self.repository, name, &good)?;
                 return Ok(Judgement::Settled);
             }
             commit.clone_into(&mut good);
@@ -212,7 +219,7 @@ impl ParallelDriver<'_> {
     }
 
     /// Judges one step: what differs between the commit before it and its own, and its checks on its own.
-    fn judge_step(
+    fn judge_pushed_task(
         &self,
         engine: &Engine,
         name: &WorkerName,
@@ -222,35 +229,45 @@ impl ParallelDriver<'_> {
     ) -> Result<bool, DriveError> {
         let mut watcher = AsLongAsWanted::new(self.engine.run);
         let started = engine.start(unit, &mut watcher)?;
-        put_at(&self.repository, name, commit)?;
-        let files = remote::changed(&self.repository, before, commit)?;
+        checkout_at(&self.repository, name, commit)?;
+        let files = remote::changed_files(&self.repository, before, commit)?;
         let committed = WorkerCommit { commit: commit.to_owned(), files };
-        let judged = engine.done_elsewhere(&started.ticket, &committed, &mut watcher)?;
-        Ok(judged.state.units.get(unit).is_some_and(|known| known.status == TaskStatus::Passed))
+        let judged = engine.done_by_commit(&started.ticket, &committed, &mut watcher)?;
+        Ok(judged.state.tasks.get(unit).is_some_and(|known| known.status == TaskStatus::Passed))
     }
 
     /// Begins with a step that nothing was pushed of, so that its end can be written down. Why that cannot be done.
-    fn begin_missing(&self, group: &TaskGroup, unit: &str, follow: &FollowUp) -> Result<Option<String>, DriveError> {
+    fn start_missing_task(
+        &self,
+        group: &TaskGroup,
+        unit: &str,
+        follow: &FollowUp,
+    ) -> Result<Option<String>, DriveError> {
         if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_)) {
             return Ok(None);
         }
-        let tree = self.name(&group.id)?.path(&self.repository);
+        let tree = self.worker_name(&group.id)?.path(&self.repository);
         let started = self.engine.in_tree(&tree).start(unit, &mut AsLongAsWanted::new(self.engine.run));
         match started {
-            Ok(_) | Err(EngineError::Cut) => Ok(None),
+            Ok(_) | Err(EngineError::Cancelled) => Ok(None),
             Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Gives up what keeps a commit that the branch of its session has; gives the names of the others.
-    fn release_held(&self, name: &WorkerName, tips: Vec<(u32, String, WorkerName)>) -> Result<Vec<String>, DriveError> {
-        let own = tip_of(&self.repository, name)?;
+    fn release_kept_commits(
+        &self,
+        name: &WorkerName,
+        tips: Vec<(u32, String, WorkerName)>,
+    ) -> Result<Vec<String>, DriveError> {
+        let own = branch_tip(&self.repository, name)?;
         let mut kept = Vec::new();
         for (_, tip, keeper) in tips {
-            let is_held = |own: &String| holds(&self.repository, own, std::slice::from_ref(&tip)).unwrap_or(false);
+            let is_held =
+                |own: &String| contains_commits(&self.repository, own, std::slice::from_ref(&tip)).unwrap_or(false);
             if own.as_ref().is_some_and(is_held) {
-                release(&self.repository, &keeper)?;
+                release_kept(&self.repository, &keeper)?;
             } else {
                 kept.push(keeper.keep_reference());
             }

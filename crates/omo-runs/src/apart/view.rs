@@ -4,7 +4,7 @@ use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::ultraplan::report::SESSION_PREFIX;
 use omo_plan::model::TaskGroup;
-use omo_plan::run::apart::{GroupState, GroupStatus, ParallelState, outcome};
+use omo_plan::run::apart::{GroupState, GroupStatus, ParallelState, group_outcome};
 use omo_plan::run::state::{RunState, TaskStatus};
 
 /// How one session looks.
@@ -15,7 +15,7 @@ pub struct WorkerRow {
     /// Where it stands, in a word or two.
     pub status: String,
     /// The step that it is at, of how many, and which attempt.
-    pub step: String,
+    pub task: String,
     /// What its last check came to.
     pub check: String,
     /// For how long its step has been worked on.
@@ -23,37 +23,37 @@ pub struct WorkerRow {
     /// What it has cost, where that is known.
     pub cost: String,
     /// Whether it has come to a good end, a bad one, or to none yet.
-    pub is_good: Option<bool>,
+    pub is_success: Option<bool>,
 }
 
 /// How each session of a run looks, in the order of the plan; none where they are not worked on apart.
-pub fn look(state: &RunState, now: Timestamp) -> Vec<WorkerRow> {
-    let Some(apart) = &state.apart else { return Vec::new() };
-    state.plan.groups.iter().map(|group| of_group(state, apart, group, now)).collect()
+pub fn worker_rows(state: &RunState, now: Timestamp) -> Vec<WorkerRow> {
+    let Some(apart) = &state.parallel else { return Vec::new() };
+    state.plan.groups.iter().map(|group| worker_row(state, apart, group, now)).collect()
 }
 
-fn of_group(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerRow {
+fn worker_row(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerRow {
     let known = apart.groups.get(&group.id);
-    let units = || group.units.iter().filter_map(|id| state.units.get(id).map(|unit| (id, unit)));
+    let units = || group.tasks.iter().filter_map(|id| state.tasks.get(id).map(|unit| (id, unit)));
     let at = units().find(|(_, unit)| unit.running.is_some());
-    let last = at.or_else(|| units().filter(|(_, unit)| unit.attempts > 0).max_by_key(|(_, unit)| unit.at));
+    let last = at.or_else(|| units().filter(|(_, unit)| unit.attempts > 0).max_by_key(|(_, unit)| unit.updated_at));
     let over = units().filter(|(_, unit)| unit.status.is_ended()).count();
     let step = match at {
         Some((id, unit)) if unit.attempts > 1 => format!("step {id}, attempt {}", unit.attempts),
         Some((id, _)) => format!("step {id}"),
-        None => format!("{over} of {}", group.units.len()),
+        None => format!("{over} of {}", group.tasks.len()),
     };
     let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
     let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| format_age(Some(running.since), now));
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     WorkerRow {
         name: group.id.strip_prefix(SESSION_PREFIX).map_or_else(|| group.id.clone(), |number| format!("S{number}")),
-        status: status(state, apart, group, known, now),
-        step,
+        status: worker_status(state, apart, group, known, now),
+        task: step,
         check: check.unwrap_or_default(),
         time: since.unwrap_or_default(),
-        cost: cost.map(dollars).unwrap_or_default(),
-        is_good: known.and_then(|known| match known.status {
+        cost: cost.map(format_dollars).unwrap_or_default(),
+        is_success: known.and_then(|known| match known.status {
             GroupStatus::Done | GroupStatus::Merged => Some(true),
             GroupStatus::Failed | GroupStatus::InConflict => Some(false),
             GroupStatus::Ready | GroupStatus::Running => None,
@@ -61,7 +61,7 @@ fn of_group(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: Tim
     }
 }
 
-fn status(
+fn worker_status(
     state: &RunState,
     apart: &ParallelState,
     group: &TaskGroup,
@@ -70,13 +70,13 @@ fn status(
 ) -> String {
     let is_limited = apart.limited_until.filter(|until| *until > now);
     let has_failed =
-        || group.units.iter().any(|id| state.units.get(id).is_some_and(|unit| unit.status == TaskStatus::Failed));
+        || group.tasks.iter().any(|id| state.tasks.get(id).is_some_and(|unit| unit.status == TaskStatus::Failed));
     match known {
         None => "waits".to_owned(),
-        Some(known) if known.stuck.is_some() => "needs you".to_owned(),
+        Some(known) if known.stuck_reason.is_some() => "needs you".to_owned(),
         Some(known) => match (known.status, is_limited) {
             (GroupStatus::Ready, Some(until)) => format!("limit until {until}"),
-            (GroupStatus::Ready, None) if outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
+            (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
             (GroupStatus::Ready, None) => "begins".to_owned(),
             (GroupStatus::Running, _) => "works".to_owned(),
             (GroupStatus::Done, _) => "done".to_owned(),
@@ -88,7 +88,7 @@ fn status(
 }
 
 /// Millionths of a dollar, to the cent.
-pub fn dollars(micros: u64) -> String {
+pub fn format_dollars(micros: u64) -> String {
     let cents = micros.div_ceil(10_000);
     format!("${}.{:02}", cents / 100, cents % 100)
 }

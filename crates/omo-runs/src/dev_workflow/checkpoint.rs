@@ -6,7 +6,7 @@ use omo_plan::run::state::RunState;
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::{EndedTask, completed, status};
+use super::{EndedTask, ended_tasks, run_status};
 
 /// The checkpoint, in the shape and the order of seed 004.
 #[derive(Debug, Serialize)]
@@ -43,12 +43,12 @@ pub fn render(state: &RunState) -> String {
     let stops = plan.groups.iter().enumerate().filter(|(_, group)| group.hard_stop).map(|(place, _)| place);
     let checkpoint = Checkpoint {
         plan_file: &plan.source.path,
-        total: plan.units.len(),
+        total: plan.tasks.len(),
         batch_size: policy.batch_size,
-        k: policy.hub_k,
+        k: policy.hub_dependents,
         hard_stops: stops.collect(),
-        completed: completed(state),
-        status: status(state, "in_progress"),
+        completed: ended_tasks(state),
+        status: run_status(state, "in_progress"),
     };
     let mut text = serde_json::to_string_pretty(&checkpoint).unwrap_or_default();
     text.push('\n');
@@ -62,10 +62,10 @@ pub struct ForeignCheckpoint {
     #[serde(default)]
     pub plan_file: String,
     /// So many direct dependents made a task a hub.
-    #[serde(default = "usual_k")]
+    #[serde(default = "default_k")]
     pub k: NonZeroU32,
     /// Tasks in a batch.
-    #[serde(default = "usual_batch_size")]
+    #[serde(default = "default_batch_size")]
     pub batch_size: NonZeroU32,
 }
 
@@ -82,10 +82,10 @@ impl ForeignCheckpoint {
     }
 }
 
-const fn usual_k() -> NonZeroU32 {
+const fn default_k() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(2)
 }
 
-const fn usual_batch_size() -> NonZeroU32 {
+const fn default_batch_size() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(4)
 }

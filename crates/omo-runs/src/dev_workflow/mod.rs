@@ -7,9 +7,9 @@ pub mod report;
 use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 /// The checkpoint's path from the project's top.
-pub const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
+pub const CHECKPOINT_PATH: &str = ".claude/execute-plan-checkpoint.json";
 /// The report's path from the project's top.
-pub const REPORT: &str = "docs/06-plans/execution-report.md";
+pub const REPORT_PATH: &str = "docs/06-plans/execution-report.md";
 
 /// How a task ended, in the words of seed 004.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,18 +58,20 @@ impl EndedStatus {
 }
 
 /// The tasks that have ended, in the order of the plan.
-pub fn completed(state: &RunState) -> Vec<EndedTask> {
+pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
     let ended = state.standings().into_iter().filter_map(|(unit, standing)| {
-        let known = state.units.get(&unit.id);
-        let (status, evidence) = end(&standing, known)?;
-        let files_written = known.and_then(|known| known.end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
+        let known = state.tasks.get(&unit.id);
+        let (status, evidence) = task_end(&standing, known)?;
+        let files_written =
+            known.and_then(|known| known.last_end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
         Some(EndedTask { id: unit.id.clone(), title: unit.title.clone(), status, files_written, evidence })
     });
     ended.collect()
 }
 
-fn end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatus, String)> {
-    let evidence = || known.and_then(|known| known.end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
+fn task_end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatus, String)> {
+    let evidence =
+        || known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence())),
         TaskStanding::Is(TaskStatus::Claimed) => {
@@ -77,7 +79,7 @@ fn end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatu
         }
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => Some((EndedStatus::Failed, evidence())),
         TaskStanding::Is(TaskStatus::Skipped) => {
-            let why = known.and_then(|known| known.why.clone()).unwrap_or_default();
+            let why = known.and_then(|known| known.reason.clone()).unwrap_or_default();
             Some((EndedStatus::Blocked, format!("skipped: {why}")))
         }
         TaskStanding::Blocked { by } => {
@@ -88,7 +90,7 @@ fn end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatu
 }
 
 /// The status of the run in the words of seed 004.
-pub fn status(state: &RunState, running: &'static str) -> &'static str {
+pub fn run_status(state: &RunState, running: &'static str) -> &'static str {
     use omo_plan::run::event::RunResult;
     use omo_plan::run::state::RunPhase;
     match &state.phase {

@@ -9,16 +9,16 @@ use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
 use omo_plan::run::state::{RunState, TaskCounts};
 
-use super::{EndedTask, completed, status};
+use super::{EndedTask, ended_tasks, run_status};
 
 const HEADING: &str = "## Execution Report";
 
 /// The section of this plan, without what stands around it.
 pub fn section(state: &RunState) -> String {
-    let counts = state.counts();
+    let counts = state.task_counts();
     // Each in a paragraph of its own: rendered, lines that follow each other run into one.
     let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
-    let _ = write!(text, "**Status:** {}\n\n", status(state, "in-progress"));
+    let _ = write!(text, "**Status:** {}\n\n", run_status(state, "in-progress"));
     let _ = write!(text, "**Tasks:** {}\n\n", tally(counts));
     if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
         let _ = write!(
@@ -27,7 +27,7 @@ pub fn section(state: &RunState) -> String {
         );
     }
     let _ = write!(text, "### Task Results\n\n");
-    for task in completed(state) {
+    for task in ended_tasks(state) {
         let _ = writeln!(text, "{}", row(&task));
         for remark in remarks(state, &task.id) {
             let _ = writeln!(text, "  - {remark}");
@@ -44,9 +44,15 @@ fn answers(text: &mut String, state: &RunState) {
         if place == 0 {
             let _ = write!(text, "\n### Answers\n\n");
         }
-        let asked = one_line(question.question.lines().next().unwrap_or_default());
-        let _ =
-            writeln!(text, "- {}: {asked} **{}** ({}, {})", question.id, answer.option, answer.by.word(), answer.at);
+        let asked = one_line(question.text.lines().next().unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "- {}: {asked} **{}** ({}, {})",
+            question.id,
+            answer.option,
+            answer.by.describe(),
+            answer.at
+        );
     }
 }
 
@@ -68,13 +74,13 @@ fn row(task: &EndedTask) -> String {
 
 /// What else a reader has to know about a task.
 fn remarks(state: &RunState, id: &str) -> Vec<String> {
-    let Some(unit) = state.units.get(id) else { return Vec::new() };
+    let Some(unit) = state.tasks.get(id) else { return Vec::new() };
     let mut remarks = Vec::new();
-    let end = unit.end.as_ref();
+    let end = unit.last_end.as_ref();
     if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
         remarks.push(format!("changed files that the task does not name: {}", listed(files)));
     }
-    if !unit.vacuous.is_empty() {
+    if !unit.already_green.is_empty() {
         remarks.push("its check was green before the work began, so it proves little".to_owned());
     }
     if unit.attempts > 1 {
@@ -103,7 +109,7 @@ fn one_line(text: &str) -> String {
 /// Where the section of a plan stands in a file; `None` where it has none.
 ///
 /// A section begins with its heading and ends before the next heading of its level, or of the first one.
-pub fn find(file: &[u8], plan: &str) -> Option<Range<usize>> {
+pub fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
     let wanted = plan_line(plan);
     let mut begins: Option<usize> = None;
     let mut found: Option<usize> = None;
@@ -126,7 +132,7 @@ pub fn find(file: &[u8], plan: &str) -> Option<Range<usize>> {
 /// The file with the section of a plan put in the place of the old one, or behind everything. Its other
 /// bytes may be anything.
 pub fn with_section(file: &[u8], plan: &str, section: &str) -> Vec<u8> {
-    let Some(range) = find(file, plan) else {
+    let Some(range) = find_section(file, plan) else {
         let gap: &[u8] = match file {
             [] => b"",
             file if file.ends_with(b"\n\n") => b"",
@@ -158,7 +164,7 @@ mod tests {
         let tail = "## Later\n\n**Plan:** p.md in a sentence\n";
         let between = format!("{OTHER}\n{one}\n{tail}");
         assert_eq!(put(&between, two), format!("{OTHER}\n{two}\n{tail}"));
-        assert_eq!(find(OTHER.as_bytes(), "p.md"), None);
+        assert_eq!(find_section(OTHER.as_bytes(), "p.md"), None);
         assert_eq!(put("", one), one);
         let odd = [b"\xff\r\n".as_slice(), begun.as_bytes(), b"\n## \xfe"].concat();
         let changed = with_section(&odd, "p.md", two);
@@ -167,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_plan_line_outside_of_a_section_is_none() {
-        assert_eq!(find(b"**Plan:** p.md\n", "p.md"), None);
-        assert_eq!(find(b"## Else\n**Plan:** p.md\n", "p.md"), None);
+        assert_eq!(find_section(b"**Plan:** p.md\n", "p.md"), None);
+        assert_eq!(find_section(b"## Else\n**Plan:** p.md\n", "p.md"), None);
     }
 }

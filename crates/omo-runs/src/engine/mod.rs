@@ -26,10 +26,10 @@ use omo_store::git_worktree::GitWorktree;
 use crate::projection::{self, FileDrift, Projection, ProjectionError};
 use crate::{Run, RunStoreError, TransactError, task_session, ultra};
 
-pub(crate) use commit::message;
+pub(crate) use commit::commit_message;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
-pub use plan_file::{PlanEdit, PlanFile, PlanFileError, bytes as read_plan_bytes, choose, edited};
-pub use start::{RunOpening, StartedTask, brief, planned_commands};
+pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
+pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
 pub use work::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
 
 /// Why a verb did nothing, or not all of it.
@@ -40,7 +40,7 @@ pub enum EngineError {
     Refused(VerbRefusal),
     /// The ledger could not be used.
     #[error(transparent)]
-    Runs(#[from] RunStoreError),
+    RunStore(#[from] RunStoreError),
     /// The files that are made from the ledger could not be written. What the verb did stands in the
     /// ledger.
     #[error(transparent)]
@@ -53,14 +53,14 @@ pub enum EngineError {
     Restore(#[from] RestoreError),
     /// What was checked was ended before it was done.
     #[error("it was ended before it was done")]
-    Cut,
+    Cancelled,
 }
 
 impl From<TransactError> for EngineError {
     fn from(error: TransactError) -> Self {
         match error {
             TransactError::Refused(refusal) => Self::Refused(refusal),
-            TransactError::Runs(error) => Self::Runs(error),
+            TransactError::RunStore(error) => Self::RunStore(error),
         }
     }
 }
@@ -73,7 +73,7 @@ pub struct Engine<'a> {
     /// The top of the project's work tree, in which the plan and the files for others are.
     pub root: &'a Path,
     /// The top of the work tree that is worked in: the same one, or that of a session of its own.
-    pub tree: &'a Path,
+    pub work_tree: &'a Path,
     /// The user's own state folder.
     pub state_home: &'a Path,
     /// Who asks.
@@ -83,7 +83,7 @@ pub struct Engine<'a> {
     /// Reads the clock.
     pub now: fn() -> Timestamp,
     /// The folder that the plugin keeps over its updates, where it is known.
-    pub data: Option<&'a Path>,
+    pub plugin_data: Option<&'a Path>,
     /// Tells what holds nothing up.
     pub warn: fn(&str),
 }
@@ -93,7 +93,7 @@ pub trait CommandWatcher {
     /// A check begins.
     fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
     /// Time goes by. `false` ends everything.
-    fn goes_on(&mut self) -> bool {
+    fn should_continue(&mut self) -> bool {
         true
     }
 }
@@ -115,7 +115,7 @@ impl<'a> Engine<'a> {
     /// The same run, seen from another of its work trees.
     #[must_use]
     pub fn in_tree(&self, tree: &'a Path) -> Self {
-        Self { tree, caller: self.caller.clone(), ..*self }
+        Self { work_tree: tree, caller: self.caller.clone(), ..*self }
     }
 }
 
@@ -126,16 +126,16 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
-        self.play(|state| verbs::take(state, &self.caller, &is_alive), decide)
+        self.transact_after(|state| verbs::join_run(state, &self.caller, &is_alive), decide)
     }
 
     /// The run after what its caller has to write down before anything else, and what follows by itself. Where that is
     /// nothing, this takes no lock and reads nothing again.
     pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
-        let state = self.mended(state)?;
-        let before = verbs::take(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
-        if before.is_empty() && verbs::advance(&state).is_none() {
-            return self.project(state);
+        let state = self.restored_if_possible(state)?;
+        let before = verbs::join_run(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
+        if before.is_empty() && verbs::automatic_event(&state).is_none() {
+            return self.write_projections(state);
         }
         Ok(self.transact(|_| Ok((Vec::new(), ())))?.1)
     }
@@ -145,11 +145,11 @@ impl Engine<'_> {
         &self,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
     ) -> Result<(T, RunState), EngineError> {
-        self.play(|state| Ok(verbs::take_over(state, &self.caller)), decide)
+        self.transact_after(|state| Ok(verbs::take_over_run(state, &self.caller)), decide)
     }
 
     /// One transaction: what comes before, what is decided on that, and what follows by itself.
-    fn play<T>(
+    fn transact_after<T>(
         &self,
         before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
         decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
@@ -158,80 +158,82 @@ impl Engine<'_> {
         let mut is_over = false;
         let (value, state) = self.run.transact(actor, now, |state| {
             let mut play = Play::new(state.clone(), actor, now);
-            play.all(before(state)?);
+            play.apply_all(before(state)?);
             let (events, value) = decide(&play.state)?;
-            play.all(events);
-            if let Some(apart) = apart::has_more(&play.state) {
-                let set_apart = self.set_apart_anew(apart)?;
-                play.one(set_apart);
+            play.apply_all(events);
+            if let Some(apart) = apart::landed_with_more_work(&play.state) {
+                let set_apart = self.begin_parallel_anew(apart)?;
+                play.apply(set_apart);
             }
             play.advance();
             is_over = play.events.iter().any(|event| matches!(event, EventKind::RunEnded { .. }));
             Ok((play.events, value))
         })?;
         // The caller that wrote down the end counts it, and no other caller does.
-        if let (true, true, Some(folder)) = (is_over, ultra::is_one(&state), self.data) {
-            ultra::stats::append(folder, &ultra::summary::stats_line(&state, ultra::asked(&state), now));
+        if let (true, true, Some(folder)) = (is_over, ultra::is_ultraplan(&state), self.plugin_data) {
+            ultra::stats::append_stats(folder, &ultra::summary::stats_line(&state, ultra::scope_of(&state), now));
         }
-        Ok((value, self.project(state)?))
+        Ok((value, self.write_projections(state)?))
     }
 
     /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
-    fn set_apart_anew(&self, apart: &ParallelState) -> Result<EventKind, VerbRefusal> {
+    fn begin_parallel_anew(&self, apart: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let refusal = |message: &str, hint: &str| {
             let (message, hint) = (message.to_owned(), hint.to_owned());
             VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint }
         };
         let is_in = |base: &str, landed: &str| {
             let repository = GitRepository::find(self.root)?;
-            integrate::holds(&repository, base, &[landed.to_owned()]).ok()
+            integrate::contains_commits(&repository, base, &[landed.to_owned()]).ok()
         };
-        let set_apart = set_apart(self.root, apart.terms.clone()).ok_or_else(|| {
+        let set_apart = begin_parallel(self.root, apart.policy.clone()).ok_or_else(|| {
             let message = "no branch is checked out that what is still to be done could move";
             refusal(message, "check one out, then run it again")
         })?;
         match (&set_apart, &apart.landed) {
-            (EventKind::SetApart { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => Err(refusal(
-                "the branch that is checked out does not have what this run has done, and it would not be done again",
-                "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
-            )),
+            (EventKind::ParallelStarted { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => {
+                Err(refusal(
+                    "the branch that is checked out does not have what this run has done, and it would not be done again",
+                    "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
+                ))
+            }
             _ => Ok(set_apart),
         }
     }
 
     /// As [`Engine::project`], for a run that is over: what another one has written since stays.
-    pub fn project_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
-        let state = self.mended(state)?;
-        let is_last = Projection::new(self.root, &self.memory(&state), self.run.id()).is_last()?;
-        if is_last { self.project(state) } else { Ok(state) }
+    pub fn write_projections_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
+        let state = self.restored_if_possible(state)?;
+        let is_last = Projection::new(self.root, &self.projection_memory(&state), self.run.id()).is_last()?;
+        if is_last { self.write_projections(state) } else { Ok(state) }
     }
 
     /// What remembers which files for others were written: those of a session lie in its own folder.
-    fn memory(&self, state: &RunState) -> PathBuf {
+    fn projection_memory(&self, state: &RunState) -> PathBuf {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
-        let folder = if task_session::is_one(state) { Path::new(&state.plan.source.path) } else { self.root };
-        projection::memory(runs, folder)
+        let folder = if task_session::is_task_list(state) { Path::new(&state.plan.source.path) } else { self.root };
+        projection::memory_path(runs, folder)
     }
 
     fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
-        let memory = self.memory(state);
-        if task_session::is_one(state) {
+        let memory = self.projection_memory(state);
+        if task_session::is_task_list(state) {
             return task_session::files::write(state, self.run.id(), &memory);
         }
-        if let (true, Some(tree)) = (ultra::is_one(state), GitWorktree::find(self.root)) {
+        if let (true, Some(tree)) = (ultra::is_ultraplan(state), GitWorktree::find(self.root)) {
             // Where it shows in `git status` it is omo's own all the same.
-            let _ = exclude::hide(&tree, ultra::progress::HIDDEN);
+            let _ = exclude::add_exclude_line(&tree, ultra::progress::IGNORE_PATTERN);
         }
         Projection::new(self.root, &memory, self.run.id()).write(state)
     }
 
     /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
-    pub fn project(&self, state: RunState) -> Result<RunState, EngineError> {
+    pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
         let _alone = self.run.lock_files()?;
         let drifts = match self.write_files(&state) {
             // Nothing is read from it, and a plan may lie where no file can be written.
-            Err(error) if ultra::is_one(&state) || self.caller.group.is_some() => {
-                return Ok(self.unwritten(state, &error));
+            Err(error) if ultra::is_ultraplan(&state) || self.caller.group.is_some() => {
+                return Ok(self.warn_unwritten(state, &error));
             }
             written => written?,
         };
@@ -239,8 +241,10 @@ impl Engine<'_> {
             return Ok(state);
         }
         let (now, actor) = ((self.now)(), &self.caller.actor);
-        let events: Vec<EventKind> =
-            drifts.into_iter().map(|drift| EventKind::ProjectionDrift { file: drift.file, kept: drift.kept }).collect();
+        let events: Vec<EventKind> = drifts
+            .into_iter()
+            .map(|drift| EventKind::ProjectionChanged { file: drift.file, backup: drift.kept })
+            .collect();
         let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
         self.write_files(&state)?;
         Ok(state)
@@ -248,7 +252,7 @@ impl Engine<'_> {
 
     /// Says that the progress file could not be written. A client of the run itself may be kept from it: then the
     /// supervisor writes it.
-    fn unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
+    fn warn_unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
         if self.caller.group.is_none() {
             (self.warn)(&format!("the progress file was not written, and the run goes on without it: {error}"));
         }
@@ -256,8 +260,8 @@ impl Engine<'_> {
     }
 
     /// Refuses where the plan's file says something else than the run knows, and names what.
-    pub fn unedited(&self, state: &RunState) -> Result<(), EngineError> {
-        let Some(edit) = plan_file::edited(self.root, state)? else { return Ok(()) };
+    pub fn require_unedited_plan(&self, state: &RunState) -> Result<(), EngineError> {
+        let Some(edit) = plan_file::find_edit(self.root, state)? else { return Ok(()) };
         Err(EngineError::Refused(VerbRefusal {
             kind: VerbRefusalKind::Precondition,
             message: format!("{} was edited since the run knows it: {edit}", state.plan.source.path),
@@ -280,45 +284,45 @@ impl<'a> Play<'a> {
         Self { state, events: Vec::new(), actor, now }
     }
 
-    fn all(&mut self, events: Vec<EventKind>) {
+    fn apply_all(&mut self, events: Vec<EventKind>) {
         for what in events {
-            self.one(what);
+            self.apply(what);
         }
     }
 
-    fn one(&mut self, what: EventKind) {
-        let event = RunEvent { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), what };
+    fn apply(&mut self, what: EventKind) {
+        let event = RunEvent { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), kind: what };
         // What cannot be is refused by the ledger, which applies every event again.
         let _ = self.state.apply(&event);
-        self.events.push(event.what);
+        self.events.push(event.kind);
     }
 
     /// What follows by itself: a question that is due, the end.
     fn advance(&mut self) {
-        while let Some(what) = verbs::advance(&self.state) {
-            self.one(what);
+        while let Some(what) = verbs::automatic_event(&self.state) {
+            self.apply(what);
         }
     }
 }
 
 /// Has sessions be worked on apart, from where the user's branch is; `None` where no branch with commits is checked out.
-pub fn set_apart(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
-    let facts = integrate::facts(&GitRepository::find(root)?).ok()?;
+pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
+    let facts = integrate::read_checkout_facts(&GitRepository::find(root)?).ok()?;
     let CheckoutHead::Branch { reference, commit } = facts.head else { return None };
-    Some(EventKind::SetApart { base: commit, terms: ClientPolicy { branch: reference, ..terms } })
+    Some(EventKind::ParallelStarted { base: commit, policy: ClientPolicy { branch: reference, ..terms } })
 }
 
 /// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.
-pub fn beginning(opened: EventKind, known: Vec<EventKind>, actor: &EventActor, now: Timestamp) -> Vec<EventKind> {
+pub fn opening_events(opened: EventKind, known: Vec<EventKind>, actor: &EventActor, now: Timestamp) -> Vec<EventKind> {
     let failed = match &opened {
-        EventKind::RunOpened { plan, .. } => verbs::opened(plan),
+        EventKind::RunOpened { plan, .. } => verbs::opening_events(plan),
         _ => Vec::new(),
     };
-    let event = RunEvent { seq: 1, ts: now, actor: actor.clone(), what: opened };
-    let Ok(state) = RunState::open(&event) else { return Vec::new() };
+    let event = RunEvent { seq: 1, ts: now, actor: actor.clone(), kind: opened };
+    let Ok(state) = RunState::from_first_event(&event) else { return Vec::new() };
     let mut play = Play::new(state, actor, now);
-    play.all(known);
-    play.all(failed);
+    play.apply_all(known);
+    play.apply_all(failed);
     play.advance();
     play.events
 }

@@ -6,8 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use omo_plan::dialects::{self, BatchOptions, PlanChange};
-use omo_plan::digest::sha256;
-use omo_plan::model::{MAX_BYTES, Plan, PlanDecision, Precondition};
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlanDecision, Precondition};
 use omo_plan::run::state::{PlanDifferences, RunState};
 use omo_store::project_file::{ProjectFile, ProjectFileError};
 
@@ -48,20 +48,20 @@ impl PlanFile {
     /// Reads a plan, which lies in the project. `given` is absolute, or from the current folder.
     pub fn read(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         let absolute = current.join(given);
-        let real = absolute.canonicalize().map_err(|source| unread(&absolute, source))?;
-        let top = root.canonicalize().map_err(|source| unread(root, source))?;
+        let real = absolute.canonicalize().map_err(|source| read_error(&absolute, source))?;
+        let top = root.canonicalize().map_err(|source| read_error(root, source))?;
         let inner = real.strip_prefix(&top).map_err(|_| PlanFileError::Outside(absolute.clone()))?;
         let parts: Vec<String> =
             inner.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
-        Ok(Self { path: parts.join("/"), bytes: bytes(&real)? })
+        Ok(Self { path: parts.join("/"), bytes: read_plan_bytes(&real)? })
     }
 
     /// As [`PlanFile::read`], also where the plan lies outside of the project: its path is absolute then.
     pub fn read_anywhere(root: &Path, current: &Path, given: &Path) -> Result<Self, PlanFileError> {
         match Self::read(root, current, given) {
             Err(PlanFileError::Outside(path)) => {
-                let real = path.canonicalize().map_err(|source| unread(&path, source))?;
-                Ok(Self { path: real.to_string_lossy().into_owned(), bytes: bytes(&real)? })
+                let real = path.canonicalize().map_err(|source| read_error(&path, source))?;
+                Ok(Self { path: real.to_string_lossy().into_owned(), bytes: read_plan_bytes(&real)? })
             }
             read => read,
         }
@@ -73,7 +73,7 @@ impl PlanFile {
     }
 }
 
-fn unread(path: &Path, source: std::io::Error) -> PlanFileError {
+fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
     if matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) {
         return PlanFileError::Missing(path.to_owned());
     }
@@ -81,16 +81,16 @@ fn unread(path: &Path, source: std::io::Error) -> PlanFileError {
 }
 
 /// Reads a plan's bytes: one more than a plan may have show that it is too large.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
+pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
-    let failed = |source| unread(path, source);
+    let failed = |source| read_error(path, source);
     let file = omo_store::regular_file::open(path).map_err(failed)?;
     let not_regular = || failed(std::io::Error::other("it is no regular file"));
     let file = file.ok_or_else(not_regular)?;
     // As long as it says, and one byte for its end: a buffer that has to grow is copied each time.
-    let length = file.metadata().map_err(failed)?.len().min(MAX_BYTES) + 1;
+    let length = file.metadata().map_err(failed)?.len().min(MAX_PLAN_BYTES) + 1;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(MAX_PLAN_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
 
@@ -98,16 +98,16 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
 #[derive(Debug)]
 pub enum PlanEdit {
     /// Units say something else, are new, or are gone.
-    Units(PlanDifferences),
+    Tasks(PlanDifferences),
     /// Something beside the units, which are called so.
-    Around(&'static str),
+    OtherText(&'static str),
 }
 
 impl fmt::Display for PlanEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let differences = match self {
-            Self::Units(differences) => differences,
-            Self::Around(word) => return write!(f, "what stands around its {word}s"),
+            Self::Tasks(differences) => differences,
+            Self::OtherText(word) => return write!(f, "what stands around its {word}s"),
         };
         let parts =
             [("changed", &differences.changed), ("added", &differences.added), ("removed", &differences.removed)];
@@ -123,36 +123,36 @@ impl fmt::Display for PlanEdit {
 /// What is different in a plan's file from what a run knows of it; `None` where nothing is. A file that
 /// is gone says nothing: the run has the whole plan. The files of a task session are made from its run, and
 /// what something else writes into them is no plan.
-pub fn edited(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
-    if task_session::is_one(state) {
+pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
+    if task_session::is_task_list(state) {
         return Ok(None);
     }
     let path = root.join(&state.plan.source.path);
-    let bytes = match bytes(&path) {
+    let bytes = match read_plan_bytes(&path) {
         Err(PlanFileError::Missing(_)) => return Ok(None),
         read => read?,
     };
-    if sha256(&bytes) == state.plan_sha256 {
+    if sha256_hex(&bytes) == state.plan_sha256 {
         return Ok(None);
     }
     let plan = dialects::read(&state.plan.source.path, &bytes, BatchOptions::from(&state.plan.policy));
-    let differences = state.differences(&state.as_in_run(plan));
-    let around = PlanEdit::Around(state.plan.dialect.unit_word());
-    Ok(Some(if differences == PlanDifferences::default() { around } else { PlanEdit::Units(differences) }))
+    let differences = state.compare_plan(&state.as_in_run(plan));
+    let around = PlanEdit::OtherText(state.plan.dialect.unit_word());
+    Ok(Some(if differences == PlanDifferences::default() { around } else { PlanEdit::Tasks(differences) }))
 }
 
 /// Writes what was chosen into the plan's file, and gives the digest of it as it is then. Nothing is
 /// written where the file is gone or is no text.
 ///
 /// The file is read anew: an answer before this one has moved the places of all that stand behind it.
-pub fn choose(
+pub fn write_choices(
     root: &Path,
     state: &RunState,
     choices: &[(PlanDecision, String)],
 ) -> Result<Option<String>, PlanFileError> {
     let path = &state.plan.source.path;
     let Some(file) = ProjectFile::at(root, path) else { return Ok(None) };
-    let before = match bytes(file.path()) {
+    let before = match read_plan_bytes(file.path()) {
         Err(PlanFileError::Missing(_)) => return Ok(None),
         read => read?,
     };
@@ -165,11 +165,11 @@ pub fn choose(
     });
     let mut known: Vec<(&PlanDecision, &String)> = known.collect();
     // From the end on: what stands before keeps its place.
-    known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.chosen_goes_to.as_ref().map(|range| range.start)));
+    known.sort_by_key(|(decision, _)| std::cmp::Reverse(decision.choice_range.as_ref().map(|range| range.start)));
     for (decision, label) in known {
         let change = PlanChange::Choice { decision, option: label };
         text = now.dialect.rules().write_back(&text, &change).unwrap_or(text);
     }
     file.replace(text.as_bytes())?;
-    Ok(Some(sha256(text.as_bytes())))
+    Ok(Some(sha256_hex(text.as_bytes())))
 }

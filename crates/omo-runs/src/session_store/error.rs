@@ -40,7 +40,7 @@ pub enum TaskListError {
     },
     /// A file is not what its name says.
     #[error("{}: {what}", .path.display())]
-    Bad {
+    Invalid {
         /// Which one.
         path: PathBuf,
         /// What is wrong with it.

@@ -15,18 +15,18 @@ use omo_core::session_id::SessionId;
 use omo_store::folder::{FolderError, GuardedFolder};
 
 pub use error::TaskListError;
-pub use folder::{LOCK, LoadedTasks, LockedTaskList, SESSION, TASKS, TaskListFolder};
-pub use period::{MEMBER, RunRef, is_open, open_run};
+pub use folder::{LOCK_FILE, LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskListFolder};
+pub use period::{RUN_MEMBER, RunRef, is_open, run_of};
 
 /// The folders from the client's own on.
 const PARTS: [&str; 2] = ["ultrawork", "sessions"];
 /// The folder of what explorers wrote.
 const EXPLORATION: &str = "exploration";
 /// What the name of a folder begins with that is being removed: no id does.
-const GOING: &str = ".going-";
+const REMOVAL_PREFIX: &str = ".going-";
 /// How long a verb waits for the others. Each of them is done within milliseconds, but for a disk that is
 /// very slow.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// All sessions of a user.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct TaskListStore {
 
 impl TaskListStore {
     /// Those below the folder of the client's own files.
-    pub fn below(client_home: &Path) -> Self {
+    pub fn in_client_home(client_home: &Path) -> Self {
         Self { client_home: client_home.to_owned() }
     }
 
@@ -56,12 +56,12 @@ impl TaskListStore {
 
     /// A session that is there.
     pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
-        let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION) };
+        let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION_FILE) };
         let [ultrawork, sessions] = PARTS;
         let folder =
             GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?.ok_or_else(missing)?;
         let found = TaskListFolder::new(self.client_home.clone(), id.clone(), folder);
-        if found.is_session() { Ok(found) } else { Err(missing()) }
+        if found.is_task_list() { Ok(found) } else { Err(missing()) }
     }
 
     /// The folder of a session, made where there is none.
@@ -71,7 +71,7 @@ impl TaskListStore {
         let [ultrawork, sessions] = PARTS;
         let parts = [ultrawork, sessions, id.as_str()];
         let folder = GuardedFolder::create_below(&self.client_home, &parts)?;
-        for inner in [TASKS, EXPLORATION] {
+        for inner in [TASKS_FOLDER, EXPLORATION] {
             GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str(), inner])?;
         }
         Ok(TaskListFolder::new(self.client_home.clone(), id.clone(), folder))
@@ -82,7 +82,7 @@ impl TaskListStore {
         let Some(base) = self.base()? else { return Ok(()) };
         let id = session.id();
         // Under another name first: a process that waits for its lock finds no session, and no half of one.
-        let going = format!("{GOING}{id}");
+        let going = format!("{REMOVAL_PREFIX}{id}");
         base.remove_folder(&going)?;
         base.rename(id.as_str(), &going)?;
         Ok(base.remove_folder(&going)?)

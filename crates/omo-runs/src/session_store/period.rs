@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{RunStore, RunStoreError};
 
 /// The member of a session's file that names its run.
-pub const MEMBER: &str = "omo_run";
+pub const RUN_MEMBER: &str = "omo_run";
 
 /// The run of a session, as its file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,8 +21,8 @@ pub struct RunRef {
 }
 
 /// The run that was opened for a session, whatever has become of it; `None` where none was.
-pub fn open_run(session: &TaskListFile) -> Option<RunRef> {
-    RunRef::deserialize(session.extra.get(MEMBER)?).ok()
+pub fn run_of(session: &TaskListFile) -> Option<RunRef> {
+    RunRef::deserialize(session.extra.get(RUN_MEMBER)?).ok()
 }
 
 /// Whether a run has not come to its end: until then what happens to the session is written down there.

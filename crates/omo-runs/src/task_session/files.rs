@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use omo_plan::digest::sha256;
+use omo_plan::digest::sha256_hex;
 use omo_plan::run::state::RunState;
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;
@@ -13,49 +13,49 @@ use serde_json::Value;
 
 use super::render;
 use crate::projection::{FileDrift, ProjectionError, ProjectionMemory};
-use crate::run::PATIENCE;
-use crate::session_store::{LOCK, SESSION, TASKS};
+use crate::run::LOCK_TIMEOUT;
+use crate::session_store::{LOCK_FILE, SESSION_FILE, TASKS_FOLDER};
 
 /// A larger file is none of a session.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// So many edits of one file are kept.
-const MOST_EDITS: usize = 99;
+const MAX_KEPT_EDITS: usize = 99;
 
 /// Makes the files of a session say what its run does. Those of a session whose folder was removed stay
 /// away: the ledger has everything.
 pub fn write(state: &RunState, run: &str, memory: &Path) -> Result<Vec<FileDrift>, ProjectionError> {
     let mut remembered = ProjectionMemory::read(memory)?;
-    if remembered.is_of(run, state.seq) {
+    if remembered.has_written_until(run, state.seq) {
         return Ok(Vec::new());
     }
     let Some(folder) = GuardedFolder::open_below(Path::new(&state.plan.source.path), &[])? else {
         return Ok(Vec::new());
     };
-    let _lock = StateLock::take_named(&folder, LOCK, PATIENCE)?;
-    let tasks = GuardedFolder::create_below(Path::new(&state.plan.source.path), &[TASKS])?;
+    let _lock = StateLock::take_named(&folder, LOCK_FILE, LOCK_TIMEOUT)?;
+    let tasks = GuardedFolder::create_below(Path::new(&state.plan.source.path), &[TASKS_FOLDER])?;
     // What is there before the run has written anything is what it was opened with.
     let is_first = !remembered.is_last(run);
     let mut drifts = Vec::new();
     let session = Wanted {
         folder: &folder,
-        name: SESSION,
-        shown: SESSION.to_owned(),
-        of: &|before| render::session(before, state, run),
-        set: &render::set_of_session,
+        name: SESSION_FILE,
+        shown: SESSION_FILE.to_owned(),
+        of: &|before| render::session_file(before, state, run),
+        set: &render::session_values_of_run,
     };
-    drifts.extend(session.put(is_first, memory, &mut remembered)?);
-    for unit in &state.plan.units {
+    drifts.extend(session.write_output(is_first, memory, &mut remembered)?);
+    for unit in &state.plan.tasks {
         let name = format!("{}.json", unit.id);
         let task = Wanted {
             folder: &tasks,
             name: &name,
-            shown: format!("{TASKS}/{name}"),
-            of: &|before| render::task(before, unit, state, run),
-            set: &render::set_of_task,
+            shown: format!("{TASKS_FOLDER}/{name}"),
+            of: &|before| render::task_file(before, unit, state, run),
+            set: &render::task_values_of_run,
         };
-        drifts.extend(task.put(is_first, memory, &mut remembered)?);
+        drifts.extend(task.write_output(is_first, memory, &mut remembered)?);
     }
-    remembered.wrote(run, state.seq);
+    remembered.set_written_until(run, state.seq);
     remembered.write(memory)?;
     Ok(drifts)
 }
@@ -73,7 +73,7 @@ struct Wanted<'a, T> {
 }
 
 impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
-    fn put(
+    fn write_output(
         &self,
         is_first: bool,
         memory: &Path,
@@ -81,10 +81,10 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
     ) -> Result<Option<FileDrift>, ProjectionError> {
         let bytes = self.folder.read(self.name, MAX_BYTES)?;
         let before: Option<T> = bytes.as_deref().and_then(|bytes| serde_json::from_slice(bytes).ok());
-        let digest = |file: &T| sha256(&serde_json::to_vec(&(self.set)(file)).unwrap_or_default());
+        let digest = |file: &T| sha256_hex(&serde_json::to_vec(&(self.set)(file)).unwrap_or_default());
         let is_own = before.as_ref().is_some_and(|file| remembered.is_known(&self.shown, &digest(file)));
         let drift = match &bytes {
-            Some(bytes) if !is_own && (!is_first || before.is_none()) => Some(self.keep(bytes)?),
+            Some(bytes) if !is_own && (!is_first || before.is_none()) => Some(self.keep_edited(bytes)?),
             _ => None,
         };
         let after = (self.of)(before);
@@ -102,9 +102,9 @@ impl<T: Serialize + DeserializeOwned> Wanted<'_, T> {
     }
 
     /// Keeps what something else wrote, under a name of its own beside the file.
-    fn keep(&self, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
+    fn keep_edited(&self, edited: &[u8]) -> Result<FileDrift, ProjectionError> {
         let folder = self.folder.path().display().to_string();
-        for number in 1..=MOST_EDITS {
+        for number in 1..=MAX_KEPT_EDITS {
             let name = format!("{}.edited-{number}", self.name);
             match self.folder.read(&name, MAX_BYTES)? {
                 Some(known) if known != edited => continue,

@@ -7,20 +7,20 @@ use omo_plan::run::event::RunResult;
 use omo_plan::run::schedule::{self, NextAction};
 use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 use omo_plan::task_session::{
-    TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings, VERIFY,
+    TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings, VERIFY_TASK_ID,
 };
 use serde_json::{Map, Value, json};
 
-use super::session_id;
-use crate::session_store::{MEMBER, RunRef};
+use super::task_list_id;
+use crate::session_store::{RUN_MEMBER, RunRef};
 
 /// The member of a piece of evidence that names the run that it is from.
-const OF_RUN: &str = "run";
+const EVIDENCE_RUN_MEMBER: &str = "run";
 /// The version of `session.json` that is made anew where it was removed.
 const VERSION: &str = "7.0";
 
 /// Where the session stands.
-pub fn phase(state: &RunState) -> TaskListPhase {
+pub fn phase_of_run(state: &RunState) -> TaskListPhase {
     match &state.phase {
         RunPhase::Cancelled { .. } => TaskListPhase::Cancelled,
         RunPhase::Ended { result: RunResult::Complete } => TaskListPhase::Complete,
@@ -32,36 +32,36 @@ pub fn phase(state: &RunState) -> TaskListPhase {
 
 /// Whether a verifier is at work, or can begin.
 fn is_verifying(state: &RunState) -> bool {
-    let running = state.standing(VERIFY) == Some(TaskStanding::Is(TaskStatus::Running));
+    let running = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Running));
     running
-        || matches!(schedule::next(state), NextAction::Start(ready) if ready.iter().any(|unit| unit.kind == TaskKind::Verify))
+        || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|unit| unit.kind == TaskKind::Verify))
 }
 
 /// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
-pub fn session(before: Option<TaskListFile>, state: &RunState, run: &str) -> TaskListFile {
-    let mut file = before.unwrap_or_else(|| empty(state));
-    let phase = phase(state);
+pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -> TaskListFile {
+    let mut file = before.unwrap_or_else(|| empty_session_file(state));
+    let phase = phase_of_run(state);
     if phase == TaskListPhase::Cancelled && file.phase != phase {
         file.cancelled_at = Some(state.updated_at.to_string());
     } else if phase != TaskListPhase::Cancelled {
         file.cancelled_at = None;
     }
     file.phase = phase;
-    file.iteration = state.iteration;
-    file.options.max_iterations = state.plan.policy.max_iterations;
+    file.iteration = state.round;
+    file.options.max_iterations = state.plan.policy.max_rounds;
     file.options.max_workers = state.plan.policy.max_workers;
     file.options.extra.insert("skip_verify".to_owned(), json!(state.plan.policy.skips_verification));
-    file.verifier_passed = state.standing(VERIFY) == Some(TaskStanding::Is(TaskStatus::Passed));
+    file.verifier_passed = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Passed));
     let own = RunRef { id: run.to_owned(), root: state.root.clone().into() };
-    file.extra.insert(MEMBER.to_owned(), json!(own));
+    file.extra.insert(RUN_MEMBER.to_owned(), json!(own));
     file.updated_at = state.updated_at.to_string();
     file
 }
 
-fn empty(state: &RunState) -> TaskListFile {
+fn empty_session_file(state: &RunState) -> TaskListFile {
     TaskListFile {
         version: VERSION.to_owned(),
-        session_id: session_id(state).to_owned(),
+        session_id: task_list_id(state).to_owned(),
         working_dir: state.root.clone(),
         original_dir: None,
         goal: state.plan.goal.clone(),
@@ -83,32 +83,32 @@ fn empty(state: &RunState) -> TaskListFile {
 }
 
 /// What of `session.json` a run sets, to be compared: when it was written is no part of that.
-pub fn set_of_session(file: &TaskListFile) -> Value {
+pub fn session_values_of_run(file: &TaskListFile) -> Value {
     let options = [file.options.max_iterations, file.options.max_workers];
-    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(MEMBER)])
+    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(RUN_MEMBER)])
 }
 
 /// `tasks/<id>.json` of a task, from what it says; `before` is `None` where the file is not there or cannot be read.
-pub fn task(before: Option<TaskFile>, unit: &Task, state: &RunState, run: &str) -> TaskFile {
-    let known = state.units.get(&unit.id);
-    let mut file = before.unwrap_or_else(|| made(unit, state));
+pub fn task_file(before: Option<TaskFile>, unit: &Task, state: &RunState, run: &str) -> TaskFile {
+    let known = state.tasks.get(&unit.id);
+    let mut file = before.unwrap_or_else(|| new_task_file(unit, state));
     let standing = state.standing(&unit.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
     file.id.clone_from(&unit.id);
-    file.status = status(&standing);
+    file.status = task_status(&standing);
     file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
     if unit.kind != TaskKind::Verify {
-        file.set_needs(&unit.deps);
+        file.set_dependencies(&unit.deps);
     }
-    let others = file.evidence.iter().filter(|one| one.get(OF_RUN).and_then(Value::as_str) != Some(run));
-    let own = known.map(|known| evidence(known, state, run)).unwrap_or_default();
+    let others = file.evidence.iter().filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
+    let own = known.map(|known| task_evidence(known, state, run)).unwrap_or_default();
     file.evidence = others.cloned().chain(own).collect();
-    if let Some(at) = known.and_then(|known| known.at) {
+    if let Some(at) = known.and_then(|known| known.updated_at) {
         file.updated_at = at.to_string();
     }
     file
 }
 
-fn made(unit: &Task, state: &RunState) -> TaskFile {
+fn new_task_file(unit: &Task, state: &RunState) -> TaskFile {
     TaskFile {
         id: unit.id.clone(),
         subject: unit.title.clone(),
@@ -128,12 +128,12 @@ fn made(unit: &Task, state: &RunState) -> TaskFile {
 }
 
 /// What of a task's file a run sets, to be compared.
-pub fn set_of_task(file: &TaskFile) -> Value {
-    json!([file.id, file.status, file.needs(), file.retry_count, file.evidence])
+pub fn task_values_of_run(file: &TaskFile) -> Value {
+    json!([file.id, file.status, file.dependencies(), file.retry_count, file.evidence])
 }
 
 /// The word of the files for where a task stands.
-pub fn status(standing: &TaskStanding) -> TaskFileStatus {
+pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,
         TaskStanding::Is(TaskStatus::Running) => TaskFileStatus::InProgress,
@@ -144,21 +144,21 @@ pub fn status(standing: &TaskStanding) -> TaskFileStatus {
 }
 
 /// What shows a task: the checks of its last attempt, and what was put forward for it.
-fn evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
-    let checks = known.checks.iter().map(|(command, outcome)| piece(None, command, outcome, run));
+fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
+    let checks = known.checks.iter().map(|(command, outcome)| evidence_value(None, command, outcome, run));
     let named = known.evidence_ids.iter().filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
-    let shown = named.map(|one| piece(Some(&one.id), &one.command, &one.outcome, run));
+    let shown = named.map(|one| evidence_value(Some(&one.id), &one.command, &one.outcome, run));
     checks.chain(shown).collect()
 }
 
-fn piece(id: Option<&str>, command: &str, outcome: &TaskCheckOutcome, run: &str) -> Value {
+fn evidence_value(id: Option<&str>, command: &str, outcome: &TaskCheckOutcome, run: &str) -> Value {
     let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
     let mut piece = json!({
         "command": command,
         "output": lines.join("\n"),
         "description": outcome.describe(),
         "exit": outcome.exit,
-        OF_RUN: run,
+        EVIDENCE_RUN_MEMBER: run,
     });
     if let (Some(id), Value::Object(piece)) = (id, &mut piece) {
         piece.insert("id".to_owned(), json!(id));

@@ -16,8 +16,8 @@ mod words;
 use omo_plan::model::Task;
 use omo_plan::run::state::RunState;
 
-pub use end::{finished, finished_block};
-pub use progress::{iteration_line, progress, retry_lines};
+pub use end::{final_report, final_report_block};
+pub use progress::{progress_screen, retry_lines, round_line};
 pub use start::start_screen;
 
 use words::is_verification;

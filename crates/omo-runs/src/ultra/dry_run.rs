@@ -7,13 +7,13 @@ use omo_core::messages::checks::inline_code;
 use omo_core::messages::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
-use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, sessions};
+use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, session_groups};
 use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};
 use omo_plan::ultra_run::billing::BillingFacts;
 use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity};
 use omo_plan::ultra_run::strategy;
 
-use super::{COMMAND, RunScope, clause, file_name};
+use super::{COMMAND, RunScope, file_name, on_failure_word};
 use crate::task_session::report::table::{cell, code_cell, table};
 
 /// What is known beside the plan.
@@ -28,21 +28,21 @@ pub struct DryRunFacts {
 }
 
 /// The report of a dry run.
-pub fn dry_run(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
-    let units = strategy::units(plan, asked.part);
+pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
+    let units = strategy::selected_tasks(plan, asked.selection);
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
     let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), units.len());
-    let _ = write!(text, "### Step Validation\n\n{}", steps(plan, &units));
-    let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.unit.is_none()).collect();
+    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &units));
+    let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.task.is_none()).collect();
     for found in &others {
         let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
     }
     text += if others.is_empty() { "" } else { "\n" };
     text += &files(&units, facts);
     text += &conditions(plan);
-    text += &preview(plan, asked, facts);
+    text += &execution_preview(plan, asked, facts);
     text += &findings(facts);
-    let issues = issues(plan, &units, facts);
+    let issues = count_issues(plan, &units, facts);
     let verdict = match issues {
         0 => "READY".to_owned(),
         1 => "NEEDS ATTENTION — 1 issue found".to_owned(),
@@ -54,16 +54,16 @@ pub fn dry_run(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
 
 /// Whether a plan can be run as it is: the verdict of the report.
 pub fn is_ready(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> bool {
-    issues(plan, &strategy::units(plan, asked.part), facts) == 0
+    count_issues(plan, &strategy::selected_tasks(plan, asked.selection), facts) == 0
 }
 
 /// How much the user should look at before the plan is run.
-fn issues(plan: &Plan, units: &[&Task], facts: &DryRunFacts) -> usize {
-    let of_part = |found: &&Diagnostic| found.unit.as_ref().is_none_or(|id| units.iter().any(|unit| unit.id == *id));
+fn count_issues(plan: &Plan, units: &[&Task], facts: &DryRunFacts) -> usize {
+    let of_part = |found: &&Diagnostic| found.task.as_ref().is_none_or(|id| units.iter().any(|unit| unit.id == *id));
     let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();
     let missing = units.iter().flat_map(|unit| &unit.files).filter(|file| is_missing(file.action, &file.path, facts));
     let missing: BTreeSet<&str> = missing.map(|file| file.path.as_str()).collect();
-    let stops = facts.findings.iter().filter(|finding| finding.weight == PreflightSeverity::Stop).count();
+    let stops = facts.findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).count();
     wrong + missing.len() + stops
 }
 
@@ -71,17 +71,17 @@ fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
     matches!(action, FileAction::Modify | FileAction::Delete) && !facts.existing.contains(path)
 }
 
-fn steps(plan: &Plan, units: &[&Task]) -> String {
+fn task_table(plan: &Plan, units: &[&Task]) -> String {
     let none = || "—".to_owned();
     let row = |unit: &&Task| {
-        let found = plan.diagnostics.iter().filter(|found| found.unit.as_ref() == Some(&unit.id));
+        let found = plan.diagnostics.iter().filter(|found| found.task.as_ref() == Some(&unit.id));
         let found: Vec<String> = found.map(|found| found.text.clone()).collect();
         let checks: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
         [
             unit.id.clone(),
             cell(&unit.title, 60),
             if checks.is_empty() { none() } else { code_cell(&checks.join("; "), 60) },
-            clause(unit.on_failure).to_owned(),
+            on_failure_word(unit.on_failure).to_owned(),
             unit.commit.as_ref().map_or_else(none, |commit| cell(&commit.message, 60)),
             if found.is_empty() { "none".to_owned() } else { cell(&found.join("; "), 200) },
         ]
@@ -129,32 +129,32 @@ fn conditions(plan: &Plan) -> String {
 }
 
 /// The sessions that would be started.
-fn preview(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
-    let groups: Vec<&TaskGroup> = sessions(plan).collect();
+fn execution_preview(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
+    let groups: Vec<&TaskGroup> = session_groups(plan).collect();
     if groups.is_empty() {
         return String::new();
     }
     let number = |id: &str| id.strip_prefix(SESSION_PREFIX).unwrap_or(id).to_owned();
-    let meant = strategy::groups(plan, asked.part);
+    let meant = strategy::selected_groups(plan, asked.selection);
     let shown = groups.iter().filter(|group| meant.iter().any(|known| known.id == group.id));
     let row = |group: &&TaskGroup| {
         let deps: Vec<String> = group.deps.iter().map(|id| format!("S{}", number(id))).collect();
         [
-            (group.stage + 1).to_string(),
+            (group.wave + 1).to_string(),
             format!("Session {}: {}", number(&group.id), cell(&group.title, 60)),
-            group.units.join(", "),
+            group.tasks.join(", "),
             if deps.is_empty() { "none".to_owned() } else { deps.join(", ") },
             code_cell(&format!("{COMMAND} --session {} {}", number(&group.id), plan.source.path), 160),
         ]
     };
     let rows: Vec<[String; 5]> = shown.map(row).collect();
-    let waves: BTreeSet<usize> = groups.iter().map(|group| group.stage).collect();
+    let waves: BTreeSet<usize> = groups.iter().map(|group| group.wave).collect();
     format!(
         "### Execution Preview\n\nSessions: {} across {} waves\n\n{}{}\n\n",
         groups.len(),
         waves.len(),
         table(["Wave", "Session", "Steps", "Depends on", "Command"], &rows),
-        facts.billing.line()
+        facts.billing.summary_line()
     )
 }
 

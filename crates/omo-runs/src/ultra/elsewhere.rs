@@ -8,21 +8,21 @@ use omo_plan::model::{Task, TaskGroup};
 use omo_plan::run::state::RunState;
 
 use super::brief;
-use super::lines::heading;
-use super::prompt::listed;
-use crate::engine::message;
+use super::lines::task_heading;
+use super::prompt::name_tasks;
+use crate::engine::commit_message;
 
 /// The trailer of a commit that names the run.
 pub const RUN_TRAILER: &str = "Omo-Run";
 /// The trailer of a commit that names the step.
-pub const UNIT_TRAILER: &str = "Omo-Unit";
+pub const TASK_TRAILER: &str = "Omo-Unit";
 
 /// The prompt for what is left of a group of a run, on a branch.
-pub fn prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {
-    let left = |unit: &&Task| state.units.get(&unit.id).is_none_or(|known| !known.status.is_ended());
-    let units: Vec<&Task> = group.units.iter().filter_map(|id| state.plan.unit(id)).filter(left).collect();
+pub fn remote_worker_prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {
+    let left = |unit: &&Task| state.tasks.get(&unit.id).is_none_or(|known| !known.status.is_ended());
+    let units: Vec<&Task> = group.tasks.iter().filter_map(|id| state.plan.task(id)).filter(left).collect();
     let names: Vec<&str> = units.iter().map(|unit| unit.id.as_str()).collect();
-    let (steps, title) = (listed(&names), inline_code(&group.title, 120));
+    let (steps, title) = (name_tasks(&names), inline_code(&group.title, 120));
     let mut text = format!(
         "You do session {} of a plan, `{title}`: {steps}. Nobody is at the terminal. You work in a clone of the \
 repository, on the branch `{branch}`; check it out where it is not. What you push to that branch is all that is seen of \
@@ -46,23 +46,23 @@ before it, say why, and end your turn.
         group.id
     );
     for unit in units {
-        step(&mut text, state, run, group, unit);
+        describe_task(&mut text, state, run, group, unit);
     }
     text
 }
 
-fn step(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, unit: &Task) {
-    let known = state.units.get(&unit.id);
-    let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", heading(&state.plan, unit), unit.body.trim_end());
-    brief::files(text, unit);
-    brief::fence(text, group);
+fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, unit: &Task) {
+    let known = state.tasks.get(&unit.id);
+    let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", task_heading(&state.plan, unit), unit.body.trim_end());
+    brief::describe_files(text, unit);
+    brief::describe_fence(text, group);
     brief::test_first(text, unit, known);
-    brief::verify(text, unit, known);
+    brief::describe_checks(text, unit, known);
     text.push_str("- Commit it with this message, whatever else is said above about committing:\n\n");
-    let subject = message(state, unit).unwrap_or_else(|| format!("omo: step {}", unit.id));
-    let whole = format!("{}\n\n{RUN_TRAILER}: {run}\n{UNIT_TRAILER}: {}", subject.trim_end(), unit.id);
+    let subject = commit_message(state, unit).unwrap_or_else(|| format!("omo: step {}", unit.id));
+    let whole = format!("{}\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: {}", subject.trim_end(), unit.id);
     for line in whole.lines() {
         let _ = writeln!(text, "{}", format!("      {line}").trim_end());
     }
-    brief::before(text, state, unit, known);
+    brief::describe_earlier_work(text, state, unit, known);
 }

@@ -7,13 +7,13 @@ use omo_plan::ultra_run::outcome::OutcomeSummary;
 
 /// The section of the findings; empty where there is nothing to tell.
 pub(super) fn section(state: &RunState, reached: &OutcomeSummary) -> String {
-    let known = |id: &String| state.units.get(id).map(|known| (id.clone(), known));
-    let units: Vec<(String, &TaskState)> = reached.steps.iter().filter_map(|(id, _)| known(id)).collect();
+    let known = |id: &String| state.tasks.get(id).map(|known| (id.clone(), known));
+    let units: Vec<(String, &TaskState)> = reached.tasks.iter().filter_map(|(id, _)| known(id)).collect();
     let of_steps = units.iter().flat_map(|(id, known)| {
-        let told = of_step(known).into_iter();
+        let told = task_findings(known).into_iter();
         told.map(move |line| format!("- Step {id}: {line}\n"))
     });
-    let drift = state.drift.iter().map(|(file, kept)| {
+    let drift = state.changed_files.iter().map(|(file, kept)| {
         let kept = kept.as_ref().map(|kept| format!("; that is kept in {}", sanitize(kept, 200)));
         format!("- {} was changed by something else{}\n", sanitize(file, 200), kept.unwrap_or_default())
     });
@@ -21,17 +21,17 @@ pub(super) fn section(state: &RunState, reached: &OutcomeSummary) -> String {
     if lines.is_empty() { String::new() } else { format!("### Findings\n\n{}\n", lines.concat()) }
 }
 
-fn of_step(known: &TaskState) -> Vec<String> {
+fn task_findings(known: &TaskState) -> Vec<String> {
     let mut lines = Vec::new();
-    let outside = known.end.as_ref().map(|end| end.out_of_scope.join(", ")).filter(|files| !files.is_empty());
+    let outside = known.last_end.as_ref().map(|end| end.out_of_scope.join(", ")).filter(|files| !files.is_empty());
     if let Some(files) = outside {
         lines.push(format!("changed what it does not name, which is in no commit of it: {}", sanitize(&files, 400)));
     }
     if known.is_to_restore {
         lines.push("its changes are taken back before anything else is begun in its work tree".to_owned());
     }
-    if !known.left.is_empty() {
-        lines.push(format!("could not be taken back: {}", sanitize(&known.left.join("; "), 400)));
+    if !known.not_restored.is_empty() {
+        lines.push(format!("could not be taken back: {}", sanitize(&known.not_restored.join("; "), 400)));
     }
     lines
 }

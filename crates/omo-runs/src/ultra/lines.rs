@@ -8,16 +8,16 @@ use omo_plan::model::{OnFailure, Plan, Task};
 use omo_plan::run::event::EventKind;
 
 use super::brief::OUTPUT_LINES;
-use super::short;
+use super::short_commit;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
-pub fn heading(plan: &Plan, unit: &Task) -> String {
-    format!("--- Step {}/{}: {} ---", unit.id, plan.units.len(), sanitize(&unit.title, 120))
+pub fn task_heading(plan: &Plan, unit: &Task) -> String {
+    format!("--- Step {}/{}: {} ---", unit.id, plan.tasks.len(), sanitize(&unit.title, 120))
 }
 
 /// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
 /// printed.
-pub fn verified(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
+pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
     let word = if outcome.is_green() { "PASS" } else { "FAIL" };
     let end = match outcome.exit {
         Some(exit) => format!("exit code {exit}"),
@@ -39,39 +39,44 @@ pub fn verified(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
 }
 
 /// The line for an event; `None` where it is about no step, or not worth a line.
-pub fn line(plan: &Plan, what: &EventKind) -> Option<String> {
+pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
     match what {
-        EventKind::UnitStarted { unit, attempt: 1, .. } => Some(heading(plan, plan.unit(unit)?)),
-        EventKind::UnitPassed { unit, end } => {
-            let commit = end.commit.as_deref().map(|commit| format!(" (committed: {})", sanitize(short(commit), 12)));
+        EventKind::TaskStarted { task: unit, attempt: 1, .. } => Some(task_heading(plan, plan.task(unit)?)),
+        EventKind::TaskPassed { task: unit, end } => {
+            let commit =
+                end.commit.as_deref().map(|commit| format!(" (committed: {})", sanitize(short_commit(commit), 12)));
             Some(format!("Step {unit}: PASS{}", commit.unwrap_or_default()))
         }
-        EventKind::UnitFailed { unit, is_final: false, end } => {
-            let most = plan.unit(unit)?.attempts_max;
+        EventKind::TaskFailed { task: unit, is_final: false, end } => {
+            let most = plan.task(unit)?.max_attempts;
             Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
         }
-        EventKind::UnitFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
+        EventKind::TaskFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
             Some(sanitize(&end.evidence, 300))
         }
-        EventKind::UnitFailed { unit, end, .. } => Some(match plan.unit(unit)?.on_failure {
+        EventKind::TaskFailed { task: unit, end, .. } => Some(match plan.task(unit)?.on_failure {
             OnFailure::Escalate => format!("Step {unit}: ESCALATED — requires human judgment"),
             // That it was left out follows.
             OnFailure::Skip => return None,
             _ => format!("Step {unit}: FAIL after {} attempts", end.attempt),
         }),
-        EventKind::UnitSkipped { unit, .. } => Some(match plan.unit(unit)?.on_failure {
+        EventKind::TaskSkipped { task: unit, .. } => Some(match plan.task(unit)?.on_failure {
             OnFailure::Skip => format!("Step {unit}: SKIPPED (non-critical per plan)"),
             _ => format!("Step {unit}: SKIPPED"),
         }),
-        EventKind::UnitUnverified { unit, .. } => Some(format!("Step {unit}: UNVERIFIED (the plan names no check)")),
-        EventKind::UnitRestored { unit, left } if left.is_empty() => {
+        EventKind::TaskUnverified { task: unit, .. } => {
+            Some(format!("Step {unit}: UNVERIFIED (the plan names no check)"))
+        }
+        EventKind::TaskRestored { task: unit, not_restored: left } if left.is_empty() => {
             Some(format!("Step {unit}: its changes are taken back"))
         }
-        EventKind::UnitRestored { unit, left } => {
+        EventKind::TaskRestored { task: unit, not_restored: left } => {
             let left = sanitize(&left.join("; "), 400);
             Some(format!("Step {unit}: its changes are taken back, but for: {left}"))
         }
-        EventKind::UnitHeld { unit, why, .. } => Some(format!("Step {unit}: given back: {}", sanitize(why, 200))),
+        EventKind::TaskHeld { task: unit, reason: why, .. } => {
+            Some(format!("Step {unit}: given back: {}", sanitize(why, 200)))
+        }
         _ => None,
     }
 }

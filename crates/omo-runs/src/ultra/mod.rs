@@ -23,32 +23,32 @@ pub use omo_plan::ultra_run::asked::RunScope;
 pub const COMMAND: &str = "/omo:execute-local";
 
 /// Whether a run is one of an ultraplan or a session spec: of steps, which are committed and taken back.
-pub fn is_one(state: &RunState) -> bool {
+pub fn is_ultraplan(state: &RunState) -> bool {
     matches!(state.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
 }
 
 /// How much of a plan a run was asked for: all of it, where nothing else was said.
-pub fn asked(state: &RunState) -> RunScope {
-    state.asked.unwrap_or(RunScope {
+pub fn scope_of(state: &RunState) -> RunScope {
+    state.scope.unwrap_or(RunScope {
         mode: RunMode::Execute,
-        part: PlanSelection::Whole,
+        selection: PlanSelection::Whole,
         is_foreground: false,
-        steps_of_whole: None,
+        total_tasks: None,
     })
 }
 
 /// Where the progress file of a run is, from the project's top.
 pub fn progress_path(state: &RunState) -> String {
-    progress::path(&state.plan.source.path, asked(state).part)
+    progress::progress_file_path(&state.plan.source.path, scope_of(state).selection)
 }
 
 /// Whether a file is one that omo writes for people beside a plan, of whichever run: no step has changed it.
-pub fn is_own_file(path: &str) -> bool {
-    file_name(path).starts_with(progress::PREFIX)
+pub fn is_progress_file(path: &str) -> bool {
+    file_name(path).starts_with(progress::FILE_PREFIX)
 }
 
 /// The word of what happens on a failure.
-fn clause(on_failure: OnFailure) -> &'static str {
+fn on_failure_word(on_failure: OnFailure) -> &'static str {
     match on_failure {
         OnFailure::Revert => "revert",
         OnFailure::Retry => "retry",
@@ -64,6 +64,6 @@ pub(crate) fn file_name(path: &str) -> &str {
 }
 
 /// The first letters of a commit's id, as people know it.
-pub fn short(commit: &str) -> &str {
+pub fn short_commit(commit: &str) -> &str {
     commit.get(..7).unwrap_or(commit)
 }

@@ -15,12 +15,12 @@ use super::{RunScope, file_name};
 const ERROR_CHARS: usize = 1_000;
 
 /// What the name of every such file begins with.
-pub(super) const PREFIX: &str = ".ultraexecute-progress-";
+pub(super) const FILE_PREFIX: &str = ".ultraexecute-progress-";
 /// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
-pub const HIDDEN: &str = "*.ultraexecute-progress-*";
+pub const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
 
 /// The file of a plan, beside it; a session that runs by itself has one of its own.
-pub fn path(plan: &str, part: PlanSelection) -> String {
+pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {
     let name = file_name(plan);
     let folder = plan.strip_suffix(name).unwrap_or_default();
     let slug = name.rsplit_once('.').map_or(name, |(slug, _)| if slug.is_empty() { name } else { slug });
@@ -28,7 +28,7 @@ pub fn path(plan: &str, part: PlanSelection) -> String {
         PlanSelection::Session(number) => format!("-session-{number}"),
         PlanSelection::Whole | PlanSelection::Step(_) => String::new(),
     };
-    format!("{folder}{PREFIX}{slug}{session}.json")
+    format!("{folder}{FILE_PREFIX}{slug}{session}.json")
 }
 
 /// What stands in the file.
@@ -87,10 +87,10 @@ fn as_map<S: Serializer>(steps: &[(String, ProgressStep)], serializer: S) -> Res
 }
 
 /// Where a run stands.
-pub fn progress(state: &RunState, asked: RunScope) -> ProgressFile {
-    let reached = OutcomeSummary::of(state, asked.part);
+pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
+    let reached = OutcomeSummary::for_run(state, asked.selection);
     let is_over = state.phase != RunPhase::Executing;
-    let has_begun = state.units.values().any(|unit| unit.attempts > 0);
+    let has_begun = state.tasks.values().any(|unit| unit.attempts > 0);
     let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
     let is_one_session = state.plan.dialect.rules().is_one_session();
     let is_waiting = reached.outcome == PlanOutcome::Stopped && state.open_question().is_some();
@@ -100,7 +100,7 @@ pub fn progress(state: &RunState, asked: RunScope) -> ProgressFile {
         (RunPhase::Ended { .. }, PlanOutcome::Failed) => "failed",
         (RunPhase::Executing | RunPhase::Cancelled { .. } | RunPhase::Ended { .. }, _) => "stopped",
     };
-    let step = |(id, status): &(String, ReportedStatus)| (id.clone(), step(state.units.get(id), *status));
+    let step = |(id, status): &(String, ReportedStatus)| (id.clone(), progress_step(state.tasks.get(id), *status));
     ProgressFile {
         schema_version: "1",
         plan: state.plan.source.path.clone(),
@@ -108,41 +108,41 @@ pub fn progress(state: &RunState, asked: RunScope) -> ProgressFile {
         started_at: state.opened_at,
         updated_at: state.updated_at,
         mode: asked.mode.word(),
-        total_steps: if matches!(asked.part, PlanSelection::Step(_)) {
-            reached.steps.len()
+        total_steps: if matches!(asked.selection, PlanSelection::Step(_)) {
+            reached.tasks.len()
         } else {
             reached.counts.total
         },
-        current_step: current(state, &reached),
+        current_step: current_step(state, &reached),
         status,
-        steps: reached.steps.iter().map(step).collect(),
+        steps: reached.tasks.iter().map(step).collect(),
         // No step is begun before it was.
         entry_condition_checked: is_one_session && has_entry && has_begun,
-        exit_condition_checked: is_one_session && reached.closing == FinalChecksResult::Pass,
-        summary: (is_over || is_waiting).then(|| reached.words(state.plan.dialect)),
+        exit_condition_checked: is_one_session && reached.final_checks == FinalChecksResult::Pass,
+        summary: (is_over || is_waiting).then(|| reached.describe(state.plan.dialect)),
     }
 }
 
-fn step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressStep {
+fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressStep {
     let passed = status == ReportedStatus::Passed;
-    let end = known.and_then(|known| known.end.as_ref());
-    let why = known.and_then(|known| known.why.as_ref());
+    let end = known.and_then(|known| known.last_end.as_ref());
+    let why = known.and_then(|known| known.reason.as_ref());
     let error = why.or(end.map(|end| &end.evidence)).filter(|_| !passed && status != ReportedStatus::Running);
     ProgressStep {
         status,
         attempts: known.map_or(0, |known| known.attempts),
         error: error.map(|error| sanitize(error, ERROR_CHARS)),
-        completed_at: known.and_then(|known| known.at).filter(|_| passed),
+        completed_at: known.and_then(|known| known.updated_at).filter(|_| passed),
         commit: end.and_then(|end| end.commit.clone()).filter(|_| passed),
     }
 }
 
 /// The number of the step that is worked on, or that something last happened to; 0 where none was begun.
-fn current(state: &RunState, reached: &OutcomeSummary) -> u64 {
-    let running = reached.steps.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
-    let begun = reached.steps.iter().filter_map(|(id, _)| {
-        let known = state.units.get(id).filter(|known| known.attempts > 0)?;
-        Some((known.at, id))
+fn current_step(state: &RunState, reached: &OutcomeSummary) -> u64 {
+    let running = reached.tasks.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
+    let begun = reached.tasks.iter().filter_map(|(id, _)| {
+        let known = state.tasks.get(id).filter(|known| known.attempts > 0)?;
+        Some((known.updated_at, id))
     });
     let last = begun.max_by_key(|(at, _)| *at).map(|(_, id)| id);
     running.or(last).and_then(|id| id.parse().ok()).unwrap_or_default()

@@ -10,27 +10,27 @@ use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::{GroupState, GroupStatus, ParallelState};
 use omo_plan::run::state::RunState;
 
-use super::short;
+use super::short_commit;
 use crate::apart::INTEGRATED;
-use crate::apart::view::dollars;
+use crate::apart::view::format_dollars;
 use crate::task_session::report::table::{cell, table};
 
 /// The section of the sessions; empty for a run without any.
-pub(super) fn section(state: &RunState) -> String {
-    let Some(apart) = &state.apart else { return String::new() };
+pub(super) fn workers_section(state: &RunState) -> String {
+    let Some(apart) = &state.parallel else { return String::new() };
     let rows: Vec<[String; 6]> =
         state.plan.groups.iter().map(|group| row(group, apart.groups.get(&group.id))).collect();
     let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
     let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
-    text += &branch(apart);
+    text += &user_branch_text(apart);
     let total = apart.cost_micros();
     if total > 0 {
-        let _ = writeln!(text, "- Cost: {} in total, as far as the clients said", dollars(total));
+        let _ = writeln!(text, "- Cost: {} in total, as far as the clients said", format_dollars(total));
     }
     for group in &state.plan.groups {
         let Some(known) = apart.groups.get(&group.id) else { continue };
-        for line in told(&group.id, known) {
-            let _ = writeln!(text, "- {}: {line}", name(group));
+        for line in worker_notes(&group.id, known) {
+            let _ = writeln!(text, "- {}: {line}", worker_name(group));
         }
     }
     text + "\n"
@@ -39,19 +39,19 @@ pub(super) fn section(state: &RunState) -> String {
 fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);
-    let titled = if title.is_empty() { name(group) } else { format!("{}: {title}", name(group)) };
+    let titled = if title.is_empty() { worker_name(group) } else { format!("{}: {title}", worker_name(group)) };
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     [
-        (group.stage + 1).to_string(),
+        (group.wave + 1).to_string(),
         cell(&titled, 80),
-        cell(&group.units.join(", "), 60),
-        known.map_or("not started", |known| word(known.status)).to_owned(),
+        cell(&group.tasks.join(", "), 60),
+        known.map_or("not started", |known| status_word(known.status)).to_owned(),
         known.map_or_else(none, |known| cell(&known.branch, 80)),
-        cost.map_or_else(none, dollars),
+        cost.map_or_else(none, format_dollars),
     ]
 }
 
-fn word(status: GroupStatus) -> &'static str {
+fn status_word(status: GroupStatus) -> &'static str {
     match status {
         GroupStatus::Ready => "not finished",
         GroupStatus::Running => "running",
@@ -63,19 +63,27 @@ fn word(status: GroupStatus) -> &'static str {
 }
 
 /// Where the user's branch is.
-fn branch(apart: &ParallelState) -> String {
-    let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
+fn user_branch_text(apart: &ParallelState) -> String {
+    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
     let name =
         if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
     let mut text = match (&apart.landed, &apart.landed_before) {
-        (Some((from, to)), _) if from == to => return format!("- {name} has all of it already, at {}\n", cut(to)),
-        (Some((from, to)), _) => return format!("- {name} moved from {} to {}\n", cut(from), cut(to)),
+        (Some((from, to)), _) if from == to => {
+            return format!("- {name} has all of it already, at {}\n", short_commit_code(to));
+        }
+        (Some((from, to)), _) => {
+            return format!("- {name} moved from {} to {}\n", short_commit_code(from), short_commit_code(to));
+        }
         (None, Some((from, to))) => {
-            format!("- {name} moved from {} to {} before; nothing of what followed is in it\n", cut(from), cut(to))
+            format!(
+                "- {name} moved from {} to {} before; nothing of what followed is in it\n",
+                short_commit_code(from),
+                short_commit_code(to)
+            )
         }
         (None, None) => format!("- {name} was not moved: nothing of this is in it\n"),
     };
-    if let Some(why) = &apart.land_refused {
+    if let Some(why) = &apart.landing_refusal {
         let _ = writeln!(text, "- It could not move: {}", sanitize(why, 300));
     }
     if apart.tip != apart.base
@@ -83,28 +91,28 @@ fn branch(apart: &ParallelState) -> String {
         && let Some(run) = apart.groups.values().find_map(|known| run_of(&known.branch))
     {
         let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
-        let _ = writeln!(text, "- What was merged so far is kept: {}", rescued(INTEGRATED, &reference));
+        let _ = writeln!(text, "- What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference));
     }
     text
 }
 
 /// The lines about one session that stand below its row.
-fn told(id: &str, known: &GroupState) -> Vec<String> {
+fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
     let mut lines = Vec::new();
-    let why = known.why.as_deref().map(|why| sanitize(why, 300));
+    let why = known.reason.as_deref().map(|why| sanitize(why, 300));
     match (known.status, why) {
         (GroupStatus::InConflict, Some(files)) => lines.push(format!("conflicts with what was merged before: {files}")),
         (GroupStatus::Failed, Some(why)) => lines.push(why),
         _ => {}
     }
-    if let Some(why) = &known.stuck {
+    if let Some(why) = &known.stuck_reason {
         lines.push(format!("it could not go on by itself: {}", sanitize(why, 300)));
     }
-    if let Some(why) = &known.left {
+    if let Some(why) = &known.leftover_reason {
         lines.push(format!("something of it is left: {}", sanitize(why, 300)));
     }
-    if let Some(kept) = &known.kept {
-        lines.push(format!("what it did is in no branch of yours; to have it: {}", rescued(id, kept)));
+    if let Some(kept) = &known.rescue_ref {
+        lines.push(format!("what it did is in no branch of yours; to have it: {}", recovery_command(id, kept)));
     } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }
@@ -112,7 +120,7 @@ fn told(id: &str, known: &GroupState) -> Vec<String> {
 }
 
 /// The command that makes a branch of what a reference keeps, each of its own.
-fn rescued(what: &str, reference: &str) -> String {
+fn recovery_command(what: &str, reference: &str) -> String {
     format!("`git branch rescued-{} {}`", inline_code(what, 60), inline_code(reference, 200))
 }
 
@@ -121,10 +129,10 @@ fn run_of(branch: &str) -> Option<&str> {
     branch.strip_prefix("omo/")?.split('/').next()
 }
 
-fn name(group: &TaskGroup) -> String {
+fn worker_name(group: &TaskGroup) -> String {
     format!("Session {}", sanitize(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
 }
 
-fn cut(commit: &str) -> String {
-    sanitize(short(commit), 12)
+fn short_commit_code(commit: &str) -> String {
+    sanitize(short_commit(commit), 12)
 }

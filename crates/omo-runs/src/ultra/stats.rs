@@ -11,7 +11,7 @@ const ROTATE_AT: u64 = 16 * 1024 * 1024;
 
 /// Adds the line of a run, with its end, to [`STATS_FILE`] in a folder. A failure is ignored: statistics hold up no
 /// run.
-pub fn append(folder: &Path, line: &str) {
+pub fn append_stats(folder: &Path, line: &str) {
     // In one write: several runs may end at the same time.
     if let Ok(Some(folder)) = GuardedFolder::open_below(folder, &[]) {
         let _ = folder.append(STATS_FILE, line.as_bytes(), ROTATE_AT);

@@ -48,8 +48,8 @@ struct Block {
 }
 
 /// What a run came to, for a machine.
-pub fn summary(state: &RunState, asked: RunScope) -> RunSummary {
-    let reached = OutcomeSummary::of(state, asked.part);
+pub fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
+    let reached = OutcomeSummary::for_run(state, asked.selection);
     let counts = reached.counts;
     RunSummary {
         plan: state.plan.source.path.clone(),
@@ -63,13 +63,13 @@ pub fn summary(state: &RunState, asked: RunScope) -> RunSummary {
         steps_not_reached: counts.not_reached,
         failed_at_step: reached.failed_at.as_ref().and_then(|id| id.parse().ok()),
         exit_condition: reached.exit_condition(state.plan.dialect),
-        progress_file: progress::path(&state.plan.source.path, asked.part),
+        progress_file: progress::progress_file_path(&state.plan.source.path, asked.selection),
     }
 }
 
 /// The block as JSON, whose one key is what it is found by.
-pub fn block(state: &RunState, asked: RunScope) -> String {
-    serde_json::to_string_pretty(&Block { ultraexecute_summary: summary(state, asked) }).unwrap_or_default()
+pub fn summary_block(state: &RunState, asked: RunScope) -> String {
+    serde_json::to_string_pretty(&Block { ultraexecute_summary: run_summary(state, asked) }).unwrap_or_default()
 }
 
 /// The file of statistics in the plugin's folder of data.
@@ -91,7 +91,7 @@ struct Stats<'a> {
 
 /// The line of a run in [`STATS_FILE`], with its end.
 pub fn stats_line(state: &RunState, asked: RunScope, now: Timestamp) -> String {
-    let summary = summary(state, asked);
+    let summary = run_summary(state, asked);
     let line = Stats {
         ts: now,
         plan: file_name(&summary.plan),

@@ -2,16 +2,16 @@
 //! did not write is noticed.
 
 #[cfg(test)]
-mod hostile;
-#[cfg(test)]
-mod life;
-#[cfg(test)]
-mod places;
+mod hostile_ledgers;
 #[cfg(test)]
 mod projections;
 #[cfg(test)]
+mod run_lab;
+#[cfg(test)]
+mod run_lifecycle;
+#[cfg(test)]
+mod run_locations;
+#[cfg(test)]
 mod snapshots;
 #[cfg(test)]
-mod stage;
-#[cfg(test)]
-mod torn;
+mod torn_writes;

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, RunState};
-use omo_runs::dev_workflow::{CHECKPOINT, REPORT};
-use omo_runs::projection::{FileDrift, Projection, ProjectionError, memory};
+use omo_runs::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
+use omo_runs::projection::{FileDrift, Projection, ProjectionError, memory_path};
 use omo_runs::{Run, TransactError};
 
-use crate::stage::{Stage, add};
+use crate::run_lab::{Stage, add_events};
 
 fn write(stage: &Stage, run: &Run, now: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
-    let memory = memory(&stage.runs().path(), &stage.project());
+    let memory = memory_path(&stage.runs().path(), &stage.project());
     Projection::new(&stage.project(), &memory, run.id()).write(now)
 }
 
 fn is_last(stage: &Stage, run: &Run) -> Result<bool, ProjectionError> {
-    let memory = memory(&stage.runs().path(), &stage.project());
+    let memory = memory_path(&stage.runs().path(), &stage.project());
     Projection::new(&stage.project(), &memory, run.id()).is_last()
 }
 
@@ -32,7 +32,7 @@ fn kept(path: &str, number: u32) -> FileDrift {
 
 /// The run after one more event, in batches of another size, so that the files say something else.
 fn later(run: &Run, name: &str) -> Result<RunState, TransactError> {
-    let mut state = add(run, &[name])?;
+    let mut state = add_events(run, &[name])?;
     state.plan.policy.batch_size += u32::try_from(state.seq).unwrap_or(0);
     Ok(state)
 }
@@ -42,14 +42,14 @@ fn what_something_else_wrote_is_kept_once_whatever_its_bytes() {
     let stage = Stage::new();
     let run = stage.run();
     assert_eq!(write(&stage, &run, &later(&run, "a").unwrap()).unwrap(), []);
-    fs::write(file(&stage, CHECKPOINT), b"\xff mine").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "b").unwrap()).unwrap(), [kept(CHECKPOINT, 1)]);
-    assert_eq!(fs::read(file(&stage, &format!("{CHECKPOINT}.edited-1"))).unwrap(), b"\xff mine");
+    fs::write(file(&stage, CHECKPOINT_PATH), b"\xff mine").unwrap();
+    assert_eq!(write(&stage, &run, &later(&run, "b").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
+    assert_eq!(fs::read(file(&stage, &format!("{CHECKPOINT_PATH}.edited-1"))).unwrap(), b"\xff mine");
     // The same once more is there already; something else gets another name.
-    fs::write(file(&stage, CHECKPOINT), b"\xff mine").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "c").unwrap()).unwrap(), [kept(CHECKPOINT, 1)]);
-    fs::write(file(&stage, CHECKPOINT), "other").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "d").unwrap()).unwrap(), [kept(CHECKPOINT, 2)]);
+    fs::write(file(&stage, CHECKPOINT_PATH), b"\xff mine").unwrap();
+    assert_eq!(write(&stage, &run, &later(&run, "c").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
+    fs::write(file(&stage, CHECKPOINT_PATH), "other").unwrap();
+    assert_eq!(write(&stage, &run, &later(&run, "d").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 2)]);
     assert_eq!(write(&stage, &run, &later(&run, "e").unwrap()).unwrap(), []);
 }
 
@@ -59,9 +59,9 @@ fn an_older_state_is_not_written_over_a_newer_one() {
     let run = stage.run();
     let (old, new) = (later(&run, "a").unwrap(), later(&run, "b").unwrap());
     write(&stage, &run, &new).unwrap();
-    let text = fs::read(file(&stage, CHECKPOINT)).unwrap();
+    let text = fs::read(file(&stage, CHECKPOINT_PATH)).unwrap();
     assert_eq!(write(&stage, &run, &old).unwrap(), []);
-    assert_eq!(fs::read(file(&stage, CHECKPOINT)).unwrap(), text);
+    assert_eq!(fs::read(file(&stage, CHECKPOINT_PATH)).unwrap(), text);
 }
 
 #[test]
@@ -77,9 +77,9 @@ fn the_next_run_takes_over_what_the_one_before_wrote_and_that_one_knows() {
 #[test]
 fn each_work_tree_has_a_memory_of_its_own() {
     let (runs, one, other) = (Path::new("runs"), Path::new("/a"), Path::new("/b"));
-    assert_ne!(memory(runs, one), memory(runs, other));
-    assert_eq!(memory(runs, one), memory(runs, one));
-    assert_eq!(memory(runs, one).parent(), Some(runs));
+    assert_ne!(memory_path(runs, one), memory_path(runs, other));
+    assert_eq!(memory_path(runs, one), memory_path(runs, one));
+    assert_eq!(memory_path(runs, one).parent(), Some(runs));
 }
 
 #[test]
@@ -87,9 +87,9 @@ fn a_memory_that_is_none_keeps_whatever_is_there() {
     let stage = Stage::new();
     let run = stage.run();
     write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
-    fs::write(memory(&stage.runs().path(), &stage.project()), "{").unwrap();
+    fs::write(memory_path(&stage.runs().path(), &stage.project()), "{").unwrap();
     let drifts = write(&stage, &run, &later(&run, "b").unwrap()).unwrap();
-    assert!(drifts.contains(&kept(CHECKPOINT, 1)), "{drifts:?}");
+    assert!(drifts.contains(&kept(CHECKPOINT_PATH, 1)), "{drifts:?}");
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn a_memory_that_cannot_be_read_is_said_and_nothing_is_written() {
     let run = stage.run();
     write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
     let (before, memory) =
-        (fs::read(file(&stage, CHECKPOINT)).unwrap(), memory(&stage.runs().path(), &stage.project()));
+        (fs::read(file(&stage, CHECKPOINT_PATH)).unwrap(), memory_path(&stage.runs().path(), &stage.project()));
     fs::remove_file(&memory).unwrap();
     fs::create_dir(&memory).unwrap();
     assert!(Projection::new(&stage.project(), &memory, run.id()).write(&later(&run, "b").unwrap()).is_err());
-    assert_eq!(fs::read(file(&stage, CHECKPOINT)).unwrap(), before);
-    assert!(!file(&stage, &format!("{CHECKPOINT}.edited-1")).exists());
+    assert_eq!(fs::read(file(&stage, CHECKPOINT_PATH)).unwrap(), before);
+    assert!(!file(&stage, &format!("{CHECKPOINT_PATH}.edited-1")).exists());
 }
 
 #[test]
@@ -111,13 +111,13 @@ fn the_section_of_another_plan_stays_and_the_checkpoint_goes_with_the_end() {
     let stage = Stage::new();
     let run = stage.run();
     let mine = b"## Execution Report\r\n\r\n**Plan:** docs/other.md\r\n\xff\r\n";
-    fs::create_dir_all(file(&stage, REPORT).parent().unwrap()).unwrap();
-    fs::write(file(&stage, REPORT), mine).unwrap();
+    fs::create_dir_all(file(&stage, REPORT_PATH).parent().unwrap()).unwrap();
+    fs::write(file(&stage, REPORT_PATH), mine).unwrap();
     write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
     let mut ended = later(&run, "b").unwrap();
     ended.phase = RunPhase::Ended { result: RunResult::Complete };
     assert_eq!(write(&stage, &run, &ended).unwrap(), []);
-    let report = fs::read(file(&stage, REPORT)).unwrap();
+    let report = fs::read(file(&stage, REPORT_PATH)).unwrap();
     assert!(report.starts_with(mine) && String::from_utf8_lossy(&report).contains("**Status:** complete"));
-    assert!(!file(&stage, CHECKPOINT).exists());
+    assert!(!file(&stage, CHECKPOINT_PATH).exists());
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::stage::{Stage, add, added, ledger};
+use crate::run_lab::{Stage, add_events, added_events, ledger};
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| number.to_string()).collect()
@@ -14,22 +14,22 @@ fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
     let run = scene.run_with(62);
     let snapshot = run.folder().join("snapshot.json");
     assert!(!snapshot.exists());
-    add(&run, &["62"]).unwrap();
+    add_events(&run, &["62"]).unwrap();
     assert!(snapshot.exists());
     let first = fs::read(&snapshot).unwrap();
     for number in 63..150 {
-        add(&run, &[&number.to_string()]).unwrap();
+        add_events(&run, &[&number.to_string()]).unwrap();
         let with = run.state().unwrap();
         let kept = fs::read(&snapshot).unwrap();
         fs::remove_file(&snapshot).unwrap();
         assert_eq!(run.state().unwrap(), with);
         fs::write(&snapshot, kept).unwrap();
     }
-    assert_eq!(added(&run.state().unwrap()), names(150));
+    assert_eq!(added_events(&run.state().unwrap()), names(150));
     assert_ne!(fs::read(&snapshot).unwrap(), first, "the next one was never written");
     // An old one serves as well.
     fs::write(&snapshot, first).unwrap();
-    assert_eq!(added(&run.state().unwrap()), names(150));
+    assert_eq!(added_events(&run.state().unwrap()), names(150));
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn a_snapshot_is_really_used() {
     // What it covers is not read again: a line that was changed there is not noticed by whoever uses it.
     let text = fs::read_to_string(ledger(&run)).unwrap();
     fs::write(ledger(&run), text.replacen("\"file\":\"3\"", "\"file\":\"4\"", 1)).unwrap();
-    assert_eq!(added(&run.state().unwrap()), names(70));
+    assert_eq!(added_events(&run.state().unwrap()), names(70));
     assert!(run.events().is_err(), "whoever reads all of it notices");
 }
 
@@ -56,22 +56,22 @@ fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
     let strangers = fs::read(other.folder().join("snapshot.json")).unwrap();
     for bad in [forged.into_bytes(), strangers, Vec::new(), good[..good.len() - 1].to_vec(), vec![b'['; 100_000]] {
         fs::write(&snapshot, bad).unwrap();
-        assert_eq!(added(&run.state().unwrap()), names(70));
+        assert_eq!(added_events(&run.state().unwrap()), names(70));
     }
     // Ahead of the ledger, as in a copy that was put back.
     fs::write(&snapshot, &good).unwrap();
     let text = fs::read_to_string(ledger(&run)).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     fs::write(ledger(&run), lines[..41].concat()).unwrap();
-    assert_eq!(added(&run.state().unwrap()), names(40));
+    assert_eq!(added_events(&run.state().unwrap()), names(40));
     // And not ahead any more, when other things have happened since: its place is in the middle of a line.
     let long: Vec<String> = (0..20).map(|number| format!("{}{number}", "x".repeat(500))).collect();
     for name in &long {
-        add(&run, &[name]).unwrap();
+        add_events(&run, &[name]).unwrap();
     }
     assert_eq!(fs::read(&snapshot).unwrap(), good);
     assert!(fs::metadata(ledger(&run)).unwrap().len() > text.len() as u64);
-    assert_eq!(added(&run.state().unwrap()), [names(40), long].concat());
+    assert_eq!(added_events(&run.state().unwrap()), [names(40), long].concat());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn where_no_snapshot_can_be_kept_the_run_goes_on() {
     let run = scene.run();
     fs::create_dir(run.folder().join("snapshot.json")).unwrap();
     for number in 0..70 {
-        add(&run, &[&number.to_string()]).unwrap();
+        add_events(&run, &[&number.to_string()]).unwrap();
     }
-    assert_eq!(added(&run.state().unwrap()), names(70));
+    assert_eq!(added_events(&run.state().unwrap()), names(70));
 }

@@ -7,9 +7,9 @@
     reason = "a test's helpers fail as a test does"
 )]
 
-mod briefs;
-mod ends;
-mod hostile;
-mod kit;
+mod final_reports;
+mod hostile_texts;
 mod markdown;
+mod sample_runs;
 mod screens;
+mod worker_briefs;

@@ -2,11 +2,11 @@
 
 use omo_plan::run::state::TaskStatus;
 use omo_plan::task_session::TaskListPhase;
-use omo_runs::task_session::render::phase;
-use omo_runs::task_session::report::{iteration_line, progress, retry_lines, start_screen};
+use omo_runs::task_session::render::phase_of_run;
+use omo_runs::task_session::report::{progress_screen, retry_lines, round_line, start_screen};
 use omo_testkit::plans::time;
 
-use crate::kit::{begin, claim, fail, known, pass, shown, small};
+use crate::sample_runs::{begin, claim, fail, pass, shown, small, task_state_mut};
 
 #[test]
 fn a_run_begins_with_its_tasks_and_their_order() {
@@ -44,7 +44,7 @@ fn a_run_that_goes_on_says_what_is_done() {
     let mut state = small();
     pass(&mut state, "1");
     // What needs something else stands behind it, wherever it stands in the plan.
-    state.plan.units.swap(0, 1);
+    state.plan.tasks.swap(0, 1);
     let text = start_screen(&state);
     assert!(text.contains("| 1      | Setup schema | resolved | standard   | sonnet |"), "{text}");
     assert!(text.contains("1. [DONE] 1 - resolved\n2. [READY] 2 - after 1\n3. [BLOCKED] 3 - depends on 2\n"), "{text}");
@@ -53,7 +53,7 @@ fn a_run_that_goes_on_says_what_is_done() {
 #[test]
 fn progress_keeps_apart_what_is_checked_and_what_is_claimed() {
     let mut state = small();
-    state.iteration = 2;
+    state.round = 2;
     pass(&mut state, "1");
     begin(&mut state, "2");
     let expected = "\
@@ -71,11 +71,11 @@ fn progress_keeps_apart_what_is_checked_and_what_is_claimed() {
 
 Active workers: 1
 ";
-    assert_eq!(shown(&progress(&state)), expected);
+    assert_eq!(shown(&progress_screen(&state)), expected);
     claim(&mut state, "2", &["npm run e2e"]);
-    known(&mut state, "2").running = None;
+    task_state_mut(&mut state, "2").running = None;
     fail(&mut state, "3");
-    let text = progress(&state);
+    let text = progress_screen(&state);
     assert!(text.contains("| 2      | ○ claimed  | opus   |\n| 3      | ✗ failed   | sonnet |"), "{text}");
     assert!(text.ends_with("\nActive workers: 0\n"), "{text}");
 }
@@ -83,24 +83,24 @@ Active workers: 1
 #[test]
 fn the_phase_is_that_of_the_seed() {
     let mut state = small();
-    assert_eq!(phase(&state), TaskListPhase::Execution);
+    assert_eq!(phase_of_run(&state), TaskListPhase::Execution);
     for id in ["1", "2", "3"] {
         pass(&mut state, id);
     }
-    assert_eq!(phase(&state), TaskListPhase::Verification);
+    assert_eq!(phase_of_run(&state), TaskListPhase::Verification);
     begin(&mut state, "verify");
-    assert_eq!(phase(&state), TaskListPhase::Verification);
+    assert_eq!(phase_of_run(&state), TaskListPhase::Verification);
 }
 
 #[test]
 fn what_is_done_again_is_told_with_its_attempt_and_why() {
     let mut state = small();
-    state.iteration = 3;
+    state.round = 3;
     let again = [("2", 2, "`npm test` exit 1"), ("3", 0, "the verifier says: a page is missing")];
     for (id, attempts, why) in again {
-        let known = known(&mut state, id);
+        let known = task_state_mut(&mut state, id);
         (known.status, known.attempts) = (TaskStatus::Pending, attempts);
-        (known.why, known.at) = (Some(why.to_owned()), Some(time(9)));
+        (known.reason, known.updated_at) = (Some(why.to_owned()), Some(time(9)));
     }
     let expected = "\
 ## Tasks Failed - Retrying (3/5)
@@ -110,19 +110,20 @@ fn what_is_done_again_is_told_with_its_attempt_and_why() {
 ";
     assert_eq!(retry_lines(&state), expected);
     // Nobody has verified anything since an iteration before.
-    (known(&mut state, "verify").why, known(&mut state, "verify").at) = (Some("FAIL".to_owned()), Some(time(5)));
+    (task_state_mut(&mut state, "verify").reason, task_state_mut(&mut state, "verify").updated_at) =
+        (Some("FAIL".to_owned()), Some(time(5)));
     assert_eq!(retry_lines(&state), expected);
-    known(&mut state, "verify").at = Some(time(9));
+    task_state_mut(&mut state, "verify").updated_at = Some(time(9));
     assert!(retry_lines(&state).starts_with("## Verification Failed - Retrying (3/5)\n"));
     assert!(!retry_lines(&state).contains("verify (attempt"));
-    assert_eq!(iteration_line(&state), "## Iteration 3/5\n");
+    assert_eq!(round_line(&state), "## Iteration 3/5\n");
 }
 
 #[test]
 fn a_task_that_failed_twice_is_done_by_the_stronger_model() {
     let mut state = small();
-    known(&mut state, "1").attempts = 2;
+    task_state_mut(&mut state, "1").attempts = 2;
     assert!(start_screen(&state).contains("| 1      | Setup schema | pending | standard   | opus   |"));
     begin(&mut state, "1");
-    assert!(progress(&state).contains("| 1      | → running  | opus   |"));
+    assert!(progress_screen(&state).contains("| 1      | → running  | opus   |"));
 }

@@ -1,7 +1,7 @@
 //! A process that is ended between two steps of a verb: whoever comes next finds it out, and nobody's work is lost.
 
-use omo_exec::commit::{CommitEnd, CommitRequest, commit};
-use omo_plan::digest::sha256;
+use omo_exec::commit::{CommitEnd, CommitRequest, commit_paths};
+use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskKind;
 use omo_plan::run::event::{EventActor, EventKind};
 use omo_plan::run::verbs::{self, AttemptMeasurement};
@@ -10,7 +10,7 @@ use omo_store::env;
 use std::time::Duration;
 
 use crate::Named;
-use crate::kit::{Stage, text, usual};
+use crate::ultraplan_lab::{Stage, plan_text, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
     ("a_commit_without_its_event_is_found_and_is_made_once", a_commit_without_its_event_is_found_and_is_made_once),
@@ -29,7 +29,7 @@ const GREEN: &str = "0\ndone\n";
 const RED: &str = "1\nhalf\n";
 
 fn a_commit_without_its_event_is_found_and_is_made_once() {
-    let stage = Stage::new(&text(&[usual(1, "revert"), usual(2, "revert")], ""));
+    let stage = Stage::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
     let started = stage.start("1").unwrap();
     stage.write("src/1.rs", GREEN);
     let (root, home) = (stage.root(), stage.home());
@@ -42,42 +42,45 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
         trailers: &trailers,
         limit,
     };
-    let made = commit(&order, stage.environment(), || true);
+    let made = commit_paths(&order, stage.environment(), || true);
     let sha = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
     assert_eq!(made, CommitEnd::Made { sha: sha.clone() });
     // The process was ended here.
     stage.done(&started.ticket);
     let state = stage.state();
-    assert_eq!((stage.standing("1"), state.units["1"].end.as_ref().unwrap().commit.as_ref()), ("passed", Some(&sha)));
+    assert_eq!(
+        (stage.standing("1"), state.tasks["1"].last_end.as_ref().unwrap().commit.as_ref()),
+        ("passed", Some(&sha))
+    );
     assert_eq!(stage.log(), ["part 1", "start"]);
 }
 
 /// A first step that has failed, and whose process was ended before it took back what is left of it.
 fn failed_and_left(second: &str) -> Stage {
-    let stage = Stage::new(&text(&[usual(1, "skip"), usual(2, second)], ""));
+    let stage = Stage::new(&plan_text(&[usual_step(1, "skip"), usual_step(2, second)], ""));
     let started = stage.start("1").unwrap();
     stage.write("src/1.rs", RED);
     stage.write("left.txt", "left");
-    let digest = sha256(started.ticket.as_bytes());
-    let unit = stage.state().plan.unit("1").unwrap().clone();
+    let digest = sha256_hex(started.ticket.as_bytes());
+    let unit = stage.state().plan.task("1").unwrap().clone();
     assert_eq!(unit.kind, TaskKind::Impl);
-    let outcomes = stage.engine(|engine| engine.check_all(&unit, None, &mut SilentWatcher)).unwrap();
+    let outcomes = stage.engine(|engine| engine.check_task(&unit, None, &mut SilentWatcher)).unwrap();
     let left = kept(&stage);
     let measured = AttemptMeasurement { outcomes, ..AttemptMeasurement::default() };
     let judge = |state: &_| {
-        let events = verbs::judged(state, &digest, measured)?;
-        assert!(verbs::takes_back(state, &events));
-        Ok((verbs::keeping(events, Some(&left)), ()))
+        let events = verbs::judge_attempt(state, &digest, measured)?;
+        assert!(verbs::reverts_changes(state, &events));
+        Ok((verbs::with_snapshot(events, Some(&left)), ()))
     };
     stage.run.transact(&EventActor::default(), env::now(), judge).unwrap();
-    assert!(stage.state().units["1"].is_to_restore);
+    assert!(stage.state().tasks["1"].is_to_restore);
     stage
 }
 
 fn kept(stage: &Stage) -> String {
     let (root, home) = (stage.root(), stage.home());
     let place = omo_exec::restore::SnapshotContext { root: &root, state_home: &home, run_id: stage.run.id(), own: &[] };
-    serde_json::to_string(&omo_exec::restore::keep(&place).unwrap()).unwrap()
+    serde_json::to_string(&omo_exec::restore::take_snapshot(&place).unwrap()).unwrap()
 }
 
 fn a_failure_that_was_not_taken_back_is_before_the_next_step() {
@@ -92,7 +95,7 @@ fn a_failure_that_was_not_taken_back_is_before_the_next_step() {
     stage.done(&started.ticket);
     assert_eq!((stage.standing("2"), stage.committed()), ("passed", vec!["src/2.rs".to_owned()]));
     let events = stage.run.events().unwrap();
-    let restored = events.iter().filter(|event| matches!(event.what, EventKind::UnitRestored { .. })).count();
+    let restored = events.iter().filter(|event| matches!(event.kind, EventKind::TaskRestored { .. })).count();
     assert_eq!(restored, 1);
 }
 
@@ -100,30 +103,30 @@ fn whoever_only_looks_takes_it_back_too() {
     let stage = failed_and_left("revert");
     stage.engine(|engine| engine.settle(stage.state())).unwrap();
     assert_eq!((stage.file("src/1.rs").unwrap(), stage.file("left.txt")), ("1\nnot yet\n".to_owned(), None));
-    assert!(!stage.state().units["1"].is_to_restore);
+    assert!(!stage.state().tasks["1"].is_to_restore);
 }
 
 fn a_lost_worker_is_followed_on_the_same_ground() {
-    let stage = Stage::new(&text(&[usual(1, "revert"), usual(2, "revert")], ""));
+    let stage = Stage::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
     stage.start("1").unwrap();
     stage.write("src/1.rs", GREEN);
-    let ground = stage.state().units["1"].ground.clone();
-    stage.engine(|engine| engine.decide(|state| Ok(vec![verbs::worker_lost(state, "1")?]))).unwrap();
+    let ground = stage.state().tasks["1"].baseline.clone();
+    stage.engine(|engine| engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, "1")?]))).unwrap();
     let started = stage.start("1").unwrap();
-    assert!(ground.is_some() && stage.state().units["1"].ground == ground);
+    assert!(ground.is_some() && stage.state().tasks["1"].baseline == ground);
     stage.done(&started.ticket);
     assert_eq!((stage.standing("1"), stage.committed()), ("passed", vec!["src/1.rs".to_owned()]));
 }
 
 fn a_worker_that_is_lost_for_good_is_taken_back() {
-    let stage = Stage::new(&text(&[usual(1, "revert"), usual(2, "revert")], ""));
-    for _ in 0..verbs::MAX_LOST {
+    let stage = Stage::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
+    for _ in 0..verbs::MAX_LOST_WORKERS {
         stage.start("1").unwrap();
         stage.write("src/1.rs", RED);
-        stage.engine(|engine| engine.decide(|state| Ok(vec![verbs::worker_lost(state, "1")?]))).unwrap();
+        stage.engine(|engine| engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, "1")?]))).unwrap();
     }
     assert_eq!((stage.standing("1"), stage.next().as_str()), ("failed", "over"));
-    stage.engine(|engine| engine.project_if_last(stage.state())).unwrap();
+    stage.engine(|engine| engine.write_projections_if_last(stage.state())).unwrap();
     assert_eq!(stage.file("src/1.rs").unwrap(), "1\nnot yet\n");
 }
 
@@ -140,11 +143,11 @@ fn what_cannot_be_put_back_now_holds_up_what_follows() {
 
 fn a_snapshot_that_is_gone_is_told_and_holds_up_nothing() {
     let stage = failed_and_left("revert");
-    omo_exec::restore::forget(&stage.home(), stage.run.id()).unwrap();
+    omo_exec::restore::forget_snapshots(&stage.home(), stage.run.id()).unwrap();
     stage.start("2").unwrap();
     let events = stage.run.events().unwrap();
-    let left = events.iter().find_map(|event| match &event.what {
-        EventKind::UnitRestored { left, .. } => Some(left.clone()),
+    let left = events.iter().find_map(|event| match &event.kind {
+        EventKind::TaskRestored { not_restored: left, .. } => Some(left.clone()),
         _ => None,
     });
     assert!(left.unwrap()[0].starts_with("nothing was put back: "), "{events:?}");

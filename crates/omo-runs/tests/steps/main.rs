@@ -3,23 +3,26 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 #![expect(clippy::similar_names, reason = "a stage is not its state, and both words are the right ones")]
 
-mod beside;
-mod files;
+mod concurrent_workers;
 mod kills;
-mod kit;
-mod lab;
-mod rows;
+mod published_commands;
+mod state_machine;
+mod ultraplan_lab;
+mod written_files;
 
 use std::process::ExitCode;
 
-use omo_testkit::trials;
+use omo_testkit::main_tests;
 
 /// A test by its name.
 type Named = (&'static str, fn());
 
 fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
-    let tests: Vec<Named> =
-        if cfg!(unix) { [rows::ALL, lab::ALL, kills::ALL, beside::ALL, files::ALL].concat() } else { Vec::new() };
-    trials::run(tests)
+    let tests: Vec<Named> = if cfg!(unix) {
+        [state_machine::ALL, published_commands::ALL, kills::ALL, concurrent_workers::ALL, written_files::ALL].concat()
+    } else {
+        Vec::new()
+    };
+    main_tests::run(tests)
 }

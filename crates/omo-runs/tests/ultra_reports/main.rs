@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
 
-mod apart;
-mod before;
-mod ends;
-mod kit;
+mod dry_run_and_retry;
+mod final_reports;
+mod parallel_report;
+mod sample_runs;

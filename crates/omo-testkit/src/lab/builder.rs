@@ -14,7 +14,7 @@ use crate::model::MockModel;
 const KEY: &str = "scripted-model-has-no-key";
 
 /// Nothing listens there: a lab without a model reaches no server.
-pub(super) const NOWHERE: &str = "http://127.0.0.1:9";
+pub(super) const UNREACHABLE_MODEL: &str = "http://127.0.0.1:9";
 
 /// The folders of ordinary tools; an `omo` or `claude` of the user's is in none of them.
 const TOOLS: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -36,7 +36,7 @@ impl LabBuilder {
         Self {
             folder: String::from("lab"),
             git: true,
-            model: String::from(NOWHERE),
+            model: String::from(UNREACHABLE_MODEL),
             settings: None,
             plugins: Vec::new(),
             path: Vec::new(),
@@ -101,7 +101,7 @@ impl LabBuilder {
         let (home, project) = (base.join("home"), base.join("project"));
         fs::create_dir_all(home.join(".claude"))?;
         fs::create_dir_all(&project)?;
-        write(&home.join(".claude.json"), &onboarded(&project).to_string())?;
+        write(&home.join(".claude.json"), &onboarded_client_file(&project).to_string())?;
         if let Some(settings) = self.user_settings() {
             write(&home.join(".claude/settings.json"), &settings.to_string())?;
         }
@@ -117,7 +117,7 @@ impl LabBuilder {
     /// hundredths of a processor from every client that waits, and show nothing that a test looks at.
     fn user_settings(&self) -> Option<Value> {
         let mut settings = self.settings.clone();
-        if self.model != NOWHERE
+        if self.model != UNREACHABLE_MODEL
             && let Some(settings) = settings.get_or_insert_with(|| json!({})).as_object_mut()
         {
             settings.entry("prefersReducedMotion").or_insert(json!(true));
@@ -149,7 +149,7 @@ impl LabBuilder {
 }
 
 /// The client's own file for a user who has seen every first-run question.
-fn onboarded(project: &Path) -> Value {
+fn onboarded_client_file(project: &Path) -> Value {
     let asked = KEY.get(KEY.len().saturating_sub(20)..).unwrap_or(KEY);
     json!({
         "hasCompletedOnboarding": true,

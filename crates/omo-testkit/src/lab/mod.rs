@@ -158,7 +158,7 @@ fn lines_of(path: &Path) -> Result<Vec<Value>> {
 mod tests {
     use serde_json::json;
 
-    use super::builder::NOWHERE;
+    use super::builder::UNREACHABLE_MODEL;
     use super::*;
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         assert!(lab.project().join(".git").is_dir());
         assert!(lab.project().to_string_lossy().contains("a b ü"));
         assert_eq!(lab.environment()["LANG"], "C");
-        assert_eq!(lab.environment()["ANTHROPIC_BASE_URL"], NOWHERE);
+        assert_eq!(lab.environment()["ANTHROPIC_BASE_URL"], UNREACHABLE_MODEL);
         assert_eq!(lab.state(), None);
         lab.write(".sisyphus/cc-omo/decisions.jsonl", "{\"a\":1}\n{\"half").unwrap();
         assert_eq!(lab.decisions().unwrap(), [json!({"a": 1})]);

@@ -206,7 +206,7 @@ fn look_for(wanted: Wanted, options: &Options) -> Result<(Option<PathBuf>, Vec<M
     }
     if wanted.plugin == Some(PluginBuild::Release) {
         let triple = Build::release()?.triple().to_owned();
-        if instructions::held(&triple)?.is_none() {
+        if instructions::recorded_counts(&triple)?.is_none() {
             let why = format!("no counts are held for {triple}; `cargo xtask instructions --accept` holds them");
             add(needs::VALGRIND, why, false);
         }

@@ -11,7 +11,7 @@ use serde_json::Value;
 const MAX_JSON: u64 = 4 * 1024 * 1024;
 
 /// Reads at most the last `limit` bytes of a file; `None` where there is no regular one.
-pub(super) fn tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
+pub(super) fn read_tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let mut file = regular_file::open(path).ok()??;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(limit))).ok()?;
@@ -21,7 +21,7 @@ pub(super) fn tail(path: &Path, limit: u64) -> Option<Vec<u8>> {
 }
 
 /// Reads a JSON file; `None` where there is none, and in words what is wrong with it.
-pub(crate) fn json(path: &Path) -> Option<Result<Value, String>> {
+pub(crate) fn read_json(path: &Path) -> Option<Result<Value, String>> {
     let file = match regular_file::open(path) {
         Ok(Some(file)) => file,
         Ok(None) => return Some(Err("is no regular file".to_owned())),

@@ -16,14 +16,14 @@ use super::files;
 /// Sessions that were not used for so long are passed over.
 const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
 /// So many transcripts are read, the newest ones.
-const TRANSCRIPTS: usize = 20;
+const MAX_TRANSCRIPTS: usize = 20;
 /// So much of the end of each.
 const TAIL_BYTES: u64 = 4 * 1024 * 1024;
 /// A longer name of a folder is cut by the client.
 const NAME_CHARS: usize = 200;
 
 /// The goals that are on in sessions of a project; `armed` are those with ultrawork on.
-pub(super) fn gather(
+pub(super) fn gather_goals(
     client_home: Option<&Path>,
     root: Option<&Path>,
     armed: &[String],
@@ -38,11 +38,11 @@ pub(super) fn gather(
     let entries = std::fs::read_dir(client_home.join("projects").join(name)).into_iter().flatten().flatten();
     let transcripts =
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    let mut recent: Vec<_> = transcripts.filter_map(|path| Some((age(&path, now)?, path))).collect();
+    let mut recent: Vec<_> = transcripts.filter_map(|path| Some((file_age(&path, now)?, path))).collect();
     recent.sort();
-    let newest = recent.into_iter().take_while(|(age, _)| *age < RECENT).take(TRANSCRIPTS);
+    let newest = recent.into_iter().take_while(|(age, _)| *age < RECENT).take(MAX_TRANSCRIPTS);
     let goals = newest.filter_map(|(_, path)| {
-        let condition = active(&files::tail(&path, TAIL_BYTES)?)?;
+        let condition = active_goal(&files::read_tail(&path, TAIL_BYTES)?)?;
         let session = sanitize(path.file_stem()?.to_str()?, 128);
         let is_armed = armed.contains(&session);
         Some(Goal { session, condition: sanitize(&condition, 120), is_armed })
@@ -51,7 +51,7 @@ pub(super) fn gather(
 }
 
 /// How long ago it was written; nothing where that cannot be told.
-fn age(path: &Path, now: Timestamp) -> Option<Duration> {
+fn file_age(path: &Path, now: Timestamp) -> Option<Duration> {
     let written = path.metadata().ok()?.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     let now = Duration::from_millis(u64::try_from(now.as_millis()).ok()?);
     Some(now.saturating_sub(written))
@@ -64,7 +64,7 @@ fn folder_name(root: &Path) -> String {
 }
 
 /// What the last note about a goal waits for, where it is still waited for.
-fn active(transcript: &[u8]) -> Option<String> {
+fn active_goal(transcript: &[u8]) -> Option<String> {
     let lines = transcript.split(|byte| *byte == b'\n').rev();
     let notes = lines.filter(|line| line.windows(MARK.len()).any(|part| part == MARK)).filter_map(|line| {
         let line: Value = serde_json::from_slice(line).ok()?;
@@ -99,7 +99,7 @@ mod tests {
             (said.to_owned(), None),
             (String::new(), None),
         ] {
-            assert_eq!(active(text.as_bytes()).as_deref(), expected, "{text}");
+            assert_eq!(active_goal(text.as_bytes()).as_deref(), expected, "{text}");
         }
     }
 

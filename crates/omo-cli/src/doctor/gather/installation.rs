@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
-use omo_exec::claude::{ClaudeClient, ClaudeError, InstalledPlugin, may_run};
+use omo_exec::claude::{ClaudeClient, ClaudeError, InstalledPlugin, is_executable};
 use omo_store::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
-use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, hooks_of_omo};
-use super::super::judge::name_of;
+use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, omo_hooks};
+use super::super::judge::plugin_name;
 use super::files;
 use crate::platform;
 
@@ -22,22 +22,25 @@ const OWN_FOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 /// The folders of `PATH` that do not lead into the project, however they are written. What lies there is the
 /// project's, and is not started; but a home folder may be taken for a project, and have the client in it.
-pub(in super::super) fn search(folder: Option<&Path>, home: Option<&Path>) -> SearchPath {
+pub(in super::super) fn safe_search_path(folder: Option<&Path>, home: Option<&Path>) -> SearchPath {
     let project = folder.filter(|folder| !home.is_some_and(|home| home.starts_with(folder)));
     let leads_there = |path: &Path| project.is_some_and(|project| leads_into(path, project));
     SearchPath::from_process().filtered(|folder| !leads_there(folder) && !leads_there(&folder.join("claude")))
 }
 
 /// The client on `PATH`, to be started in a folder.
-pub(super) fn claude(folder: Option<&Path>, home: Option<&Path>) -> Result<ClaudeClient, ClaudeError> {
-    let search = search(folder, home);
+pub(super) fn find_client(folder: Option<&Path>, home: Option<&Path>) -> Result<ClaudeClient, ClaudeError> {
+    let search = safe_search_path(folder, home);
     let folder = folder.filter(|folder| folder.is_dir()).map_or_else(std::env::temp_dir, Path::to_owned);
     Ok(ClaudeClient::find(&search, &folder)?.with_limit(LIMIT))
 }
 
 /// Which client there is, and the plugins that it lists for a project.
-pub(super) fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Result<Vec<InstalledPlugin>, String>) {
-    let claude = match claude(root, home) {
+pub(super) fn gather_client(
+    root: Option<&Path>,
+    home: Option<&Path>,
+) -> (Client, Result<Vec<InstalledPlugin>, String>) {
+    let claude = match find_client(root, home) {
         Ok(claude) => claude,
         Err(error) => return (Client::Missing, Err(format!("not looked at: {error}"))),
     };
@@ -52,27 +55,28 @@ pub(super) fn client(root: Option<&Path>, home: Option<&Path>) -> (Client, Resul
 }
 
 /// The enabled plugins that run hooks of omo.
-pub(super) fn carriers(plugins: &[InstalledPlugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
+pub(super) fn hook_plugins(plugins: &[InstalledPlugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
     let enabled = plugins.iter().filter(|plugin| plugin.enabled);
-    let mut carriers: Vec<Carrier> = enabled.filter_map(|plugin| carrier(plugin, plugin_home)).collect();
+    let mut carriers: Vec<Carrier> = enabled.filter_map(|plugin| hook_plugin(plugin, plugin_home)).collect();
     // The one that is omo itself first.
-    carriers.sort_by_key(|carrier| name_of(&carrier.id) != "omo");
+    carriers.sort_by_key(|carrier| plugin_name(&carrier.id) != "omo");
     carriers
 }
 
-fn carrier(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<Carrier> {
+fn hook_plugin(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<Carrier> {
     let folder = plugin.read_from_folder.clone().or_else(|| plugin.install_path.clone())?;
-    let manifest = files::json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let manifest = files::read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     let hooks = hooks(&folder, &manifest);
     if hooks.is_empty() {
         return None;
     }
     let named = hooks.iter().map(|hook| program_of(&hook.command, &folder));
-    let programs: Vec<Program> = named.chain([folder.join("bin").join("omo")]).map(program).collect();
+    let programs: Vec<Program> = named.chain([folder.join("bin").join("omo")]).map(program_file).collect();
     let version = manifest.get("version").and_then(Value::as_str).map(|version| sanitize(version, 40));
     let has_launchers = programs.iter().any(|program| program.kind == ProgramKind::Launcher);
-    let built =
-        plugin_home.filter(|_| has_launchers).and_then(|home| built(&folder, home, &plugin.id, version.as_deref()?));
+    let built = plugin_home
+        .filter(|_| has_launchers)
+        .and_then(|home| built_binaries(&folder, home, &plugin.id, version.as_deref()?));
     Some(Carrier { id: sanitize(&plugin.id, 100), folder, version, hooks, programs, built })
 }
 
@@ -81,11 +85,11 @@ fn carrier(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<Carri
 fn hooks(folder: &Path, manifest: &Value) -> Vec<Hook> {
     let file = match manifest.get("hooks") {
         Some(Value::String(name)) => name.trim_start_matches("./"),
-        Some(inline @ Value::Object(_)) => return hooks_of_omo(inline.get("hooks").unwrap_or(inline)),
+        Some(inline @ Value::Object(_)) => return omo_hooks(inline.get("hooks").unwrap_or(inline)),
         _ => "hooks/hooks.json",
     };
-    let read = files::json(&folder.join(file)).and_then(Result::ok);
-    read.as_ref().and_then(|file| file.get("hooks")).map(hooks_of_omo).unwrap_or_default()
+    let read = files::read_json(&folder.join(file)).and_then(Result::ok);
+    read.as_ref().and_then(|file| file.get("hooks")).map(omo_hooks).unwrap_or_default()
 }
 
 fn program_of(command: &str, folder: &Path) -> PathBuf {
@@ -94,7 +98,7 @@ fn program_of(command: &str, folder: &Path) -> PathBuf {
 
 /// What launchers run: what npm has brought with the plugin, else what was built into the folder that the
 /// client keeps for it, which is named by its id.
-fn built(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
+fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
     if !version.chars().all(is_plain) {
         return None;
@@ -104,8 +108,8 @@ fn built(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<B
     let is_package = !plugin.join("Cargo.toml").is_file();
     let package = plugin.join("node_modules").join("@omo-cc").join(npm_platform()).join("bin");
     let folder = if is_package { package } else { data.join("bin").join(version) };
-    let programs = ["omo-hook", "omo"].map(|name| program(folder.join(name))).into();
-    let log = files::tail(&data.join("build.log"), LOG_TAIL);
+    let programs = ["omo-hook", "omo"].map(|name| program_file(folder.join(name))).into();
+    let log = files::read_tail(&data.join("build.log"), LOG_TAIL);
     let last_line = log.and_then(|log| {
         let text = String::from_utf8_lossy(&log).into_owned();
         // Cargo draws its bars over one another.
@@ -125,16 +129,16 @@ fn npm_platform() -> String {
     format!("{system}-{processor}")
 }
 
-fn program(path: PathBuf) -> Program {
+fn program_file(path: PathBuf) -> Program {
     let path = platform::file_of_program(path);
     let missing = |path| Program { path, kind: ProgramKind::Missing, version: None };
     if !path.is_file() {
         return missing(path);
     }
-    if !may_run(&path) {
+    if !is_executable(&path) {
         return Program { path, kind: ProgramKind::NotExecutable, version: None };
     }
-    let bytes = files::tail(&path, MAX_PROGRAM).unwrap_or_default();
+    let bytes = files::read_tail(&path, MAX_PROGRAM).unwrap_or_default();
     if bytes.starts_with(b"#!") {
         return Program { path, kind: ProgramKind::Launcher, version: None };
     }
@@ -153,10 +157,10 @@ fn version_in(program: &[u8]) -> Option<String> {
 }
 
 /// The plugin that this very program lies in.
-pub(super) fn beside() -> Option<PathBuf> {
+pub(super) fn own_plugin() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folder = program.parent()?.parent()?;
-    let manifest = files::json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let manifest = files::read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     (manifest.get("name")? == "omo").then(|| folder.to_owned())
 }
 

@@ -17,8 +17,8 @@ use omo_store::config::UserConfig;
 use omo_store::env::{self, ProcessEnv};
 
 use super::facts::{Facts, Live};
-pub(crate) use files::json;
-pub(super) use installation::search;
+pub(crate) use files::read_json;
+pub(super) use installation::safe_search_path;
 
 /// The variables of this process, and what follows from them.
 pub(super) struct Surroundings {
@@ -33,7 +33,7 @@ pub(super) struct Surroundings {
 
 impl Surroundings {
     /// Those of this process.
-    pub(super) fn of_process() -> Self {
+    pub(super) fn from_process() -> Self {
         let mut surroundings = Self { variables: env::variables(), home: None, client_home: None, plugin_home: None };
         surroundings.home = std::env::home_dir().filter(|home| home.is_absolute());
         let below_home = || Some(surroundings.home.as_ref()?.join(".claude"));
@@ -56,31 +56,32 @@ impl Surroundings {
 }
 
 /// Everything but what a session shows.
-pub(super) fn facts(env: &ProcessEnv, config: &UserConfig, surroundings: &Surroundings) -> Facts {
-    let place = place::gather(env, surroundings);
+pub(super) fn gather_facts(env: &ProcessEnv, config: &UserConfig, surroundings: &Surroundings) -> Facts {
+    let place = place::gather_project_folder(env, surroundings);
     let root = place.root.clone();
-    let (state, armed) = project::state(root.as_deref());
-    let (client, plugins) = installation::client(root.as_deref(), surroundings.home.as_deref());
-    let carriers = installation::carriers(plugins.as_deref().unwrap_or_default(), surroundings.plugin_home.as_deref());
+    let (state, armed) = project::gather_state(root.as_deref());
+    let (client, plugins) = installation::gather_client(root.as_deref(), surroundings.home.as_deref());
+    let carriers =
+        installation::hook_plugins(plugins.as_deref().unwrap_or_default(), surroundings.plugin_home.as_deref());
     Facts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         client,
         plugins,
-        carriers,
-        beside: installation::beside(),
-        settings: settings::gather(surroundings.client_home.as_deref(), root.as_deref()),
+        hook_plugins: carriers,
+        own_plugin: installation::own_plugin(),
+        settings: settings::gather_settings(surroundings.client_home.as_deref(), root.as_deref()),
         disable: surroundings.text("OMO_DISABLE"),
         block_cap: surroundings.text("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"),
         max_blocks: config.limits.max_blocks,
-        traces: project::traces(root.as_deref()),
-        goals: goals::gather(surroundings.client_home.as_deref(), root.as_deref(), &armed, env.now),
-        git: project::git(root.as_deref(), &state),
-        errors: project::errors(root.as_deref(), env.now),
+        traces: project::other_loop_traces(root.as_deref()),
+        goals: goals::gather_goals(surroundings.client_home.as_deref(), root.as_deref(), &armed, env.now),
+        git: project::gather_git(root.as_deref(), &state),
+        errors: project::hook_errors(root.as_deref(), env.now),
         state,
-        own: own::gather(env.state_home.as_deref()),
+        user_folder: own::gather_user_folder(env.state_home.as_deref()),
         config: (env.config_file.clone(), config.problems.iter().map(ToString::to_string).collect()),
-        repository: project::repository(root.as_deref(), env.state_home.as_deref()),
-        place,
+        repository_checks: project::gather_repository_checks(root.as_deref(), env.state_home.as_deref()),
+        project: place,
         live: Live::NotTried,
     }
 }

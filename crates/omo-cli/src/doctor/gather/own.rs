@@ -10,11 +10,11 @@ use super::super::facts::Own;
 use crate::platform;
 
 /// Looks at it.
-pub(super) fn gather(state_home: Option<&Path>) -> Own {
+pub(super) fn gather_user_folder(state_home: Option<&Path>) -> Own {
     let Some(state_home) = state_home else { return Own::NoHome };
     let path = state_home.join("omo");
     if path.symlink_metadata().is_err() {
-        return absent(path);
+        return absent_folder(path);
     }
     let (key, trust) = (path.join("key"), path.join("trust.json"));
     let mut problems = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn gather(state_home: Option<&Path>) -> Own {
 }
 
 /// There is none: whether one could be made.
-fn absent(path: PathBuf) -> Own {
+fn absent_folder(path: PathBuf) -> Own {
     let above = path.ancestors().skip(1).find_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?)));
     match above {
         Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => Own::Unwritable { path, folder },

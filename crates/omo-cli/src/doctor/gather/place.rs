@@ -9,20 +9,20 @@ use super::super::facts::{Given, Place};
 use super::Surroundings;
 
 /// Finds the project as every other command does, and what is odd about it.
-pub(super) fn gather(env: &ProcessEnv, surroundings: &Surroundings) -> Place {
+pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surroundings) -> Place {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
-        let what = what_is(Path::new(&text));
+        let what = classify_project_dir(Path::new(&text));
         (text, what)
     });
     let used = || {
         project_root::find_used_root(folder.as_deref()?).or_else(|| project_root::find_root(None, folder.as_deref()))
     };
     let root = env.project_dir.clone().or_else(used);
-    Place { given, folder, root, home: surroundings.home.clone() }
+    Place { project_dir_variable: given, folder, root, home: surroundings.home.clone() }
 }
 
-fn what_is(given: &Path) -> Given {
+fn classify_project_dir(given: &Path) -> Given {
     match given.metadata() {
         _ if !given.is_absolute() => Given::Relative,
         Ok(found) if found.is_dir() => Given::Folder,

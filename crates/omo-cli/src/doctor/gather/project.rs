@@ -20,7 +20,7 @@ const RECENT_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 const LOCK: &str = "runtime.lock";
 
 /// The state folder, and the ids of the sessions that are on.
-pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
+pub(super) fn gather_state(root: Option<&Path>) -> (State, Vec<String>) {
     let folder = match root.map(GuardedFolder::open_state).transpose() {
         Ok(folder) => folder.flatten(),
         Err(error) => return (State::Refused(error.to_string()), Vec::new()),
@@ -31,7 +31,7 @@ pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
     let mut found = StateFolder {
         open_to_others: ours.into_iter().filter(|part| platform::is_open_to_others(part)).collect(),
         corrupt: folder.file_names("runtime.local.json.corrupt-").unwrap_or_default(),
-        lock: lock(&folder),
+        lock: lock_problem(&folder),
         path,
         ..StateFolder::default()
     };
@@ -50,7 +50,7 @@ pub(super) fn state(root: Option<&Path>) -> (State, Vec<String>) {
 }
 
 /// Why the lock is not had. Where there is none, none is made.
-fn lock(folder: &GuardedFolder) -> Option<String> {
+fn lock_problem(folder: &GuardedFolder) -> Option<String> {
     folder
         .file_names(LOCK)
         .is_ok_and(|names| !names.is_empty())
@@ -59,24 +59,26 @@ fn lock(folder: &GuardedFolder) -> Option<String> {
 }
 
 /// What git makes of the state folder.
-pub(super) fn git(root: Option<&Path>, state: &State) -> Git {
+pub(super) fn gather_git(root: Option<&Path>, state: &State) -> Git {
     let is_there = SearchPath::from_process().find("git").is_some();
     let in_work_tree = root.and_then(GitWorktree::find).is_some();
-    let tracked = root.filter(|_| is_there && in_work_tree).and_then(|root| tracked::of(root, ".sisyphus/cc-omo"));
+    let tracked = root
+        .filter(|_| is_there && in_work_tree)
+        .and_then(|root| tracked::read_folder_status(root, ".sisyphus/cc-omo"));
     // A folder that is not there need not be ignored; its files may be tracked all the same.
     let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, State::Open(_)));
     Git { is_there, in_work_tree, tracked }
 }
 
 /// What other loops have left.
-pub(super) fn traces(root: Option<&Path>) -> Vec<String> {
+pub(super) fn other_loop_traces(root: Option<&Path>) -> Vec<String> {
     const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
     let Some(root) = root else { return Vec::new() };
     TRACES.iter().filter(|trace| root.join(trace).symlink_metadata().is_ok()).map(|trace| (*trace).to_owned()).collect()
 }
 
 /// How many errors hooks have kept from their user in the last week, and the last of them.
-pub(super) fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
+pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, String)> {
     let folder = GuardedFolder::open_state(root?).ok()??;
     let (_, bytes) = folder.read_from(hook_error_log::FILE, 0, hook_error_log::ROTATE_AT * 2).ok()??;
     let text = String::from_utf8_lossy(&bytes);
@@ -89,7 +91,7 @@ pub(super) fn errors(root: Option<&Path>, now: Timestamp) -> Option<(usize, Stri
 }
 
 /// What omo.toml asks for.
-pub(super) fn repository(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
+pub(super) fn gather_repository_checks(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
     let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else { return Repository::Absent };
     if let Some(problem) = found.problems.first() {
         return Repository::Broken(problem.to_string());

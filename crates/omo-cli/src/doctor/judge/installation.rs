@@ -6,7 +6,7 @@ use omo_core::client_version::MIN_CLIENT_VERSION;
 
 use super::super::facts::{Carrier, Client, Facts, Live, Program, ProgramKind, hook_programs};
 use super::super::finding::{Finding, Level};
-use super::{or_good, quoted};
+use super::{or_good, quote_path};
 
 const INSTALL: &str = "omo setup";
 
@@ -49,15 +49,15 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
         Ok(plugins) => plugins,
         Err(why) => return vec![Finding::new(NAME, Level::Unknown, why.clone(), NOTHING, "claude plugin list")],
     };
-    let ours: Vec<_> = plugins.iter().filter(|plugin| name_of(&plugin.id) == "omo").collect();
+    let ours: Vec<_> = plugins.iter().filter(|plugin| plugin_name(&plugin.id) == "omo").collect();
     let Some(first) = ours.first() else {
-        return vec![match &facts.beside {
+        return vec![match &facts.own_plugin {
             Some(folder) => Finding::new(
                 NAME,
                 Level::Warning,
                 format!("not installed; this `omo` is part of the plugin in {}", folder.display()),
                 "only sessions that are started with it have omo",
-                format!("claude --plugin-dir {}, or for every session: {INSTALL}", quoted(folder)),
+                format!("claude --plugin-dir {}, or for every session: {INSTALL}", quote_path(folder)),
             ),
             None => Finding::new(NAME, Level::Bad, "not installed", NOTHING, INSTALL),
         }];
@@ -72,7 +72,7 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
             enable,
         )];
     }
-    let Some(on) = facts.carriers.iter().find(|carrier| name_of(&carrier.id) == "omo") else {
+    let Some(on) = facts.hook_plugins.iter().find(|carrier| plugin_name(&carrier.id) == "omo") else {
         let found = format!("{} is enabled, and its folder has no hooks of omo", first.id);
         let again = format!("claude plugin uninstall {}, then {INSTALL}", first.id);
         return vec![Finding::new(NAME, Level::Bad, found, NOTHING, again)];
@@ -85,7 +85,7 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
 /// Whether the plugin, its programs and this `omo` are of one version.
 pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "versions";
-    if facts.carriers.is_empty() {
+    if facts.hook_plugins.is_empty() {
         return vec![Finding::new(
             NAME,
             Level::Unknown,
@@ -95,8 +95,8 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
         )];
     }
     let mut problems = Vec::new();
-    for carrier in &facts.carriers {
-        let others = others(facts, carrier);
+    for carrier in &facts.hook_plugins {
+        let others = other_versions(facts, carrier);
         if !others.is_empty() {
             let mend = if carrier.built.is_some() {
                 format!("claude plugin update {}, then start a session", carrier.id)
@@ -116,7 +116,7 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What is of another version than this `omo`.
-fn others(facts: &Facts, carrier: &Carrier) -> Vec<String> {
+fn other_versions(facts: &Facts, carrier: &Carrier) -> Vec<String> {
     let is_other = |version: &Option<String>| version.as_ref().filter(|version| **version != facts.version).cloned();
     let mut others = Vec::new();
     if let Some(version) = is_other(&carrier.version) {
@@ -135,22 +135,22 @@ fn others(facts: &Facts, carrier: &Carrier) -> Vec<String> {
 pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "programs";
     const WHY: &str = "a hook that cannot be started does nothing: no session is held, and the client shows an error";
-    if facts.carriers.is_empty() {
+    if facts.hook_plugins.is_empty() {
         let found = "there is no installed plugin whose programs could be looked at";
         return vec![Finding::new(NAME, Level::Unknown, found, WHY, INSTALL)];
     }
     let mut problems = Vec::new();
-    for carrier in &facts.carriers {
-        let of = |kind| with(&carrier.programs, kind);
+    for carrier in &facts.hook_plugins {
+        let of = |kind| paths_of_kind(&carrier.programs, kind);
         if let [first, ..] = &*of(ProgramKind::NotExecutable) {
             let folder = first.parent().unwrap_or(first);
             let found = format!("may not be run: {}", names(&of(ProgramKind::NotExecutable)));
-            problems.push(Finding::new(NAME, Level::Bad, found, WHY, format!("chmod +x {}/*", quoted(folder))));
+            problems.push(Finding::new(NAME, Level::Bad, found, WHY, format!("chmod +x {}/*", quote_path(folder))));
         }
         let is_named = |event: &str| carrier.hooks.iter().any(|hook| hook.event == event);
         let unnamed: Vec<&str> =
             hook_programs().iter().map(|(event, _)| *event).filter(|event| !is_named(event)).collect();
-        if name_of(&carrier.id) == "omo" && !unnamed.is_empty() {
+        if plugin_name(&carrier.id) == "omo" && !unnamed.is_empty() {
             let found = format!("{} names no hook for {}", carrier.id, unnamed.join(", "));
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
         }
@@ -160,8 +160,9 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
             problems.push(Finding::new(NAME, Level::Bad, found, WHY, INSTALL));
         }
         let Some(built) = &carrier.built else { continue };
-        let missing =
-            [ProgramKind::Missing, ProgramKind::NotExecutable].map(|kind| with(&built.programs, kind)).concat();
+        let missing = [ProgramKind::Missing, ProgramKind::NotExecutable]
+            .map(|kind| paths_of_kind(&built.programs, kind))
+            .concat();
         if !missing.is_empty() && built.is_package {
             let found = format!("npm has not brought {} to {}", names(&missing), built.folder.display());
             let why = "the plugin's launchers let every session be where there is nothing for them to run";
@@ -174,7 +175,7 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
             let session = "start a session with `cargo` on PATH, which builds them";
             // A build that failed is not tried again while its log says so.
             let has_failed = built.last_line.as_ref().is_some_and(|line| line.starts_with("failed"));
-            let log = quoted(&built.data.join("build.log"));
+            let log = quote_path(&built.data.join("build.log"));
             let mend = if has_failed {
                 format!("see why in {log}, rm {log}, then {session}")
             } else {
@@ -186,7 +187,7 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     or_good(problems, || Finding::good(NAME, "everything that the hooks name can be run"))
 }
 
-fn with(programs: &[Program], kind: ProgramKind) -> Vec<&Path> {
+fn paths_of_kind(programs: &[Program], kind: ProgramKind) -> Vec<&Path> {
     programs.iter().filter(|program| program.kind == kind).map(|program| program.path.as_path()).collect()
 }
 
@@ -268,6 +269,6 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
 }
 
 /// The name in `name@marketplace`.
-pub(crate) fn name_of(id: &str) -> &str {
+pub(crate) fn plugin_name(id: &str) -> &str {
     id.split('@').next().unwrap_or(id)
 }

@@ -14,7 +14,7 @@ use omo_core::text::sanitize;
 use super::facts::Facts;
 use super::finding::Finding;
 
-pub(super) use installation::name_of;
+pub(super) use installation::plugin_name;
 
 /// Every check, in the order in which they are told where all is well.
 const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
@@ -23,9 +23,9 @@ const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
     installation::versions,
     installation::programs,
     installation::hooks,
-    settings::disabled,
-    settings::twice,
-    settings::switch,
+    settings::disabled_hooks,
+    settings::duplicate_hooks,
+    settings::omo_disable,
     settings::block_cap,
     settings::other_loops,
     project::goal,
@@ -54,7 +54,7 @@ fn sanitize_finding(finding: Finding) -> Finding {
     Finding {
         found: sanitize(finding.found),
         why: finding.why.map(sanitize),
-        mend: finding.mend.map(sanitize),
+        fix: finding.fix.map(sanitize),
         ..finding
     }
 }
@@ -65,12 +65,12 @@ fn or_good(problems: Vec<Finding>, good: impl FnOnce() -> Finding) -> Vec<Findin
 }
 
 /// A path in a command that a person may copy.
-fn quoted(path: &std::path::Path) -> String {
+fn quote_path(path: &std::path::Path) -> String {
     let path = path.display().to_string();
     shlex::try_quote(&path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned)
 }
 
 /// `1 file`, `2 files`.
-fn count(number: usize, one: &str, many: &str) -> String {
+fn pluralize(number: usize, one: &str, many: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::facts::{Facts, Given, Repository, State, StateFolder};
 use super::super::finding::{Finding, Level};
-use super::{count, or_good, quoted};
+use super::{or_good, pluralize, quote_path};
 
 /// Whether a goal of the client is on.
 pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
@@ -27,7 +27,7 @@ pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
 pub(super) fn place(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "project";
     const UNSET: &str = "unset CLAUDE_PROJECT_DIR";
-    let place = &facts.place;
+    let place = &facts.project;
     let mut problems = Vec::new();
     if place.folder.is_none() {
         let found = "the folder that this was started in is not there any more";
@@ -39,7 +39,7 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
             "cd to the project",
         ));
     }
-    if let Some((given, what)) = &place.given {
+    if let Some((given, what)) = &place.project_dir_variable {
         let given = omo_core::text::sanitize(given, 200);
         let says = |level, what: &str, why: &str| {
             Finding::new(NAME, level, format!("CLAUDE_PROJECT_DIR is {given}, {what}"), why, UNSET)
@@ -92,7 +92,7 @@ pub(super) fn state(facts: &Facts) -> Vec<Finding> {
     let problems = state_problems(NAME, folder);
     let (all, on) = folder.sessions;
     or_good(problems, || {
-        Finding::good(NAME, format!("{}, {on} on ({})", count(all, "session", "sessions"), folder.path.display()))
+        Finding::good(NAME, format!("{}, {on} on ({})", pluralize(all, "session", "sessions"), folder.path.display()))
     })
 }
 
@@ -121,7 +121,7 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
     }
     if let Some(why) = &folder.lock {
         let why_not = "a stopped process may hold it, and while it does omo holds no session here";
-        let mend = format!("fuser -v {}, then end that process", quoted(&folder.path.join("runtime.lock")));
+        let mend = format!("fuser -v {}, then end that process", quote_path(&folder.path.join("runtime.lock")));
         problems.push(Finding::new(name, Level::Bad, why.clone(), why_not, mend));
     }
     if let Some(first) = folder.open_to_others.first() {
@@ -132,14 +132,14 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
             Level::Warning,
             found,
             why,
-            format!("chmod -R go-rwx {}", quoted(&folder.path)),
+            format!("chmod -R go-rwx {}", quote_path(&folder.path)),
         ));
     }
     if let Some(last) = folder.corrupt.last() {
-        let kept = count(folder.corrupt.len(), "copy", "copies");
+        let kept = pluralize(folder.corrupt.len(), "copy", "copies");
         let found = format!("{kept} of a state that did not parse: {last}");
         let why = "something else than omo wrote into the state, or a disk was full";
-        let mend = format!("look at it, then: rm {}/{}*", quoted(&folder.path), "runtime.local.json.corrupt-");
+        let mend = format!("look at it, then: rm {}/{}*", quote_path(&folder.path), "runtime.local.json.corrupt-");
         problems.push(Finding::new(name, Level::Warning, found, why, mend));
     }
     problems
@@ -161,7 +161,7 @@ pub(super) fn git(facts: &Facts) -> Vec<Finding> {
         return vec![Finding::good(NAME, "found; the project has no state folder to ignore")];
     };
     if tracked.files > 0 {
-        let found = format!("git tracks {} of {FOLDER}", count(tracked.files, "file", "files"));
+        let found = format!("git tracks {} of {FOLDER}", pluralize(tracked.files, "file", "files"));
         let why = "the state of your sessions would be committed, and every write of it would make evidence stale";
         return vec![Finding::new(NAME, Level::Bad, found, why, format!("git rm -r --cached {FOLDER}"))];
     }
@@ -179,7 +179,7 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     vec![match &facts.errors {
         None => Finding::good(NAME, "no hook has met an error in the last week"),
         Some((number, last)) => {
-            let found = format!("{} in the last week, the last one: {last}", count(*number, "error", "errors"));
+            let found = format!("{} in the last week, the last one: {last}", pluralize(*number, "error", "errors"));
             let why = "a hook that meets an error lets the session be and says nothing there";
             let mend = "mend what it names; the lines are in .sisyphus/cc-omo/hooks.log";
             Finding::new(NAME, Level::Warning, found, why, mend)
@@ -190,17 +190,19 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
 /// What omo.toml asks for.
 pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "omo.toml";
-    vec![match &facts.repository {
+    vec![match &facts.repository_checks {
         Repository::Absent => Finding::good(NAME, "none"),
         Repository::Broken(why) => {
             let why_not = "none of its checks runs";
             Finding::new(NAME, Level::Bad, why.clone(), why_not, "mend the file, then: omo check approve")
         }
         Repository::NotApproved(number) => {
-            let found = format!("{} not approved as it is now", count(*number, "check is", "checks are"));
+            let found = format!("{} not approved as it is now", pluralize(*number, "check is", "checks are"));
             let why = "what a repository asks for runs only once you approved exactly that";
             Finding::new(NAME, Level::Warning, found, why, "omo check approve")
         }
-        Repository::Approved(number) => Finding::good(NAME, format!("{} approved", count(*number, "check", "checks"))),
+        Repository::Approved(number) => {
+            Finding::good(NAME, format!("{} approved", pluralize(*number, "check", "checks")))
+        }
     }]
 }

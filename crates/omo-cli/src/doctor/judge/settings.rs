@@ -2,11 +2,11 @@
 
 use super::super::facts::{Facts, Scope, Settings};
 use super::super::finding::{Finding, Level};
-use super::installation::name_of;
-use super::{or_good, quoted};
+use super::installation::plugin_name;
+use super::{or_good, quote_path};
 
 /// Whether settings turn hooks off.
-pub(super) fn disabled(facts: &Facts) -> Vec<Finding> {
+pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "settings";
     let mut problems = Vec::new();
     for settings in &facts.settings {
@@ -17,7 +17,7 @@ pub(super) fn disabled(facts: &Facts) -> Vec<Finding> {
                 Level::Warning,
                 format!("{file} {why}"),
                 "the client passes over settings that it cannot read, and so does this check",
-                format!("mend {}", quoted(&settings.file)),
+                format!("mend {}", quote_path(&settings.file)),
             ));
         }
         let is_set = |pointer| settings.get(pointer).is_some_and(|value| value == true);
@@ -27,7 +27,7 @@ pub(super) fn disabled(facts: &Facts) -> Vec<Finding> {
                 Level::Bad,
                 format!("disableAllHooks is true in {file}"),
                 "no hook runs, and so nothing of omo does",
-                remedy(settings, "disableAllHooks"),
+                how_to_enable(settings, "disableAllHooks"),
             ));
         }
         // In any other file it means nothing.
@@ -37,22 +37,22 @@ pub(super) fn disabled(facts: &Facts) -> Vec<Finding> {
                 Level::Bad,
                 format!("allowManagedHooksOnly is true in {file}"),
                 "only the hooks of your administrator run, and so nothing of omo does",
-                remedy(settings, "allowManagedHooksOnly"),
+                how_to_enable(settings, "allowManagedHooksOnly"),
             ));
         }
     }
     or_good(problems, || Finding::good(NAME, "no settings file turns hooks off"))
 }
 
-fn remedy(settings: &Settings, name: &str) -> String {
+fn how_to_enable(settings: &Settings, name: &str) -> String {
     match settings.scope {
         Scope::Managed => format!("ask your administrator to change `{name}`"),
-        Scope::User | Scope::Project | Scope::Local => format!("remove `{name}` from {}", quoted(&settings.file)),
+        Scope::User | Scope::Project | Scope::Local => format!("remove `{name}` from {}", quote_path(&settings.file)),
     }
 }
 
 /// Whether a hook of omo is named in more than one place.
-pub(super) fn twice(facts: &Facts) -> Vec<Finding> {
+pub(super) fn duplicate_hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "twice";
     const BOTH: &str = "the client runs both: each prompt and each stop is answered twice";
     let mut problems = Vec::new();
@@ -60,18 +60,18 @@ pub(super) fn twice(facts: &Facts) -> Vec<Finding> {
         let hooks = settings.hooks();
         let Some(first) = hooks.first() else { continue };
         let found = format!("{} runs hooks of omo ({})", settings.file.display(), first.event);
-        let mend = format!("remove them from {}", quoted(&settings.file));
-        problems.push(if let Some(plugin) = facts.carriers.first() {
+        let mend = format!("remove them from {}", quote_path(&settings.file));
+        problems.push(if let Some(plugin) = facts.hook_plugins.first() {
             Finding::new(NAME, Level::Bad, format!("{found} as well as {}", plugin.id), BOTH, mend)
         } else {
             let why = "settings name a path of one version, and no plugin keeps it up to date";
             Finding::new(NAME, Level::Warning, found, why, format!("{mend}, and: omo setup"))
         });
     }
-    if let [first, rest @ ..] = &*facts.carriers {
+    if let [first, rest @ ..] = &*facts.hook_plugins {
         for other in rest {
             // Measured: of plugins that are called the same the client runs a same command once.
-            let same = name_of(&first.id) == name_of(&other.id);
+            let same = plugin_name(&first.id) == plugin_name(&other.id);
             let (level, why) = if same {
                 (Level::Warning, "the client runs the hooks of one of them, and does not say which")
             } else {
@@ -85,7 +85,7 @@ pub(super) fn twice(facts: &Facts) -> Vec<Finding> {
 }
 
 /// Whether omo is turned off as a whole.
-pub(super) fn switch(facts: &Facts) -> Vec<Finding> {
+pub(super) fn omo_disable(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "OMO_DISABLE";
     let of_environment = facts.disable.iter().map(|value| ("the environment".to_owned(), value.clone()));
     let of_settings = facts
@@ -153,10 +153,10 @@ pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
             if is_on { format!("end that loop, or: rm {trace}") } else { format!("end its loop, then: rm -r {trace}") };
         problems.push(Finding::new(NAME, level, format!("{what}: {trace}"), WHY, mend));
     }
-    let on = facts.plugins.iter().flatten().filter(|plugin| plugin.enabled && LOOPS.contains(&name_of(&plugin.id)));
+    let on = facts.plugins.iter().flatten().filter(|plugin| plugin.enabled && LOOPS.contains(&plugin_name(&plugin.id)));
     for plugin in on {
         // It answers to the very words that turn ultrawork on.
-        let why = if name_of(&plugin.id) == "oh-my-claudecode" {
+        let why = if plugin_name(&plugin.id) == "oh-my-claudecode" {
             "it answers to `ulw` and `ultrawork` as well, and two loops that continue the same session get in each other's way"
         } else {
             WHY

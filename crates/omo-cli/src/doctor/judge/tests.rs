@@ -69,19 +69,19 @@ fn state(facts: &mut Facts) -> &mut StateFolder {
     }
 }
 
-fn sound() -> Facts {
+fn healthy_facts() -> Facts {
     Facts {
         version: "1.0.0".to_owned(),
         client: Client::Found { program: PathBuf::from("/bin/claude"), version: ClientVersion(2, 1, 328) },
         plugins: Ok(vec![plugin("omo@omo", true), plugin("other@x", true)]),
-        carriers: vec![carrier("omo@omo", ProgramKind::Binary)],
-        beside: None,
+        hook_plugins: vec![carrier("omo@omo", ProgramKind::Binary)],
+        own_plugin: None,
         settings: vec![settings(Scope::User, json!({"enabledPlugins": {"omo@omo": true}}))],
         disable: None,
         block_cap: None,
         max_blocks: 8,
-        place: Place {
-            given: None,
+        project: Place {
+            project_dir_variable: None,
             folder: Some(PathBuf::from("/p/src")),
             root: Some(PathBuf::from("/p")),
             home: Some(PathBuf::from("/home")),
@@ -90,9 +90,9 @@ fn sound() -> Facts {
         goals: Ok(Vec::new()),
         state: State::Open(StateFolder::default()),
         git: Git { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
-        own: Own::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
+        user_folder: Own::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
-        repository: Repository::Approved(2),
+        repository_checks: Repository::Approved(2),
         errors: None,
         live: seen([Some(1); 6]),
     }
@@ -100,10 +100,10 @@ fn sound() -> Facts {
 
 #[test]
 fn where_nothing_is_wrong_every_row_is_good_and_there_is_one_for_each_check() {
-    let findings = judge(&sound());
+    let findings = judge(&healthy_facts());
     assert_eq!(findings.len(), super::CHECKS.len());
     for finding in &findings {
-        assert!(finding.level == Level::Good && finding.why.is_none() && finding.mend.is_none(), "{finding:?}");
+        assert!(finding.level == Level::Good && finding.why.is_none() && finding.fix.is_none(), "{finding:?}");
         assert!(!finding.found.is_empty());
     }
     let names: std::collections::BTreeSet<&str> = findings.iter().map(|finding| finding.name).collect();
@@ -130,7 +130,7 @@ const CASES: &[Case] = &[
     (
         |f| {
             f.plugins = Ok(Vec::new());
-            f.beside = Some("/a b".into());
+            f.own_plugin = Some("/a b".into());
         },
         "plugin",
         Warning,
@@ -138,45 +138,51 @@ const CASES: &[Case] = &[
         "claude --plugin-dir '/a b'",
     ),
     (|f| f.plugins = Ok(vec![plugin("omo@omo", false)]), "plugin", Bad, "disabled", "claude plugin enable omo@omo"),
-    (|f| f.carriers[0].version = Some("0.9.0".into()), "versions", Bad, "omo@omo is 0.9.0", "omo setup"),
-    (|f| f.carriers[0].programs[2].version = Some("2.0.0".into()), "versions", Bad, "omo-stop is 2.0.0", "omo setup"),
+    (|f| f.hook_plugins[0].version = Some("0.9.0".into()), "versions", Bad, "omo@omo is 0.9.0", "omo setup"),
     (
-        |f| f.carriers[0] = clone(ProgramKind::Binary, "0.9.0", None),
+        |f| f.hook_plugins[0].programs[2].version = Some("2.0.0".into()),
+        "versions",
+        Bad,
+        "omo-stop is 2.0.0",
+        "omo setup",
+    ),
+    (
+        |f| f.hook_plugins[0] = clone(ProgramKind::Binary, "0.9.0", None),
         "versions",
         Bad,
         "omo-stop is 0.9.0",
         "claude plugin update omo@omo",
     ),
     (
-        |f| f.carriers[0].programs[2].kind = ProgramKind::NotExecutable,
+        |f| f.hook_plugins[0].programs[2].kind = ProgramKind::NotExecutable,
         "programs",
         Bad,
         "may not be run: omo-stop",
         "chmod +x /plugin/bin/*",
     ),
     (
-        |f| f.carriers[0].programs[2].kind = ProgramKind::Missing,
+        |f| f.hook_plugins[0].programs[2].kind = ProgramKind::Missing,
         "programs",
         Bad,
         "missing in /plugin: omo-stop",
         "omo setup",
     ),
     (
-        |f| f.carriers[0] = clone(ProgramKind::Missing, "1.0.0", Some("failed: no cargo")),
+        |f| f.hook_plugins[0] = clone(ProgramKind::Missing, "1.0.0", Some("failed: no cargo")),
         "programs",
         Bad,
         "; the last build: failed: no cargo",
         "see why in /data/build.log, rm /data/build.log, then start a session",
     ),
     (
-        |f| f.carriers[0] = clone(ProgramKind::NotExecutable, "1.0.0", None),
+        |f| f.hook_plugins[0] = clone(ProgramKind::NotExecutable, "1.0.0", None),
         "programs",
         Bad,
         "not built in /data/bin/1.0.0: omo-session-start",
         "`cargo` on PATH, which builds them, or: omo setup",
     ),
     (
-        |f| f.carriers[0].hooks.retain(|hook| hook.event != "Stop"),
+        |f| f.hook_plugins[0].hooks.retain(|hook| hook.event != "Stop"),
         "programs",
         Bad,
         "omo@omo names no hook for Stop",
@@ -224,14 +230,14 @@ const CASES: &[Case] = &[
         "remove them from /s.json",
     ),
     (
-        |f| f.carriers.push(carrier("omo@fork", ProgramKind::Binary)),
+        |f| f.hook_plugins.push(carrier("omo@fork", ProgramKind::Binary)),
         "twice",
         Warning,
         "omo@omo and omo@fork",
         "claude plugin uninstall omo@fork",
     ),
     (
-        |f| f.carriers.push(carrier("copy@x", ProgramKind::Binary)),
+        |f| f.hook_plugins.push(carrier("copy@x", ProgramKind::Binary)),
         "twice",
         Bad,
         "omo@omo and copy@x",
@@ -296,23 +302,23 @@ const CASES: &[Case] = &[
         "/goal clear",
     ),
     (|f| f.goals = Err("too long".into()), "goal", Unknown, "too long", "/goal"),
-    (|f| f.place.folder = None, "project", Bad, "not there any more", "cd"),
+    (|f| f.project.folder = None, "project", Bad, "not there any more", "cd"),
     (
-        |f| f.place.given = Some(("/x".into(), Given::Missing)),
+        |f| f.project.project_dir_variable = Some(("/x".into(), Given::Missing)),
         "project",
         Bad,
         "is /x, which is not there",
         "unset CLAUDE_PROJECT_DIR",
     ),
     (
-        |f| f.place.given = Some(("/x".into(), Given::NotAFolder)),
+        |f| f.project.project_dir_variable = Some(("/x".into(), Given::NotAFolder)),
         "project",
         Bad,
         "no folder",
         "unset CLAUDE_PROJECT_DIR",
     ),
     (
-        |f| f.place.given = Some(("x".into(), Given::Relative)),
+        |f| f.project.project_dir_variable = Some(("x".into(), Given::Relative)),
         "project",
         Warning,
         "no absolute path",
@@ -320,16 +326,16 @@ const CASES: &[Case] = &[
     ),
     (
         |f| {
-            f.place.given = Some(("/p".into(), Given::Folder));
-            f.place.folder = Some("/q".into());
+            f.project.project_dir_variable = Some(("/p".into(), Given::Folder));
+            f.project.folder = Some("/q".into());
         },
         "project",
         Warning,
         "this folder is not in it",
         "unset CLAUDE_PROJECT_DIR",
     ),
-    (|f| f.place.root = Some("/".into()), "project", Warning, "the top of all folders", "in the folder of a project"),
-    (|f| f.place.root = Some("/home".into()), "project", Warning, "your home folder", "in the folder of a project"),
+    (|f| f.project.root = Some("/".into()), "project", Warning, "the top of all folders", "in the folder of a project"),
+    (|f| f.project.root = Some("/home".into()), "project", Warning, "your home folder", "in the folder of a project"),
     (|f| f.state = State::Refused("it is a link".into()), "state", Bad, "it is a link", "move it away"),
     (|f| state(f).broken = Some("does not parse".into()), "state", Bad, "does not parse", "omo stop --session ID"),
     (|f| state(f).broken_entries = vec!["a: x".into()], "state", Bad, "session a: x", "omo stop --session a"),
@@ -365,31 +371,31 @@ const CASES: &[Case] = &[
         "hooks.log",
     ),
     (
-        |f| f.repository = Repository::Broken("omo.toml:1: x".into()),
+        |f| f.repository_checks = Repository::Broken("omo.toml:1: x".into()),
         "omo.toml",
         Bad,
         "omo.toml:1: x",
         "omo check approve",
     ),
     (
-        |f| f.repository = Repository::NotApproved(1),
+        |f| f.repository_checks = Repository::NotApproved(1),
         "omo.toml",
         Warning,
         "1 check is not approved",
         "omo check approve",
     ),
     (
-        |f| f.own = Own::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
+        |f| f.user_folder = Own::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
         "trust",
         Bad,
         "/state/omo cannot be made",
         "chmod u+w /state",
     ),
-    (|f| f.own = Own::NoHome, "trust", Bad, "no home folder", "set HOME"),
+    (|f| f.user_folder = Own::NoHome, "trust", Bad, "no home folder", "set HOME"),
     (
         |f| {
             let problems = vec![("/own/key holds no key".to_owned(), "/own/key".into())];
-            f.own = Own::Open { path: "/own".into(), open_to_others: Vec::new(), problems };
+            f.user_folder = Own::Open { path: "/own".into(), open_to_others: Vec::new(), problems };
         },
         "trust",
         Bad,
@@ -397,7 +403,10 @@ const CASES: &[Case] = &[
         "mv /own/key /own/key.old",
     ),
     (
-        |f| f.own = Own::Open { path: "/own".into(), open_to_others: vec!["/own/key".into()], problems: Vec::new() },
+        |f| {
+            f.user_folder =
+                Own::Open { path: "/own".into(), open_to_others: vec!["/own/key".into()], problems: Vec::new() }
+        },
         "trust",
         Bad,
         "others may read or write /own/key",
@@ -408,9 +417,9 @@ const CASES: &[Case] = &[
 
 #[test]
 fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
-    let before = judge(&sound());
+    let before = judge(&healthy_facts());
     for (break_it, name, level, found, mend) in CASES {
-        let mut facts = sound();
+        let mut facts = healthy_facts();
         break_it(&mut facts);
         let after = judge(&facts);
         let rest = |findings: &[Finding]| {
@@ -422,7 +431,7 @@ fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
         let [row] = &*after.iter().filter(|finding| finding.name == *name).collect::<Vec<_>>() else {
             panic!("not one row `{name}`: {after:?}");
         };
-        let (said, to_do) = (row.found.as_str(), row.mend.as_deref().unwrap_or_default());
+        let (said, to_do) = (row.found.as_str(), row.fix.as_deref().unwrap_or_default());
         assert!(row.level == *level && said.contains(found) && to_do.contains(mend), "{row:?}");
         assert!(row.why.as_ref().is_some_and(|why| why.len() > 10), "{row:?}");
         assert_eq!(after.first().map(|first| first.name), Some(*name), "what is wrong comes first");
@@ -431,10 +440,10 @@ fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
 
 #[test]
 fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged() {
-    let mut facts = sound();
+    let mut facts = healthy_facts();
     facts.client = Client::Missing;
     facts.plugins = Err("not looked at: there is no `claude` on PATH".into());
-    facts.carriers = Vec::new();
+    facts.hook_plugins = Vec::new();
     facts.live = Live::NotTried;
     let findings = judge(&facts);
     let of = |level| {
@@ -447,19 +456,19 @@ fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged
 
 #[test]
 fn what_is_told_is_harmless_on_a_terminal() {
-    let mut facts = sound();
-    facts.carriers[0].version = Some("\u{1b}[2J<system-reminder>".into());
+    let mut facts = healthy_facts();
+    facts.hook_plugins[0].version = Some("\u{1b}[2J<system-reminder>".into());
     facts.goals = Ok(vec![Goal { session: "a\n".into(), condition: "\u{7}".into(), is_armed: false }]);
-    facts.place.given = Some(("/\u{202e}x".into(), Given::Missing));
+    facts.project.project_dir_variable = Some(("/\u{202e}x".into(), Given::Missing));
     for finding in judge(&facts) {
-        let told = [Some(finding.found), finding.why, finding.mend].into_iter().flatten().collect::<String>();
+        let told = [Some(finding.found), finding.why, finding.fix].into_iter().flatten().collect::<String>();
         assert!(!told.contains(|char: char| char.is_control() || "<>\u{202e}".contains(char)), "{told:?}");
     }
 }
 
 #[test]
 fn a_bound_that_is_high_enough_is_no_problem_and_settings_that_mean_nothing_are_none() {
-    let mut facts = sound();
+    let mut facts = healthy_facts();
     facts.block_cap = Some("20".into());
     facts.settings.push(settings(Scope::Project, json!({"allowManagedHooksOnly": true, "disableAllHooks": "no"})));
     assert!(judge(&facts).iter().all(|finding| finding.level == Level::Good));

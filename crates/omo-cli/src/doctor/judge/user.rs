@@ -2,12 +2,12 @@
 
 use super::super::facts::{Facts, Own};
 use super::super::finding::{Finding, Level};
-use super::{or_good, quoted};
+use super::{or_good, quote_path};
 
 /// Whether the key and the approvals can be used, by their owner alone.
 pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "trust";
-    let (path, open_to_others, problems) = match &facts.own {
+    let (path, open_to_others, problems) = match &facts.user_folder {
         Own::NoHome => {
             let why = "without a key nothing can be sealed or approved, and no run is ever verified";
             return vec![Finding::new(NAME, Level::Bad, "no home folder is known", why, "set HOME")];
@@ -18,19 +18,19 @@ pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
         Own::Unwritable { path, folder } => {
             let found = format!("{} cannot be made: {} cannot be written", path.display(), folder.display());
             let why = "without a key nothing can be sealed or approved, and no run is ever verified";
-            return vec![Finding::new(NAME, Level::Bad, found, why, format!("chmod u+w {}", quoted(folder)))];
+            return vec![Finding::new(NAME, Level::Bad, found, why, format!("chmod u+w {}", quote_path(folder)))];
         }
         Own::Open { path, open_to_others, problems } => (path, open_to_others, problems),
     };
     let broken = problems.iter().map(|(what, file)| {
         let why = "without a key nothing is sealed, without approvals no check of a repository runs";
-        let mend = format!("mv {0} {0}.old, and a new one is made when it is needed", quoted(file));
+        let mend = format!("mv {0} {0}.old, and a new one is made when it is needed", quote_path(file));
         Finding::new(NAME, Level::Bad, what.clone(), why, mend)
     });
     let open = open_to_others.iter().map(|file| {
         let found = format!("others may read or write {}", file.display());
         let why = "whoever has the key can forge a verdict";
-        Finding::new(NAME, Level::Bad, found, why, format!("chmod -R go-rwx {}", quoted(path)))
+        Finding::new(NAME, Level::Bad, found, why, format!("chmod -R go-rwx {}", quote_path(path)))
     });
     or_good(broken.chain(open).collect(), || Finding::good(NAME, format!("for you alone ({})", path.display())))
 }

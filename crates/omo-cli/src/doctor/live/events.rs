@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 /// Whether a session began at all.
-pub(super) fn is_session(printed: &str) -> bool {
+pub(super) fn has_session_begun(printed: &str) -> bool {
     printed.lines().filter_map(line).any(|line| line.get("subtype").is_some_and(|kind| kind == "init"))
 }
 
 /// How many hooks of an event ran to a good end, as the stream of the client's own events tells it.
 /// One that cannot be started has an end as well, and no good one.
-pub(super) fn ran(printed: &str, event: &str) -> usize {
+pub(super) fn count_hook_runs(printed: &str, event: &str) -> usize {
     let is_good_end = |line: &Value| {
         line.get("subtype").is_some_and(|kind| kind == "hook_response")
             && line.get("hook_event").is_some_and(|name| name == event)
@@ -19,7 +19,7 @@ pub(super) fn ran(printed: &str, event: &str) -> usize {
 }
 
 /// How many hooks of omo ran at an event that the client leaves out of the stream, as its log tells it.
-pub(super) fn logged(log: &str, event: &str, binary: &str) -> usize {
+pub(super) fn count_logged_hook_runs(log: &str, event: &str, binary: &str) -> usize {
     let (begin, name) = (format!("] {event}:"), format!("/{binary}]"));
     let lines = log.lines().filter(|line| line.contains(&begin) && line.contains(&name));
     lines.filter(|line| line.ends_with("] completed with status 0")).count()
@@ -45,18 +45,18 @@ mod tests {
     #[test]
     fn hooks_are_counted_as_they_end() {
         for (event, times) in [("SessionStart", 1), ("Stop", 2), ("SubagentStop", 0)] {
-            assert_eq!(ran(PRINTED, event), times, "{event}");
+            assert_eq!(count_hook_runs(PRINTED, event), times, "{event}");
         }
-        assert!(is_session(PRINTED));
-        assert!(!is_session("error: not logged in\n"));
+        assert!(has_session_begun(PRINTED));
+        assert!(!has_session_begun("error: not logged in\n"));
     }
 
     #[test]
     fn what_the_stream_leaves_out_is_read_in_the_log() {
         let line = "2026-11-21T16:39:41.435Z [DEBUG] SessionEnd:other [${CLAUDE_PLUGIN_ROOT}/bin/omo-session-end] completed with status 0\n";
-        let ends = |log: &str| logged(log, "SessionEnd", "omo-session-end");
+        let ends = |log: &str| count_logged_hook_runs(log, "SessionEnd", "omo-session-end");
         assert_eq!((ends(line), ends(&line.repeat(2)), ends("")), (1, 2, 0));
         assert_eq!((ends(&line.replace("omo-", "my-")), ends(&line.replace("status 0", "status 1"))), (0, 0));
-        assert_eq!(logged(line, "StopFailure", "omo-stop-failure"), 0);
+        assert_eq!(count_logged_hook_runs(line, "StopFailure", "omo-stop-failure"), 0);
     }
 }

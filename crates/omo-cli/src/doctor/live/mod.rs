@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use omo_exec::claude::{ClaudeClient, HeadlessRequest};
 
-use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, commands_of};
+use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, count_commands};
 use super::gather::Surroundings;
 use model::{Model, Script};
 use sandbox::Sandbox;
@@ -25,16 +25,16 @@ use wanted::Wanted;
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts the sessions, and tells how often each hook was seen.
-pub(super) fn watch(facts: &Facts, surroundings: &Surroundings) -> Live {
-    tried(facts, surroundings).unwrap_or_else(|why| Live::Impossible(format!("not tried: {why}")))
+pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> Live {
+    try_hooks(facts, surroundings).unwrap_or_else(|why| Live::Impossible(format!("not tried: {why}")))
 }
 
-fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
+fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     if let Some(file) = managed_model(&facts.settings) {
         return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
     }
     let unbuilt = |built: &Built| built.programs.iter().any(|program| program.kind != ProgramKind::Binary);
-    if facts.carriers.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
+    if facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
         return Err("the launchers of the plugin would only begin to build what they run".to_owned());
     }
     // First, so that the folders go whenever it is interrupted.
@@ -44,24 +44,32 @@ fn tried(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
     let place = program.parent().map(Path::to_owned);
     let claude =
         ClaudeClient::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
-    let whole = session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
+    let whole = run_session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
-        seen.insert(event, Some(events::ran(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))));
+        seen.insert(
+            event,
+            Some(events::count_hook_runs(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))),
+        );
     }
     // The client has these two in its log alone, and may end before they do: what was not seen of them
     // says nothing.
     let mut add = |event, binary| {
-        let times = events::logged(&sandbox.log(), event, binary);
+        let times = events::count_logged_hook_runs(&sandbox.log(), event, binary);
         seen.insert(event, Some(times).filter(|times| *times > 0));
     };
     add("SessionEnd", "omo-session-end");
-    session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
+    run_session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
     add("StopFailure", "omo-stop-failure");
     Ok(Live::Seen(seen))
 }
 
-fn session(claude: &ClaudeClient, sandbox: &Sandbox, script: Script, wanted: &mut Wanted) -> Result<String, String> {
+fn run_session(
+    claude: &ClaudeClient,
+    sandbox: &Sandbox,
+    script: Script,
+    wanted: &mut Wanted,
+) -> Result<String, String> {
     let model = Model::start(script)?;
     let headless = HeadlessRequest {
         folder: &sandbox.project,
@@ -69,8 +77,8 @@ fn session(claude: &ClaudeClient, sandbox: &Sandbox, script: Script, wanted: &mu
         arguments: sandbox.arguments(),
     };
     let claude = claude.clone().with_limit(LIMIT / 2);
-    let said = claude.session(headless, || wanted.still()).map_err(|error| error.to_string())?;
-    if events::is_session(&said.printed) {
+    let said = claude.run_headless(headless, || wanted.should_continue()).map_err(|error| error.to_string())?;
+    if events::has_session_begun(&said.printed) {
         return Ok(said.printed);
     }
     Err(format!(
@@ -83,7 +91,7 @@ fn session(claude: &ClaudeClient, sandbox: &Sandbox, script: Script, wanted: &mu
 fn managed_hooks(settings: &[Settings], event: &str) -> usize {
     let of_others = |settings: &Settings| {
         let ours = settings.hooks().iter().filter(|hook| hook.event == event).count();
-        settings.get("/hooks").map_or(0, |hooks| commands_of(hooks, event)).saturating_sub(ours)
+        settings.get("/hooks").map_or(0, |hooks| count_commands(hooks, event)).saturating_sub(ours)
     };
     settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::super::facts::{Facts, Scope, Settings};
-use super::super::gather::{Surroundings, search};
+use super::super::gather::{Surroundings, safe_search_path};
 use crate::platform;
 
 /// A key that opens nothing.
@@ -29,21 +29,22 @@ impl Sandbox {
     /// Makes them. Of each settings file only what decides about hooks of omo is taken over: what
     /// else is in it might start a program, or connect to a server.
     pub(super) fn build(facts: &Facts, surroundings: &Surroundings) -> Result<Self, String> {
-        let is_installed = !facts.carriers.is_empty();
+        let is_installed = !facts.hook_plugins.is_empty();
         // A plugin that is only ever given to the client by its folder is given so here as well.
-        let plugin_folder = facts.beside.clone().filter(|_| !is_installed);
+        let plugin_folder = facts.own_plugin.clone().filter(|_| !is_installed);
         if !is_installed && plugin_folder.is_none() {
             return Err("no plugin with hooks of omo is installed".to_owned());
         }
         let failed = |error: std::io::Error| format!("make a temporary folder: {error}");
         let temp = tempfile::Builder::new().prefix("omo-doctor-").tempdir().map_err(failed)?;
         let project = temp.path().join("project");
-        let path = search(facts.place.root.as_deref(), surroundings.home.as_deref()).joined().unwrap_or_default();
+        let path =
+            safe_search_path(facts.project.root.as_deref(), surroundings.home.as_deref()).joined().unwrap_or_default();
         let sandbox = Self { temp, project, plugin_folder, path };
         fs::create_dir_all(sandbox.project.join(".claude")).map_err(failed)?;
         fs::create_dir_all(sandbox.client_home()).map_err(failed)?;
         fs::create_dir_all(sandbox.temporary()).map_err(failed)?;
-        let carriers: Vec<&str> = facts.carriers.iter().map(|carrier| carrier.id.as_str()).collect();
+        let carriers: Vec<&str> = facts.hook_plugins.iter().map(|carrier| carrier.id.as_str()).collect();
         for settings in &facts.settings {
             let file = match settings.scope {
                 Scope::User => sandbox.client_home().join("settings.json"),
@@ -52,7 +53,7 @@ impl Sandbox {
                 // The client reads it where it is.
                 Scope::Managed => continue,
             };
-            fs::write(file, kept(settings, &carriers).to_string()).map_err(failed)?;
+            fs::write(file, kept_settings(settings, &carriers).to_string()).map_err(failed)?;
         }
         if let Some(plugin_home) = &surroundings.plugin_home {
             sandbox.take_over(plugin_home, facts).map_err(failed)?;
@@ -71,7 +72,7 @@ impl Sandbox {
                 _ => {}
             }
         }
-        for built in facts.carriers.iter().filter_map(|carrier| carrier.built.as_ref()) {
+        for built in facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()) {
             if let Some(name) = built.data.file_name().filter(|_| built.data.is_dir()) {
                 platform::link(&built.data, &own.join("data").join(name))?;
             }
@@ -117,7 +118,8 @@ impl Sandbox {
     /// The session's environment: its user's, without what points it at a model, at an account, or
     /// at anything of another session.
     pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
-        let inherited = omo_store::env::variables().into_iter().filter(|(name, _)| is_kept(&name.to_string_lossy()));
+        let inherited =
+            omo_store::env::variables().into_iter().filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
         let own = [
             ("PATH", self.path.clone()),
             ("ANTHROPIC_BASE_URL", OsString::from(model)),
@@ -135,7 +137,7 @@ impl Sandbox {
     }
 }
 
-fn is_kept(name: &str) -> bool {
+fn is_variable_kept(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let of_others = ["ANTHROPIC", "CLAUDE", "OMO_", "AWS_", "GOOGLE_", "AZURE_", "NODE_", "BUN_", "OTEL_"];
     !of_others.iter().any(|prefix| name.starts_with(prefix)) && !name.ends_with("_PROXY")
@@ -143,7 +145,7 @@ fn is_kept(name: &str) -> bool {
 
 /// What a session that only tries the hooks is given of a settings file. Commands are taken from the
 /// user's own alone: what a repository names does not run here.
-fn kept(settings: &Settings, carriers: &[&str]) -> Value {
+fn kept_settings(settings: &Settings, carriers: &[&str]) -> Value {
     let mut kept = Map::new();
     if let Some(value) = settings.get("/disableAllHooks") {
         kept.insert("disableAllHooks".to_owned(), value.clone());
@@ -185,11 +187,11 @@ mod tests {
     fn only_what_decides_about_hooks_of_omo_is_taken_over() {
         let of_project = json!({"disableAllHooks": false, "enabledPlugins": {"omo@omo": true}});
         for scope in [Scope::Project, Scope::Local] {
-            assert_eq!(kept(&settings(scope), &["omo@omo"]), of_project);
+            assert_eq!(kept_settings(&settings(scope), &["omo@omo"]), of_project);
         }
         let mut of_user = of_project;
         of_user["hooks"] = json!({"Stop": [{"hooks": [{"type": "command", "command": "/p/bin/omo-stop"}]}]});
-        assert_eq!(kept(&settings(Scope::User), &["omo@omo"]), of_user);
+        assert_eq!(kept_settings(&settings(Scope::User), &["omo@omo"]), of_user);
     }
 
     #[test]
@@ -203,10 +205,10 @@ mod tests {
             "NO_PROXY",
             "AWS_PROFILE",
         ] {
-            assert!(!is_kept(name), "{name}");
+            assert!(!is_variable_kept(name), "{name}");
         }
         for name in ["PATH", "HOME", "LANG", "TMPDIR", "IS_SANDBOX"] {
-            assert!(is_kept(name), "{name}");
+            assert!(is_variable_kept(name), "{name}");
         }
     }
 }

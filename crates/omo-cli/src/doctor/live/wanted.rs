@@ -21,12 +21,12 @@ impl Wanted {
     /// From now on.
     pub(super) fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
-        endings::note(&interrupted);
+        endings::flag_termination(&interrupted);
         Self { interrupted, since: Instant::now(), told: None }
     }
 
     /// Whether it is still wanted: `false` once the user has interrupted it.
-    pub(super) fn still(&mut self) -> bool {
+    pub(super) fn should_continue(&mut self) -> bool {
         let seconds = self.since.elapsed().as_secs();
         if self.told != Some(seconds) && std::io::stderr().is_terminal() {
             self.told = Some(seconds);

@@ -8,32 +8,32 @@ use super::*;
 
 fn state(plan: &str, batch_size: u32) -> RunState {
     let plan = dialects::read("docs/plan.md", plan.as_bytes(), BatchOptions::of(3, batch_size));
-    assert!(plan.is_sound(), "{:?}", plan.diagnostics);
+    assert!(plan.can_run(), "{:?}", plan.diagnostics);
     let what = EventKind::RunOpened {
         plan: Box::new(plan),
         approved: String::new(),
         root: "/home/me/project".to_owned(),
         base: None,
-        asked: None,
+        scope: None,
         mode: None,
     };
     let (ts, actor) = (Timestamp::from_millis(0), EventActor::default());
-    RunState::open(&RunEvent { seq: 1, ts, actor, what }).unwrap()
+    RunState::from_first_event(&RunEvent { seq: 1, ts, actor, kind: what }).unwrap()
 }
 
 /// Every task of the plan is done, one after the other, up to the first stop or the end.
 fn played(mut state: RunState) -> RunState {
     loop {
-        let ids: Vec<String> = match omo_plan::run::schedule::next(&state) {
+        let ids: Vec<String> = match omo_plan::run::schedule::next_action(&state) {
             omo_plan::run::schedule::NextAction::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
             _ => Vec::new(),
         };
         let Some(id) = ids.first() else { break };
         let evidence = "its worker was lost".to_owned();
         let end = omo_plan::run::event::AttemptEnd { attempt: 1, evidence, ..Default::default() };
-        add(&mut state, EventKind::UnitFailed { unit: id.clone(), is_final: true, end });
+        add(&mut state, EventKind::TaskFailed { task: id.clone(), is_final: true, end });
     }
-    while let Some(what) = verbs::advance(&state) {
+    while let Some(what) = verbs::automatic_event(&state) {
         add(&mut state, what);
     }
     state
@@ -41,7 +41,7 @@ fn played(mut state: RunState) -> RunState {
 
 fn add(state: &mut RunState, what: EventKind) {
     let (seq, ts, actor) = (state.seq + 1, Timestamp::from_millis(1), EventActor::default());
-    state.apply(&RunEvent { seq, ts, actor, what }).unwrap();
+    state.apply(&RunEvent { seq, ts, actor, kind: what }).unwrap();
 }
 
 fn plan(tasks: usize, title: &str) -> String {
@@ -55,19 +55,19 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
         [(1, 5, "x"), (400, 5, "x"), (400, 100, "a word and another "), (60, 50, &"é".repeat(400))]
     {
         let begun = state(&plan(tasks, title), batch_size);
-        let unit = begun.plan.units.first().unwrap();
-        let out = HandOut::of("20261121-101112-abcd", &begun);
+        let unit = begun.plan.tasks.first().unwrap();
+        let out = HandOut::from_state("20261121-101112-abcd", &begun);
         let ended = played(begun.clone());
         let mut blocks = vec![
-            opened("20261121-101112-abcd", &begun),
-            resumed("20261121-101112-abcd", &begun),
+            opened_block("20261121-101112-abcd", &begun),
+            resumed_block("20261121-101112-abcd", &begun),
             spawn_workflow(&out, &begun),
             spawn_agent("20261121-101112-abcd", unit, &begun),
             work_inline("20261121-101112-abcd", unit, &begun),
-            wait(&[&unit.id], &begun, Timestamp::from_millis(9), true),
-            done(&ended),
+            wait_block(&[&unit.id], &begun, Timestamp::from_millis(9), true),
+            end_block(&ended),
         ];
-        blocks.extend(ended.open_question().map(|question| ask(question, &ended)));
+        blocks.extend(ended.open_question().map(|question| question_block(question, &ended)));
         for block in blocks {
             assert!(block.len() <= MAX_BYTES, "{} bytes:\n{block}", block.len());
             assert!(block.contains("omo"), "{block}");
@@ -78,17 +78,17 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
 #[test]
 fn a_segment_that_is_handed_out_is_short_whole_batches_and_never_past_a_stop() {
     let begun = state(&plan(400, "x"), 100);
-    let first = HandOut::of("r", &begun);
-    assert!((1..100).contains(&first.units().len()), "{:?}", first.units());
-    let small = HandOut::of("r", &state(&plan(12, "x"), 5));
-    assert_eq!(small.units(), ["1", "2", "3", "4", "5"]);
+    let first = HandOut::from_state("r", &begun);
+    assert!((1..100).contains(&first.task_ids().len()), "{:?}", first.task_ids());
+    let small = HandOut::from_state("r", &state(&plan(12, "x"), 5));
+    assert_eq!(small.task_ids(), ["1", "2", "3", "4", "5"]);
 }
 
 #[test]
 fn what_is_too_long_loses_its_middle_and_keeps_its_end() {
     let long = format!("STOP\n{}  To go on\n  run: omo agent next", "  a row that says little\n".repeat(500));
-    let short = within(long);
+    let short = fit_block(long);
     assert!(short.len() <= MAX_BYTES);
     assert!(short.starts_with("STOP\n") && short.ends_with("  To go on\n  run: omo agent next"), "{short}");
-    assert_eq!(within("short".to_owned()), "short");
+    assert_eq!(fit_block("short".to_owned()), "short");
 }

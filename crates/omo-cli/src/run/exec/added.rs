@@ -21,21 +21,21 @@ pub(crate) struct AddedTask<'a> {
 
 impl<'a> AddedTask<'a> {
     /// Finds out whether it can be. Nothing is written.
-    pub(crate) fn to(env: &'a ProcessEnv, run: &RunRef, task: &TaskFile) -> Result<Self, CommandError> {
+    pub(crate) fn prepare(env: &'a ProcessEnv, run: &RunRef, task: &TaskFile) -> Result<Self, CommandError> {
         let context = CommandContext::find(env)?;
         let runs = RunStore::find(&run.root, Some(&context.state_home))?;
         let run = runs.ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?.get(&run.id)?;
         let before = run.state()?;
-        let unit = task_session::unit(task);
-        verbs::add_unit(&before, &context.caller()?, unit.clone())?;
+        let unit = task_session::task_from_file(task);
+        verbs::add_task(&before, &context.caller()?, unit.clone())?;
         Ok(Self { context, run, before, unit })
     }
 
     /// Adds it.
     pub(crate) fn add(self) -> Result<(), CommandError> {
         let Self { context, run, before, unit } = self;
-        let state = context.engine(&run, &before)?.add(unit)?;
-        context.tell(&run, &before.holder, &state);
+        let state = context.engine(&run, &before)?.add_task(unit)?;
+        context.note_in_session(&run, &before.holder, &state);
         Ok(())
     }
 }

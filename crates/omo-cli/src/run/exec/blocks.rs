@@ -8,51 +8,51 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::event::{EventKind, RunEvent};
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::task_session::{self as sessions, TaskFile, TaskFileStatus};
-use omo_runs::task_session::{is_one, report, session_id};
+use omo_runs::task_session::{is_task_list, report, task_list_id};
 
-use super::super::blocks::{MAX_BYTES, PATIENTLY};
+use super::super::blocks::{LONG_TIMEOUT, MAX_BYTES};
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;
 /// What is left for the user's own lines, at least, where agents are started.
-const LEAST_SHOWN: usize = 200;
+const MIN_USER_BYTES: usize = 200;
 /// How the user's part of a block is announced.
-const SHOW: &str = "  1. Show the user these lines:";
+const SHOW_HEADING: &str = "  1. Show the user these lines:";
 
 /// Only one line for the user.
-pub(crate) fn line(text: &str) -> String {
+pub(crate) fn user_line(text: &str) -> String {
     format!("DONE\n  Show the user this line, then end your turn.\n\n  {text}")
 }
 
 /// A run was opened.
-pub(crate) fn opened(run: &str, state: &RunState) -> String {
-    let head = format!("omo: opened the run {run} of {}.\n\nDO\n{SHOW}\n\n", of(state));
-    let shown = if is_one(state) { report::start_screen(state) } else { report::progress(state) };
-    framed(&head, &shown, "\n\n  2. Then\n  run: omo agent next")
+pub(crate) fn opened_block(run: &str, state: &RunState) -> String {
+    let head = format!("omo: opened the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
+    let shown = if is_task_list(state) { report::start_screen(state) } else { report::progress_screen(state) };
+    frame_block(&head, &shown, "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// A run goes on.
-pub(crate) fn resumed(run: &str, state: &RunState) -> String {
-    let head = format!("omo: going on with the run {run} of {}.\n\nDO\n{SHOW}\n\n", of(state));
-    framed(&head, &report::progress(state), "\n\n  2. Then\n  run: omo agent next")
+pub(crate) fn resumed_block(run: &str, state: &RunState) -> String {
+    let head = format!("omo: going on with the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
+    frame_block(&head, &report::progress_screen(state), "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// What a run is of.
 fn of(state: &RunState) -> String {
-    if is_one(state) {
-        return format!("the task session {}", session_id(state));
+    if is_task_list(state) {
+        return format!("the task session {}", task_list_id(state));
     }
     sanitize(&state.plan.source.path, 200)
 }
 
 /// What is between two parts, as much of it as there is room for.
-fn framed(head: &str, shown: &str, tail: &str) -> String {
+fn frame_block(head: &str, shown: &str, tail: &str) -> String {
     let room = MAX_BYTES.saturating_sub(head.len() + tail.len());
-    format!("{head}{}{tail}", cut(shown.trim_end(), room))
+    format!("{head}{}{tail}", first_lines(shown.trim_end(), room))
 }
 
 /// The first lines of a text, as many as there is room for.
-fn cut(text: &str, room: usize) -> String {
+fn first_lines(text: &str, room: usize) -> String {
     const MORE: &str = "\n…";
     if text.len() <= room {
         return text.to_owned();
@@ -69,30 +69,30 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// Whether nothing was begun since the tasks are gone over this time.
-pub(crate) fn is_beginning(events: &[RunEvent]) -> bool {
-    let last = events.iter().rev().find_map(|event| match event.what {
-        EventKind::UnitStarted { .. } => Some(false),
-        EventKind::RunOpened { .. } | EventKind::IterationStarted { .. } | EventKind::Resumed => Some(true),
+pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
+    let last = events.iter().rev().find_map(|event| match event.kind {
+        EventKind::TaskStarted { .. } => Some(false),
+        EventKind::RunOpened { .. } | EventKind::RoundStarted { .. } | EventKind::RunResumed => Some(true),
         _ => None,
     });
     last.unwrap_or(true)
 }
 
 /// What the user is shown before a wave.
-fn before_a_wave(units: &[&Task], state: &RunState, is_beginning: bool) -> String {
+fn wave_announcement(units: &[&Task], state: &RunState, is_beginning: bool) -> String {
     if units.iter().any(|unit| unit.kind == TaskKind::Verify) {
         return "## Running Verification...".to_owned();
     }
-    match (is_beginning, state.iteration) {
-        (true, 1) => report::iteration_line(state),
-        (true, _) => format!("{}\n{}", report::retry_lines(state), report::iteration_line(state)),
-        (false, _) => report::progress(state),
+    match (is_beginning, state.round) {
+        (true, 1) => report::round_line(state),
+        (true, _) => format!("{}\n{}", report::retry_lines(state), report::round_line(state)),
+        (false, _) => report::progress_screen(state),
     }
 }
 
 /// Tasks for subagents, all of them to be started at the same time; with how many of them there was room for.
-pub(crate) fn spawn(run: &str, units: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
-    let agents = agents(run, units, state);
+pub(crate) fn spawn_block(run: &str, units: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
+    let agents = agent_lines(run, units, state);
     let count = agents.len();
     let (calls, they) = if count == 1 {
         ("Call the Agent tool once".to_owned(), "it has answered, or was")
@@ -102,18 +102,25 @@ pub(crate) fn spawn(run: &str, units: &[&Task], state: &RunState, is_beginning: 
     let agents = agents.concat();
     let tail = format!(
         "\n\n  2. {calls}, with run_in_background: false if it takes that:\n{agents}  3. In the same turn, when {they} \
-         launched in the background:\n  run: omo agent next      {PATIENTLY}\nIf you have no Agent tool, run instead: omo agent next --inline"
+         launched in the background:\n  run: omo agent next      {LONG_TIMEOUT}\nIf you have no Agent tool, run instead: omo agent next --inline"
     );
-    (framed(&format!("SPAWN agents\n{SHOW}\n\n"), &before_a_wave(units, state, is_beginning), &tail), count)
+    (
+        frame_block(
+            &format!("SPAWN agents\n{SHOW_HEADING}\n\n"),
+            &wave_announcement(units, state, is_beginning),
+            &tail,
+        ),
+        count,
+    )
 }
 
 /// The lines for each agent: no more of them than a block has room for, and one at least.
-fn agents(run: &str, units: &[&Task], state: &RunState) -> Vec<String> {
-    let room = MAX_BYTES - LEAST_SHOWN - 400;
+fn agent_lines(run: &str, units: &[&Task], state: &RunState) -> Vec<String> {
+    let room = MAX_BYTES - MIN_USER_BYTES - 400;
     let mut agents: Vec<String> = Vec::new();
     let mut taken = 0;
     for unit in units.iter().take(AT_ONCE) {
-        let agent = agent(run, unit, state);
+        let agent = agent_line(run, unit, state);
         taken += agent.len();
         if taken > room && !agents.is_empty() {
             break;
@@ -123,14 +130,14 @@ fn agents(run: &str, units: &[&Task], state: &RunState) -> Vec<String> {
     agents
 }
 
-fn agent(run: &str, unit: &Task, state: &RunState) -> String {
+fn agent_line(run: &str, unit: &Task, state: &RunState) -> String {
     let id = &unit.id;
-    let attempt = state.units.get(id).map_or(0, |known| known.attempts) + 1;
+    let attempt = state.tasks.get(id).map_or(0, |known| known.attempts) + 1;
     let prompt = prompt(run, unit, state);
     format!(
         "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
         agent_type(unit, state),
-        sessions::model(unit, attempt),
+        sessions::choose_model(unit, attempt),
     )
 }
 
@@ -138,7 +145,7 @@ fn agent(run: &str, unit: &Task, state: &RunState) -> String {
 pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
     match unit.kind {
         TaskKind::Verify => "omo:verifier",
-        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if is_one(state) => "omo:worker",
+        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if is_task_list(state) => "omo:worker",
         TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => "omo:executor",
     }
 }
@@ -147,8 +154,8 @@ pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
 pub(crate) fn prompt(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let begin = format!("Begin with: omo agent start {id} --run {run}");
-    if is_one(state) {
-        return format!("SESSION_ID: {} TASK_ID: {id} {begin}", session_id(state));
+    if is_task_list(state) {
+        return format!("SESSION_ID: {} TASK_ID: {id} {begin}", task_list_id(state));
     }
     match unit.kind {
         TaskKind::Verify => format!("TASK_ID: {id} Verify the plan run {run}. {begin}"),
@@ -159,17 +166,17 @@ pub(crate) fn prompt(run: &str, unit: &Task, state: &RunState) -> String {
 }
 
 /// The run came to its end.
-pub(crate) fn done(state: &RunState) -> String {
+pub(crate) fn end_block(state: &RunState) -> String {
     let shown = match &state.phase {
-        RunPhase::Executing => report::progress(state),
-        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => report::finished_block(state),
+        RunPhase::Executing => report::progress_screen(state),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => report::final_report_block(state),
     };
-    ended(&shown)
+    end_lines(&shown)
 }
 
 /// Lines for the user, with which the work ends.
-pub(crate) fn ended(shown: &str) -> String {
-    framed("DONE\n  Show the user these lines, then end your turn.\n\n", shown, "")
+pub(crate) fn end_lines(shown: &str) -> String {
+    frame_block("DONE\n  Show the user these lines, then end your turn.\n\n", shown, "")
 }
 
 /// A session is over, and no run of it is known.
@@ -195,25 +202,25 @@ pub(crate) fn how_to_end(unit: &Task, run: &str, ticket: &str) -> String {
     if unit.kind == TaskKind::Verify {
         return format!(
             "Show with commands of your own that the whole is done:\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {PATIENTLY}\n\
+             Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {LONG_TIMEOUT}\n\
              Where it is not, naming each task that is to be done again:\n  run: omo agent verdict FAIL {with} --reopen \"<task>: <why, one line>\""
         );
     }
     let note = "--note \"<what a later task should know, one line>\"";
     let end = if unit.criteria.is_empty() {
-        format!("When the work is finished:\n  run: omo agent done {with} {note}      {PATIENTLY}")
+        format!("When the work is finished:\n  run: omo agent done {with} {note}      {LONG_TIMEOUT}")
     } else {
         format!(
             "When the work is finished, show it with commands, each of which prints an id:\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then:\n  run: omo agent done {with} --evidence <ids> {note}      {PATIENTLY}"
+             Then:\n  run: omo agent done {with} --evidence <ids> {note}      {LONG_TIMEOUT}"
         )
     };
     format!("{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\"")
 }
 
 /// How far a run is, in words.
-pub(crate) fn tally(state: &RunState) -> String {
-    let counts = state.counts();
+pub(crate) fn progress_words(state: &RunState) -> String {
+    let counts = state.task_counts();
     let mut text = format!("{} of {} tasks done", counts.passed + counts.claimed, counts.total);
     for (count, word) in [(counts.claimed, "of them as judged"), (counts.failed, "failed"), (counts.blocked, "blocked")]
     {

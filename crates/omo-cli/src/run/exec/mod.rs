@@ -10,25 +10,25 @@ use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, TaskKind};
 use omo_plan::run::event::{QuestionKind, RunResult};
 use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::run::state::{CONTINUE, RunPhase, RunState};
+use omo_plan::run::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::task_session::{self, TaskListPhase};
 use omo_plan::ultra_run::arguments::PlanSelection;
 use omo_plan::ultra_run::asked::RunScope as AskedScope;
 use omo_runs::engine::planned_commands;
-use omo_runs::session_store::open_run;
+use omo_runs::session_store::run_of;
 use omo_runs::task_session::report;
 use omo_runs::{Run, RunStore};
 use omo_store::git_worktree::GitWorktree;
 
-use super::context::{CommandContext, another};
+use super::context::{CommandContext, another_run_is_open};
 use super::handed;
-use super::local::alone_in_repository;
-use super::open::{Asked, approve, no_repository, say};
+use super::local::require_only_parallel_run;
+use super::open::{Asked, approve_plan, no_repository_error, print_block};
 use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 use super::start::{begin as begin_run, otherwise, prepare};
 use crate::failure::{CommandError, ExitKind};
-use crate::project::named_or_own;
+use crate::project::named_or_own_session;
 pub(crate) use added::AddedTask;
 use session::Session;
 
@@ -38,42 +38,47 @@ pub(super) fn execute(
     wanted: &ExecuteRequest,
     session: Option<&str>,
 ) -> Result<(), CommandError> {
-    if wanted.scope.is_dry_run || wanted.scope.is_resume || wanted.scope.part != PlanSelection::Whole {
+    if wanted.scope.is_dry_run || wanted.scope.is_resume || wanted.scope.selection != PlanSelection::Whole {
         let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
-        return Err(CommandError::user("a task list is executed as a whole", hint));
+        return Err(CommandError::usage("a task list is executed as a whole", hint));
     }
-    let id = named_or_own(session, context.env)?.ok_or_else(|| {
-        CommandError::user("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
+    let id = named_or_own_session(session, context.env)?.ok_or_else(|| {
+        CommandError::usage("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
     })?;
     let session = Session::read(&id)?;
-    is_of_this_work_tree(context, &session)?;
-    let own = context.runs.as_ref().map(|runs| own_run(context, runs, &session)).transpose()?.flatten();
+    require_this_work_tree(context, &session)?;
+    let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
         (_, Some((run, state))) if state.phase == RunPhase::Executing => {
             if wanted.mode.is_some_and(|mode| mode != state.mode) {
                 return Err(otherwise(run.id(), &state));
             }
-            go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref())
+            continue_run(context, &run, &state, Some(wanted), wanted.digest.as_deref())
         }
         (TaskListPhase::PlanningComplete | TaskListPhase::Execution | TaskListPhase::Verification, _) => {
-            begin(context, &session, wanted)
+            open_task_list_run(context, &session, wanted)
         }
         (TaskListPhase::Failed, Some((run, state))) if wanted.again => {
-            go_on(context, &run, &state, Some(wanted), wanted.digest.as_deref())
+            continue_run(context, &run, &state, Some(wanted), wanted.digest.as_deref())
         }
-        (TaskListPhase::Failed, None) if wanted.again => begin(context, &session, wanted),
+        (TaskListPhase::Failed, None) if wanted.again => open_task_list_run(context, &session, wanted),
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
-            context.listen(&run, &state);
-            over(&report::finished(&state), &blocks::done(&state), super::blocks::is_complete(&state), wanted)
+            context.note_ended_run(&run, &state);
+            show_ended(
+                &report::final_report(&state),
+                &blocks::end_block(&state),
+                super::blocks::is_complete(&state),
+                wanted,
+            )
         }
         (phase @ (TaskListPhase::Complete | TaskListPhase::Failed), None) => {
             let is_well = phase == TaskListPhase::Complete;
             let text = blocks::ended_without_a_run(session.id.as_str(), &session.tasks, is_well);
-            over(&text, &blocks::ended(&text), is_well, wanted)
+            show_ended(&text, &blocks::end_lines(&text), is_well, wanted)
         }
         (TaskListPhase::Cancelled, _) => {
             let line = format!("The task session {} was cancelled; nothing of it is done.", session.id);
-            say(&if wanted.is_typed { blocks::line(&line) } else { line })
+            print_block(&if wanted.is_typed { blocks::user_line(&line) } else { line })
         }
         (phase @ (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown), _) => {
             Err(not_ready(session.id.as_str(), phase))
@@ -94,13 +99,13 @@ fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
 
 /// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
 /// the client shows them as it is, without a model.
-fn over(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Result<(), CommandError> {
-    say(if wanted.is_typed && !is_well { shown } else { block })?;
-    if is_well { Ok(()) } else { Err(CommandError::said(ExitKind::NotGreen)) }
+fn show_ended(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Result<(), CommandError> {
+    print_block(if wanted.is_typed && !is_well { shown } else { block })?;
+    if is_well { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
 }
 
 /// A session works in one folder, and its workers change that.
-fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), CommandError> {
+fn require_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), CommandError> {
     let folder = &session.file.working_dir;
     let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -113,49 +118,53 @@ fn is_of_this_work_tree(context: &CommandContext, session: &Session) -> Result<(
 }
 
 /// The run of a session: the one that is open, or else the one that its file names.
-fn own_run(
+fn run_of_task_list(
     context: &CommandContext,
     runs: &RunStore,
     session: &Session,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
     // One that was just opened may not have come to be named.
-    if let Some((run, state)) = context.executing(runs)?.filter(|(_, state)| session.is_of(state)) {
+    if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| session.is_of_run(state)) {
         return Ok(Some((run, state)));
     }
-    let named = open_run(&session.file);
+    let named = run_of(&session.file);
     let Some(run) = named.and_then(|named| runs.get(&named.id).ok()) else { return Ok(None) };
     let state = run.state()?;
-    Ok(session.is_of(&state).then_some((run, state)))
+    Ok(session.is_of_run(&state).then_some((run, state)))
 }
 
 /// Opens a run of the session. What its files say was done counts as claimed.
-fn begin(context: &CommandContext, session: &Session, wanted: &ExecuteRequest) -> Result<(), CommandError> {
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+fn open_task_list_run(
+    context: &CommandContext,
+    session: &Session,
+    wanted: &ExecuteRequest,
+) -> Result<(), CommandError> {
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
     let mode = wanted.mode.unwrap_or(ExecutionMode::Waves);
-    let plan = plan(session, wanted, mode)?;
-    if let Some((run, state)) = context.runs.as_ref().map(|runs| context.executing(runs)).transpose()?.flatten() {
-        return Err(another(run.id(), &state));
+    let plan = plan_of_task_list(session, wanted, mode)?;
+    if let Some((run, state)) = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten() {
+        return Err(another_run_is_open(run.id(), &state));
     }
     let scope = AskedScope { is_foreground: mode == ExecutionMode::StepByStep, ..AskedScope::from(&wanted.scope) };
     let scope = match mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => Some(scope),
         ExecutionMode::Batches | ExecutionMode::Waves => None,
     };
-    let prepared = prepare(context, wanted, plan, mode, scope, &asked(session.id.as_str(), Some(wanted)))?;
+    let prepared = prepare(context, wanted, plan, mode, scope, &approval_prompt(session.id.as_str(), Some(wanted)))?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
-    let _door = context.alone(&runs, None)?;
+    let _door = context.lock_opening(&runs, None)?;
     if mode == ExecutionMode::Parallel {
-        alone_in_repository(&runs, None)?;
+        require_only_parallel_run(&runs, None)?;
     }
     if Session::read(&session.id)? != *session {
         let message = format!("the task session {} was changed meanwhile", session.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
-    begin_run(context, &runs, prepared, work_tree.head(), task_session::imported(&session.tasks))
+    begin_run(context, &runs, prepared, work_tree.head(), task_session::import_events(&session.tasks))
 }
 
 /// The plan of a session, with the options that were given now.
-fn plan(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Result<Plan, CommandError> {
+fn plan_of_task_list(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Result<Plan, CommandError> {
     let mut file = session.file.clone();
     if let Some(most) = wanted.waves.max_iterations {
         file.options.max_iterations = most;
@@ -165,39 +174,43 @@ fn plan(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Resu
     }
     let skips = wanted.waves.skip_verify || session.skips_verification();
     let folder = session.folder.display().to_string();
-    let plan = task_session::plan(&file, &session.tasks, &folder, skips);
-    if plan.units.iter().all(|unit| unit.kind == TaskKind::Verify) {
+    let plan = task_session::task_list_plan(&file, &session.tasks, &folder, skips);
+    if plan.tasks.iter().all(|unit| unit.kind == TaskKind::Verify) {
         let message = format!("the task session {} has no tasks", session.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(CommandError::precondition(message, hint));
     }
-    if plan.is_sound() { Ok(arranged(plan, mode, &wanted.mode_options())) } else { Err(unsound(session, &plan)) }
+    if plan.can_run() {
+        Ok(arranged(plan, mode, &wanted.mode_options()))
+    } else {
+        Err(invalid_task_list(session, &plan))
+    }
 }
 
-fn unsound(session: &Session, plan: &Plan) -> CommandError {
+fn invalid_task_list(session: &Session, plan: &Plan) -> CommandError {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let line = |found: &omo_plan::diagnostic::Diagnostic| {
-        let file = found.unit.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
+        let file = found.task.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
         let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
         format!("  {}{}{help}", omo_core::text::sanitize(&file, 80), omo_core::text::sanitize(&found.text, 300))
     };
     let lines: Vec<String> = errors.map(line).collect();
     let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));
-    CommandError::plan(message, format!("mend the files in {}; nothing was run", session.folder.display()))
+    CommandError::invalid_plan(message, format!("mend the files in {}; nothing was run", session.folder.display()))
 }
 
 /// How a person is asked about the commands of a session.
-fn asked(id: &str, wanted: Option<&ExecuteRequest>) -> Asked {
+fn approval_prompt(id: &str, wanted: Option<&ExecuteRequest>) -> Asked {
     let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
     Asked {
         name: format!("session {id}"),
-        typed: wanted.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
+        command_line: wanted.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
     }
 }
 
 /// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
-fn go_on(
+fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
@@ -205,40 +218,41 @@ fn go_on(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
-    if !context.is_terminal() {
-        verbs::take(before, &engine.caller, &omo_runs::engine::is_alive)?;
+    if !context.is_person() {
+        verbs::join_run(before, &engine.caller, &omo_runs::engine::is_alive)?;
     }
-    let changed = changed(context, before, wanted, digest)?;
+    let changed = changed_plan(context, before, wanted, digest)?;
     let is_typed = wanted.is_some_and(|wanted| wanted.is_typed);
     let is_stop = |question: &&omo_plan::run::state::QuestionState| {
-        !matches!(question.question.about, QuestionKind::Decisions { .. })
+        !matches!(question.question.kind, QuestionKind::Decisions { .. })
     };
     let stop = before.open_question().filter(is_stop).filter(|_| is_typed).map(|question| question.question.id.clone());
-    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
+    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
-        let answered =
-            stop.map(|question| verbs::answer(state, &engine.caller, &question, CONTINUE, None)).transpose()?;
-        let replanned = changed.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
-        let anew = is_typed.then(handed::none_is_counted_on);
+        let answered = stop
+            .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
+            .transpose()?;
+        let replanned = changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let anew = is_typed.then(handed::forget_dispatched);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
-    context.tell(run, &before.holder, &state);
-    say(&blocks::resumed(run.id(), &state))
+    context.note_in_session(run, &before.holder, &state);
+    print_block(&blocks::resumed_block(run.id(), &state))
 }
 
 /// The plan that a run has from now on, where that is another one: with the options that were given now, or with
 /// commands of tasks that came later and that its user has agreed to.
-fn changed(
+fn changed_plan(
     context: &CommandContext,
     state: &RunState,
     wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<Option<(Plan, String)>, CommandError> {
-    let id = omo_runs::task_session::session_id(state);
+    let id = omo_runs::task_session::task_list_id(state);
     let mut plan = state.plan.clone();
     let waves = wanted.map(|wanted| wanted.waves.clone()).unwrap_or_default();
     if let Some(most) = waves.max_iterations {
-        plan.policy.max_iterations = most;
+        plan.policy.max_rounds = most;
     }
     if let Some(most) = waves.max_workers {
         plan.policy.max_workers = most;
@@ -248,7 +262,7 @@ fn changed(
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(CommandError::precondition(message, hint));
     }
-    let approved = approve(context, &plan, digest, &asked(id, wanted))?;
+    let approved = approve_plan(context, &plan, digest, &approval_prompt(id, wanted))?;
     let commands = planned_commands(&plan);
     let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))
@@ -262,8 +276,8 @@ pub(super) fn resume(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
-        context.listen(run, state);
-        return say(&blocks::done(state));
+        context.note_ended_run(run, state);
+        return print_block(&blocks::end_block(state));
     }
-    go_on(context, run, state, None, digest)
+    continue_run(context, run, state, None, digest)
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use omo_core::session_id::SessionId;
 use omo_plan::run::state::RunState;
 use omo_plan::task_session::{TaskFile, TaskListFile};
-use omo_runs::task_session::is_one;
+use omo_runs::task_session::is_task_list;
 use serde_json::Value;
 
 use crate::failure::CommandError;
-use crate::session::sessions;
+use crate::session::task_list_store;
 
 /// A task session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Session {
     /// Reads it, and makes nothing, not even the file of its lock: the session may turn out not to be executed. A task
     /// that cannot be read is an error, and not left out.
     pub(super) fn read(id: &SessionId) -> Result<Self, CommandError> {
-        let folder = sessions()?.open(id)?;
+        let folder = task_list_store()?.open(id)?;
         let file = folder.session()?;
         let found = folder.tasks()?.unwrap_or_default();
         if let Some(error) = found.unreadable.into_iter().next() {
@@ -38,8 +38,8 @@ impl Session {
     }
 
     /// Whether a run is one of this session.
-    pub(super) fn is_of(&self, state: &RunState) -> bool {
-        is_one(state) && Path::new(&state.plan.source.path) == self.folder
+    pub(super) fn is_of_run(&self, state: &RunState) -> bool {
+        is_task_list(state) && Path::new(&state.plan.source.path) == self.folder
     }
 
     /// Whether its own file says that no agent verifies it.

@@ -4,58 +4,58 @@ use std::fmt::Write;
 
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Code, Severity};
-use omo_plan::dialects::ultraplan::report::{sessions, summary};
+use omo_plan::dialects::ultraplan::report::{session_groups, summary_lines};
 use omo_plan::model::{Plan, Task};
 use omo_plan::run::apart::{ClientPolicy, ParallelState};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::outcome::OutcomeSummary;
-use omo_plan::ultra_run::own::quoted;
+use omo_plan::ultra_run::own::quote_argument;
 use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity};
 use omo_plan::ultra_run::strategy::RunStrategy;
 use omo_runs::task_session;
-use omo_runs::ultra::{COMMAND, short};
+use omo_runs::ultra::{COMMAND, short_commit};
 
-use super::super::blocks::{PATIENTLY, counted, name, within};
+use super::super::blocks::{LONG_TIMEOUT, fit_block, pluralize, run_subject};
 use super::super::start::arguments::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.
-const SHOWN: usize = 8;
+const MAX_NOTES: usize = 8;
 
 /// `Mode: execute`, `File: plan.md` and what the plan is.
-pub(crate) fn head(request: &ExecuteRequest, plan: &Plan, strategy: RunStrategy) -> String {
+pub(crate) fn plan_heading(request: &ExecuteRequest, plan: &Plan, strategy: RunStrategy) -> String {
     let path = match &request.source {
         PlanSource::File(path) => path,
         PlanSource::TaskList(_) | PlanSource::OpenRun => &plan.source.path,
     };
     let mut lines =
-        vec![format!("Mode: {}", RunScope::from(&request.scope).words()), format!("File: {}", sanitize(path, 200))];
-    lines.extend(summary(plan).iter().map(|line| sanitize(line, 300)));
-    lines.push(strategy.line());
+        vec![format!("Mode: {}", RunScope::from(&request.scope).describe()), format!("File: {}", sanitize(path, 200))];
+    lines.extend(summary_lines(plan).iter().map(|line| sanitize(line, 300)));
+    lines.push(strategy.summary_line());
     lines.join("\n") + "\n"
 }
 
 /// What the plan's reader found, beside errors and what the head says already.
-pub(crate) fn notes(plan: &Plan) -> String {
+pub(crate) fn plan_notes(plan: &Plan) -> String {
     let is_told = |code: Code| matches!(code, Code::MissingOnFailure | Code::MissingVerify);
     let is_note = |severity: Severity| severity == Severity::Warning;
     let found: Vec<_> =
         plan.diagnostics.iter().filter(|found| is_note(found.severity) && !is_told(found.code)).collect();
     let mut text = String::new();
-    for one in found.iter().take(SHOWN) {
+    for one in found.iter().take(MAX_NOTES) {
         let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
     }
-    if found.len() > SHOWN {
-        let more = found.len() - SHOWN;
+    if found.len() > MAX_NOTES {
+        let more = found.len() - MAX_NOTES;
         let _ = writeln!(text, "note: and {more} more: omo plan lint {}", sanitize(&plan.source.path, 200));
     }
     text
 }
 
 /// What was found in the repository and holds nothing up.
-pub(crate) fn found(findings: &[PreflightFinding]) -> String {
-    let told = findings.iter().filter(|finding| finding.weight != PreflightSeverity::Stop);
+pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
+    let told = findings.iter().filter(|finding| finding.severity != PreflightSeverity::Stop);
     let mut text = String::new();
     for finding in told {
         let _ = writeln!(text, "note: {}; {}", sanitize(&finding.text, 400), finding.hint);
@@ -64,11 +64,11 @@ pub(crate) fn found(findings: &[PreflightFinding]) -> String {
 }
 
 /// What holds for sessions that are started somewhere else: the command there starts the client.
-pub(crate) fn launched(terms: &ClientPolicy) -> String {
+pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     let mut text = format!(
         "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",
-        sanitize(terms.remote(), 100)
+        sanitize(terms.remote_name(), 100)
     );
     let is_idle = [
         ("--max-budget-usd", terms.budget_micros.is_some()),
@@ -84,29 +84,29 @@ pub(crate) fn launched(terms: &ClientPolicy) -> String {
 }
 
 /// A run was opened. `said` is what was found out before.
-pub(crate) fn opened(id: &str, state: &RunState, said: &str, then: &str) -> String {
-    let path = sanitize(&name(state), 200);
-    let steps = counted(state.plan.units.len(), state.plan.dialect.unit_word());
-    let worker = if sessions(&state.plan).next().is_some() { "session" } else { "worker" };
-    let way = match &state.apart {
+pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
+    let path = sanitize(&run_subject(state), 200);
+    let steps = pluralize(state.plan.tasks.len(), state.plan.dialect.unit_word());
+    let worker = if session_groups(&state.plan).next().is_some() { "session" } else { "worker" };
+    let way = match &state.parallel {
         Some(_) => {
-            format!("{}, each in a work tree and on a branch of its own", counted(state.plan.groups.len(), worker))
+            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), worker))
         }
         None => "in your own work tree".to_owned(),
     };
-    within(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n\nDO\n  run: {then}"))
+    fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n\nDO\n  run: {then}"))
 }
 
 /// A run goes on. `said` is what was found out before.
-pub(crate) fn resumed(id: &str, state: &RunState, said: &str, then: &str) -> String {
-    let path = sanitize(&name(state), 200);
-    let tally = super::super::blocks::tally_of(state);
-    within(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
+pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
+    let path = sanitize(&run_subject(state), 200);
+    let tally = super::super::blocks::progress_words(state);
+    fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
 }
 
 /// The command to run once a run is open: a person at a terminal looks on where clients do the work.
-pub(crate) fn then(state: &RunState, is_terminal: bool) -> &'static str {
-    if is_terminal && state.apart.is_some() { "omo run watch" } else { "omo agent next" }
+pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str {
+    if is_terminal && state.parallel.is_some() { "omo run watch" } else { "omo agent next" }
 }
 
 /// The report of a dry run, where a model shows it to its user.
@@ -115,13 +115,13 @@ pub(crate) fn dry_run(report: &str) -> String {
 }
 
 /// One step for this session itself.
-pub(crate) fn work(run: &str, unit: &Task, state: &RunState) -> String {
+pub(crate) fn task_block(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let title = sanitize(&unit.title, 80).replace('"', "'");
-    let tally = super::super::blocks::tally_of(state);
-    within(format!(
+    let tally = super::super::blocks::progress_words(state);
+    fit_block(format!(
         "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
-         run: omo agent start {id} --run {run}      {PATIENTLY}\n  \
+         run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
          Then do exactly what it prints, and end with the `omo agent done` line that stands there."
     ))
 }
@@ -132,37 +132,37 @@ pub(crate) fn how_to_answer(choices: &[&str]) -> String {
 }
 
 /// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
-pub(crate) fn result(state: &RunState) -> Option<String> {
+pub(crate) fn result_block(state: &RunState) -> Option<String> {
     // What of a task list is judged with the whole is no step that has not passed.
-    let asked = state.asked.filter(|_| !task_session::is_one(state))?;
+    let asked = state.scope.filter(|_| !task_session::is_task_list(state))?;
     match state.phase {
         RunPhase::Executing => return None,
         RunPhase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
         RunPhase::Ended { .. } => {}
     }
-    Some(OutcomeSummary::of(state, asked.part).words(state.plan.dialect))
+    Some(OutcomeSummary::for_run(state, asked.selection).describe(state.plan.dialect))
 }
 
 /// What is said last of a run that is over.
-pub(crate) fn end(state: &RunState) -> String {
+pub(crate) fn end_line(state: &RunState) -> String {
     let path = &state.plan.source.path;
     let is_well = state.phase == RunPhase::Ended { result: RunResult::Complete };
-    let goes_on = if task_session::is_one(state) {
-        format!("/omo:ulw-exec --session {} --again", task_session::session_id(state))
+    let goes_on = if task_session::is_task_list(state) {
+        format!("/omo:ulw-exec --session {} --again", task_session::task_list_id(state))
     } else {
-        format!("{COMMAND} --resume {}", sanitize(&quoted(path), 300))
+        format!("{COMMAND} --resume {}", sanitize(&quote_argument(path), 300))
     };
     let again = if is_well { String::new() } else { format!("\n  To go on with what is left: {goes_on}") };
-    format!("{}  Report: omo report{again}", state.apart.as_ref().map(branch).unwrap_or_default())
+    format!("{}  Report: omo report{again}", state.parallel.as_ref().map(user_branch_line).unwrap_or_default())
 }
 
 /// Where the user's branch is, in one line.
-fn branch(apart: &ParallelState) -> String {
-    let name = apart.terms.branch.strip_prefix("refs/heads/").unwrap_or(&apart.terms.branch);
+fn user_branch_line(apart: &ParallelState) -> String {
+    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
     match (&apart.landed, &apart.landed_before) {
         (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
-        (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short(to), 12)),
+        (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short_commit(to), 12)),
         (None, Some(_)) => {
             format!("  {name} has what was done before, and nothing of what followed (see the report).\n")
         }

@@ -13,7 +13,7 @@ use omo_store::pending_approval::{self, PendingApproval};
 use omo_store::repository_config::RepositoryConfig;
 
 use super::super::context::CommandContext;
-use super::super::open::{Asked, approve_all};
+use super::super::open::{Asked, approve_commands};
 use super::super::watch::Shown;
 use crate::failure::CommandError;
 
@@ -28,14 +28,14 @@ const SETUP: &str = "setup";
 pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError> {
     let Some(repository) = RepositoryConfig::read(root) else { return Ok(None) };
     match repository.problems.first() {
-        Some(problem) => Err(CommandError::config(problem)),
+        Some(problem) => Err(CommandError::invalid_config(problem)),
         None => Ok(repository.setup),
     }
 }
 
 /// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where clients get one.
 /// Gives what stands for those of the plan.
-pub(crate) fn approve(
+pub(crate) fn approve_with_setup(
     context: &CommandContext,
     plan: &Plan,
     setup: Option<&str>,
@@ -43,8 +43,8 @@ pub(crate) fn approve(
     asked: &Asked,
 ) -> Result<String, CommandError> {
     let commands = planned_commands(plan);
-    let Some(setup) = setup else { return approve_all(context, &commands, digest, asked) };
-    let whole = approve_all(context, &with_setup(&commands, setup), digest, asked)?;
+    let Some(setup) = setup else { return approve_commands(context, &commands, digest, asked) };
+    let whole = approve_commands(context, &append_setup_command(&commands, setup), digest, asked)?;
     // Those of the plan alone are a part of what was agreed to, and what the run is held to.
     let own = PendingApproval {
         digest: pending_approval::commands_digest(&context.root, &commands),
@@ -60,20 +60,20 @@ pub(crate) fn approve(
     Ok(own.digest)
 }
 
-fn with_setup(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
+fn append_setup_command(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
     let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
     std::iter::once(setup).chain(commands.iter().cloned()).collect()
 }
 
 /// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
-pub(crate) fn entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
+pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
     let mut said = String::new();
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else { continue };
         for (place, known) in checks.iter().enumerate() {
             let mut shown = Shown::new();
             shown.begins(&known.command, place, checks.len());
-            let outcome = check::run(known, &context.root, &context.environment, None, || shown.goes_on());
+            let outcome = check::run(known, &context.root, &context.environment, None, || shown.should_continue());
             drop(shown);
             let outcome =
                 outcome.ok_or_else(|| CommandError::conflict("it was ended before it was done", "run it again"))?;

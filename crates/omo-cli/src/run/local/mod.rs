@@ -16,11 +16,11 @@ use omo_runs::ultra::dry_run;
 use omo_store::git_worktree::GitWorktree;
 
 use super::context::CommandContext;
-use super::open::{self, no_repository, say};
+use super::open::{self, no_repository_error, print_block};
 use super::start::arguments::ExecuteRequest;
 use super::start::{begin, prepare};
 use crate::failure::{CommandError, ExitKind};
-pub(super) use resume::{alone_in_repository, is_accepted, resume};
+pub(super) use resume::{require_accepted_billing, require_only_parallel_run, resume};
 
 /// Opens the run of a plan, or goes on with the one that it has.
 pub(super) fn execute(
@@ -29,27 +29,27 @@ pub(super) fn execute(
     whole: &Plan,
     mode: ExecutionMode,
 ) -> Result<(), CommandError> {
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
-    let known = |runs: &RunStore| resume::known(context, runs, whole, request, mode);
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    let known = |runs: &RunStore| resume::find_known_run(context, runs, whole, request, mode);
     if let Some((run, state)) = context.runs.as_ref().map(known).transpose()?.flatten() {
-        return resume::go_on(context, &run, &state, Some(request), request.digest.as_deref());
+        return resume::continue_run(context, &run, &state, Some(request), request.digest.as_deref());
     }
     // One that is worked on in one place stays there, whatever an edited plan says about sessions.
     let asked = RunScope {
         is_foreground: mode == ExecutionMode::StepByStep,
-        steps_of_whole: Some(whole.units.len()),
+        total_tasks: Some(whole.tasks.len()),
         ..RunScope::from(&request.scope)
     };
-    let plan = arranged(asked.narrowed(whole.clone()), mode, &request.mode_options());
-    let head = blocks::head(request, whole, RunStrategy::of_mode(&plan, mode)) + &blocks::notes(&plan);
+    let plan = arranged(asked.narrow_plan(whole.clone()), mode, &request.mode_options());
+    let head = blocks::plan_heading(request, whole, RunStrategy::of_mode(&plan, mode)) + &blocks::plan_notes(&plan);
     let about = about(&plan, request.typed(&request.source));
     let prepared = prepare(context, request, plan, mode, Some(asked), &about)?.headed(&head);
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
-    if let Some((run, state)) = resume::known(context, &runs, whole, request, mode)? {
+    if let Some((run, state)) = resume::find_known_run(context, &runs, whole, request, mode)? {
         drop(door);
-        return resume::go_on(context, &run, &state, Some(request), request.digest.as_deref());
+        return resume::continue_run(context, &run, &state, Some(request), request.digest.as_deref());
     }
     begin(context, &runs, prepared, work_tree.head(), Vec::new())
 }
@@ -60,13 +60,13 @@ fn about(plan: &Plan, typed: String) -> open::Asked {
     let steps = if plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
     open::Asked {
         name: format!("{steps}{path}"),
-        typed,
+        command_line: typed,
         shown_by: format!("they are among those that `omo plan show {path}` shows"),
     }
 }
 
 /// Tells how a plan would be run. Nothing is written, and nothing of it runs.
-pub(super) fn look(
+pub(super) fn print_dry_run(
     context: &CommandContext,
     request: &ExecuteRequest,
     whole: &Plan,
@@ -74,16 +74,19 @@ pub(super) fn look(
 ) -> Result<(), CommandError> {
     let asked = RunScope::from(&request.scope);
     let facts = dry_run::DryRunFacts {
-        existing: facts::existing(context, whole),
-        findings: facts::findings(context, whole, mode)?,
-        billing: facts::billing(),
+        existing: facts::existing_files(context, whole),
+        findings: facts::preflight_findings(context, whole, mode)?,
+        billing: facts::billing_facts(),
     };
-    let report = dry_run::dry_run(whole, asked, &facts);
-    let arranged = arranged(asked.narrowed(whole.clone()), mode, &request.mode_options());
-    let text =
-        format!("{}{}\n{report}", request.choice, blocks::head(request, whole, RunStrategy::of_mode(&arranged, mode)));
+    let report = dry_run::dry_run_report(whole, asked, &facts);
+    let arranged = arranged(asked.narrow_plan(whole.clone()), mode, &request.mode_options());
+    let text = format!(
+        "{}{}\n{report}",
+        request.choice,
+        blocks::plan_heading(request, whole, RunStrategy::of_mode(&arranged, mode))
+    );
     let is_ready = dry_run::is_ready(whole, asked, &facts);
     // What fails behind a command that a person typed the client shows them as it is, without a model.
-    say(&if request.is_typed && is_ready { blocks::dry_run(&text) } else { text })?;
-    if is_ready { Ok(()) } else { Err(CommandError::said(ExitKind::NotGreen)) }
+    print_block(&if request.is_typed && is_ready { blocks::dry_run(&text) } else { text })?;
+    if is_ready { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
 }

@@ -8,24 +8,24 @@ use omo_plan::model::Plan;
 use omo_plan::run::apart::accepts_billing;
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{CONTINUE, RunPhase, RunState};
+use omo_plan::run::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_plan::run::verbs;
 use omo_plan::ultra_run::arguments::PlanSelection;
 use omo_plan::ultra_run::asked::RunScope;
-use omo_plan::ultra_run::billing::{self, BillingDecision, billing};
-use omo_plan::ultra_run::own::quoted;
+use omo_plan::ultra_run::billing::{self, BillingDecision, decide_billing};
+use omo_plan::ultra_run::own::quote_argument;
 use omo_plan::ultra_run::resume;
 use omo_plan::ultra_run::strategy::RunStrategy;
-use omo_plan::ultra_run::target::check_part;
-use omo_runs::apart::view::dollars;
-use omo_runs::engine::{PlanFile, edited, is_alive};
+use omo_plan::ultra_run::target::check_selection;
+use omo_runs::apart::view::format_dollars;
+use omo_runs::engine::{PlanFile, find_edit, is_alive};
 use omo_runs::ultra::COMMAND;
 use omo_runs::{Run, RunStore};
 
 use super::super::blocks as plan_blocks;
-use super::super::context::{CommandContext, another};
-use super::super::manage::news;
-use super::super::open::{say, unsound};
+use super::super::context::{CommandContext, another_run_is_open};
+use super::super::manage::describe_edit;
+use super::super::open::{invalid_plan_error, print_block};
 use super::super::start::arguments::ExecuteRequest;
 use super::super::start::{PAYER, refused};
 use super::{blocks, commands, facts};
@@ -33,7 +33,7 @@ use crate::failure::{CommandError, ExitKind};
 
 /// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
 /// way.
-pub(super) fn known(
+pub(super) fn find_known_run(
     context: &CommandContext,
     runs: &RunStore,
     plan: &Plan,
@@ -42,13 +42,13 @@ pub(super) fn known(
 ) -> Result<Option<(Run, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
     let resumes = wanted.scope.is_resume;
-    if let Some((run, state)) = context.executing(runs)? {
+    if let Some((run, state)) = context.open_run(runs)? {
         // A client that was left at work holds up no edit of the plan.
-        let (run, state) = context.reaped(run, state)?;
+        let (run, state) = context.reap_dead_supervisor(run, state)?;
         return match is_of_it(&state) {
-            false => Err(another(run.id(), &state)),
-            true if is_the_same(&state, wanted, mode) => Ok(Some((run, state))),
-            true => Err(otherwise(run.id(), &state)),
+            false => Err(another_run_is_open(run.id(), &state)),
+            true if is_same_request(&state, wanted, mode) => Ok(Some((run, state))),
+            true => Err(already_open_otherwise(run.id(), &state)),
         };
     }
     if resumes {
@@ -56,17 +56,17 @@ pub(super) fn known(
         for listed in runs.list()? {
             let Ok(state) = listed.state else { continue };
             // A run that agents work on goes on by its own commands.
-            if !context.is_here(&state) || !is_of_it(&state) || state.asked.is_none() {
+            if !context.is_in_this_work_tree(&state) || !is_of_it(&state) || state.scope.is_none() {
                 continue;
             }
             // A part that is done leaves the run of the whole where that was.
-            let is_part = state.asked.is_some_and(|asked| asked.part != PlanSelection::Whole);
+            let is_part = state.scope.is_some_and(|asked| asked.selection != PlanSelection::Whole);
             if is_part && state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
                 done_in_part.get_or_insert((listed.id, state));
                 continue;
             }
-            if !is_the_same(&state, wanted, mode) {
-                return Err(apart_for_good(&listed.id, &state));
+            if !is_same_request(&state, wanted, mode) {
+                return Err(must_stay_parallel(&listed.id, &state));
             }
             return Ok(Some((runs.get(&listed.id)?, state)));
         }
@@ -75,23 +75,23 @@ pub(super) fn known(
         }
     }
     if mode == ExecutionMode::Parallel {
-        alone_in_repository(runs, None)?;
+        require_only_parallel_run(runs, None)?;
     }
     Ok(None)
 }
 
 /// Whether what is asked for is what an open run does.
-fn is_the_same(state: &RunState, wanted: &ExecuteRequest, mode: ExecutionMode) -> bool {
+fn is_same_request(state: &RunState, wanted: &ExecuteRequest, mode: ExecutionMode) -> bool {
     let scope = &wanted.scope;
-    let Some(asked) = state.asked else { return false };
+    let Some(asked) = state.scope else { return false };
     if scope.is_resume {
         return !(scope.is_foreground && state.mode == ExecutionMode::Parallel);
     }
-    asked.part == scope.part && mode == state.mode
+    asked.selection == scope.selection && mode == state.mode
 }
 
-fn otherwise(id: &str, state: &RunState) -> CommandError {
-    let asked = state.asked.map(RunScope::words).unwrap_or_default();
+fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
+    let asked = state.scope.map(RunScope::describe).unwrap_or_default();
     let way = match state.mode {
         ExecutionMode::Parallel => "in parallel sessions",
         ExecutionMode::StepByStep => "in one session",
@@ -101,13 +101,13 @@ fn otherwise(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");
     CommandError::busy(
         message,
-        format!("`{COMMAND} --resume {}` goes on with it; `omo run cancel` ends it first", quoted(path)),
+        format!("`{COMMAND} --resume {}` goes on with it; `omo run cancel` ends it first", quote_argument(path)),
     )
 }
 
 /// What its sessions did lies on their branches, where no step that is done here would find it.
-fn apart_for_good(id: &str, state: &RunState) -> CommandError {
-    let path = quoted(&state.plan.source.path);
+fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
+    let path = quote_argument(&state.plan.source.path);
     CommandError::busy(
         format!("the run {id} of {} was begun in parallel sessions, and goes on in them alone", state.plan.source.path),
         format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --fg {path}` does all of it anew, here"),
@@ -115,14 +115,14 @@ fn apart_for_good(id: &str, state: &RunState) -> CommandError {
 }
 
 /// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
-pub(crate) fn alone_in_repository(runs: &RunStore, own: Option<&str>) -> Result<(), CommandError> {
+pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> Result<(), CommandError> {
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
-        if state.apart.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
+        if state.parallel.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
             let message = format!(
                 "the run {} of {} has parallel sessions in this repository, and one repository has one such run",
                 listed.id,
-                plan_blocks::name(&state)
+                plan_blocks::run_subject(&state)
             );
             let hint = format!(
                 "let it finish, or end it in {}: `omo run cancel --run {}`; or use --fg",
@@ -141,11 +141,11 @@ pub(crate) fn resume(
     state: &RunState,
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
-    go_on(context, run, state, None, digest)
+    continue_run(context, run, state, None, digest)
 }
 
 /// Goes on with a run: one that is open, or one that is over and not done.
-pub(super) fn go_on(
+pub(super) fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
@@ -153,30 +153,32 @@ pub(super) fn go_on(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
-    if !context.is_terminal() {
-        verbs::take(before, &engine.caller, &is_alive)?;
+    if !context.is_person() {
+        verbs::join_run(before, &engine.caller, &is_alive)?;
     }
-    let edit = edited(Path::new(&before.root), before)?;
-    let replanned = edit.is_some().then(|| read_again(context, before, wanted, digest)).transpose()?;
+    let edit = find_edit(Path::new(&before.root), before)?;
+    let replanned = edit.is_some().then(|| reread_plan(context, before, wanted, digest)).transpose()?;
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
-        context.listen(run, before);
-        return say(&plan_blocks::done(before));
+        context.note_ended_run(run, before);
+        return print_block(&plan_blocks::end_block(before));
     }
-    let accepted = paid_for(before, wanted)?;
-    let accepted =
-        accepted.map(|question| verbs::answer(before, &engine.caller, &question, CONTINUE, None)).transpose()?;
+    let accepted = check_billing(before, wanted)?;
+    let accepted = accepted
+        .map(|question| verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None))
+        .transpose()?;
     let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
-    let _door = context.runs.as_ref().map(|runs| context.alone(runs, Some(run.id()))).transpose()?;
-    if let (Some(runs), true) = (&context.runs, before.apart.is_some()) {
-        alone_in_repository(runs, Some(run.id()))?;
+    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
+        require_only_parallel_run(runs, Some(run.id()))?;
     }
     let is_edited = replanned.is_some();
-    let budget = wanted.and_then(|wanted| wanted.clients.terms.budget_micros);
+    let budget = wanted.and_then(|wanted| wanted.clients.policy.budget_micros);
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<EventKind> =
-            replanned.map(|(plan, approved)| verbs::replan(state, plan, approved)).transpose()?;
+            replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
         // Another process may start the next client: it reads in the ledger that the costs are accepted.
-        let accepts = accepts && state.apart.is_some() && !accepts_billing(state) && facts::billing().has_api_key;
+        let accepts =
+            accepts && state.parallel.is_some() && !accepts_billing(state) && facts::billing_facts().has_api_key;
         let accepted = accepted.into_iter().chain(if accepts {
             verbs::accept_billing(state, &engine.caller, PAYER)?
         } else {
@@ -185,68 +187,67 @@ pub(super) fn go_on(
         let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
-    context.tell(run, &before.holder, &state);
+    context.note_in_session(run, &before.holder, &state);
     let mut said = wanted
-        .map(|wanted| blocks::head(wanted, &state.plan, RunStrategy::of_mode(&state.plan, state.mode)))
+        .map(|wanted| blocks::plan_heading(wanted, &state.plan, RunStrategy::of_mode(&state.plan, state.mode)))
         .unwrap_or_default();
     if wanted.is_none_or(|wanted| wanted.scope.is_resume) {
         // Of what says something else now it is known only afterwards that it is done again.
-        said += &resume::of_run(if is_edited { &state } else { before }).line();
+        said += &resume::resume_point_of(if is_edited { &state } else { before }).summary_line();
         said.push('\n');
     } else {
         said += "note: a run of this plan is open; going on with it, as --resume does\n";
     }
-    if wanted.is_some_and(|wanted| !wanted.clients.keeps_terms()) {
+    if wanted.is_some_and(|wanted| !wanted.clients.keeps_policy()) {
         said += "note: the run keeps the options for clients that it was opened with\n";
     }
-    if let (Some(micros), Some(apart)) = (budget, &state.apart) {
-        let (may, have) = (dollars(micros), dollars(apart.cost_micros()));
+    if let (Some(micros), Some(apart)) = (budget, &state.parallel) {
+        let (may, have) = (format_dollars(micros), format_dollars(apart.cost_micros()));
         let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}");
     }
     if let Some(edit) = edit {
-        said += &news(&edit, before, &state);
+        said += &describe_edit(&edit, before, &state);
     }
-    say(&blocks::resumed(run.id(), &state, &said, blocks::then(&state, context.is_terminal())))
+    print_block(&blocks::resumed_block(run.id(), &state, &said, blocks::next_command(&state, context.is_person())))
 }
 
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
-fn paid_for(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, CommandError> {
-    let Some(apart) = &state.apart else { return Ok(None) };
+fn check_billing(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, CommandError> {
+    let Some(apart) = &state.parallel else { return Ok(None) };
     let is_accepted = wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
         .open_question()
-        .filter(|question| is_it(&question.question.about))
+        .filter(|question| is_it(&question.question.kind))
         .map(|question| question.question.id.clone());
     if open.is_some() {
         return Ok(open.filter(|_| is_accepted));
     }
-    let was_asked = apart.terms.payer.is_some();
-    let asked =
-        billing::BillingRequest { starts_sessions: true, can_ask: false, is_accepted: is_accepted || was_asked };
-    match billing(&facts::billing(), asked) {
-        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).of_kind(ExitKind::Budget)),
+    let was_asked = apart.policy.payer.is_some();
+    let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: is_accepted || was_asked };
+    match decide_billing(&facts::billing_facts(), asked) {
+        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),
         _ => Ok(None),
     }
 }
 
 /// Refuses to start clients at the cost of an API key that the user has not accepted: the key may have been set since
 /// the run was opened, or only for the session that goes on with it.
-pub(crate) fn is_accepted(state: &RunState) -> Result<(), CommandError> {
-    let asked = billing::BillingRequest { starts_sessions: true, can_ask: false, is_accepted: accepts_billing(state) };
-    match billing(&facts::billing(), asked) {
+pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandError> {
+    let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: accepts_billing(state) };
+    match decide_billing(&facts::billing_facts(), asked) {
         BillingDecision::Stop { text, .. } => {
-            let path = quoted(&state.plan.source.path);
+            let path = quote_argument(&state.plan.source.path);
             let hint =
                 format!("unset ANTHROPIC_API_KEY; or `{COMMAND} --resume --accept-api-billing {path}` accepts that");
-            Err(CommandError::precondition(text, hint).of_kind(ExitKind::Budget))
+            Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget))
         }
         _ => Ok(()),
     }
 }
 
 /// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.
-fn read_again(
+fn reread_plan(
     context: &CommandContext,
     state: &RunState,
     wanted: Option<&ExecuteRequest>,
@@ -255,16 +256,16 @@ fn read_again(
     let root = Path::new(&state.root);
     let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
     let plan = file.plan(BatchOptions::from(&state.plan.policy));
-    if !plan.is_sound() {
-        return Err(unsound(&plan, &file.bytes));
+    if !plan.can_run() {
+        return Err(invalid_plan_error(&plan, &file.bytes));
     }
-    if let Some(asked) = state.asked {
-        check_part(&plan, asked.part).map_err(refused)?;
+    if let Some(asked) = state.scope {
+        check_selection(&plan, asked.selection).map_err(refused)?;
     }
     let plan = state.as_in_run(plan);
-    let setup = state.apart.as_ref().and_then(|apart| apart.terms.setup.as_deref());
-    let resumes = || format!("{COMMAND} --resume {}", quoted(&plan.source.path));
+    let setup = state.parallel.as_ref().and_then(|apart| apart.policy.setup.as_deref());
+    let resumes = || format!("{COMMAND} --resume {}", quote_argument(&plan.source.path));
     let typed = wanted.map_or_else(resumes, |wanted| wanted.typed(&wanted.source));
-    let approved = commands::approve(context, &plan, setup, digest, &super::about(&plan, typed))?;
+    let approved = commands::approve_with_setup(context, &plan, setup, digest, &super::about(&plan, typed))?;
     Ok((plan, approved))
 }

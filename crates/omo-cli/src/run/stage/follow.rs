@@ -12,27 +12,27 @@ use super::supervisor;
 use crate::failure::{CommandError, ExitKind};
 use crate::run::blocks;
 use crate::run::context::CommandContext;
-use crate::run::open::say;
+use crate::run::open::print_block;
 
 /// How often the length of the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a supervisor may take to put away what is left of a run that is over.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
 /// A supervisor that ends so often without anything having happened will not do better the next time.
 const MAX_STARTS: u32 = 3;
 
 /// Whether the sessions of a run are worked on apart.
-pub(crate) fn is_apart(state: &RunState) -> bool {
-    state.apart.is_some()
+pub(crate) fn is_parallel(state: &RunState) -> bool {
+    state.parallel.is_some()
 }
 
 /// Whether there is something to do that no person has to decide.
-pub(super) fn can_go_on(state: &RunState) -> bool {
-    matches!(schedule::next(state), NextAction::Apart(_) | NextAction::FinalChecks)
+pub(super) fn can_continue(state: &RunState) -> bool {
+    matches!(schedule::next_action(state), NextAction::Parallel(_) | NextAction::FinalChecks)
 }
 
 /// Has the run go on, and looks on.
-pub(crate) fn follow(
+pub(crate) fn watch_run(
     context: &CommandContext,
     engine: &Engine,
     holder: &EventActor,
@@ -43,62 +43,66 @@ pub(crate) fn follow(
     let (mut started, mut at) = (0, state.seq);
     loop {
         screen.show(engine.run, &state)?;
-        match schedule::next(&state) {
+        match schedule::next_action(&state) {
             NextAction::Over => {
                 screen.close();
-                put_away(engine)?;
-                context.tell(engine.run, holder, &state);
-                let text = blocks::done(&state);
-                say(if screen.is_live() { blocks::shown(&text) } else { &text })?;
-                return if blocks::is_complete(&state) { Ok(()) } else { Err(CommandError::said(ExitKind::NotGreen)) };
+                clean_up(engine)?;
+                context.note_in_session(engine.run, holder, &state);
+                let text = blocks::end_block(&state);
+                print_block(if screen.is_live() { blocks::user_part(&text) } else { &text })?;
+                return if blocks::is_complete(&state) {
+                    Ok(())
+                } else {
+                    Err(CommandError::already_printed(ExitKind::NotGreen))
+                };
             }
             NextAction::Ask(question) => {
                 screen.close();
-                context.tell(engine.run, holder, &state);
-                let text = blocks::ask(question, &state);
-                say(&if screen.is_live() { at_a_terminal(&text, question) } else { text })?;
-                return Err(CommandError::said(ExitKind::Human));
+                context.note_in_session(engine.run, holder, &state);
+                let text = blocks::question_block(question, &state);
+                print_block(&if screen.is_live() { question_at_terminal(&text, question) } else { text })?;
+                return Err(CommandError::already_printed(ExitKind::NeedsPerson));
             }
-            NextAction::Apart(_) | NextAction::FinalChecks => {}
+            NextAction::Parallel(_) | NextAction::FinalChecks => {}
             _ => {
                 screen.close();
-                context.tell(engine.run, holder, &state);
-                return say("The steps of this run are done here now.\nDO\n  run: omo agent next");
+                context.note_in_session(engine.run, holder, &state);
+                return print_block("The steps of this run are done here now.\nDO\n  run: omo agent next");
             }
         }
         if !engine.run.is_supervised()? {
             (started, at) = if state.seq == at { (started + 1, at) } else { (1, state.seq) };
             if started > MAX_STARTS {
                 screen.close();
-                let why = supervisor::complaint(engine.run);
+                let why = supervisor::last_complaint(engine.run);
                 return Err(CommandError::io(
                     format!("the sessions cannot be worked on:\n{why}"),
                     "`omo run cancel` ends the run; nothing of it is lost",
                 ));
             }
-            supervisor::ensure(context, engine.run)?;
+            supervisor::ensure_supervisor(context, engine.run)?;
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             screen.close();
-            context.tell(engine.run, holder, &state);
-            return say(&screen::waits(&state));
+            context.note_in_session(engine.run, holder, &state);
+            return print_block(&screen::still_working(&state));
         }
-        state = changed(engine, &state, deadline)?;
+        state = wait_for_change(engine, &state, deadline)?;
     }
 }
 
 /// A question as a person reads it who looks on at a terminal, and how it is answered there.
-fn at_a_terminal(block: &str, question: &QuestionState) -> String {
+fn question_at_terminal(block: &str, question: &QuestionState) -> String {
     let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
-    let (shown, id) = (blocks::shown(block), &question.question.id);
+    let (shown, id) = (blocks::user_part(block), &question.question.id);
     let shown = shown.split_once("\n  To answer, ").map_or(shown, |(question, _)| question);
     format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", choices.join("|"))
 }
 
 /// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal
 /// is written down, and a user who is told that the run is over finds none of them.
-pub(crate) fn put_away(engine: &Engine) -> Result<(), CommandError> {
-    put_away_within(engine, PATIENCE).map(drop)
+pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
+    put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
 }
 
 /// As [`put_away`], waiting so long at most; whether the supervisor has ended.
@@ -110,12 +114,12 @@ pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<boo
         }
         std::thread::sleep(LOOK_EVERY);
     }
-    engine.reap_if_alone()?;
+    engine.reap_if_unsupervised()?;
     Ok(true)
 }
 
 /// Waits until the ledger has another event, the supervisor is gone, or the time is over.
-fn changed(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, CommandError> {
+fn wait_for_change(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, CommandError> {
     let look_until = Instant::now() + Duration::from_secs(1);
     let until = deadline.map_or(look_until, |deadline| deadline.min(look_until));
     let mut bytes = None;

@@ -15,12 +15,12 @@ use omo_store::env::ProcessEnv;
 
 use super::arguments::{RunOptions, WatchOptions};
 use super::context::{CommandContext, Ended};
-use super::open::say;
+use super::open::print_block;
 use crate::failure::CommandError;
 use crate::help;
 
-pub(super) use follow::{PATIENCE, follow, is_apart, put_away_within};
-pub(super) use own::next as next_of_own;
+pub(super) use follow::{CLEANUP_TIMEOUT, is_parallel, put_away_within, watch_run};
+pub(super) use own::next_for_worker as next_of_own;
 pub(super) use screen::Screen;
 pub(crate) use supervisor::supervise;
 
@@ -45,37 +45,37 @@ pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), Co
 
 fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
-    apart_or_refused(&state)?;
+    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
-    engine.approved(&state)?;
+    engine.require_approval(&state)?;
     let state = engine.settle(run.state()?)?;
-    context.tell(&run, &state.holder, &state);
-    if !follow::can_go_on(&state) {
+    context.note_in_session(&run, &state.holder, &state);
+    if !follow::can_continue(&state) {
         // There is nothing to look after: a question waits, say.
-        return follow(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
+        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
     }
-    supervisor::ensure(&context, &run)?;
-    say(&screen::started(run.id(), &state))
+    supervisor::ensure_supervisor(&context, &run)?;
+    print_block(&screen::started_text(run.id(), &state))
 }
 
 /// Looks on while workers work.
 pub(super) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.run(options.run.run.as_deref(), Ended::Too)?;
-    apart_or_refused(&state)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    follow(&context, &engine, &state.holder, deadline, screen::Screen::new())
+    watch_run(&context, &engine, &state.holder, deadline, screen::Screen::new())
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
 fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.run(options.run.as_deref(), Ended::Not)?;
-    apart_or_refused(&state)?;
+    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
-    engine.approved(&state)?;
+    engine.require_approval(&state)?;
     let Some(alone) = run.try_supervise()? else {
         let message = format!("the sessions of {} are being worked on", run.id());
         return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
@@ -84,19 +84,19 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     // A process that looks on waits until this lock is released.
     drop(alone);
     let state = run.state()?;
-    context.tell(&run, &state.holder, &state);
+    context.note_in_session(&run, &state.holder, &state);
     match stopped {
         DriveEnd::NeedsClients => {
-            say("Nothing is left to be merged; `omo agent workers start` goes on with the sessions.")
+            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the sessions.")
         }
-        DriveEnd::Over | DriveEnd::Asks | DriveEnd::Together => {
-            follow(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
+        DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
+            watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
         }
     }
 }
 
-fn apart_or_refused(state: &RunState) -> Result<(), CommandError> {
-    if is_apart(state) {
+fn require_parallel(state: &RunState) -> Result<(), CommandError> {
+    if is_parallel(state) {
         return Ok(());
     }
     let message = "this run has no parallel sessions";

@@ -1,38 +1,40 @@
 //! What comes next for a client that omo has started for one session of a run, and that has no user.
 
 use omo_plan::model::TaskGroup;
-use omo_plan::run::apart::unit_of;
+use omo_plan::run::apart::next_task_of;
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
 use omo_store::env::WorkerIdentity;
 
 use crate::failure::CommandError;
 use crate::run::blocks::work_inline;
-use crate::run::open::say;
+use crate::run::open::print_block;
 
 /// Prints it.
-pub(crate) fn next(own: &WorkerIdentity, state: &RunState) -> Result<(), CommandError> {
+pub(crate) fn next_for_worker(own: &WorkerIdentity, state: &RunState) -> Result<(), CommandError> {
     let group = state.plan.groups.iter().find(|group| group.id == own.worker);
-    say(&group.map_or_else(|| finished("this run has no such session"), |group| block(own, group, state)))
+    print_block(
+        &group.map_or_else(|| finished_block("this run has no such session"), |group| worker_block(own, group, state)),
+    )
 }
 
-fn block(own: &WorkerIdentity, group: &TaskGroup, state: &RunState) -> String {
+fn worker_block(own: &WorkerIdentity, group: &TaskGroup, state: &RunState) -> String {
     if state.phase != RunPhase::Executing || state.is_stopped {
-        return finished("the run was ended");
+        return finished_block("the run was ended");
     }
-    if let Some((id, _)) = verbs::running_in(state, group) {
+    if let Some((id, _)) = verbs::running_task_in(state, group) {
         let word = state.plan.dialect.unit_word();
         return format!(
             "DO\n  {word} {id} is yours, and not finished: `omo agent brief {id}` shows it once more. End it with the \
              `omo agent done` line that you were given.\n  If you have lost its ticket:\n  run: omo agent fail --lost {id}"
         );
     }
-    match unit_of(state, group) {
+    match next_task_of(state, group) {
         Some(unit) => work_inline(&own.run, unit, state),
-        None => finished("nothing is left for you to do here"),
+        None => finished_block("nothing is left for you to do here"),
     }
 }
 
-fn finished(why: &str) -> String {
+fn finished_block(why: &str) -> String {
     format!("FINISHED\n  {why}. End your turn now.")
 }

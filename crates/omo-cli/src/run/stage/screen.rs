@@ -6,16 +6,16 @@ use std::io::{IsTerminal, Write};
 use anstyle::{AnsiColor, Style};
 use omo_plan::run::state::RunState;
 use omo_runs::Run;
-use omo_runs::apart::{WorkerRow, look};
+use omo_runs::apart::{WorkerRow, worker_rows};
 use omo_runs::ultra::session_lines;
 use omo_store::env;
 
 use crate::failure::CommandError;
-use crate::run::blocks::{self, PATIENTLY};
+use crate::run::blocks::{self, LONG_TIMEOUT};
 use crate::table::{self, Cell};
 
 /// Beside the rows a line for the heads, and one for where the cursor stands: what scrolls away cannot be written over.
-const AROUND: usize = 2;
+const LINES_BESIDE_ROWS: usize = 2;
 
 /// A screen.
 pub(crate) struct Screen {
@@ -24,20 +24,20 @@ pub(crate) struct Screen {
     /// So many of its lines are written over by the next look.
     lines: usize,
     /// The last event that was told; 0 before the first look.
-    told: u64,
+    last_event: u64,
     /// The last look.
-    shown: Vec<WorkerRow>,
+    last_rows: Vec<WorkerRow>,
 }
 
 impl Screen {
     /// One on stdout.
     pub(crate) fn new() -> Self {
         let is_dumb = env::variables().iter().any(|(name, value)| name == "TERM" && value == "dumb");
-        Self { is_live: std::io::stdout().is_terminal() && !is_dumb, lines: 0, told: 0, shown: Vec::new() }
+        Self { is_live: std::io::stdout().is_terminal() && !is_dumb, lines: 0, last_event: 0, last_rows: Vec::new() }
     }
 
     /// One that shows what happens line by line, and nothing else.
-    pub(crate) fn told() -> Self {
+    pub(crate) fn line_by_line() -> Self {
         Self { is_live: false, ..Self::new() }
     }
 
@@ -52,12 +52,12 @@ impl Screen {
     }
 
     fn draw(&mut self, state: &RunState) -> Result<(), CommandError> {
-        let now = look(state, env::now());
-        if now == self.shown {
+        let now = worker_rows(state, env::now());
+        if now == self.last_rows {
             return Ok(());
         }
         let mut table = Vec::new();
-        write_table(&mut table, fitting(&now, rows().saturating_sub(AROUND)))?;
+        write_table(&mut table, fit_rows(&now, terminal_rows().saturating_sub(LINES_BESIDE_ROWS)))?;
         // A user who wants no colours gets none, and one table that is written over all the same.
         let stdout = std::io::stdout();
         let mut plain = anstream::AutoStream::new(Vec::new(), anstream::AutoStream::choice(&stdout));
@@ -71,23 +71,23 @@ impl Screen {
         let mut out = stdout.lock();
         out.write_all(format!("{up}{}\u{1b}[J", lines.concat()).as_bytes())?;
         out.flush()?;
-        (self.lines, self.shown) = (lines.len(), now);
+        (self.lines, self.last_rows) = (lines.len(), now);
         Ok(())
     }
 
     fn tell(&mut self, run: &Run, state: &RunState) -> Result<(), CommandError> {
-        if state.seq == self.told {
+        if state.seq == self.last_event {
             return Ok(());
         }
-        let first_look = self.told == 0;
+        let first_look = self.last_event == 0;
         let mut out = anstream::stdout().lock();
-        for event in run.events()?.iter().filter(|event| event.seq > self.told && event.seq <= state.seq) {
-            if let Some(line) = session_lines::line(state, &event.what).filter(|_| !first_look) {
+        for event in run.events()?.iter().filter(|event| event.seq > self.last_event && event.seq <= state.seq) {
+            if let Some(line) = session_lines::worker_event_line(state, &event.kind).filter(|_| !first_look) {
                 writeln!(out, "{line}")?;
             }
         }
         out.flush()?;
-        self.told = state.seq;
+        self.last_event = state.seq;
         Ok(())
     }
 
@@ -99,7 +99,7 @@ impl Screen {
 
 fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l WorkerRow>) -> Result<(), CommandError> {
     let cells = |row: &WorkerRow| {
-        let style = match row.is_good {
+        let style = match row.is_success {
             Some(true) => AnsiColor::Green.on_default(),
             Some(false) => AnsiColor::Red.on_default(),
             None => Style::new(),
@@ -107,22 +107,26 @@ fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l Work
         [
             Cell::plain(&row.name),
             Cell::new(&row.status, style),
-            Cell::plain(&row.step),
-            Cell::plain(table::cut(&row.check, 32)),
+            Cell::plain(&row.task),
+            Cell::plain(table::truncate_columns(&row.check, 32)),
             Cell::plain(&row.time),
             Cell::plain(&row.cost),
         ]
     };
-    table::write(out, ["session", "state", "at", "last check", "for", "cost"], rows.into_iter().map(cells).collect())?;
+    table::write_table(
+        out,
+        ["session", "state", "at", "last check", "for", "cost"],
+        rows.into_iter().map(cells).collect(),
+    )?;
     Ok(())
 }
 
 /// The rows that so many lines have room for: those that have come to a good end are left out first, then the last.
-fn fitting(rows: &[WorkerRow], room: usize) -> Vec<&WorkerRow> {
+fn fit_rows(rows: &[WorkerRow], room: usize) -> Vec<&WorkerRow> {
     let mut surplus = rows.len().saturating_sub(room);
     let mut fitting: Vec<&WorkerRow> = rows.iter().collect();
     fitting.retain(|row| {
-        let stays = surplus == 0 || row.is_good != Some(true);
+        let stays = surplus == 0 || row.is_success != Some(true);
         surplus -= usize::from(!stays);
         stays
     });
@@ -131,19 +135,19 @@ fn fitting(rows: &[WorkerRow], room: usize) -> Vec<&WorkerRow> {
 }
 
 /// How many lines the terminal has.
-fn rows() -> usize {
+fn terminal_rows() -> usize {
     terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| height.0.into())
 }
 
 /// The sessions as they stand, without colour.
 fn plain_table(state: &RunState) -> String {
     let mut text = Vec::new();
-    let _ = write_table(&mut text, look(state, env::now()).iter());
+    let _ = write_table(&mut text, worker_rows(state, env::now()).iter());
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 
 /// Sessions were begun behind the terminal.
-pub(super) fn started(id: &str, state: &RunState) -> String {
+pub(super) fn started_text(id: &str, state: &RunState) -> String {
     format!(
         "omo: the sessions of {id} are worked on; closing this terminal does not end them.\n\n{}\n\
          `omo run watch` looks on, `omo run cancel` ends them.",
@@ -152,9 +156,9 @@ pub(super) fn started(id: &str, state: &RunState) -> String {
 }
 
 /// They are still worked on.
-pub(super) fn waits(state: &RunState) -> String {
-    blocks::within(format!(
-        "WAIT\n{}\n  run: omo agent next --wait 540      {PATIENTLY}",
+pub(super) fn still_working(state: &RunState) -> String {
+    blocks::fit_block(format!(
+        "WAIT\n{}\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
         indented(&plain_table(state))
     ))
 }

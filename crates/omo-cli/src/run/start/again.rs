@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::ultra_run::arguments::PlanSelection;
-use omo_plan::ultra_run::own::quoted;
+use omo_plan::ultra_run::own::quote_argument;
 
 use super::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 
@@ -29,24 +29,24 @@ impl ExecuteRequest {
             ("--max-iterations", self.waves.max_iterations),
             ("--max-workers", self.waves.max_workers),
         ];
-        let part = match self.scope.part {
+        let part = match self.scope.selection {
             PlanSelection::Whole => String::new(),
             PlanSelection::Step(number) => format!(" --step {number}"),
             PlanSelection::Session(number) => format!(" --session {number}"),
         };
         text += &part;
-        text += &self.clients.typed();
+        text += &self.clients.to_command_line();
         match source {
             PlanSource::File(path) if path.starts_with('-') => {
-                let _ = write!(text, " -- {}", quoted(path));
+                let _ = write!(text, " -- {}", quote_argument(path));
             }
             PlanSource::File(path) => {
-                let _ = write!(text, " {}", quoted(path));
+                let _ = write!(text, " {}", quote_argument(path));
             }
             PlanSource::TaskList(id) => {
                 flag(&mut text, "--tasks", self.command == ExecuteCommand::Execute);
                 if let Some(id) = id {
-                    let _ = write!(text, " --session {}", quoted(id));
+                    let _ = write!(text, " --session {}", quote_argument(id));
                 }
             }
             PlanSource::OpenRun => {}

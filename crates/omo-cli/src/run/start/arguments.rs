@@ -5,7 +5,7 @@ use omo_plan::launcher::LauncherTemplate;
 use omo_plan::run::apart::ClientPolicy;
 use omo_plan::run::mode::{ExecutionMode, ModeOptions};
 use omo_plan::ultra_run::arguments::{PlanSelection, RunRequest};
-use omo_plan::ultra_run::own::{ClientPolicyRequest, micros};
+use omo_plan::ultra_run::own::{ClientPolicyRequest, parse_budget};
 
 /// The longest model name, rule or template, in characters.
 const MAX_CHARS: usize = 1_000;
@@ -113,7 +113,7 @@ pub(crate) struct ClientOptions {
     #[arg(long, hide = true, value_name = "N", value_parser = number, allow_hyphen_values = true)]
     pub max_sessions: Option<u32>,
     /// Parallel: what all clients together may spend
-    #[arg(long, hide = true, value_name = "X", value_parser = micros, allow_hyphen_values = true)]
+    #[arg(long, hide = true, value_name = "X", value_parser = parse_budget, allow_hyphen_values = true)]
     pub max_budget_usd: Option<u64>,
     /// Parallel: start clients that something else than a subscription pays for
     #[arg(long, hide = true)]
@@ -141,7 +141,7 @@ pub(crate) struct ClientOptions {
 impl From<ClientOptions> for ClientPolicyRequest {
     fn from(options: ClientOptions) -> Self {
         let terms = ClientPolicy {
-            max_at_once: options.max_sessions.unwrap_or_default(),
+            max_workers: options.max_sessions.unwrap_or_default(),
             budget_micros: options.max_budget_usd,
             time_limit_seconds: options.time_limit.unwrap_or_default(),
             skips_permissions: options.yolo,
@@ -151,7 +151,7 @@ impl From<ClientOptions> for ClientPolicyRequest {
             launcher_remote: options.launcher_remote,
             ..ClientPolicy::default()
         };
-        Self { terms, accepts_billing: options.accept_api_billing }
+        Self { policy: terms, accepts_billing: options.accept_api_billing }
     }
 }
 
@@ -319,7 +319,7 @@ impl ExecuteRequest {
                 "--max-iterations, --max-workers and --skip-verify",
                 self.waves != WaveOptions::default(),
             ),
-            (ExecutionMode::Parallel, "the options for clients", !self.clients.is_usual()),
+            (ExecutionMode::Parallel, "the options for clients", !self.clients.is_default()),
         ];
         // A task list brings its verification into every mode.
         let is_used = |known: ExecutionMode| {
@@ -375,7 +375,8 @@ impl TryFrom<StartOptions> for ExecuteRequest {
             return Err("--resume and --session exclude each other".to_owned());
         }
         let is_foreground = options.way.fg;
-        let scope = RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, part };
+        let scope =
+            RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, selection: part };
         let is_bare = scope == RunRequest::default() && mode.is_none() && !options.again;
         let is_usual_list = options.tasks && mode.is_none();
         if source == PlanSource::OpenRun && !is_bare {
@@ -413,7 +414,8 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
 
     fn try_from(line: ExecuteLocalLine) -> Result<Self, String> {
         let part = part(line.step, line.session).ok_or("--step and --session exclude each other")?;
-        let scope = RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, part };
+        let scope =
+            RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
         let source = PlanSource::File(line.plan);
         Ok(Self { scope, clients: line.clients.into(), ..Self::new(ExecuteCommand::ExecuteLocal, source) })
     }

@@ -9,17 +9,17 @@ use omo_plan::run::event::EventKind;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::asked::RunScope as AskedScope;
-use omo_plan::ultra_run::billing::{self, BillingDecision, billing};
-use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity, is_clear};
+use omo_plan::ultra_run::billing::{self, BillingDecision, decide_billing};
+use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity, can_start};
 use omo_runs::RunStore;
-use omo_runs::engine::{RunOpening, beginning, set_apart};
+use omo_runs::engine::{RunOpening, begin_parallel, opening_events};
 use omo_store::env;
 
 use super::arguments::ExecuteRequest;
 use crate::failure::{CommandError, ExitKind};
 use crate::run::context::CommandContext;
 use crate::run::local::{commands, facts};
-use crate::run::open::{Asked, say};
+use crate::run::open::{Asked, print_block};
 use crate::run::{blocks, exec, local};
 
 /// By what clients are paid for where their user is asked first.
@@ -48,29 +48,29 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
     if is_parallel {
-        facts::is_whole_repository(context)?;
-        facts::has_remote(context, &request.clients.terms)?;
+        facts::require_whole_repository(context)?;
+        facts::require_remote(context, &request.clients.policy)?;
     }
-    let findings = facts::findings(context, &plan, mode)?;
-    if !is_clear(&findings) {
+    let findings = facts::preflight_findings(context, &plan, mode)?;
+    if !can_start(&findings) {
         return Err(in_the_way(&findings));
     }
-    let mut said = local::blocks::found(&findings);
+    let mut said = local::blocks::finding_lines(&findings);
     for name in request.idle_options(mode) {
         let _ = writeln!(said, "note: {name} mean nothing here: the plan is run {}", mode.words());
     }
-    if is_parallel && request.clients.terms.launcher.is_some() {
-        said += &local::blocks::launched(&request.clients.terms);
+    if is_parallel && request.clients.policy.launcher.is_some() {
+        said += &local::blocks::launcher_terms(&request.clients.policy);
     }
     let (payer, told) = if is_parallel { who_pays(context, request)? } else { (None, String::new()) };
     said += &told;
     let setup = if is_parallel { commands::setup_command(&context.root)? } else { None };
-    let approved = commands::approve(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
-    said += &commands::entry_condition(context, &plan)?;
+    let approved = commands::approve_with_setup(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
+    said += &commands::run_entry_condition(context, &plan)?;
     let accepts_billing = request.clients.accepts_billing;
-    let terms = ClientPolicy { setup, payer, accepts_billing, ..request.clients.terms.clone() };
+    let terms = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
     let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
-    let clients = is_parallel.then(|| set_apart(&context.root, terms).ok_or_else(is_gone)).transpose()?;
+    let clients = is_parallel.then(|| begin_parallel(&context.root, terms).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();
     Ok(Prepared { plan, mode, asked, approved, clients, choice, said })
 }
@@ -94,20 +94,20 @@ pub(crate) fn begin(
     let said = choice + &said;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
-    let opened = EventKind::from(RunOpening { plan, approved, root, base, asked, mode });
-    let more = beginning(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
+    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, base, scope: asked, mode });
+    let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
-    let state = context.engine(&run, &state)?.project(state.clone())?;
-    context.tell(&run, &state.holder, &state);
-    say(&block(context, run.id(), &state, &said))
+    let state = context.engine(&run, &state)?.write_projections(state.clone())?;
+    context.note_in_session(&run, &state.holder, &state);
+    print_block(&block(context, run.id(), &state, &said))
 }
 
 fn block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> String {
     match state.mode {
-        ExecutionMode::Batches => blocks::within(format!("{said}{}", blocks::opened(id, state))),
-        ExecutionMode::Waves => blocks::within(format!("{said}{}", exec::blocks::opened(id, state))),
+        ExecutionMode::Batches => blocks::fit_block(format!("{said}{}", blocks::opened_block(id, state))),
+        ExecutionMode::Waves => blocks::fit_block(format!("{said}{}", exec::blocks::opened_block(id, state))),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            local::blocks::opened(id, state, said, local::blocks::then(state, context.is_terminal()))
+            local::blocks::opened_block(id, state, said, local::blocks::next_command(state, context.is_person()))
         }
     }
 }
@@ -115,7 +115,7 @@ fn block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> St
 /// What keeps a run from being opened, all of it together.
 fn in_the_way(findings: &[PreflightFinding]) -> CommandError {
     let stops: Vec<&PreflightFinding> =
-        findings.iter().filter(|finding| finding.weight == PreflightSeverity::Stop).collect();
+        findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();
     let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
     match stops.as_slice() {
         [one] => CommandError::precondition(sanitize(&one.text, 600), one.hint.clone()),
@@ -134,14 +134,14 @@ fn in_the_way(findings: &[PreflightFinding]) -> CommandError {
 /// Who is still to be asked about paying for clients, and what is told about it.
 fn who_pays(context: &CommandContext, request: &ExecuteRequest) -> Result<(Option<String>, String), CommandError> {
     let asked = billing::BillingRequest {
-        starts_sessions: true,
-        can_ask: facts::can_ask(context),
+        starts_clients: true,
+        can_ask: facts::can_ask_user(context),
         is_accepted: request.clients.accepts_billing,
     };
-    match billing(&facts::billing(), asked) {
+    match decide_billing(&facts::billing_facts(), asked) {
         BillingDecision::Silent => Ok((None, String::new())),
         BillingDecision::Warn { text } => Ok((None, format!("note: {text}\n"))),
         BillingDecision::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
-        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).of_kind(ExitKind::Budget)),
+        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),
     }
 }

@@ -13,8 +13,8 @@ use omo_store::git_worktree::GitWorktree;
 use super::arguments::ExecuteRequest;
 use super::{begin, prepare};
 use crate::failure::CommandError;
-use crate::run::context::{CommandContext, another};
-use crate::run::open::{Asked, no_repository, say, writable};
+use crate::run::context::{CommandContext, another_run_is_open};
+use crate::run::open::{Asked, no_repository_error, print_block, require_writable_files};
 use crate::run::{blocks, manage};
 
 /// Opens the run of a plan, or goes on with the one that it has.
@@ -28,14 +28,14 @@ pub(super) fn execute(
         return Err(outside(&plan.source.path));
     }
     let plan = arranged(plan, mode, &request.mode_options());
-    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository(&context.root))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
     if let Some(known) = context.runs.as_ref().map(|runs| known(context, runs, &plan, request)).transpose()?.flatten() {
         return known.go_on(context, request);
     }
-    let about = Asked::of_plan(&plan.source.path, request.typed(&request.source));
+    let about = Asked::for_plan(&plan.source.path, request.typed(&request.source));
     let prepared = prepare(context, request, plan.clone(), mode, None, &about)?;
     // The checkpoint of another program would be lost.
-    let is_writable = if plan.dialect == Dialect::DevWorkflow { writable(context) } else { Ok(()) };
+    let is_writable = if plan.dialect == Dialect::DevWorkflow { require_writable_files(context) } else { Ok(()) };
     if let Err(failure) = is_writable {
         // Another process may have opened it meanwhile, and have written its files.
         let runs = RunStore::find(&context.root, Some(&context.state_home))?;
@@ -67,8 +67,10 @@ enum Known {
 impl Known {
     fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
         match self {
-            Self::Open(run, state) => manage::go_on(context, &run, &state, request.again, request.digest.as_deref()),
-            Self::Complete(run, state) => say(&blocks::complete_already(run.id(), &state)),
+            Self::Open(run, state) => {
+                manage::continue_run(context, &run, &state, request.again, request.digest.as_deref())
+            }
+            Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state)),
         }
     }
 }
@@ -81,16 +83,16 @@ fn known(
     plan: &Plan,
     request: &ExecuteRequest,
 ) -> Result<Option<Known>, CommandError> {
-    match context.executing(runs)? {
+    match context.open_run(runs)? {
         Some((run, state)) if state.plan.source.path == plan.source.path => {
             return Ok(Some(Known::Open(run, Box::new(state))));
         }
-        Some((run, state)) => return Err(another(run.id(), &state)),
+        Some((run, state)) => return Err(another_run_is_open(run.id(), &state)),
         None => {}
     }
     for listed in runs.list()? {
         let Ok(state) = listed.state else { continue };
-        if !context.is_here(&state) {
+        if !context.is_in_this_work_tree(&state) {
             continue;
         }
         let is_same = state.plan.source.path == plan.source.path;

@@ -34,7 +34,7 @@ pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<Line, CommandE
 pub(crate) fn words(line: &str) -> Result<Vec<String>, CommandError> {
     let line = if MAIN_SEPARATOR == '\\' { line.replace('\\', "/") } else { line.to_owned() };
     shlex::split(&line)
-        .ok_or_else(|| CommandError::user("a quote is not closed", "put the whole path between two quotes"))
+        .ok_or_else(|| CommandError::usage("a quote is not closed", "put the whole path between two quotes"))
 }
 
 fn parse<L: Parser>(
@@ -51,15 +51,15 @@ fn parse<L: Parser>(
     let read = page.try_get_matches_from_mut(words).and_then(|matches| L::from_arg_matches(&matches));
     match read {
         Ok(line) => {
-            let request = request(line).map_err(|why| CommandError::user(why, hint(command)))?;
+            let request = request(line).map_err(|why| CommandError::usage(why, hint(command)))?;
             Ok(Line::Request(Box::new(request)))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Line::Help(page.render_help().to_string())),
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            crate::say(&format_args!("{}", page.render_help().to_string().trim_end()));
-            Err(CommandError::said(crate::failure::ExitKind::User))
+            crate::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
+            Err(CommandError::already_printed(crate::failure::ExitKind::Usage))
         }
-        Err(error) => Err(CommandError::user(message(&error), hint(command))),
+        Err(error) => Err(CommandError::usage(message(&error), hint(command))),
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
             let line = case["arguments"].as_str().unwrap();
             let read = request(ExecuteCommand::ExecuteLocal, line);
             match case["omo"]["error"].as_str() {
-                Some("usage") => assert!(read.unwrap_err().is_said(), "{line:?}"),
+                Some("usage") => assert!(read.unwrap_err().is_printed(), "{line:?}"),
                 Some(error) => {
                     let failure = read.unwrap_err();
                     assert!(failure.to_string().contains(error), "{line:?}: {failure}");
@@ -114,7 +114,7 @@ mod tests {
                     let read = read.unwrap();
                     let expected = &case["omo"];
                     assert_eq!(read.scope.mode().word(), expected["mode"], "{line:?}");
-                    assert_eq!(read.scope.part.number(), expected["target"].as_u64(), "{line:?}");
+                    assert_eq!(read.scope.selection.session_or_task_number(), expected["target"].as_u64(), "{line:?}");
                     assert_eq!(read.source, file(expected["path"].as_str().unwrap()), "{line:?}");
                 }
             }
@@ -149,7 +149,7 @@ mod tests {
         let tasks = request(ExecuteCommand::Execute, "--tasks --session s-1 --batches").unwrap();
         assert_eq!(tasks.source, PlanSource::TaskList(Some("s-1".to_owned())));
         let part = request(ExecuteCommand::Execute, "--session 2 p.md").unwrap();
-        assert_eq!(part.scope.part, PlanSelection::Session(2));
+        assert_eq!(part.scope.selection, PlanSelection::Session(2));
     }
 
     #[test]

@@ -16,7 +16,7 @@ use omo_plan::run::mode::{ExecutionMode, choose};
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::arguments::{ArgumentError, PlanSelection};
 use omo_plan::ultra_run::strategy::RunStrategy;
-use omo_plan::ultra_run::target::{PathTarget, check_file, check_part};
+use omo_plan::ultra_run::target::{PathTarget, check_file, check_selection};
 use omo_runs::RunStore;
 use omo_runs::engine::PlanFile;
 use omo_store::env::ProcessEnv;
@@ -24,7 +24,7 @@ use omo_store::folder::GuardedFolder;
 use omo_store::sealed_plan_run;
 
 use super::context::CommandContext;
-use super::open::{go_on, say, unsound};
+use super::open::{continue_open_run, invalid_plan_error, print_block};
 use super::{exec, local};
 use crate::failure::CommandError;
 use crate::project::Project;
@@ -36,7 +36,7 @@ pub(crate) use line::message as message_of_clap;
 /// `omo run start`.
 pub(super) fn start(env: &ProcessEnv, options: StartOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let wrong = |why: String| CommandError::user(why, "`omo run start --help` names the options");
+    let wrong = |why: String| CommandError::usage(why, "`omo run start --help` names the options");
     execute(&context, &ExecuteRequest::try_from(options).map_err(wrong)?)
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn open_typed(env: &ProcessEnv, options: OpenOptions) -> Result<(), C
         Some(line) => (line, false),
         None => match typed_arguments(&context, command)? {
             Some(line) => (line, true),
-            None => return say(&nothing_typed(command)),
+            None => return print_block(&nothing_typed(command)),
         },
     };
     match line::read(command, &line)? {
-        Line::Help(page) => say(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}")),
+        Line::Help(page) => print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}")),
         Line::Request(request) => execute(&context, &ExecuteRequest { digest: options.digest, is_typed, ..*request }),
     }
 }
@@ -62,7 +62,7 @@ fn typed_arguments(context: &CommandContext, command: ExecuteCommand) -> Result<
     let (Some(id), Some(folder)) = (&context.session, GuardedFolder::open_state(&context.root)?) else {
         return Ok(None);
     };
-    Ok(sealed_plan_run::take_arguments(&folder, id, command.name(), Project::update(context.env))?)
+    Ok(sealed_plan_run::take_arguments(&folder, id, command.name(), Project::state_update(context.env))?)
 }
 
 /// The model called the command by itself.
@@ -84,7 +84,7 @@ fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), Com
         return Err(CommandError::precondition(message, "`omo agent next` says what it is to do"));
     }
     match &request.source {
-        PlanSource::OpenRun => go_on(context),
+        PlanSource::OpenRun => continue_open_run(context),
         PlanSource::TaskList(session) => exec::execute(context, request, session.as_deref()),
         PlanSource::File(path) => execute_file(context, request, path),
     }
@@ -96,14 +96,14 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     let choice = chosen.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
     let request = &ExecuteRequest { choice, ..request.clone() };
     let done = match mode {
-        _ if request.scope.is_dry_run => local::look(context, request, &plan, mode),
+        _ if request.scope.is_dry_run => local::print_dry_run(context, request, &plan, mode),
         ExecutionMode::Batches | ExecutionMode::Waves => by_agents::execute(context, request, plan, mode),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => local::execute(context, request, &plan, mode),
     };
     // The user who is asked to approve the commands reads as well how they will be run.
     done.inspect_err(|_| {
         if !request.choice.is_empty() {
-            crate::say(&request.choice.trim_end());
+            crate::print_stderr_line(&request.choice.trim_end());
         }
     })
 }
@@ -115,10 +115,10 @@ fn read(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Resul
     let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let options = request.mode_options();
     let plan = file.plan(BatchOptions::of(options.hub_k, options.batch_size));
-    if !plan.is_sound() {
-        return Err(unsound(&plan, &file.bytes));
+    if !plan.can_run() {
+        return Err(invalid_plan_error(&plan, &file.bytes));
     }
-    check_part(&plan, request.scope.part).map_err(refused)?;
+    check_selection(&plan, request.scope.selection).map_err(refused)?;
     Ok(plan)
 }
 
@@ -134,7 +134,7 @@ fn found(path: &Path) -> PathTarget {
 /// What was typed cannot be done.
 pub(super) fn refused(error: ArgumentError) -> CommandError {
     let ArgumentError { message, hint, is_missing } = error;
-    if is_missing { CommandError::not_found(message, hint) } else { CommandError::user(message, hint) }
+    if is_missing { CommandError::not_found(message, hint) } else { CommandError::usage(message, hint) }
 }
 
 /// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
@@ -145,10 +145,10 @@ fn mode_of(
     plan: &Plan,
 ) -> Result<(ExecutionMode, Option<String>), CommandError> {
     let scope = &request.scope;
-    let is_part = scope.part != PlanSelection::Whole || scope.is_foreground;
+    let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
     let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
     if request.command == ExecuteCommand::ExecuteLocal {
-        let in_sessions = RunStrategy::asked_for(plan, scope).starts_sessions();
+        let in_sessions = RunStrategy::for_arguments(plan, scope).starts_clients();
         return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
     }
     let known = context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume)).transpose()?.flatten();
@@ -177,18 +177,19 @@ fn run_of(
     is_resume: bool,
 ) -> Result<Option<(String, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
-    if let Some((run, state)) = context.executing(runs)? {
+    if let Some((run, state)) = context.open_run(runs)? {
         return Ok(is_of_it(&state).then(|| (run.id().to_owned(), state)));
     }
     if !is_resume {
         return Ok(None);
     }
     let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
-    Ok(known.into_iter().find(|(_, state)| context.is_here(state) && is_of_it(state)))
+    Ok(known.into_iter().find(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state)))
 }
 
 /// A run stays in the mode that it was opened in.
 pub(super) fn otherwise(id: &str, state: &RunState) -> CommandError {
-    let message = format!("the run {id} of {} is open, and runs {}", super::blocks::name(state), state.mode.words());
+    let message =
+        format!("the run {id} of {} is open, and runs {}", super::blocks::run_subject(state), state.mode.words());
     CommandError::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
 }

@@ -6,11 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use omo_exec::restore::{RestoreScope, keep, restore};
+use omo_exec::restore::{RestoreScope, restore_snapshot, take_snapshot};
 use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::select;
 
-use super::{files, marks, with_place};
+use super::{files, marks, with_snapshot_context};
 use crate::{Repository, git_in};
 
 /// Some are a file here and a folder there.
@@ -155,11 +155,11 @@ fn a_random_tree_is_put_back_whole() {
             let (top, state) = (temp.path().join("project"), temp.path().join("state"));
             copy(&template.top, &top);
             do_all(&top, "", &earlier);
-            with_place(&top, &state, |place| {
-                let before = keep(place).unwrap();
+            with_snapshot_context(&top, &state, |place| {
+                let before = take_snapshot(place).unwrap();
                 let (seen, marked) = (files(&top), marks(&top));
                 do_all(&top, "", &step);
-                let end = restore(place, &before, RestoreScope::All).unwrap();
+                let end = restore_snapshot(place, &before, RestoreScope::All).unwrap();
                 assert!(end.failed.is_empty(), "{end:?}");
                 assert_eq!(files(&top), seen);
                 assert_eq!(marks(&top), marked);
@@ -179,16 +179,16 @@ fn what_others_do_in_a_random_tree_stays() {
                 fs::create_dir_all(top.join(folder)).unwrap();
                 do_all(&top, folder, &earlier);
             }
-            with_place(&top, &state, |place| {
-                let before = keep(place).unwrap();
+            with_snapshot_context(&top, &state, |place| {
+                let before = take_snapshot(place).unwrap();
                 let (ours, staged) = (files(&top.join("ours")), git_in(&top, &["ls-files", "-s", "ours"]));
                 do_all(&top, "ours", &step);
-                let after = keep(place).unwrap();
+                let after = take_snapshot(place).unwrap();
                 do_all(&top, "theirs", &theirs);
                 let (others, their_staged) = (files(&top.join("theirs")), git_in(&top, &["ls-files", "-s", "theirs"]));
                 let what = if by_paths { RestoreScope::Paths(&["ours"]) } else { RestoreScope::Until(&after) };
-                let end = restore(place, &before, what).unwrap();
-                assert!(end.failed.is_empty() && end.others.is_empty(), "{end:?}");
+                let end = restore_snapshot(place, &before, what).unwrap();
+                assert!(end.failed.is_empty() && end.left_alone.is_empty(), "{end:?}");
                 fs::create_dir_all(top.join("ours")).unwrap();
                 assert_eq!(files(&top.join("ours")), ours);
                 assert_eq!(files(&top.join("theirs")), others);

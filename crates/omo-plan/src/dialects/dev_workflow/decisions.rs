@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::document::{Heading, MarkdownDocument, lines};
-use crate::labels::{LabeledField, item, key, labels, trimmed};
+use crate::document::{Heading, MarkdownDocument, line_ranges};
+use crate::labels::{LabeledField, normalize_key, read_labels, split_list_marker, trim_range};
 use crate::model::{DecisionOption, PlanDecision};
 use crate::pattern::Pattern;
 
@@ -11,14 +11,14 @@ const KNOWN: [&str; 6] =
     ["context", "options", "recommendation", "recommendation (unverified)", "chosen", "previously chosen"];
 
 /// The decisions of a plan, each with the bytes of its heading.
-pub(super) fn read(document: &MarkdownDocument<'_>) -> Vec<(PlanDecision, Range<usize>)> {
+pub(super) fn read_decisions(document: &MarkdownDocument<'_>) -> Vec<(PlanDecision, Range<usize>)> {
     let mut found = Vec::new();
     let mut is_inside = false;
-    for (heading, section) in document.headings.iter().zip(document.sections()) {
+    for (heading, section) in document.headings.iter().zip(document.section_ranges()) {
         if heading.level <= 2 {
-            is_inside = heading.level == 2 && key(heading.text) == "decisions";
-        } else if let Some((id, title)) = name(heading).filter(|_| is_inside) {
-            found.push((decision(document, id, title, heading.span.end..section.end), heading.span.clone()));
+            is_inside = heading.level == 2 && normalize_key(heading.text) == "decisions";
+        } else if let Some((id, title)) = split_decision_heading(heading).filter(|_| is_inside) {
+            found.push((read_decision(document, id, title, heading.span.end..section.end), heading.span.clone()));
         }
     }
     found
@@ -30,27 +30,27 @@ static NAME: Pattern = Pattern::new(r"^(?:\[([^\]]*)\]|(DP-[^: ]*)[: ])[\s:\-–
 static OPTION: Pattern = Pattern::new(r"^[*_]*(?:Option )?([A-Za-z0-9]{1,3})[*_ ]*[:)：][*_ ]*");
 
 /// The id and the rest of a heading.
-fn name<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
+fn split_decision_heading<'a>(heading: &Heading<'a>) -> Option<(&'a str, &'a str)> {
     let ([in_brackets, plain], title) = NAME.read(heading.text)?;
     let id = if plain.is_empty() { in_brackets.trim() } else { plain };
     crate::id::is_id(id).then_some((id, title))
 }
 
-fn decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section: Range<usize>) -> PlanDecision {
-    let found = labels(document, section.clone(), &KNOWN);
+fn read_decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section: Range<usize>) -> PlanDecision {
+    let found = read_labels(document, section.clone(), &KNOWN);
     let of = |key: &str| found.iter().find(|label| label.key.starts_with(key));
-    let options = of("options").map(|label| options(document, label.value.clone())).unwrap_or_default();
-    let choice = |label: &LabeledField<'_>| label_of(document.slice(label.rest.clone()), &options);
+    let options = of("options").map(|label| read_options(document, label.value.clone())).unwrap_or_default();
+    let choice = |label: &LabeledField<'_>| chosen_label_in(document.slice(label.first_line.clone()), &options);
     let recommendation = of("recommendation");
     let place = of("chosen").or_else(|| of("previously chosen"));
     let chosen = place.and_then(&choice);
     // A template has the label already, with nothing behind it.
     let goes_to = place.or(recommendation).map_or_else(
         || {
-            let end = trimmed(document, section).end;
+            let end = trim_range(document, section).end;
             end..end
         },
-        |label| label.span.start..label.rest.end.max(label.span.end),
+        |label| label.span.start..label.first_line.end.max(label.span.end),
     );
     let (title, is_recommended) = match title.rsplit_once('(') {
         Some((before, kind)) if kind.contains("recommended") => (before, true),
@@ -62,21 +62,21 @@ fn decision(document: &MarkdownDocument<'_>, id: &str, title: &str, section: Ran
         title: title.trim().to_owned(),
         blocking: !is_recommended,
         recommended: recommendation.and_then(&choice),
-        chosen_goes_to: Some(goes_to).filter(|_| chosen.is_none()),
+        choice_range: Some(goes_to).filter(|_| chosen.is_none()),
         chosen,
         options,
     }
 }
 
 /// The items `- A: …` of a list.
-fn options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<DecisionOption> {
-    let items = lines(document.text, value).map(|line| item(document.slice(line)));
+fn read_options(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<DecisionOption> {
+    let items = line_ranges(document.text, value).map(|line| split_list_marker(document.slice(line)));
     let read = items.filter_map(|(sign, row)| OPTION.read(row).filter(|_| sign.is_some()));
     read.map(|([label], text)| DecisionOption { label: label.to_owned(), text: text.trim_end().to_owned() }).collect()
 }
 
 /// The option that a text begins with; what it says where it names none of them.
-fn label_of(text: &str, options: &[DecisionOption]) -> Option<String> {
+fn chosen_label_in(text: &str, options: &[DecisionOption]) -> Option<String> {
     let plain = text.trim_start_matches(|char: char| !char.is_alphanumeric());
     let inner = plain.strip_prefix("Option ").or_else(|| plain.strip_prefix("option ")).unwrap_or(plain);
     let end = inner.find(|char: char| !char.is_alphanumeric()).unwrap_or(inner.len());
@@ -92,8 +92,8 @@ fn is_letter(word: &str) -> bool {
 
 /// The plan's text with a choice written into it: `**Chosen:** Option A` in the place of an empty one, or of the
 /// recommendation, or at the end of a decision without either. A decision that is made stays as it is.
-pub(super) fn choose(text: &str, decision: &PlanDecision, label: &str) -> String {
-    let Some(place) = decision.chosen_goes_to.clone() else { return text.to_owned() };
+pub(super) fn write_choice(text: &str, decision: &PlanDecision, label: &str) -> String {
+    let Some(place) = decision.choice_range.clone() else { return text.to_owned() };
     let (Some(before), Some(behind)) = (text.get(..place.start), text.get(place.end..)) else { return text.to_owned() };
     let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = if place.is_empty() { line_end } else { "" };

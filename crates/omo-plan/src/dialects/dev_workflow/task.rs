@@ -6,13 +6,13 @@ use std::ops::Range;
 use omo_core::task_check::{ExpectedExit, TaskCheck, has_pipe};
 
 use crate::diagnostic::{Code, Diagnostic};
-use crate::digest::sha256;
-use crate::document::{MarkdownDocument, lines};
+use crate::digest::sha256_hex;
+use crate::document::{MarkdownDocument, line_ranges};
 use crate::fields::verify::{StatedCheck, StatedOutcome};
 use crate::fields::{files, verify};
-use crate::labels::{LabeledField, labels};
+use crate::labels::{LabeledField, read_labels};
 use crate::model::{FileUse, OnFailure, Task, TaskComplexity, TaskKind};
-use crate::segments::{TaskHeading, TaskOutline, diagnostic};
+use crate::segments::{TaskHeading, TaskOutline, span_diagnostic};
 
 /// Labels that are read, and others of this dialect that end a value without emphasis too.
 const KNOWN: [&str; 9] = [
@@ -27,9 +27,9 @@ const KNOWN: [&str; 9] = [
     "regression shield",
 ];
 /// Those that a rule reads: no others are kept by their names.
-const READ: [&str; 4] = ["files", "depends on", "verify", "task contract"];
+const INTERPRETED: [&str; 4] = ["files", "depends on", "verify", "task contract"];
 
-pub(super) fn read(
+pub(super) fn read_task(
     document: &MarkdownDocument<'_>,
     outline: &TaskOutline<'_>,
     task: &TaskHeading<'_>,
@@ -37,42 +37,42 @@ pub(super) fn read(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Task {
     let mut report = |code: Code, span: Range<usize>, text: String| {
-        diagnostics.push(diagnostic(document, code, span, text, Some(task.id)));
+        diagnostics.push(span_diagnostic(document, code, span, text, Some(task.id)));
     };
     let section = without_tail(document, task.section.clone());
-    let found = labels(document, task.heading.end..section.end, &KNOWN);
-    let contract = contract(document, &found);
+    let found = read_labels(document, task.heading.end..section.end, &KNOWN);
+    let contract = read_contract(document, &found);
     if wants_contract && contract.is_none() {
         let text = format!("task {} has no `**Task Contract:**`: it is recorded as failed and not run", task.id);
         report(Code::MissingTaskContract, task.heading.clone(), text);
     }
     let files = read_files(document, &found, &mut report);
-    let (checks, red_check) = checks(task, read_verify(document, task, &found, &mut report));
+    let (checks, red_check) = split_checks(task, read_verify(document, task, &found, &mut report));
     let body = document.slice(section.clone());
-    let pair = task.other_half().filter(|half| outline.places.contains_key(half.as_str()));
+    let pair = task.other_half().filter(|half| outline.positions.contains_key(half.as_str()));
     Task {
         id: task.id.to_owned(),
         title: task.title.clone().into_owned(),
-        lines: [task.line, document.line(section.end.saturating_sub(1).max(section.start))],
-        body_sha256: sha256(body.as_bytes()),
+        lines: [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))],
+        body_sha256: sha256_hex(body.as_bytes()),
         body: body.to_owned(),
         kind: if task.is_tests() { TaskKind::Tests } else { TaskKind::Impl },
-        deps: deps(outline, task, pair.as_deref()),
+        deps: task_dependencies(outline, task, pair.as_deref()),
         pair,
         files,
-        never: Vec::new(),
+        never_touch: Vec::new(),
         checks,
         red_check,
         on_failure: OnFailure::Hold,
         alternative: None,
-        attempts_max: 1,
+        max_attempts: 1,
         commit: None,
         stop_after: task.is_marked,
         criteria: Vec::new(),
         complexity: TaskComplexity::Standard,
         model: None,
         contract,
-        extra: extra(document, &found),
+        extra: extra_labels(document, &found),
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn read(
 /// comment that names a section.
 fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range<usize> {
     let mut end = section.start;
-    for line in lines(document.text, section.clone()) {
+    for line in line_ranges(document.text, section.clone()) {
         let row = document.slice(line.clone()).trim();
         let is_rule = row.len() > 2 && row.chars().all(|char| char == '-');
         if !(row.is_empty() || is_rule || row.starts_with("<!-- section:")) {
@@ -91,13 +91,13 @@ fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range
 }
 
 /// What it names, and the tests that its implementation is written for.
-fn deps(outline: &TaskOutline<'_>, task: &TaskHeading<'_>, pair: Option<&str>) -> Vec<String> {
+fn task_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>, pair: Option<&str>) -> Vec<String> {
     let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place)).map(|task| task.id);
     let tests = pair.filter(|half| half.ends_with("-tests") && named().all(|id| id != *half));
     named().chain(tests).map(str::to_owned).collect()
 }
 
-fn contract(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> Option<String> {
+fn read_contract(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> Option<String> {
     let label = labels.iter().find(|label| label.key == "task contract")?;
     Some(document.slice(label.value.clone()).to_owned()).filter(|contract| !contract.is_empty())
 }
@@ -108,9 +108,9 @@ fn read_files(
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) -> Vec<FileUse> {
     let values = labels.iter().filter(|label| label.key == "files").map(|label| label.value.clone());
-    let found: Vec<_> = values.flat_map(|value| files::read(document, value)).collect();
+    let found: Vec<_> = values.flat_map(|value| files::read_files(document, value)).collect();
     for (file, span) in &found {
-        if let Some((code, text)) = files::complaint(&file.path) {
+        if let Some((code, text)) = files::path_problem(&file.path) {
             report(code, span.clone(), text);
         }
     }
@@ -127,7 +127,7 @@ fn read_verify(
     // One among the items of another list is a step, where there is one that stands by itself.
     let has_own = all.iter().any(|label| !label.is_listed);
     let own = all.iter().filter(|label| !(has_own && label.is_listed));
-    let found: Vec<StatedCheck> = own.flat_map(|label| verify::read(document, label.value.clone())).collect();
+    let found: Vec<StatedCheck> = own.flat_map(|label| verify::read_checks(document, label.value.clone())).collect();
     let said = all.iter().find(|label| !label.value.is_empty());
     match said {
         Some(label) if found.is_empty() => {
@@ -159,12 +159,12 @@ fn read_verify(
 }
 
 /// Tests that are written first have to fail, unless the plan says of a command that it succeeds.
-fn checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
+fn split_checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskCheck>, Option<TaskCheck>) {
     if !task.is_tests() {
         return (found.into_iter().map(|one| one.check).collect(), None);
     }
     let (mut checks, mut red) = (Vec::new(), None);
-    for StatedCheck { mut check, stated, .. } in found {
+    for StatedCheck { mut check, stated_outcome: stated, .. } in found {
         if stated != StatedOutcome::Success && check.expect.exit == ExpectedExit::Zero {
             check.expect.exit = ExpectedExit::NonZero;
         }
@@ -177,9 +177,9 @@ fn checks(task: &TaskHeading<'_>, found: Vec<StatedCheck>) -> (Vec<TaskCheck>, O
     (checks, red)
 }
 
-fn extra(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> BTreeMap<String, String> {
+fn extra_labels(document: &MarkdownDocument<'_>, labels: &[LabeledField<'_>]) -> BTreeMap<String, String> {
     let mut extra: BTreeMap<String, String> = BTreeMap::new();
-    for label in labels.iter().filter(|label| !READ.contains(&label.key.as_str())) {
+    for label in labels.iter().filter(|label| !INTERPRETED.contains(&label.key.as_str())) {
         let value = document.slice(label.value.clone());
         let known = extra.entry(label.name.to_owned()).or_default();
         if !known.is_empty() {

@@ -1,7 +1,7 @@
 //! What a step says about its failure.
 
 use super::first_paragraph;
-use super::inline::only_code;
+use super::inline::sole_code;
 use crate::model::OnFailure;
 use crate::pattern::Pattern;
 
@@ -17,7 +17,7 @@ pub struct FailureClause<'a> {
 }
 
 /// Reads `On failure:`. `None` where nothing is said.
-pub fn on_failure(value: &str) -> Option<FailureClause<'_>> {
+pub fn parse_on_failure(value: &str) -> Option<FailureClause<'_>> {
     let value = first_paragraph(value);
     if value.is_empty() {
         return None;
@@ -27,8 +27,8 @@ pub fn on_failure(value: &str) -> Option<FailureClause<'_>> {
     let (word, rest) = start.split_at(word_end);
     let rest = rest.trim_start_matches(['*', '_', '`', '"']).trim();
     let detail = rest.trim_start_matches(|char: char| char.is_whitespace() || ".,:;-–—→".contains(char));
-    let detail = only_code(detail).unwrap_or(detail);
-    let action = action(word);
+    let detail = sole_code(detail).unwrap_or(detail);
+    let action = parse_action(word);
     Some(FailureClause {
         action,
         detail: Some(detail).filter(|detail| !detail.is_empty()),
@@ -37,14 +37,14 @@ pub fn on_failure(value: &str) -> Option<FailureClause<'_>> {
 }
 
 /// How often a step is tried.
-pub fn attempts(action: OnFailure) -> u32 {
+pub fn max_attempts(action: OnFailure) -> u32 {
     match action {
         OnFailure::Revert | OnFailure::Retry => 3,
         OnFailure::Skip | OnFailure::Escalate | OnFailure::Hold => 1,
     }
 }
 
-fn action(word: &str) -> Option<OnFailure> {
+fn parse_action(word: &str) -> Option<OnFailure> {
     match word.to_ascii_lowercase().as_str() {
         "revert" => Some(OnFailure::Revert),
         "retry" => Some(OnFailure::Retry),
@@ -63,7 +63,7 @@ static MORE: Pattern = Pattern::new(concat!(
 /// Whether what stands beside the action names more than it. What stands between backticks is a command, whose words
 /// are its own.
 fn names_more(rest: &str) -> bool {
-    let plain = super::inline::pieces(rest).into_iter().filter(|piece| !piece.is_code);
+    let plain = super::inline::split_inline_code(rest).into_iter().filter(|piece| !piece.is_code);
     MORE.is_match(&plain.map(|piece| piece.text).collect::<Vec<_>>().join(" ").to_ascii_lowercase())
 }
 
@@ -97,8 +97,8 @@ mod tests {
             ("reverting", None, None, false),
             ("— ask", None, Some("ask"), false),
         ] {
-            assert_eq!(on_failure(value), Some(FailureClause { action, detail, has_more }), "{value}");
+            assert_eq!(parse_on_failure(value), Some(FailureClause { action, detail, has_more }), "{value}");
         }
-        assert_eq!(on_failure(" \n"), None);
+        assert_eq!(parse_on_failure(" \n"), None);
     }
 }

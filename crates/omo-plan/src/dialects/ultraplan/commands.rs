@@ -8,13 +8,13 @@ use std::ops::Range;
 use omo_core::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
-use super::expected::{expect, strip_word};
-use super::inline::{InlinePiece, pieces};
-use super::is_rule;
+use super::expected::{apply_expectation, strip_word};
+use super::inline::{InlinePiece, split_inline_code};
+use super::is_horizontal_rule;
 use super::outline::PlanFindings;
 use crate::diagnostic::Code as DiagnosticCode;
-use crate::document::{CodeBlock, MarkdownDocument, lines};
-use crate::labels::item;
+use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
+use crate::labels::split_list_marker;
 
 /// What begins the expectation, wherever code stands before it.
 const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "outputs ", "contains ", "shows "];
@@ -28,84 +28,90 @@ pub struct VerifyCommand {
     /// It stands between no backticks and reads like a sentence.
     pub is_prose: bool,
     /// What is expected of it beyond its exit, where that is a sentence that no output can be held to.
-    pub outcome: Option<String>,
+    pub expected_sentence: Option<String>,
 }
 
 /// Reads what some bytes of a document hold: a block of code, lines with a command each, or both.
-pub fn commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
+pub fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
     let mut found = Vec::new();
     let mut start = bytes.start;
-    for code in blocks(document, &bytes) {
-        read_items(document.slice(start..code.span.start), &mut found);
-        found.extend(of_block(&document.code_text(code)).iter().map(|command| plain(command)));
+    for code in fenced_blocks(document, &bytes) {
+        read_item_commands(document.slice(start..code.span.start), &mut found);
+        found.extend(block_commands(&document.dedented_code(code)).iter().map(|command| plain_command(command)));
         start = code.span.end;
     }
-    read_items(document.slice(start..bytes.end), &mut found);
+    read_item_commands(document.slice(start..bytes.end), &mut found);
     found
 }
 
 /// The commands of a whole section, and the items of its lists that hold none. Its headings, and what
 /// stands around the lists without a command, are for people.
-pub fn of_a_section(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> (Vec<VerifyCommand>, Vec<Range<usize>>) {
+pub fn read_section_commands(
+    document: &MarkdownDocument<'_>,
+    bytes: Range<usize>,
+) -> (Vec<VerifyCommand>, Vec<Range<usize>>) {
     let mut found = Vec::new();
     let mut sentences = Vec::new();
-    let mut code = blocks(document, &bytes).peekable();
-    for line in lines(document.text, bytes.clone()) {
+    let mut code = fenced_blocks(document, &bytes).peekable();
+    for line in line_ranges(document.text, bytes.clone()) {
         while let Some(block) = code.next_if(|block| block.span.start < line.end) {
-            found.extend(of_block(&document.code_text(block)).iter().map(|command| plain(command)));
+            found.extend(block_commands(&document.dedented_code(block)).iter().map(|command| plain_command(command)));
         }
         let text = document.slice(line.clone());
-        let (sign, item) = item(text);
+        let (sign, item) = split_list_marker(text);
         if document.code_at(line.start).is_some()
             || document.is_in_html(line.start)
             || item.starts_with('#')
-            || is_rule(text)
+            || is_horizontal_rule(text)
         {
             continue;
         }
-        let (commands, after) = of_item(item);
-        let has_code = pieces(item).iter().any(|piece| piece.is_code);
+        let (commands, after) = item_commands(item);
+        let has_code = split_inline_code(item).iter().any(|piece| piece.is_code);
         let commands: Vec<VerifyCommand> = commands.into_iter().filter(|command| !command.is_prose).collect();
         if sign.is_none() && !has_code {
             // A line of its own, such as what is expected of the command above it.
-        } else if commands.is_empty() && after.is_empty() && !super::says_nothing(item) {
+        } else if commands.is_empty() && after.is_empty() && !super::is_nothing(item) {
             sentences.push(line);
             continue;
         } else {
             found.extend(commands);
         }
         if let Some(last) = found.last_mut() {
-            expect(last, after);
+            apply_expectation(last, after);
         }
     }
     (found, sentences)
 }
 
 /// The fenced blocks that begin in some bytes of a document.
-pub fn blocks<'d>(document: &'d MarkdownDocument<'_>, bytes: &Range<usize>) -> impl Iterator<Item = &'d CodeBlock<'d>> {
-    let from = document.code.partition_point(|code| code.span.start < bytes.start);
-    let behind = document.code.iter().skip(from).take_while(move |code| code.span.start < bytes.end);
+pub fn fenced_blocks<'d>(
+    document: &'d MarkdownDocument<'_>,
+    bytes: &Range<usize>,
+) -> impl Iterator<Item = &'d CodeBlock<'d>> {
+    let from = document.code_blocks.partition_point(|code| code.span.start < bytes.start);
+    let behind = document.code_blocks.iter().skip(from).take_while(move |code| code.span.start < bytes.end);
     behind.filter(|code| code.info.is_some())
 }
 
 /// Reads items. What is expected without a command on its line is expected of the one before.
-fn read_items(text: &str, found: &mut Vec<VerifyCommand>) {
-    for item in items(text) {
-        let (commands, after) = of_item(&item);
+fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
+    for item in split_items(text) {
+        let (commands, after) = item_commands(&item);
         found.extend(commands);
         if let Some(last) = found.last_mut() {
-            expect(last, after);
+            apply_expectation(last, after);
         }
     }
 }
 
 /// The items of a list, or the text as one: a line that begins no item belongs to the one before. What
 /// stands behind an empty line is for people, unless it is an item or says what is expected.
-pub fn items(text: &str) -> Vec<String> {
+pub fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut is_behind_empty = false;
-    for line in text.lines().map(str::trim).filter(|line| !is_rule(line)) {
-        let (sign, inner) = item(line);
+    for line in text.lines().map(str::trim).filter(|line| !is_horizontal_rule(line)) {
+        let (sign, inner) = split_list_marker(line);
         let is_expectation =
             || line.starts_with('→') || strip_word(inner.trim_start_matches('*'), "expected").is_some();
         if line.is_empty() {
@@ -126,12 +132,12 @@ pub fn items(text: &str) -> Vec<String> {
     items
 }
 
-fn plain(command: &str) -> VerifyCommand {
-    VerifyCommand { check: TaskCheck::new(command), is_prose: false, outcome: None }
+fn plain_command(command: &str) -> VerifyCommand {
+    VerifyCommand { check: TaskCheck::new(command), is_prose: false, expected_sentence: None }
 }
 
 /// The commands of a block: each of its lines, or all of it at once where a line goes on in the next.
-fn of_block(block: &str) -> Vec<String> {
+fn block_commands(block: &str) -> Vec<String> {
     let lines: Vec<&str> = block.lines().filter(|line| !line.trim().is_empty()).collect();
     let first_word = |line: &&str| line.split([' ', ';']).next().unwrap_or_default().to_owned();
     let goes_on = |line: &&str| {
@@ -149,30 +155,30 @@ fn of_block(block: &str) -> Vec<String> {
 
 /// The commands of one item: the code before what is expected, or all that stands there. With what
 /// stands behind them.
-fn of_item(item: &str) -> (Vec<VerifyCommand>, &str) {
+fn item_commands(item: &str) -> (Vec<VerifyCommand>, &str) {
     let item = ["run:", "command:"].iter().find_map(|lead| strip_word(item, lead)).unwrap_or(item);
-    let parts = pieces(item);
+    let parts = split_inline_code(item);
     let has_code = parts.iter().any(|piece| piece.is_code);
-    let mark_at = |piece: &InlinePiece| mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
+    let mark_at = |piece: &InlinePiece| find_mark(item, piece, if has_code { &MARKS } else { &PLAIN_MARKS });
     let end = parts.iter().filter(|piece| !piece.is_code).find_map(mark_at).unwrap_or(item.len());
     let (before, after) = item.split_at(end);
-    let code = before_mark(before);
+    let code = commands_before_mark(before);
     let mut found: Vec<VerifyCommand> =
-        code.iter().map(|command| VerifyCommand { is_prose: is_file(command), ..plain(command) }).collect();
-    if found.is_empty() && !super::says_nothing(before) {
+        code.iter().map(|command| VerifyCommand { is_prose: is_file(command), ..plain_command(command) }).collect();
+    if found.is_empty() && !super::is_nothing(before) {
         let command = before.trim().trim_end_matches(['—', '-', ',']).trim();
-        found.push(VerifyCommand { is_prose: is_sentence(command), ..plain(command) });
+        found.push(VerifyCommand { is_prose: is_sentence(command), ..plain_command(command) });
     }
     (found, after)
 }
 
 /// The code pieces that are commands: the first, and those that stand behind it with nothing but `,`
 /// or `and` between. The name of a file is none where something else is.
-fn before_mark(text: &str) -> Vec<String> {
+fn commands_before_mark(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut file = None;
     let mut is_apart = false;
-    for piece in pieces(text) {
+    for piece in split_inline_code(text) {
         let code = piece.text.trim();
         if piece.is_code && found.is_empty() && is_file(code) {
             file = file.or(Some(code));
@@ -187,7 +193,7 @@ fn before_mark(text: &str) -> Vec<String> {
 }
 
 /// Where in the item the first of these marks stands in a piece.
-fn mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
+fn find_mark(item: &str, piece: &InlinePiece, marks: &[&str]) -> Option<usize> {
     let lower = item.get(piece.range.clone())?.to_ascii_lowercase();
     // `unexpected` begins nothing.
     let is_apart = |at: usize| !lower.get(..at).unwrap_or_default().ends_with(char::is_alphabetic);
@@ -212,13 +218,18 @@ fn is_sentence(command: &str) -> bool {
 }
 
 /// Reports what is doubtful about a command.
-pub fn add_findings(command: &VerifyCommand, span: &Range<usize>, unit: Option<&str>, findings: &mut PlanFindings<'_>) {
+pub fn report_command(
+    command: &VerifyCommand,
+    span: &Range<usize>,
+    unit: Option<&str>,
+    findings: &mut PlanFindings<'_>,
+) {
     let shown = sanitize(&command.check.command, 80);
     if command.is_prose {
         let text = format!("`{shown}` reads like a sentence, not like a command");
         findings.add(DiagnosticCode::VerifyMayBeProse, span.clone(), unit, text, "write the command between backticks");
     }
-    if let Some(outcome) = &command.outcome {
+    if let Some(outcome) = &command.expected_sentence {
         let text = format!("`{}` reads like a sentence: only the exit status counts", sanitize(outcome, 80));
         let help = "write what the output has to hold between backticks";
         findings.add(DiagnosticCode::ExpectationIsProse, span.clone(), unit, text, help);

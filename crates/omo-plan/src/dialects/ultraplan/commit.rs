@@ -1,6 +1,6 @@
 //! What a checkpoint says: the message of a commit. The command around it is never run.
 
-use super::inline::pieces;
+use super::inline::split_inline_code;
 use crate::pattern::Pattern;
 
 /// What a checkpoint says.
@@ -15,24 +15,25 @@ pub struct CommitCheckpoint {
 }
 
 /// Reads `Checkpoint:`. `None` where nothing is said, or that there is none.
-pub fn checkpoint(value: &str) -> Option<CommitCheckpoint> {
+pub fn parse_checkpoint(value: &str) -> Option<CommitCheckpoint> {
     let value = super::first_paragraph(value);
-    if super::says_nothing(value) {
+    if super::is_nothing(value) {
         return None;
     }
-    let code = pieces(value).into_iter().find(|piece| piece.is_code);
+    let code = split_inline_code(value).into_iter().find(|piece| piece.is_code);
     let command = code.as_ref().map_or(value, |piece| piece.text.trim()).to_owned();
     let is_all = code.is_none_or(|piece| piece.range == (0..value.len()));
     if let Some(message) = plain_message(&command).filter(|_| is_all) {
         let message = Some(message.to_owned());
         return Some(CommitCheckpoint { command, message, is_plain: true });
     }
-    let message = shlex::split(&command).and_then(|words| message(&words)).filter(|message| !message.trim().is_empty());
+    let message =
+        shlex::split(&command).and_then(|words| commit_message(&words)).filter(|message| !message.trim().is_empty());
     Some(CommitCheckpoint { command, message, is_plain: false })
 }
 
 /// The messages of the first `git commit` among a command's words, parted as git parts them.
-fn message(words: &[String]) -> Option<String> {
+fn commit_message(words: &[String]) -> Option<String> {
     let from = words.windows(2).position(|pair| matches!(pair, [git, commit] if git == "git" && commit == "commit"))?;
     let mut messages: Vec<&str> = Vec::new();
     let mut options = words.iter().skip(from + 2);
@@ -89,11 +90,11 @@ mod tests {
             ("`git tag v1`", None, false),
             ("say so", None, false),
         ] {
-            let read = checkpoint(value).unwrap();
+            let read = parse_checkpoint(value).unwrap();
             assert_eq!((read.message.as_deref(), read.is_plain), (message, is_plain), "{value}");
         }
         for nothing in ["", "none", "—", "N/A"] {
-            assert_eq!(checkpoint(nothing), None, "{nothing}");
+            assert_eq!(parse_checkpoint(nothing), None, "{nothing}");
         }
     }
 }

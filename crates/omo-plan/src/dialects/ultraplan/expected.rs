@@ -3,14 +3,14 @@
 use omo_core::task_check::ExpectedExit;
 
 use super::commands::VerifyCommand;
-use super::inline::pieces;
+use super::inline::split_inline_code;
 use crate::pattern::Pattern;
 
 /// The marks and words between a command and what is expected of it.
-static LEADS: Pattern =
+static LEADING_WORDS: Pattern =
     Pattern::new(r"^\s*(?:(?:→|->|=>|[:(\-—]|(?i-u:expect(?:ed|s)?|should|prints?|outputs?|contains?|shows?)\b)\s*)*");
 /// Words that a sentence about an outcome has, and an outcome itself does not.
-const SENTENCE: [&str; 17] = [
+const SENTENCE_WORDS: [&str; 17] = [
     "all",
     "pass",
     "passes",
@@ -31,9 +31,9 @@ const SENTENCE: [&str; 17] = [
 ];
 
 /// Puts down what is expected of a command: an exit, a text, or a sentence.
-pub fn expect(command: &mut VerifyCommand, after: &str) {
-    let rest = LEADS.behind(after).unwrap_or(after).trim_end();
-    let quoted = pieces(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
+pub fn apply_expectation(command: &mut VerifyCommand, after: &str) {
+    let rest = LEADING_WORDS.behind(after).unwrap_or(after).trim_end();
+    let quoted = split_inline_code(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
     let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));
     let text = quoted
         .clone()
@@ -42,10 +42,10 @@ pub fn expect(command: &mut VerifyCommand, after: &str) {
         return;
     }
     let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
-    if let Some(exit) = exit(&words) {
+    if let Some(exit) = parse_exit(&words) {
         command.check.expect.exit = exit;
-    } else if quoted.is_none() && words.iter().any(|word| SENTENCE.contains(&word.as_str())) {
-        command.outcome = Some(text);
+    } else if quoted.is_none() && words.iter().any(|word| SENTENCE_WORDS.contains(&word.as_str())) {
+        command.expected_sentence = Some(text);
     } else {
         command.check.expect.stdout_has = Some(text);
     }
@@ -59,7 +59,7 @@ pub fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 }
 
 /// The exit that words are about: `exit 0`, `exit code 1`, `non-zero`, `fails`.
-fn exit(words: &[String]) -> Option<ExpectedExit> {
+fn parse_exit(words: &[String]) -> Option<ExpectedExit> {
     let words: Vec<&str> = words.iter().map(|word| word.trim_matches([',', '.', ':'])).collect();
     match words.as_slice() {
         ["fail" | "fails" | "failure", ..] | ["non-zero" | "nonzero"] => Some(ExpectedExit::NonZero),

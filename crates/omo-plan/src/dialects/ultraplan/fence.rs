@@ -6,11 +6,11 @@ use std::ops::Range;
 use omo_core::text::sanitize;
 
 use super::outline::{PlanFindings, SectionOutline};
-use super::{first_paragraph, says_nothing};
+use super::{first_paragraph, is_nothing};
 use crate::diagnostic::Code;
 use crate::fields::files::{self, NamedFile};
-use crate::labels::{key, labels, trimmed};
-use crate::paths::{normal, overlap};
+use crate::labels::{normalize_key, read_labels, trim_range};
+use crate::paths::{normalize_path, paths_overlap};
 
 /// The names of the two lists.
 const TOUCH: [&str; 3] = ["touch", "touch list", "may touch"];
@@ -18,7 +18,7 @@ const NEVER: [&str; 6] =
     ["never touch", "never-touch", "never touch list", "never-touch list", "do not touch", "never"];
 /// How much is compared of one plan, in pairs of bytes: far more than a plan that was written by hand
 /// needs, and less than a second.
-const MOST_COMPARED: usize = 100_000_000;
+const MAX_COMPARED: usize = 100_000_000;
 
 /// What a session may touch, and what not.
 #[derive(Debug, Default)]
@@ -28,22 +28,22 @@ pub struct ScopeFence {
     /// What it must not.
     pub never: Vec<NamedFile>,
     /// What of that is no path of the repository.
-    pub elsewhere: Vec<NamedFile>,
+    pub outside_paths: Vec<NamedFile>,
     /// The bytes of what is said of either without a path.
-    pub unread: Vec<Range<usize>>,
+    pub unread_spans: Vec<Range<usize>>,
 }
 
 impl ScopeFence {
     /// Reports what leads out of the repository, and what names no path.
-    pub fn add_findings(&self, findings: &mut PlanFindings<'_>) {
+    pub fn report_findings(&self, findings: &mut PlanFindings<'_>) {
         for (file, span) in &self.touch {
             if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text)) =
-                files::complaint(&file.path)
+                files::path_problem(&file.path)
             {
                 findings.add(code, span.clone(), None, text, "name it from the top of the repository");
             }
         }
-        for (file, span) in &self.elsewhere {
+        for (file, span) in &self.outside_paths {
             let shown = sanitize(&file.path, 80);
             // What begins at the root of the disk may be in the repository all the same.
             let (code, text, help) = if file.path.trim_start().starts_with("..") {
@@ -56,25 +56,25 @@ impl ScopeFence {
             };
             findings.add(code, span.clone(), None, text, help);
         }
-        for span in &self.unread {
+        for span in &self.unread_spans {
             let text = "the scope fence names no path here: it holds nothing back".to_owned();
             findings.add(Code::FenceNotRead, span.clone(), None, text, "write each path between backticks, or `none`");
         }
     }
 
-    fn add(&mut self, list: List, outline: &SectionOutline<'_>, bytes: Range<usize>) {
-        let bytes = trimmed(outline.document, bytes);
-        let named = files::read(outline.document, bytes.clone());
-        if named.is_empty() && !says_nothing(first_paragraph(outline.document.slice(bytes.clone()))) {
-            self.unread.push(bytes);
+    fn add_list(&mut self, list: List, outline: &SectionOutline<'_>, bytes: Range<usize>) {
+        let bytes = trim_range(outline.document, bytes);
+        let named = files::read_files(outline.document, bytes.clone());
+        if named.is_empty() && !is_nothing(first_paragraph(outline.document.slice(bytes.clone()))) {
+            self.unread_spans.push(bytes);
         }
         match list {
             List::Touch => self.touch.extend(named),
             List::Never => {
-                let is_inside = |(file, _): &NamedFile| normal(&file.path).is_some();
+                let is_inside = |(file, _): &NamedFile| normalize_path(&file.path).is_some();
                 let (never, elsewhere): (Vec<NamedFile>, Vec<NamedFile>) = named.into_iter().partition(is_inside);
                 self.never.extend(never);
-                self.elsewhere.extend(elsewhere);
+                self.outside_paths.extend(elsewhere);
             }
         }
     }
@@ -98,7 +98,7 @@ enum List {
 }
 
 /// The list of a name, given in small letters.
-fn list_of(name: &str) -> Option<List> {
+fn parse_list_name(name: &str) -> Option<List> {
     match () {
         () if TOUCH.contains(&name) => Some(List::Touch),
         () if NEVER.contains(&name) => Some(List::Never),
@@ -107,30 +107,30 @@ fn list_of(name: &str) -> Option<List> {
 }
 
 /// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
-pub fn fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
+pub fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
     let document = outline.document;
     let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
     let mut fence = ScopeFence::default();
-    for label in labels(document, part.clone(), &known) {
-        if let Some(list) = list_of(&label.key) {
-            fence.add(list, outline, label.value);
+    for label in read_labels(document, part.clone(), &known) {
+        if let Some(list) = parse_list_name(&label.key) {
+            fence.add_list(list, outline, label.value);
         } else if label.key == "scope fence" {
-            let (touch, never) = in_one_line(document.slice(label.rest.clone()));
-            let start = label.rest.start;
-            fence.add(List::Touch, outline, start + touch.start..start + touch.end);
-            fence.add(List::Never, outline, start + never.start..start + never.end);
+            let (touch, never) = split_one_line_fence(document.slice(label.first_line.clone()));
+            let start = label.first_line.start;
+            fence.add_list(List::Touch, outline, start + touch.start..start + touch.end);
+            fence.add_list(List::Never, outline, start + never.start..start + never.end);
         }
     }
-    for section in outline.inside(part) {
-        if let Some(list) = list_of(&key(section.heading.text.trim_matches([' ', '*', '_', ':']))) {
-            fence.add(list, outline, section.content());
+    for section in outline.sections_in(part) {
+        if let Some(list) = parse_list_name(&normalize_key(section.heading.text.trim_matches([' ', '*', '_', ':']))) {
+            fence.add_list(list, outline, section.content());
         }
     }
     fence
 }
 
 /// The two lists of `Touch: …; Never touch: …`.
-fn in_one_line(line: &str) -> (Range<usize>, Range<usize>) {
+fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     let lower = line.to_ascii_lowercase();
     let never = lower.find("never");
     let behind_colon = |from: usize, to: usize| {
@@ -148,29 +148,29 @@ fn in_one_line(line: &str) -> (Range<usize>, Range<usize>) {
 /// Compares paths until more was compared than any plan needs.
 #[derive(Debug)]
 pub struct PathComparer {
-    left: usize,
+    remaining: usize,
 }
 
 impl PathComparer {
     /// Of one plan.
-    pub fn of_a_plan() -> Self {
-        Self { left: MOST_COMPARED }
+    pub fn with_budget() -> Self {
+        Self { remaining: MAX_COMPARED }
     }
 
     /// Whether two paths can be the same file; `None` once too much was compared.
     pub fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Option<bool> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
-        self.left = self.left.checked_sub(cost)?;
-        Some(overlap(&one.0.path, &other.0.path))
+        self.remaining = self.remaining.checked_sub(cost)?;
+        Some(paths_overlap(&one.0.path, &other.0.path))
     }
 
     /// The first pair of two lists that can be the same file.
-    pub fn first<'n>(
+    pub fn first_overlap<'n>(
         &mut self,
         ones: &'n [NamedFile],
         others: &'n [NamedFile],
     ) -> Option<Option<(&'n NamedFile, &'n NamedFile)>> {
-        self.left = self.left.checked_sub(1)?;
+        self.remaining = self.remaining.checked_sub(1)?;
         for one in ones {
             for other in others {
                 if self.overlap(one, other)? {
@@ -189,7 +189,7 @@ mod tests {
 
     fn read(text: &str) -> (Vec<String>, Vec<String>) {
         let document = MarkdownDocument::read(text);
-        let fence = fence(&SectionOutline::of(&document), 0..text.len());
+        let fence = read_scope_fence(&SectionOutline::new(&document), 0..text.len());
         (fence.touch_paths(), fence.never_paths())
     }
 
@@ -219,7 +219,11 @@ mod tests {
             ("- Touch: none\n- Never touch:\n", 0),
         ] {
             let document = MarkdownDocument::read(text);
-            assert_eq!(fence(&SectionOutline::of(&document), 0..text.len()).unread.len(), unread, "{text}");
+            assert_eq!(
+                read_scope_fence(&SectionOutline::new(&document), 0..text.len()).unread_spans.len(),
+                unread,
+                "{text}"
+            );
         }
     }
 }

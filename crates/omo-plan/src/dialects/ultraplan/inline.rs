@@ -15,8 +15,8 @@ pub struct InlinePiece<'a> {
 }
 
 /// Takes a value apart. Backticks that are not closed by as many are plain text, as in Markdown.
-pub fn pieces(text: &str) -> Vec<InlinePiece<'_>> {
-    let runs = backticks(text);
+pub fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
+    let runs = backtick_runs(text);
     // Where the next run of each length is, so that no run is looked for twice.
     let mut later: HashMap<usize, Vec<usize>> = HashMap::new();
     for (place, run) in runs.iter().enumerate().rev() {
@@ -43,8 +43,8 @@ pub fn pieces(text: &str) -> Vec<InlinePiece<'_>> {
 }
 
 /// The value without its backticks, where it is nothing but one piece of code.
-pub fn only_code(text: &str) -> Option<&str> {
-    let pieces = pieces(text.trim());
+pub fn sole_code(text: &str) -> Option<&str> {
+    let pieces = split_inline_code(text.trim());
     match pieces.as_slice() {
         [InlinePiece { is_code: true, text, .. }] => Some(text),
         _ => None,
@@ -59,7 +59,7 @@ fn push_plain<'a>(pieces: &mut Vec<InlinePiece<'a>>, text: &'a str, range: Range
 }
 
 /// The runs of backticks in a text.
-fn backticks(text: &str) -> Vec<Range<usize>> {
+fn backtick_runs(text: &str) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for (at, _) in text.match_indices('`') {
         match runs.last_mut() {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<(bool, &str)> {
-        pieces(text).into_iter().map(|piece| (piece.is_code, piece.text)).collect()
+        split_inline_code(text).into_iter().map(|piece| (piece.is_code, piece.text)).collect()
     }
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_pieces_are_the_whole_value() {
         proptest::proptest!(|(text in "[`a é\n]{0,40}")| {
-            let pieces = pieces(&text);
+            let pieces = split_inline_code(&text);
             let joined: String = pieces.iter().map(|piece| &text[piece.range.clone()]).collect();
             proptest::prop_assert_eq!(joined, text.clone());
         });
@@ -112,6 +112,6 @@ mod tests {
     #[test]
     fn many_backticks_that_are_never_closed_cost_no_more_than_their_length() {
         let text = (1..2_000).map(|length| "`".repeat(length)).collect::<Vec<_>>().join(" ");
-        assert_eq!(pieces(&text).len(), 1);
+        assert_eq!(split_inline_code(&text).len(), 1);
     }
 }

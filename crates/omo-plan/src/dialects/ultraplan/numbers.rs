@@ -1,23 +1,23 @@
 //! Lists of numbers, as plans write them: `1, 2 and 5-7`, `Session 1, S2`, `none`.
 
-use crate::labels::item;
+use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
 
 /// Reads a list of at most `most` numbers, each with one of these words before it or none. `Err` holds the part that is
 /// no number, or that makes the list longer.
-pub fn numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
-    if super::says_nothing(value) {
+pub fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
+    if super::is_nothing(value) {
         return Ok(Vec::new());
     }
     let mut found: Vec<u64> = Vec::new();
-    let lines = value.lines().map(|line| before_a_note(item(line).1));
+    let lines = value.lines().map(|line| before_a_note(split_list_marker(line).1));
     for part in lines.flat_map(|line| line.split([',', ';', '&', '+'])).flat_map(|part| part.split(" and ")) {
         let part = part.trim_matches(|char: char| char.is_whitespace() || "*_`.[]".contains(char));
         let part = part.strip_prefix("and ").unwrap_or(part);
         if part.is_empty() {
             continue;
         }
-        let (first, last) = range(part, words).ok_or_else(|| part.to_owned())?;
+        let (first, last) = parse_range(part, words).ok_or_else(|| part.to_owned())?;
         let room = u64::try_from(most.saturating_sub(found.len())).unwrap_or(0);
         if last < first || last - first >= room {
             return Err(part.to_owned());
@@ -38,7 +38,7 @@ fn before_a_note(line: &str) -> &str {
 /// `3`, `3-5`, `3–5`, `3 to 5`, with or without a word before each number.
 static RANGE: Pattern = Pattern::new(r"^\s*([A-Za-z]*)\s*([0-9]+)(?:(?:\s*[–-]| to )\s*([A-Za-z]*)\s*([0-9]+))?\s*$");
 
-fn range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
+fn parse_range(part: &str, words: &[&str]) -> Option<(u64, u64)> {
     let ([word, first, other, last], _) = RANGE.read(part)?;
     let is_known = |word: &str| word.is_empty() || words.iter().any(|known| known.eq_ignore_ascii_case(word));
     let last = if last.is_empty() { first } else { last };
@@ -78,7 +78,7 @@ mod tests {
             ("99999999999999999999", Err("99999999999999999999".to_owned())),
             ("１", Err("１".to_owned())),
         ] {
-            assert_eq!(numbers(value, &words, 1_000), expected, "{value}");
+            assert_eq!(parse_numbers(value, &words, 1_000), expected, "{value}");
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::diagnostic::{Code, Diagnostic, Severity, has_errors};
 use crate::document::{Heading, MarkdownDocument};
-use crate::labels::key;
+use crate::labels::normalize_key;
 use crate::pattern::Pattern;
 
 /// A heading with what it reaches over.
@@ -13,13 +13,13 @@ pub struct PlanSection<'d> {
     /// It.
     pub heading: &'d Heading<'d>,
     /// From its first byte to the next heading of its level or a higher one.
-    pub whole: Range<usize>,
+    pub span: Range<usize>,
 }
 
 impl PlanSection<'_> {
     /// What stands below the heading.
     pub fn content(&self) -> Range<usize> {
-        self.heading.span.end..self.whole.end
+        self.heading.span.end..self.span.end
     }
 }
 
@@ -34,27 +34,28 @@ pub struct SectionOutline<'d> {
 
 impl<'d> SectionOutline<'d> {
     /// The parts of a document.
-    pub fn of(document: &'d MarkdownDocument<'d>) -> Self {
-        let ranges = document.sections();
-        let sections = document.headings.iter().zip(ranges).map(|(heading, whole)| PlanSection { heading, whole });
+    pub fn new(document: &'d MarkdownDocument<'d>) -> Self {
+        let ranges = document.section_ranges();
+        let sections =
+            document.headings.iter().zip(ranges).map(|(heading, whole)| PlanSection { heading, span: whole });
         Self { document, sections: sections.collect() }
     }
 
     /// The first part of level 2 with this name, which is given in small letters.
-    pub fn part(&self, name: &str) -> Option<&PlanSection<'d>> {
-        self.sections.iter().find(|section| section.heading.level == 2 && is_called(section.heading.text, name))
+    pub fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
+        self.sections.iter().find(|section| section.heading.level == 2 && is_heading_named(section.heading.text, name))
     }
 
     /// The parts whose heading stands in some bytes.
-    pub fn inside(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
+    pub fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
         let place = |byte: usize| self.sections.partition_point(|section| section.heading.span.start < byte);
         self.sections.get(place(bytes.start)..place(bytes.end)).unwrap_or_default()
     }
 }
 
 /// Whether a heading's text is this name, in whatever case, with or without emphasis or a colon.
-pub fn is_called(text: &str, name: &str) -> bool {
-    key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char))) == name
+pub fn is_heading_named(text: &str, name: &str) -> bool {
+    normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char))) == name
 }
 
 /// What a heading says that may have a number.
@@ -69,8 +70,8 @@ pub enum NumberedHeading<'a> {
 }
 
 /// Reads a heading as `Step N: title`, or as the same of another word that begins with a capital.
-pub fn numbered<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
-    if let Some((number, title)) = exactly(heading.text, word).filter(|_| heading.level == 3) {
+pub fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
+    if let Some((number, title)) = split_numbered_heading(heading.text, word).filter(|_| heading.level == 3) {
         return NumberedHeading::Is(number, title);
     }
     let is_frame = |char: char| !char.is_alphabetic();
@@ -84,14 +85,14 @@ pub fn numbered<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
 /// `Step 3:`, the word and the number of it.
 static NUMBERED: Pattern = Pattern::new(r"^([A-Za-z]+)[ \t]+([0-9]+):");
 
-fn exactly<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
+fn split_numbered_heading<'a>(text: &'a str, word: &str) -> Option<(u64, &'a str)> {
     let ([found, number], title) = NUMBERED.read(text)?;
     let number = number.parse().ok().filter(|_| found == word)?;
     Some((number, title.trim()))
 }
 
 /// How many findings of a plan are kept: a reader does not go through more.
-const MOST_FINDINGS: usize = 1_000;
+const MAX_FINDINGS: usize = 1_000;
 
 /// What was found wrong with a plan.
 #[derive(Debug)]
@@ -115,15 +116,15 @@ impl<'d> PlanFindings<'d> {
     /// errors stays one.
     pub fn add(&mut self, code: Code, span: Range<usize>, unit: Option<&str>, text: String, help: &str) {
         let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
-        if self.found.len() >= MOST_FINDINGS && !is_first_error() {
+        if self.found.len() >= MAX_FINDINGS && !is_first_error() {
             return;
         }
         self.found.push(Diagnostic {
             code,
             severity: code.severity(),
-            line: self.document.line(span.start),
+            line: self.document.line_number(span.start),
             span,
-            unit: unit.map(str::to_owned),
+            task: unit.map(str::to_owned),
             text,
             help: Some(help.to_owned()).filter(|help| !help.is_empty()),
         });
@@ -168,7 +169,7 @@ mod tests {
             ("### 13", NumberedHeading::Other),
         ] {
             let document = MarkdownDocument::read(line);
-            assert_eq!(numbered(&document.headings[0], "Step"), expected, "{line}");
+            assert_eq!(parse_numbered_heading(&document.headings[0], "Step"), expected, "{line}");
         }
     }
 }

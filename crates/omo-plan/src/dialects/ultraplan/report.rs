@@ -9,27 +9,27 @@ use crate::model::{Plan, Precondition, Task, TaskGroup};
 pub const SESSION_PREFIX: &str = "session-";
 
 /// The sessions of a plan, in their order. Steps that belong to none are in a group that is no session.
-pub fn sessions(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
+pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
     plan.groups.iter().filter(|group| group.id.starts_with(SESSION_PREFIX))
 }
 
 /// `Type: plan`, `Steps: 3` and the lines behind them.
-pub fn summary(plan: &Plan) -> Vec<String> {
+pub fn summary_lines(plan: &Plan) -> Vec<String> {
     let dialect = plan.dialect.rules();
     let word = if plan.dialect.unit_word() == "step" { "Steps" } else { "Tasks" };
-    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.units.len())];
-    let sessions: Vec<&TaskGroup> = sessions(plan).collect();
+    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.tasks.len())];
+    let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
     if !sessions.is_empty() {
-        let waves = waves(&sessions).len();
+        let waves = sessions_per_wave(&sessions).len();
         lines.push(format!("Execution Strategy: {} sessions across {waves} waves", sessions.len()));
     }
     if dialect.is_one_session() {
-        lines.push(format!("Entry condition: {}", entry_condition(plan)));
+        lines.push(format!("Entry condition: {}", entry_condition_text(plan)));
         let count = |list: fn(&TaskGroup) -> usize| plan.groups.iter().map(list).sum::<usize>();
-        let (touch, never) = (count(|group| group.touch.len()), count(|group| group.never.len()));
+        let (touch, never) = (count(|group| group.may_touch.len()), count(|group| group.never_touch.len()));
         lines.push(format!("Scope fence: {touch} touch, {never} never-touch"));
     }
-    let warnings = warnings(plan);
+    let warnings = warning_lines(plan);
     if !warnings.is_empty() {
         lines.push(format!("Warnings: {}", warnings.join("; ")));
     }
@@ -37,11 +37,11 @@ pub fn summary(plan: &Plan) -> Vec<String> {
 }
 
 /// What is missing from steps, and what is taken in its place. In the order of the file.
-pub fn warnings(plan: &Plan) -> Vec<String> {
-    let mut units: Vec<&Task> = plan.units.iter().collect();
+pub fn warning_lines(plan: &Plan) -> Vec<String> {
+    let mut units: Vec<&Task> = plan.tasks.iter().collect();
     units.sort_by_key(|unit| unit.lines);
     let lacks: HashSet<(&str, Code)> =
-        plan.diagnostics.iter().filter_map(|found| Some((found.unit.as_deref()?, found.code))).collect();
+        plan.diagnostics.iter().filter_map(|found| Some((found.task.as_deref()?, found.code))).collect();
     let mut said = Vec::new();
     for unit in units {
         if lacks.contains(&(unit.id.as_str(), Code::MissingOnFailure)) {
@@ -54,7 +54,7 @@ pub fn warnings(plan: &Plan) -> Vec<String> {
     said
 }
 
-fn entry_condition(plan: &Plan) -> &str {
+fn entry_condition_text(plan: &Plan) -> &str {
     let text = plan.preconditions.iter().find_map(|precondition| match precondition {
         Precondition::EntryCondition { text, .. } => Some(text.as_str()),
         Precondition::Verification { .. } | Precondition::Decision(_) => None,
@@ -63,10 +63,10 @@ fn entry_condition(plan: &Plan) -> &str {
 }
 
 /// The waves, with how many sessions each has.
-pub(crate) fn waves(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
+pub(crate) fn sessions_per_wave(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
     let mut waves = BTreeMap::new();
     for session in sessions {
-        *waves.entry(session.stage).or_insert(0) += 1;
+        *waves.entry(session.wave).or_insert(0) += 1;
     }
     waves.into_iter().collect()
 }

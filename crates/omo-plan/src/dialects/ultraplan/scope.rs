@@ -11,7 +11,7 @@ use crate::fields::files::NamedFile;
 use crate::model::FileAction;
 
 /// Reports steps that no session has, or several, and sessions that have none, or unknown ones.
-pub fn add_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
+pub fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
     let known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
     let mut owners: BTreeMap<u64, &SessionSection> = BTreeMap::new();
     for session in sessions {
@@ -33,12 +33,12 @@ pub fn add_membership(steps: &[ParsedStep], sessions: &[SessionSection], finding
     }
     for step in steps.iter().filter(|step| !owners.contains_key(&step.number)) {
         let text = format!("step {} belongs to no session: it is run after all of them", step.number);
-        findings.add(Code::StepInNoSession, step.heading.clone(), Some(&step.unit.id), text, "");
+        findings.add(Code::StepInNoSession, step.heading.clone(), Some(&step.task.id), text, "");
     }
 }
 
 /// Reports where a later wave, or a session, runs a step before one with a smaller number.
-pub fn add_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
+pub fn report_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
     let mut by_stage: BTreeMap<usize, Vec<&SessionSection>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         by_stage.entry(*stage).or_default().push(session);
@@ -61,7 +61,7 @@ pub fn add_order(sessions: &[SessionSection], stages: &[usize], findings: &mut P
 }
 
 /// Reports steps out of the order of their numbers, and gaps between these.
-pub fn add_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
+pub fn report_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
     let mut numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
     if let Some([before, step]) = steps.windows(2).find(|pair| matches!(pair, [a, b] if b.number < a.number)) {
         let text = format!("step {} stands behind step {}: it is run in that order", step.number, before.number);
@@ -80,7 +80,7 @@ pub fn add_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut Pl
 }
 
 /// Reports what a session's steps change that it may not touch, or does not list.
-pub fn add_fence<'s>(
+pub fn report_fence<'s>(
     name: &str,
     fence: &ScopeFence,
     steps: impl Iterator<Item = &'s ParsedStep>,
@@ -90,11 +90,12 @@ pub fn add_fence<'s>(
     for step in steps {
         for file in &step.files {
             let one = std::slice::from_ref(file);
-            let (Some(never), Some(touch)) = (comparison.first(one, &fence.never), comparison.first(one, &fence.touch))
+            let (Some(never), Some(touch)) =
+                (comparison.first_overlap(one, &fence.never), comparison.first_overlap(one, &fence.touch))
             else {
-                return add_too_much(file, findings);
+                return report_too_much(file, findings);
             };
-            let (path, unit, span) = (&file.0.path, Some(step.unit.id.as_str()), file.1.clone());
+            let (path, unit, span) = (&file.0.path, Some(step.task.id.as_str()), file.1.clone());
             if let Some((_, pattern)) = never {
                 let text =
                     format!("step {} changes `{path}`, and {name} may never touch `{}`", step.number, pattern.0.path);
@@ -108,7 +109,7 @@ pub fn add_fence<'s>(
 }
 
 /// Reports sessions of one wave that may touch the same files.
-pub fn add_overlaps(
+pub fn report_overlaps(
     sessions: &[SessionSection],
     stages: &[usize],
     steps: &[ParsedStep],
@@ -128,8 +129,8 @@ pub fn add_overlaps(
         let mut before: &[(&SessionSection, Vec<NamedFile>)] = &[];
         for (place, (session, touched)) in wave.iter().enumerate() {
             for (other, theirs) in before {
-                let Some(pair) = comparison.first(theirs, touched) else {
-                    return touched.first().map_or((), |file| add_too_much(file, findings));
+                let Some(pair) = comparison.first_overlap(theirs, touched) else {
+                    return touched.first().map_or((), |file| report_too_much(file, findings));
                 };
                 if let Some((first, second)) = pair {
                     let place = u64::try_from(stage + 1).unwrap_or(u64::MAX);
@@ -150,7 +151,7 @@ pub fn add_overlaps(
     }
 }
 
-fn add_too_much(file: &NamedFile, findings: &mut PlanFindings<'_>) {
+fn report_too_much(file: &NamedFile, findings: &mut PlanFindings<'_>) {
     let text = "the sessions list more paths than can be compared".to_owned();
     findings.add(Code::ScopeOverlap, file.1.clone(), None, text, "list folders in place of files");
 }

@@ -5,13 +5,15 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use super::fence::{ScopeFence, fence};
-use super::numbers::numbers;
-use super::outline::{NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_called, numbered};
+use super::fence::{ScopeFence, read_scope_fence};
+use super::numbers::parse_numbers;
+use super::outline::{
+    NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_heading_named, parse_numbered_heading,
+};
 use crate::diagnostic::Code;
-use crate::document::lines;
-use crate::labels::{LabeledField, item, labels};
-use crate::model::MAX_UNITS;
+use crate::document::line_ranges;
+use crate::labels::{LabeledField, read_labels, split_list_marker};
+use crate::model::MAX_PLAN_TASKS;
 
 /// The labels of a session.
 const KNOWN: [&str; 5] = ["steps", "wave", "depends on", "dependencies", "scope fence"];
@@ -61,21 +63,21 @@ pub struct ExecutionStrategy {
     /// Them, in the order of the file.
     pub sessions: Vec<SessionSection>,
     /// The waves, where they are listed.
-    pub order: Vec<WaveLine>,
+    pub wave_lines: Vec<WaveLine>,
 }
 
 /// How many numbers the sessions of a plan can name in all: each step once, and as many sessions.
-const MOST_NUMBERS: usize = 2 * MAX_UNITS;
+const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
 /// Reads the strategy of a plan; `None` where it has none.
-pub fn strategy(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<ExecutionStrategy> {
-    let section = outline.part("execution strategy")?;
+pub fn read_strategy(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<ExecutionStrategy> {
+    let section = outline.section_named("execution strategy")?;
     let mut sessions = Vec::new();
     let mut order = Vec::new();
     let mut seen = HashSet::new();
-    let mut reader = StrategyReader { outline, left: MOST_NUMBERS, findings };
-    for inner in outline.inside(section.content()) {
-        match numbered(inner.heading, "Session") {
+    let mut reader = StrategyReader { outline, left: MAX_NUMBERS, findings };
+    for inner in outline.sections_in(section.content()) {
+        match parse_numbered_heading(inner.heading, "Session") {
             NumberedHeading::Is(number, title) => {
                 sessions.push(reader.session(inner, number, title));
                 if !seen.insert(number) {
@@ -89,13 +91,13 @@ pub fn strategy(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -
                 let help = "a session is written `### Session 1: Title`";
                 reader.findings.add(Code::LooksLikeAStep, inner.heading.span.clone(), None, text, help);
             }
-            NumberedHeading::Other if is_called(inner.heading.text, "execution order") => {
+            NumberedHeading::Other if is_heading_named(inner.heading.text, "execution order") => {
                 order.extend(reader.ordered_waves(inner));
             }
             NumberedHeading::Other => {}
         }
     }
-    Some(ExecutionStrategy { sessions, order })
+    Some(ExecutionStrategy { sessions, wave_lines: order })
 }
 
 /// What reads the sessions of one plan.
@@ -109,13 +111,13 @@ struct StrategyReader<'r, 'd, 'f> {
 impl StrategyReader<'_, '_, '_> {
     fn session(&mut self, section: &PlanSection<'_>, number: u64, title: &str) -> SessionSection {
         let heading = section.heading.span.clone();
-        let found = labels(self.outline.document, section.content(), &KNOWN);
+        let found = read_labels(self.outline.document, section.content(), &KNOWN);
         let label = |keys: &[&str]| found.iter().find(|label| keys.contains(&label.key.as_str()));
         let steps = self.listed(label(&["steps"]), &["step", "steps"], &heading);
         let deps = self.listed(label(&["depends on", "dependencies"]), &SESSION_WORDS, &heading);
         let wave = self.listed(label(&["wave"]), &["wave"], &heading).numbers.first().copied();
-        let fence = fence(self.outline, section.content());
-        fence.add_findings(self.findings);
+        let fence = read_scope_fence(self.outline, section.content());
+        fence.report_findings(self.findings);
         SessionSection { number, title: title.to_owned(), heading, steps, wave, deps, fence }
     }
 
@@ -127,7 +129,7 @@ impl StrategyReader<'_, '_, '_> {
 
     /// Reads a list of numbers; what is none is reported.
     fn numbers(&mut self, value: &str, words: &[&str], span: Range<usize>) -> NumberList {
-        let numbers = numbers(value, words, self.left).unwrap_or_else(|part| {
+        let numbers = parse_numbers(value, words, self.left).unwrap_or_else(|part| {
             let text = format!("`{}` is no number of a {}", sanitize(&part, 60), words.first().unwrap_or(&""));
             let help = "write `1`, `1, 2`, `1-3` or `none`";
             self.findings.add(Code::UnparsedDependency, span.clone(), None, text, help);
@@ -141,10 +143,10 @@ impl StrategyReader<'_, '_, '_> {
     fn ordered_waves(&mut self, section: &PlanSection<'_>) -> Vec<WaveLine> {
         let document = self.outline.document;
         let mut found = Vec::new();
-        for span in lines(document.text, section.content()) {
-            let line = item(document.slice(span.clone())).1.replace(['*', '_'], "");
+        for span in line_ranges(document.text, section.content()) {
+            let line = split_list_marker(document.slice(span.clone())).1.replace(['*', '_'], "");
             let Some((name, value)) = line.split_once(':') else { continue };
-            let wave = numbers(name, &["wave"], 1).ok().and_then(|waves| waves.first().copied());
+            let wave = parse_numbers(name, &["wave"], 1).ok().and_then(|waves| waves.first().copied());
             if let Some(wave) = wave.filter(|_| document.code_at(span.start).is_none()) {
                 found.push(WaveLine { wave, sessions: self.numbers(value, &SESSION_WORDS, span) });
             }

@@ -5,19 +5,19 @@ use std::ops::Range;
 
 use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 
-use super::inline::pieces;
-use super::outline::{NumberedHeading, PlanFindings, PlanSection, SectionOutline, numbered};
+use super::inline::split_inline_code;
+use super::outline::{NumberedHeading, PlanFindings, PlanSection, SectionOutline, parse_numbered_heading};
 use super::{clauses, commands, commit, expected as expectation};
 use crate::diagnostic::Code;
-use crate::digest::sha256;
+use crate::digest::sha256_hex;
 use crate::fields::files::{self, NamedFile};
-use crate::labels::{LabeledField, labels, trimmed};
-use crate::model::{MAX_UNITS, OnFailure, Task, TaskCommit, TaskComplexity, TaskKind};
+use crate::labels::{LabeledField, read_labels, trim_range};
+use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit, TaskComplexity, TaskKind};
 
 /// The labels of a step that a rule reads, and those that only a worker does.
 const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
 /// Those of them that are no words for a worker: what they say is in the unit's other fields.
-const READ: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
+const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
 
 /// A step.
 #[derive(Debug)]
@@ -29,37 +29,40 @@ pub struct ParsedStep {
     /// The files that it names, and the bytes of each.
     pub files: Vec<NamedFile>,
     /// What it becomes.
-    pub unit: Task,
+    pub task: Task,
 }
 
 /// Whether a document has a step.
 pub fn has_steps(outline: &SectionOutline<'_>) -> bool {
-    outline.sections.iter().any(|section| matches!(numbered(section.heading, "Step"), NumberedHeading::Is(..)))
+    outline
+        .sections
+        .iter()
+        .any(|section| matches!(parse_numbered_heading(section.heading, "Step"), NumberedHeading::Is(..)))
 }
 
 /// Reads the steps, in the order of the file.
-pub fn steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
-    let plan = outline.part("implementation plan").map(|section| section.whole.clone());
+pub fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
+    let plan = outline.section_named("implementation plan").map(|section| section.span.clone());
     let mut steps = Vec::new();
     let mut seen = HashSet::new();
     for section in &outline.sections {
         let span = section.heading.span.clone();
-        match numbered(section.heading, "Step") {
+        match parse_numbered_heading(section.heading, "Step") {
             NumberedHeading::Is(number, title) => {
-                let step = step(outline, section, number, title, findings);
+                let step = read_step(outline, section, number, title, findings);
                 if !seen.insert(number) {
                     let text = format!("step {number} is there twice");
                     findings.add(
                         Code::DuplicateId,
                         span.clone(),
-                        Some(&step.unit.id),
+                        Some(&step.task.id),
                         text,
                         "give each its own number",
                     );
                 }
                 if plan.as_ref().is_some_and(|plan| !plan.contains(&span.start)) {
                     let text = format!("step {number} stands outside of `## Implementation Plan`");
-                    findings.add(Code::StepOutsidePlanSection, span, Some(&step.unit.id), text, "");
+                    findings.add(Code::StepOutsidePlanSection, span, Some(&step.task.id), text, "");
                 }
                 steps.push(step);
             }
@@ -70,14 +73,14 @@ pub fn steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> V
             NumberedHeading::Other => {}
         }
     }
-    if steps.len() > MAX_UNITS {
-        let text = format!("{} steps, of which a run can have {MAX_UNITS}", steps.len());
-        findings.add(Code::TooManyUnits, outline.document.body..outline.document.body, None, text, "");
+    if steps.len() > MAX_PLAN_TASKS {
+        let text = format!("{} steps, of which a run can have {MAX_PLAN_TASKS}", steps.len());
+        findings.add(Code::TooManyTasks, outline.document.body_start..outline.document.body_start, None, text, "");
     }
     steps
 }
 
-fn step(
+fn read_step(
     outline: &SectionOutline<'_>,
     section: &PlanSection<'_>,
     number: u64,
@@ -85,14 +88,15 @@ fn step(
     findings: &mut PlanFindings<'_>,
 ) -> ParsedStep {
     let document = outline.document;
-    let whole = trimmed(document, section.whole.clone());
+    let whole = trim_range(document, section.span.clone());
     let id = number.to_string();
     // The labels below a heading that looks like a step are likely meant for that one.
-    let inner = outline.inside(section.content()).iter();
-    let other =
-        inner.map(|inner| inner.heading).find(|heading| numbered(heading, "Step") == NumberedHeading::LooksLike);
+    let inner = outline.sections_in(section.content()).iter();
+    let other = inner
+        .map(|inner| inner.heading)
+        .find(|heading| parse_numbered_heading(heading, "Step") == NumberedHeading::LooksLike);
     let end = other.map_or(whole.end, |heading| heading.span.start);
-    let labels = labels(document, section.heading.span.end..end, &KNOWN);
+    let labels = read_labels(document, section.heading.span.end..end, &KNOWN);
     let label = |key: &str| labels.iter().find(|label| label.key == key);
     let mut reader = StepReader { outline, id: &id, heading: section.heading.span.clone(), findings };
     let (on_failure, alternative) = reader.on_failure(label("on failure"));
@@ -101,26 +105,26 @@ fn step(
     let commit = reader.checkpoint(label("checkpoint"));
     let test_first = label("test first").map(|label| document.slice(label.value.clone()));
     let mut extra = BTreeMap::new();
-    for label in labels.iter().filter(|label| !READ.contains(&label.key.as_str())) {
+    for label in labels.iter().filter(|label| !INTERPRETED.contains(&label.key.as_str())) {
         extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
     }
     let body = document.slice(whole.clone()).to_owned();
     let unit = Task {
         id: id.clone(),
         title: title.to_owned(),
-        lines: [document.line(whole.start), document.line(whole.end.saturating_sub(1).max(whole.start))],
-        body_sha256: sha256(body.as_bytes()),
+        lines: [document.line_number(whole.start), document.line_number(whole.end.saturating_sub(1).max(whole.start))],
+        body_sha256: sha256_hex(body.as_bytes()),
         body,
         kind: TaskKind::Impl,
         pair: None,
         deps: Vec::new(),
         files: files.iter().map(|(file, _)| file.clone()).collect(),
-        never: Vec::new(),
+        never_touch: Vec::new(),
         checks,
         red_check: test_first.and_then(red_check),
         on_failure,
         alternative,
-        attempts_max: clauses::attempts(on_failure),
+        max_attempts: clauses::max_attempts(on_failure),
         commit,
         stop_after: false,
         criteria,
@@ -129,7 +133,7 @@ fn step(
         contract: None,
         extra,
     };
-    ParsedStep { number, heading: section.heading.span.clone(), files, unit }
+    ParsedStep { number, heading: section.heading.span.clone(), files, task: unit }
 }
 
 /// What reads the fields of one step.
@@ -151,11 +155,11 @@ impl<'d> StepReader<'_, 'd, '_> {
 
     fn files(&mut self, label: Option<&LabeledField<'_>>) -> Vec<NamedFile> {
         let Some(label) = label else { return Vec::new() };
-        let files = files::read(self.outline.document, label.value.clone());
+        let files = files::read_files(self.outline.document, label.value.clone());
         let mut spellings = BTreeMap::new();
         for (file, span) in &files {
             let path = &file.path;
-            if let Some((code, text)) = files::complaint(path) {
+            if let Some((code, text)) = files::path_problem(path) {
                 self.add(code, span.clone(), text, "");
             }
             let known = spellings.entry(path.to_lowercase()).or_insert(path);
@@ -173,9 +177,9 @@ impl<'d> StepReader<'_, 'd, '_> {
         expected: Option<&LabeledField<'_>>,
     ) -> (Vec<TaskCheck>, Vec<String>) {
         let mut found =
-            label.map_or_else(Vec::new, |label| commands::commands(self.outline.document, label.value.clone()));
+            label.map_or_else(Vec::new, |label| commands::read_commands(self.outline.document, label.value.clone()));
         if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
-            expectation::expect(last, self.text(expected));
+            expectation::apply_expectation(last, self.text(expected));
         }
         let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
         if found.is_empty() {
@@ -184,9 +188,9 @@ impl<'d> StepReader<'_, 'd, '_> {
             return (Vec::new(), Vec::new());
         }
         for command in &found {
-            commands::add_findings(command, &span, Some(self.id), self.findings);
+            commands::report_command(command, &span, Some(self.id), self.findings);
         }
-        let criteria = found.iter().filter_map(|command| command.outcome.clone()).collect();
+        let criteria = found.iter().filter_map(|command| command.expected_sentence.clone()).collect();
         (found.into_iter().map(|command| command.check).collect(), criteria)
     }
 
@@ -194,7 +198,7 @@ impl<'d> StepReader<'_, 'd, '_> {
         let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
         let value = label.map(|label| self.text(label)).unwrap_or_default();
         let help = "say one of revert, retry, skip and escalate";
-        let Some(clause) = clauses::on_failure(value) else {
+        let Some(clause) = clauses::parse_on_failure(value) else {
             let text = format!("step {} says nothing about a failure: the run stops there and waits", self.id);
             self.add(Code::MissingOnFailure, span, text, help);
             return (OnFailure::Escalate, None);
@@ -215,10 +219,10 @@ impl<'d> StepReader<'_, 'd, '_> {
 
     fn checkpoint(&mut self, label: Option<&LabeledField<'_>>) -> Option<TaskCommit> {
         let label = label?;
-        let block = commands::blocks(self.outline.document, &label.value).next();
-        let block = block.filter(|block| label.rest.is_empty() && block.span.start >= label.value.start);
-        let block = block.map(|block| self.outline.document.code_text(block));
-        let checkpoint = commit::checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
+        let block = commands::fenced_blocks(self.outline.document, &label.value).next();
+        let block = block.filter(|block| label.first_line.is_empty() && block.span.start >= label.value.start);
+        let block = block.map(|block| self.outline.document.dedented_code(block));
+        let checkpoint = commit::parse_checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
         if !checkpoint.is_plain {
             let shown = omo_core::text::sanitize(&checkpoint.command, 80);
             let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };
@@ -231,7 +235,7 @@ impl<'d> StepReader<'_, 'd, '_> {
 }
 
 /// Whether the test that comes first is yet to be written: before the work its command says nothing.
-pub fn is_test_to_come(unit: &Task) -> bool {
+pub fn is_test_unwritten(unit: &Task) -> bool {
     let is_label = |name: &str| name.trim().eq_ignore_ascii_case("test first");
     unit.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
 }
@@ -242,7 +246,7 @@ fn red_check(value: &str) -> Option<TaskCheck> {
         let program = code.split_whitespace().next().unwrap_or_default();
         code.trim().contains(' ') && (program.starts_with("./") || !program.contains(['/', '.']))
     };
-    let code = pieces(value).into_iter().find(|piece| piece.is_code && is_command(piece.text))?;
+    let code = split_inline_code(value).into_iter().find(|piece| piece.is_code && is_command(piece.text))?;
     let check = TaskCheck::new(code.text.trim());
     Some(TaskCheck { expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None }, ..check })
 }

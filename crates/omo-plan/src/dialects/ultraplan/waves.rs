@@ -7,8 +7,8 @@ use super::sessions::{ExecutionStrategy, SessionSection};
 use crate::diagnostic::Code;
 
 /// The place of each session's wave, from 0, in the order of the sessions.
-pub fn stages(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {
-    let listed = listed(strategy, findings);
+pub fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {
+    let listed = waves_by_session(strategy, findings);
     let mut waves: Vec<Option<u64>> = Vec::new();
     for session in &strategy.sessions {
         let elsewhere = listed.get(&session.number).copied();
@@ -31,15 +31,15 @@ pub fn stages(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> 
             alone - 1
         }));
     }
-    add_dependencies(&strategy.sessions, &stages, findings);
+    report_dependencies(&strategy.sessions, &stages, findings);
     stages
 }
 
 /// The wave of each session that the execution order names.
-fn listed(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> HashMap<u64, u64> {
+fn waves_by_session(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> HashMap<u64, u64> {
     let mut listed = HashMap::new();
     let known: BTreeSet<u64> = strategy.sessions.iter().map(|session| session.number).collect();
-    for line in &strategy.order {
+    for line in &strategy.wave_lines {
         for number in &line.sessions.numbers {
             if !known.contains(number) {
                 let text = format!("the execution order names session {number}, which is not there");
@@ -52,7 +52,7 @@ fn listed(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Hash
 }
 
 /// Reports what sessions wait for that cannot be waited for.
-fn add_dependencies(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
+fn report_dependencies(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
     let places: HashMap<u64, usize> = sessions.iter().enumerate().map(|(place, one)| (one.number, place)).collect();
     let in_circle = in_circle(sessions, &places);
     for (place, session) in sessions.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use omo_core::task_check::{ExpectedExit, ExpectedResult, has_pipe};
 
-use super::code_span;
+use super::split_code_span;
 
 /// What the end of a check is said to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,19 +52,19 @@ const DENYING: [&str; 12] =
     ["no", "not", "without", "never", "nothing", "zero", "absent", "missing", "removed", "instead", "or", "except"];
 
 /// Reads what is expected of a command.
-pub(super) fn expectation(text: &str, command: &str) -> Expectation {
-    let (prose, quotes) = parted(text);
+pub(super) fn parse_expectation(text: &str, command: &str) -> Expectation {
+    let (prose, quotes) = split_quotes(text);
     let lower = prose.to_lowercase();
-    let words = words(&lower);
+    let words = split_words(&lower);
     // Of several quotations it is not clear which one the output must show.
     let quote = if let [quote] = quotes.as_slice() { *quote } else { "" };
     let quote_lower = quote.to_lowercase();
-    let exit_in_quote = exit(&self::words(&quote_lower));
-    let exit = exit(&words).or(exit_in_quote).or_else(|| finds_nothing(command, &words, quote));
+    let exit_in_quote = parse_exit(&self::split_words(&quote_lower));
+    let exit = parse_exit(&words).or(exit_in_quote).or_else(|| finds_nothing(command, &words, quote));
     let (exit, stated) = match exit {
         Some(ExpectedExit::Zero) => (ExpectedExit::Zero, StatedOutcome::Success),
         Some(exit) => (exit, StatedOutcome::Failure),
-        None => match end(&words) {
+        None => match stated_end(&words) {
             StatedOutcome::Failure => (ExpectedExit::NonZero, StatedOutcome::Failure),
             stated => (ExpectedExit::Zero, stated),
         },
@@ -77,19 +77,19 @@ pub(super) fn expectation(text: &str, command: &str) -> Expectation {
     Expectation { expect: ExpectedResult { exit, stdout_has }, stated, is_prose }
 }
 
-fn words(lower: &str) -> Vec<&str> {
+fn split_words(lower: &str) -> Vec<&str> {
     lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
 }
 
 /// A text without its quotations, and these.
-fn parted(text: &str) -> (String, Vec<&str>) {
+fn split_quotes(text: &str) -> (String, Vec<&str>) {
     let (mut prose, mut quotes, mut rest) = (String::new(), Vec::new(), text);
     while let Some(at) = rest.find(['`', '"', '“']) {
         let (before, behind) = rest.split_at(at);
         prose.push_str(before);
         prose.push(' ');
         let close = if behind.starts_with('“') { '”' } else { '"' };
-        let quote = code_span(behind).or_else(|| behind.get(close.len_utf8()..)?.split_once(close));
+        let quote = split_code_span(behind).or_else(|| behind.get(close.len_utf8()..)?.split_once(close));
         let Some((quote, behind)) = quote.filter(|_| behind.starts_with('`') || behind.len() > 1) else {
             rest = behind.get(1..).unwrap_or_default();
             continue;
@@ -102,7 +102,7 @@ fn parted(text: &str) -> (String, Vec<&str>) {
 }
 
 /// The exit status that some words say.
-fn exit(words: &[&str]) -> Option<ExpectedExit> {
+fn parse_exit(words: &[&str]) -> Option<ExpectedExit> {
     let is_exit = |word: &&&str| matches!(**word, "exit" | "exits" | "exited" | "status");
     let has_exit = words.iter().any(|word| is_exit(&word)) || words.contains(&"returns");
     if has_exit && (words.contains(&"nonzero") || words.windows(2).any(|pair| pair == ["non", "zero"])) {
@@ -121,7 +121,7 @@ fn exit(words: &[&str]) -> Option<ExpectedExit> {
 }
 
 /// Whether some words say that something passes or fails: `FAIL …`, `all tests pass`, `3 passed`.
-fn end(words: &[&str]) -> StatedOutcome {
+fn stated_end(words: &[&str]) -> StatedOutcome {
     let fails = |word: &&str| FAILING.contains(word);
     let passes = |word: &&str| PASSING.contains(word);
     if words.first().is_some_and(fails) {

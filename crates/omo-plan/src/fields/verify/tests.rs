@@ -6,7 +6,7 @@ use super::*;
 
 fn found(text: &str) -> Vec<StatedCheck> {
     let document = MarkdownDocument::read(text);
-    read(&document, 0..text.len())
+    read_checks(&document, 0..text.len())
 }
 
 fn commands(text: &str) -> Vec<String> {

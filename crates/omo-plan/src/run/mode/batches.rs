@@ -11,12 +11,12 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
         return plan;
     }
     let mut plan = flattened(plan);
-    plan.groups = in_batches(&plan.units, options);
+    plan.groups = in_batches(&plan.tasks, options);
     plan.policy = RunPolicy {
-        on_unit_fail: OnTaskFail::Continue,
+        on_task_fail: OnTaskFail::Continue,
         parallel: Parallelism::None,
         batch_size: options.batch_size,
-        hub_k: options.hub_k,
+        hub_dependents: options.hub_k,
         ..plan.policy
     };
     plan

@@ -1,7 +1,7 @@
 //! Which mode a plan asks for, and why.
 
 use super::ExecutionMode;
-use crate::dialects::ultraplan::report::sessions;
+use crate::dialects::ultraplan::report::session_groups;
 use crate::model::{Dialect, Plan, Precondition};
 use crate::ultra_run::strategy::RunStrategy;
 
@@ -16,10 +16,10 @@ pub struct ModeChoice {
 
 /// Chooses by what the plan says: sessions ask for parallel clients, stops for batches, dependencies allow waves.
 pub fn choose(plan: &Plan) -> ModeChoice {
-    let (mode, reason) = if RunStrategy::of(plan).starts_sessions() {
-        let count = sessions(plan).count();
+    let (mode, reason) = if RunStrategy::for_plan(plan).starts_clients() {
+        let count = session_groups(plan).count();
         (ExecutionMode::Parallel, format!("an Execution Strategy with {count} sessions"))
-    } else if plan.units.iter().any(|unit| unit.stop_after) {
+    } else if plan.tasks.iter().any(|unit| unit.stop_after) {
         (ExecutionMode::Batches, "tasks with stops behind them".to_owned())
     } else if plan.preconditions.iter().any(|known| matches!(known, Precondition::Decision(_))) {
         (ExecutionMode::Batches, "decisions to take".to_owned())
@@ -34,7 +34,7 @@ pub fn choose(plan: &Plan) -> ModeChoice {
 /// Whether the plan says what its tasks need. Steps need the one before them only because they stand behind it.
 fn has_dependencies(plan: &Plan) -> bool {
     match plan.dialect {
-        Dialect::DevWorkflow => plan.units.iter().any(|unit| !unit.deps.is_empty()),
+        Dialect::DevWorkflow => plan.tasks.iter().any(|unit| !unit.deps.is_empty()),
         Dialect::TasksJson => true,
         Dialect::Ultraplan | Dialect::SessionSpec => false,
     }

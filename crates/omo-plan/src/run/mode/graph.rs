@@ -13,33 +13,33 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
     let groups = std::mem::take(&mut plan.groups);
     let has_sessions = groups.iter().any(|group| group.id.starts_with(SESSION_PREFIX));
     for (place, group) in groups.iter().enumerate() {
-        let Some(first) = group.units.first().filter(|_| has_sessions) else { continue };
+        let Some(first) = group.tasks.first().filter(|_| has_sessions) else { continue };
         let others = groups.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, other)| other);
         let before = others.filter(|other| comes_before(&groups, other, group));
-        let before: Vec<String> = before.filter_map(|other| other.units.last().cloned()).collect();
-        if let Some(unit) = plan.units.iter_mut().find(|unit| unit.id == *first) {
+        let before: Vec<String> = before.filter_map(|other| other.tasks.last().cloned()).collect();
+        if let Some(unit) = plan.tasks.iter_mut().find(|unit| unit.id == *first) {
             unit.deps.extend(before);
             unit.deps.sort();
             unit.deps.dedup();
         }
     }
-    for unit in &mut plan.units {
-        let Some(group) = groups.iter().find(|group| group.units.contains(&unit.id)) else { continue };
-        unit.never.extend(group.never.iter().cloned());
-        unit.never.dedup();
+    for unit in &mut plan.tasks {
+        let Some(group) = groups.iter().find(|group| group.tasks.contains(&unit.id)) else { continue };
+        unit.never_touch.extend(group.never_touch.iter().cloned());
+        unit.never_touch.dedup();
         if unit.files.is_empty() {
             let file = |path: &String| FileUse { path: path.clone(), action: FileAction::Modify, lines: None };
-            unit.files = group.touch.iter().map(file).collect();
+            unit.files = group.may_touch.iter().map(file).collect();
         }
     }
-    plan.units = in_order(std::mem::take(&mut plan.units));
+    plan.tasks = in_order(std::mem::take(&mut plan.tasks));
     plan
 }
 
 /// Whether a session, or the steps behind all sessions, waits for another one: it says so, or a wave lies between.
 fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> bool {
-    let last_wave = groups.iter().map(|known| known.stage).filter(|stage| *stage < group.stage).max();
-    group.deps.contains(&other.id) || Some(other.stage) == last_wave
+    let last_wave = groups.iter().map(|known| known.wave).filter(|stage| *stage < group.wave).max();
+    group.deps.contains(&other.id) || Some(other.wave) == last_wave
 }
 
 /// The units, each behind those that it needs, and else as they stand. Units that need each other come last.
@@ -89,7 +89,7 @@ pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
         return !are_free;
     }
-    one.files.iter().any(|file| other.files.iter().any(|known| paths::overlap(&file.path, &known.path)))
+    one.files.iter().any(|file| other.files.iter().any(|known| paths::paths_overlap(&file.path, &known.path)))
 }
 
 /// A group of these units in the user's own work tree.
@@ -97,11 +97,11 @@ pub(super) fn group(id: String, title: String, units: Vec<String>, stage: usize)
     TaskGroup {
         id,
         title,
-        units,
-        stage,
+        tasks: units,
+        wave: stage,
         deps: Vec::new(),
-        touch: Vec::new(),
-        never: Vec::new(),
+        may_touch: Vec::new(),
+        never_touch: Vec::new(),
         isolation: GroupIsolation::Shared,
         hard_stop: false,
     }

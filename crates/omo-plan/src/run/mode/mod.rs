@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Dialect, Plan, RunPolicy};
 use crate::run::state::RunState;
-use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_K};
+use crate::segments::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS};
 
 pub use chosen::{ModeChoice, choose};
 
@@ -93,7 +93,7 @@ impl Default for ModeOptions {
     fn default() -> Self {
         let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
         Self {
-            hub_k: number(DEFAULT_K),
+            hub_k: number(DEFAULT_HUB_DEPENDENTS),
             batch_size: number(DEFAULT_BATCH_SIZE),
             max_workers: 0,
             max_iterations: DEFAULT_ITERATIONS,
@@ -105,7 +105,14 @@ impl Default for ModeOptions {
 impl From<&RunPolicy> for ModeOptions {
     /// Those that an arranged plan was arranged by.
     fn from(policy: &RunPolicy) -> Self {
-        let RunPolicy { hub_k, batch_size, max_workers, max_iterations, skips_verification, .. } = *policy;
+        let RunPolicy {
+            hub_dependents: hub_k,
+            batch_size,
+            max_workers,
+            max_rounds: max_iterations,
+            skips_verification,
+            ..
+        } = *policy;
         Self { hub_k, batch_size, max_workers, max_iterations, skips_verification }
     }
 }
@@ -124,8 +131,8 @@ impl RunState {
     /// Another reading of the run's plan as the run would have it: narrowed to what was asked for, and arranged by its
     /// mode. Readings are compared, and taken in, after this.
     pub fn as_in_run(&self, plan: Plan) -> Plan {
-        let plan = match self.asked {
-            Some(asked) => asked.narrowed(plan),
+        let plan = match self.scope {
+            Some(asked) => asked.narrow_plan(plan),
             None => plan,
         };
         arranged(plan, self.mode, &ModeOptions::from(&self.plan.policy))

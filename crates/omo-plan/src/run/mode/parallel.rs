@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::graph::{dependents, flattened, group, may_collide};
-use crate::id::MAX_LEN;
+use crate::id::MAX_ID_BYTES;
 use crate::model::{Dialect, GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
 use crate::ultra_run::strategy::RunStrategy;
 
@@ -15,17 +15,17 @@ const WORKER_PREFIX: &str = "worker-";
 /// is apart: in the same wave where nothing of it changes the same file.
 pub(super) fn arranged(plan: Plan) -> Plan {
     let has_workers = plan.groups.iter().any(|group| group.id.starts_with(WORKER_PREFIX));
-    if has_workers || RunStrategy::of(&plan).starts_sessions() {
+    if has_workers || RunStrategy::for_plan(&plan).starts_clients() {
         return plan;
     }
     // The tasks of a list were made for workers at the same time, and few of them name their files.
     let are_free = plan.dialect == Dialect::TasksJson;
     let mut plan = flattened(plan);
-    let chains = chains(&plan.units);
-    plan.groups = in_waves(&plan.units, &chains, are_free);
-    plan.units = by_worker(std::mem::take(&mut plan.units), &plan.groups);
+    let chains = chains(&plan.tasks);
+    plan.groups = in_waves(&plan.tasks, &chains, are_free);
+    plan.tasks = by_worker(std::mem::take(&mut plan.tasks), &plan.groups);
     plan.policy =
-        RunPolicy { on_unit_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
+        RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
     plan
 }
 
@@ -82,17 +82,17 @@ fn in_waves(units: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGr
 /// What a worker is called: by its first task, so that it keeps its name where the plan is edited around it.
 fn worker_id(first: &str) -> String {
     let name = format!("{WORKER_PREFIX}{first}");
-    if name.len() <= MAX_LEN {
+    if name.len() <= MAX_ID_BYTES {
         return name;
     }
-    let digest = crate::digest::sha256(first.as_bytes());
+    let digest = crate::digest::sha256_hex(first.as_bytes());
     format!("{WORKER_PREFIX}{}", digest.get(..16).unwrap_or(&digest))
 }
 
 /// The units in the order of their workers.
 fn by_worker(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let order: BTreeMap<&str, usize> =
-        groups.iter().flat_map(|group| &group.units).enumerate().map(|(place, id)| (id.as_str(), place)).collect();
+        groups.iter().flat_map(|group| &group.tasks).enumerate().map(|(place, id)| (id.as_str(), place)).collect();
     units.sort_by_key(|unit| order.get(unit.id.as_str()).copied());
     units
 }

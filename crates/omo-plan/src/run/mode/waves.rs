@@ -7,32 +7,32 @@ use super::ModeOptions;
 use super::graph::{flattened, group};
 use crate::id;
 use crate::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind};
-use crate::task_session::VERIFY;
+use crate::task_session::VERIFY_TASK_ID;
 
 /// A plan that was read for workers at the same time stays as it is.
 pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
-    if plan.policy.parallel == Parallelism::Units {
+    if plan.policy.parallel == Parallelism::Tasks {
         return plan;
     }
     let mut plan = flattened(plan);
-    for unit in &mut plan.units {
+    for unit in &mut plan.tasks {
         // What one worker leaves cannot be taken back without the work of the others; another round does it again.
         unit.on_failure = match unit.on_failure {
             OnFailure::Escalate => OnFailure::Escalate,
             OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => OnFailure::Hold,
         };
-        unit.attempts_max = 1;
+        unit.max_attempts = 1;
     }
-    if !options.skips_verification && plan.verification().is_none() {
+    if !options.skips_verification && plan.verification_task().is_none() {
         add_verification(&mut plan);
     }
-    let ids = plan.units.iter().map(|unit| unit.id.clone()).collect();
+    let ids = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
     plan.groups = vec![group("tasks".to_owned(), "Tasks".to_owned(), ids, 0)];
     plan.policy = RunPolicy {
-        on_unit_fail: OnTaskFail::Iterate,
-        parallel: Parallelism::Units,
+        on_task_fail: OnTaskFail::NextRound,
+        parallel: Parallelism::Tasks,
         max_workers: options.max_workers,
-        max_iterations: options.max_iterations.max(1),
+        max_rounds: options.max_iterations.max(1),
         skips_verification: options.skips_verification,
         ..plan.policy
     };
@@ -44,29 +44,29 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
 fn add_verification(plan: &mut Plan) {
     let Some(id) = free_id(plan) else { return };
     if plan.final_checks.is_empty() {
-        for check in plan.units.iter().filter(|unit| unit.kind != TaskKind::Tests).flat_map(|unit| &unit.checks) {
+        for check in plan.tasks.iter().filter(|unit| unit.kind != TaskKind::Tests).flat_map(|unit| &unit.checks) {
             if !plan.final_checks.contains(check) {
                 plan.final_checks.push(check.clone());
             }
         }
     }
     let body = "# Verification\n\nEvery task is done as the plan says, and shown to be.\n";
-    plan.units.push(Task {
+    plan.tasks.push(Task {
         id,
         title: "Verification".to_owned(),
         lines: [1, 1],
-        body_sha256: crate::digest::sha256(body.as_bytes()),
+        body_sha256: crate::digest::sha256_hex(body.as_bytes()),
         body: body.to_owned(),
         kind: TaskKind::Verify,
         pair: None,
-        deps: plan.units.iter().map(|unit| unit.id.clone()).collect(),
+        deps: plan.tasks.iter().map(|unit| unit.id.clone()).collect(),
         files: Vec::new(),
-        never: Vec::new(),
+        never_touch: Vec::new(),
         checks: Vec::new(),
         red_check: None,
         on_failure: OnFailure::Hold,
         alternative: None,
-        attempts_max: 1,
+        max_attempts: 1,
         commit: None,
         stop_after: false,
         criteria: vec!["the goal of the plan is reached".to_owned()],
@@ -79,6 +79,7 @@ fn add_verification(plan: &mut Plan) {
 
 /// The id of the verification: the usual one, unless a task of the plan is called so.
 fn free_id(plan: &Plan) -> Option<String> {
-    let names = std::iter::once(VERIFY.to_owned()).chain((1..100).map(|number| format!("{VERIFY}-{number}")));
-    names.into_iter().find(|name| id::is_id(name) && plan.unit(name).is_none())
+    let names =
+        std::iter::once(VERIFY_TASK_ID.to_owned()).chain((1..100).map(|number| format!("{VERIFY_TASK_ID}-{number}")));
+    names.into_iter().find(|name| id::is_id(name) && plan.task(name).is_none())
 }

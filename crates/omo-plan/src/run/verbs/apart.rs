@@ -5,80 +5,82 @@ use omo_core::client_end::FollowUp;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
-use super::{MAX_LOST, VerbCaller, lost, work};
+use super::{MAX_LOST_WORKERS, VerbCaller, lost_worker_event, work};
 use crate::model::TaskGroup;
 use crate::run::apart::GroupStatus;
 use crate::run::event::EventKind;
 use crate::run::state::{RunState, RunningAttempt};
 
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
-pub fn is_to_be_noted(state: &RunState, caller: &VerbCaller) -> bool {
-    let group = state.apart.as_ref().zip(caller.group.as_ref());
-    group.is_some_and(|(apart, group)| apart.groups.contains_key(group) && apart.is(group, &[GroupStatus::Ready]))
+pub fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
+    let group = state.parallel.as_ref().zip(caller.group.as_ref());
+    group.is_some_and(|(apart, group)| {
+        apart.groups.contains_key(group) && apart.has_status(group, &[GroupStatus::Ready])
+    })
 }
 
 /// The unit of a session that a worker is at.
-pub fn running_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<(&'a str, &'a RunningAttempt)> {
-    group.units.iter().find_map(|id| {
-        let running = state.units.get(id)?.running.as_ref()?;
+pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<(&'a str, &'a RunningAttempt)> {
+    group.tasks.iter().find_map(|id| {
+        let running = state.tasks.get(id)?.running.as_ref()?;
         Some((id.as_str(), running))
     })
 }
 
 /// The client that was at a session is gone, and nothing was wrong with it: the unit that it was at is begun again.
-pub fn paused(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
-    let (id, _) = running_in(state, group)?;
-    let attempt = state.units.get(id).map_or(1, |unit| unit.attempts);
-    Some(EventKind::UnitHeld { unit: id.to_owned(), attempt, why: sanitize(why, 300), is_pause: true })
+pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
+    let (id, _) = running_task_in(state, group)?;
+    let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
+    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, 300), is_pause: true })
 }
 
 /// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
 /// the unit it was at has changed; `detail` is what the client said about its end.
-pub fn client_ended(
+pub fn client_end_events(
     state: &RunState,
     group: &TaskGroup,
     follow_up: &FollowUp,
     files: Vec<String>,
     detail: &str,
 ) -> Vec<EventKind> {
-    let stuck = |why: String| EventKind::GroupStuck { group: group.id.clone(), why };
+    let stuck = |why: String| EventKind::GroupStuck { group: group.id.clone(), reason: why };
     let in_words = |why: &str| match sanitize(detail, 200) {
         detail if detail.is_empty() => why.to_owned(),
         detail => format!("{why}: {detail}"),
     };
     let events: Vec<Option<EventKind>> = match follow_up {
         FollowUp::Settled | FollowUp::Resume { .. } => Vec::new(),
-        FollowUp::FailAttempt(why) => return attempt_failed(state, group, why, files),
-        FollowUp::Hold(why) => vec![running_in(state, group).map(|(id, _)| lost(state, id, why))],
+        FollowUp::FailAttempt(why) => return failed_attempt_events(state, group, why, files),
+        FollowUp::Hold(why) => vec![running_task_in(state, group).map(|(id, _)| lost_worker_event(state, id, why))],
         FollowUp::HoldOrAsk(why) => {
-            let is_last = |id: &str| state.units.get(id).is_some_and(|unit| unit.lost + 1 >= MAX_LOST);
-            match running_in(state, group) {
-                Some((id, _)) if is_last(id) => vec![paused(state, group, why), Some(stuck(in_words(why)))],
-                Some((id, _)) => vec![Some(lost(state, id, why))],
+            let is_last = |id: &str| state.tasks.get(id).is_some_and(|unit| unit.lost_workers + 1 >= MAX_LOST_WORKERS);
+            match running_task_in(state, group) {
+                Some((id, _)) if is_last(id) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
+                Some((id, _)) => vec![Some(lost_worker_event(state, id, why))],
                 None => Vec::new(),
             }
         }
         FollowUp::WaitUntil(Some(until)) => {
             let limit = EventKind::LimitReached { group: group.id.clone(), until: *until };
-            vec![paused(state, group, "a limit of use was met"), Some(limit)]
+            vec![pause_event(state, group, "a limit of use was met"), Some(limit)]
         }
         FollowUp::WaitUntil(None) => {
             let why = "a limit of use was met";
-            vec![paused(state, group, why), Some(stuck(format!("{why}, and it was not told when it is reset")))]
+            vec![pause_event(state, group, why), Some(stuck(format!("{why}, and it was not told when it is reset")))]
         }
-        FollowUp::Ask(why) => vec![paused(state, group, why), Some(stuck(in_words(why)))],
+        FollowUp::Ask(why) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
     };
     events.into_iter().flatten().collect()
 }
 
 /// The attempt that is under way has failed, where one is.
-fn attempt_failed(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
-    let Some((_, running)) = running_in(state, group) else { return Vec::new() };
-    work::ended_without_a_word(state, &running.ticket, why, files).unwrap_or_default()
+fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
+    let Some((_, running)) = running_task_in(state, group) else { return Vec::new() };
+    work::end_unjudged_attempt(state, &running.ticket, why, files).unwrap_or_default()
 }
 
 /// Whether no client may be started yet, because a limit of use was met.
-pub fn waits_for_a_limit(state: &RunState, now: Timestamp) -> Option<Timestamp> {
-    let until = state.apart.as_ref()?.limited_until?;
+pub fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
+    let until = state.parallel.as_ref()?.limited_until?;
     (until > now).then_some(until)
 }

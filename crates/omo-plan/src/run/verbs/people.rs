@@ -2,25 +2,25 @@
 
 use omo_core::text::sanitize;
 
-use super::{VerbCaller, VerbRefusal, VerbRefusalKind, found, over};
+use super::{VerbCaller, VerbRefusal, VerbRefusalKind, ended_refusal, find_task};
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
 use crate::model::{Dialect, Plan, TaskKind};
 use crate::run::apart::{GroupStatus, ParallelState};
 use crate::run::event::{EventKind, QuestionKind};
 use crate::run::iteration;
-use crate::run::question_text::question_about;
+use crate::run::question_text::build_question;
 use crate::run::schedule::lacks_contract;
-use crate::run::state::{CONTINUE, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use crate::run::state::{ANSWER_CONTINUE, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 
 /// A person leaves a unit out.
 ///
 /// # Errors
 ///
 /// It was done or left out, a worker is at it, the run has ended, or no person said so.
-pub fn skip(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
-    let unit = found(state, id)?;
+pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
+    let unit = find_task(state, id)?;
     if state.phase != RunPhase::Executing {
-        return Err(over("`omo run retry` has a unit done again, `omo run resume` goes on with the run"));
+        return Err(ended_refusal("`omo run retry` has a unit done again, `omo run resume` goes on with the run"));
     }
     match state.standing(id) {
         Some(
@@ -35,9 +35,9 @@ pub fn skip(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Resul
                 "only what is not at work and was not done can be left out",
             ));
         }
-        _ => person_wanted(state, caller, id, "skip")?,
+        _ => require_user(state, caller, id, "skip")?,
     }
-    Ok(EventKind::UnitSkipped { unit: unit.id.clone(), why: sanitize(why, 300) })
+    Ok(EventKind::TaskSkipped { task: unit.id.clone(), reason: sanitize(why, 300) })
 }
 
 /// A person has a unit done again that failed, was left out, or could not be proved.
@@ -45,8 +45,8 @@ pub fn skip(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Resul
 /// # Errors
 ///
 /// It is not in such a state, or no person said so.
-pub fn retry(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = found(state, id)?;
+pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = find_task(state, id)?;
     let standing = state.standing(id);
     let may = matches!(
         standing,
@@ -68,22 +68,22 @@ pub fn retry(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<Even
             "add it to the plan, then `omo run resume`",
         ));
     }
-    person_wanted(state, caller, id, "retry")?;
+    require_user(state, caller, id, "retry")?;
     let mut events = Vec::new();
     if state.phase != RunPhase::Executing {
-        events.extend(iteration::resumed(state, Some(id)));
+        events.extend(iteration::resume_events(state, Some(id)));
     }
     // Tasks that are done again have the verification done again with them.
-    let is_reopened = events.iter().any(|event| matches!(event, EventKind::IterationStarted { .. }));
+    let is_reopened = events.iter().any(|event| matches!(event, EventKind::RoundStarted { .. }));
     if unit.kind != TaskKind::Verify || !is_reopened {
-        events.push(EventKind::UnitReopened { unit: unit.id.clone(), why: "asked for by its user".to_owned() });
+        events.push(EventKind::TaskReopened { task: unit.id.clone(), reason: "asked for by its user".to_owned() });
     }
     Ok(events)
 }
 
-fn person_wanted(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
-    let since = state.units.get(id).and_then(|unit| unit.at).unwrap_or(state.opened_at);
-    if caller.has_person_since(since) {
+fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
+    let since = state.tasks.get(id).and_then(|unit| unit.updated_at).unwrap_or(state.opened_at);
+    if caller.has_user_spoken_since(since) {
         return Ok(());
     }
     let message =
@@ -101,7 +101,7 @@ fn person_wanted(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) ->
 ///
 /// It is not there, was answered, has no such option, the run has ended, or no person has spoken since the
 /// question was opened.
-pub fn answer(
+pub fn answer_question(
     state: &RunState,
     caller: &VerbCaller,
     question: &str,
@@ -117,7 +117,7 @@ pub fn answer(
         return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"));
     }
     if state.phase != RunPhase::Executing {
-        return Err(over("`omo run resume` goes on with it, and asks again what is still open"));
+        return Err(ended_refusal("`omo run resume` goes on with it, and asks again what is still open"));
     }
     let options: Vec<&str> = known.question.options.iter().map(|option| option.id.as_str()).collect();
     if !options.contains(&option) {
@@ -125,8 +125,8 @@ pub fn answer(
         return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
     }
     // The question of a decision is put to the person within the turn; everything else ends the turn.
-    let within_turn = matches!(known.question.about, QuestionKind::Decisions { .. });
-    if !within_turn && !caller.has_person_since(known.opened_at) {
+    let within_turn = matches!(known.question.kind, QuestionKind::Decisions { .. });
+    if !within_turn && !caller.has_user_spoken_since(known.opened_at) {
         let message =
             format!("question {question} waits for a person, and none has typed anything since it was opened");
         return Err(VerbRefusal::new(VerbRefusalKind::Human, message, "show them the question and end the turn"));
@@ -140,13 +140,16 @@ pub fn answer(
 ///
 /// No person has spoken since the run was opened.
 pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Result<Vec<EventKind>, VerbRefusal> {
-    if !caller.has_person_since(state.opened_at) {
+    if !caller.has_user_spoken_since(state.opened_at) {
         let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
         return Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "end the turn and ask them"));
     }
-    let question = question_about(state, QuestionKind::Billing { payer: payer.to_owned() });
-    let answered =
-        EventKind::QuestionAnswered { question: question.id.clone(), option: CONTINUE.to_owned(), plan_sha256: None };
+    let question = build_question(state, QuestionKind::Billing { payer: payer.to_owned() });
+    let answered = EventKind::QuestionAnswered {
+        question: question.id.clone(),
+        option: ANSWER_CONTINUE.to_owned(),
+        plan_sha256: None,
+    };
     Ok(vec![EventKind::QuestionOpened { question }, answered])
 }
 
@@ -157,12 +160,12 @@ pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Res
 ///
 /// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
 pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<Option<EventKind>, VerbRefusal> {
-    let Some(apart) = state.apart.as_ref().filter(|apart| apart.terms.budget_micros != Some(micros)) else {
+    let Some(apart) = state.parallel.as_ref().filter(|apart| apart.policy.budget_micros != Some(micros)) else {
         return Ok(None);
     };
-    let is_more = apart.terms.budget_micros.is_some_and(|before| micros > before);
+    let is_more = apart.policy.budget_micros.is_some_and(|before| micros > before);
     let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
-    if is_more && !caller.has_person_since(since) {
+    if is_more && !caller.has_user_spoken_since(since) {
         let message = "a person decides what the clients may cost, and none has typed anything since";
         return Err(VerbRefusal::new(
             VerbRefusalKind::Human,
@@ -178,9 +181,9 @@ pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<
 /// # Errors
 ///
 /// It has ended.
-pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
+pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
     if state.phase == RunPhase::Executing {
-        return Ok(EventKind::Cancelled { why: sanitize(why, 300) });
+        return Ok(EventKind::RunCancelled { reason: sanitize(why, 300) });
     }
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }
@@ -190,14 +193,14 @@ pub fn cancel(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
 /// # Errors
 ///
 /// It is of another dialect, a worker is at a unit that changed or is gone, or a session loses what it has.
-pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, VerbRefusal> {
+pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
         let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
         return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "open a run of its own for it"));
     }
-    let differences = state.differences(&plan);
-    let mut at_work = state.running().map(|(id, _)| id);
+    let differences = state.compare_plan(&plan);
+    let mut at_work = state.running_attempts().map(|(id, _)| id);
     if let Some(id) = at_work.find(|id| differences.changed.iter().chain(&differences.removed).any(|other| other == id))
     {
         let message = format!("somebody is at {id}, which the plan says otherwise now");
@@ -207,18 +210,18 @@ pub fn replan(state: &RunState, plan: Plan, approved: String) -> Result<EventKin
             "let it finish, or `omo agent fail` it, and then again",
         ));
     }
-    if let Some(apart) = &state.apart {
-        keeps_sessions(state, apart, &plan)?;
+    if let Some(apart) = &state.parallel {
+        require_kept_sessions(state, apart, &plan)?;
     }
     Ok(EventKind::PlanChanged { plan: Box::new(plan), approved })
 }
 
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
-fn keeps_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
+fn require_kept_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
     let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
-    if let Some(id) = apart.groups.keys().filter(is_gone).find(|id| apart.is(id, &[GroupStatus::Running])) {
+    if let Some(id) = apart.groups.keys().filter(is_gone).find(|id| apart.has_status(id, &[GroupStatus::Running])) {
         let message = format!("a client works on {}, which the plan does not have any more", name(id));
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
@@ -227,13 +230,13 @@ fn keeps_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -> Resul
         ));
     }
     let has_work = |unit: &TaskState| {
-        let has_commit = || unit.end.as_ref().is_some_and(|end| end.commit.is_some());
-        unit.running.is_some() || unit.ground.is_some() || unit.status == TaskStatus::Passed && has_commit()
+        let has_commit = || unit.last_end.as_ref().is_some_and(|end| end.commit.is_some());
+        unit.running.is_some() || unit.baseline.is_some() || unit.status == TaskStatus::Passed && has_commit()
     };
     // What is merged is where every session begins from that has not begun yet.
-    let is_merged = |id: &str| apart.is(id, &[GroupStatus::Merged]);
+    let is_merged = |id: &str| apart.has_status(id, &[GroupStatus::Merged]);
     let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !apart.groups.contains_key(to));
-    for (id, _) in state.units.iter().filter(|(_, unit)| has_work(unit)) {
+    for (id, _) in state.tasks.iter().filter(|(_, unit)| has_work(unit)) {
         let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else { continue };
         if from.id != to.id && !may_move(&from.id, &to.id) {
             let word = state.plan.dialect.unit_word();

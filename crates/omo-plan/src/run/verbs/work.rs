@@ -3,15 +3,15 @@
 use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 
-use super::{VerbRefusal, VerbRefusalKind, found, lost, over, unanswered};
+use super::{VerbRefusal, VerbRefusalKind, ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::model::{Dialect, OnFailure, Task, TaskKind};
 use crate::paths::PlannedPaths;
 use crate::run::apart;
 use crate::run::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
-use crate::run::question_text::question_about;
+use crate::run::question_text::build_question;
 use crate::run::schedule::{self, NextAction};
 use crate::run::shown;
-use crate::run::state::{FINAL, RunPhase, RunState, TaskStanding, TaskStatus};
+use crate::run::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStanding, TaskStatus};
 
 /// What the edge found out before a worker begins.
 #[derive(Clone, Debug, Default)]
@@ -21,11 +21,11 @@ pub struct AttemptStart {
     /// The work tree as it is.
     pub tree: Option<String>,
     /// The files that this worker must not change, with their digests.
-    pub guarded: Vec<(String, String)>,
+    pub protected_files: Vec<(String, String)>,
     /// The places of the checks that are green already.
-    pub vacuous: Vec<usize>,
+    pub already_green: Vec<usize>,
     /// What the work tree can be put back to.
-    pub kept: Option<String>,
+    pub snapshot: Option<String>,
 }
 
 /// Whether a worker may begin with a unit now.
@@ -34,7 +34,7 @@ pub struct AttemptStart {
 ///
 /// It is not there, not its turn, another worker is at it, or a person has to answer first.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
-    let unit = found(state, id)?;
+    let unit = find_task(state, id)?;
     let precondition = |message: String| {
         VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next")
     };
@@ -54,22 +54,22 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
         }
         _ => {}
     }
-    match schedule::next(state) {
-        _ if is_next_apart(state, unit) => Ok(unit),
-        NextAction::Ask(question) => Err(unanswered(question)),
+    match schedule::next_action(state) {
+        _ if is_next_in_group(state, unit) => Ok(unit),
+        NextAction::Ask(question) => Err(unanswered_refusal(question)),
         NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
-        NextAction::Over => Err(over("`omo run resume` goes on with it")),
+        NextAction::Over => Err(ended_refusal("`omo run resume` goes on with it")),
         _ => Err(precondition(format!("it is not the turn of {id}"))),
     }
 }
 
 /// Whether a unit is what comes next in its session, which is worked on apart.
-fn is_next_apart(state: &RunState, unit: &Task) -> bool {
+fn is_next_in_group(state: &RunState, unit: &Task) -> bool {
     if state.is_stopped || state.phase != RunPhase::Executing {
         return false;
     }
-    let group = state.apart.as_ref().and_then(|known| apart::at_work(state, known, &unit.id));
-    group.and_then(|group| apart::unit_of(state, group)).is_some_and(|next| next.id == unit.id)
+    let group = state.parallel.as_ref().and_then(|known| apart::running_group_of(state, known, &unit.id));
+    group.and_then(|group| apart::next_task_of(state, group)).is_some_and(|next| next.id == unit.id)
 }
 
 /// A worker begins.
@@ -77,11 +77,19 @@ fn is_next_apart(state: &RunState, unit: &Task) -> bool {
 /// # Errors
 ///
 /// As [`may_start`].
-pub fn start(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
+pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
-    let attempt = state.units.get(id).map_or(0, |unit| unit.attempts) + 1;
-    let AttemptStart { ticket, tree, guarded, vacuous, kept } = start;
-    Ok(EventKind::UnitStarted { unit: id.to_owned(), attempt, ticket, tree, guarded, vacuous, kept })
+    let attempt = state.tasks.get(id).map_or(0, |unit| unit.attempts) + 1;
+    let AttemptStart { ticket, tree, protected_files: guarded, already_green: vacuous, snapshot: kept } = start;
+    Ok(EventKind::TaskStarted {
+        task: id.to_owned(),
+        attempt,
+        ticket,
+        tree,
+        protected_files: guarded,
+        already_green: vacuous,
+        snapshot: kept,
+    })
 }
 
 /// The unit that a ticket was given for, by the ticket's SHA-256.
@@ -89,9 +97,9 @@ pub fn start(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKin
 /// # Errors
 ///
 /// The ticket was used, belongs to an earlier attempt, or is none of this run.
-pub fn of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
-    let id = state.running().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
-    id.and_then(|id| state.plan.unit(id)).ok_or_else(|| {
+pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
+    let id = state.running_attempts().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
+    id.and_then(|id| state.plan.task(id)).ok_or_else(|| {
         let message = "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
         VerbRefusal::new(
             VerbRefusalKind::Precondition,
@@ -117,7 +125,7 @@ pub struct AttemptMeasurement {
     /// What the worker left for those who come after it.
     pub note: Option<String>,
     /// The digests of the test files, where this is the tests half of a pair.
-    pub tests: Vec<(String, String)>,
+    pub test_digests: Vec<(String, String)>,
     /// The work tree that the checks judged.
     pub tree: Option<String>,
     /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
@@ -151,9 +159,13 @@ pub enum CommitOutcome {
 ///
 /// As [`of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
 /// unit has criteria that are judged. The ticket stays valid.
-pub fn judged(state: &RunState, ticket: &str, measured: AttemptMeasurement) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = of_ticket(state, ticket)?;
-    let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
+pub fn judge_attempt(
+    state: &RunState,
+    ticket: &str,
+    measured: AttemptMeasurement,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
     if unit.kind == TaskKind::Verify {
         let message = "a verification ends with a verdict";
         return Err(VerbRefusal::new(
@@ -163,7 +175,7 @@ pub fn judged(state: &RunState, ticket: &str, measured: AttemptMeasurement) -> R
         ));
     }
     let id = unit.id.clone();
-    let wanted: Vec<&TaskCheck> = unit.proof().collect();
+    let wanted: Vec<&TaskCheck> = unit.proving_checks().collect();
     // What is none of its checks proves nothing about it, and refutes nothing.
     let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
         .outcomes
@@ -171,9 +183,9 @@ pub fn judged(state: &RunState, ticket: &str, measured: AttemptMeasurement) -> R
         .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
         .collect();
     let ran = outcomes.iter().map(|(place, (check, outcome))| EventKind::CheckRan {
-        unit: id.clone(),
+        task: id.clone(),
         attempt,
-        place: *place,
+        position: *place,
         command: check.command.clone(),
         outcome: outcome.clone(),
     });
@@ -187,78 +199,78 @@ pub fn judged(state: &RunState, ticket: &str, measured: AttemptMeasurement) -> R
         && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
     let end = AttemptEnd {
         attempt,
-        evidence: evidence(&outcomes),
+        evidence: summarize_outcomes(&outcomes),
         files: measured.files,
         out_of_scope: measured.out_of_scope,
         missing: measured.missing,
         note: measured.note,
-        tests: measured.tests,
+        test_digests: measured.test_digests,
         tree: measured.tree,
         unfinished: measured.unfinished,
         commit: match &measured.commit {
             Some(CommitOutcome::Made { id }) => Some(id.clone()),
             Some(CommitOutcome::Nothing | CommitOutcome::Refused { .. }) | None => None,
         },
-        kept: None,
+        snapshot: None,
     };
-    if let Some(evidence) = violation(state, unit, &end.files) {
-        events.push(EventKind::UnitFailed { unit: id, is_final: true, end: AttemptEnd { evidence, ..end } });
+    if let Some(evidence) = scope_violation(state, unit, &end.files) {
+        events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
         let evidence = format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), 300));
-        events.extend(failed(unit, AttemptEnd { evidence, ..end }, state));
+        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
-        events.push(EventKind::UnitHeld {
-            unit: id.clone(),
+        events.push(EventKind::TaskHeld {
+            task: id.clone(),
             attempt,
-            why: format!("its check could not be run: {what}"),
+            reason: format!("its check could not be run: {what}"),
             is_pause: false,
         });
         events.push(EventKind::QuestionOpened {
-            question: question_about(state, QuestionKind::Environment { unit: id, what }),
+            question: build_question(state, QuestionKind::CheckNotRunnable { task: id, missing: what }),
         });
     } else if unit.kind == TaskKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
-        events.extend(failed(unit, AttemptEnd { evidence, ..end }, state));
-    } else if wanted.is_empty() && !is_judged(state, unit) {
+        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
+    } else if wanted.is_empty() && !needs_verdict(state, unit) {
         let evidence = "no Verify: nothing could prove it".to_owned();
-        events.push(EventKind::UnitUnverified { unit: id, end: AttemptEnd { evidence, ..end } });
+        events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
     } else if !is_green {
-        events.extend(failed(unit, end, state));
-    } else if let Some(evidence) = uncommitted(measured.commit.as_ref(), &end) {
-        events.extend(failed(unit, AttemptEnd { evidence, ..end }, state));
-    } else if is_judged(state, unit) {
-        events.push(claimed(state, unit, measured.evidence_ids, &outcomes, end)?);
+        events.extend(failure_events(unit, end, state));
+    } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
+        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
+    } else if needs_verdict(state, unit) {
+        events.push(claim_event(state, unit, measured.evidence_ids, &outcomes, end)?);
     } else {
-        events.push(EventKind::UnitPassed { unit: id, end });
+        events.push(EventKind::TaskPassed { task: id, end });
     }
     Ok(events)
 }
 
 /// Whether events end a unit as done: it has passed, or what is left of it is judged with the whole.
-pub fn passes(events: &[EventKind]) -> bool {
-    events.iter().any(|event| matches!(event, EventKind::UnitPassed { .. } | EventKind::UnitClaimed { .. }))
+pub fn has_passed_task(events: &[EventKind]) -> bool {
+    events.iter().any(|event| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }))
 }
 
 /// Whether events end a unit of this state for good, and have what it left taken back.
-pub fn takes_back(state: &RunState, events: &[EventKind]) -> bool {
+pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
     let is_kept = |id: &str| {
-        let ground = state.units.get(id).and_then(|known| known.ground.as_ref());
-        ground.is_some_and(|ground| ground.kept.is_some())
+        let ground = state.tasks.get(id).and_then(|known| known.baseline.as_ref());
+        ground.is_some_and(|ground| ground.snapshot.is_some())
     };
     events.iter().any(|event| match event {
-        EventKind::UnitFailed { unit, is_final: true, .. } => {
-            is_kept(unit) && state.plan.unit(unit).is_some_and(|unit| unit.on_failure.takes_back())
+        EventKind::TaskFailed { task: unit, is_final: true, .. } => {
+            is_kept(unit) && state.plan.task(unit).is_some_and(|unit| unit.on_failure.reverts_changes())
         }
         _ => false,
     })
 }
 
 /// The same events, of which the one that ends a unit for good knows what keeps the work tree as it is then.
-pub fn keeping(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
+pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
     let with = |event| match event {
-        EventKind::UnitFailed { unit, is_final: true, end } => {
-            EventKind::UnitFailed { unit, is_final: true, end: AttemptEnd { kept: left.cloned(), ..end } }
+        EventKind::TaskFailed { task: unit, is_final: true, end } => {
+            EventKind::TaskFailed { task: unit, is_final: true, end: AttemptEnd { snapshot: left.cloned(), ..end } }
         }
         other => other,
     };
@@ -266,12 +278,12 @@ pub fn keeping(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> 
 }
 
 /// Whether there is more to a unit than its checks can show.
-fn is_judged(state: &RunState, unit: &Task) -> bool {
+fn needs_verdict(state: &RunState, unit: &Task) -> bool {
     state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
 }
 
 /// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
-fn claimed(
+fn claim_event(
     state: &RunState,
     unit: &Task,
     evidence_ids: Vec<String>,
@@ -279,21 +291,21 @@ fn claimed(
     end: AttemptEnd,
 ) -> Result<EventKind, VerbRefusal> {
     let word = state.plan.dialect.unit_word();
-    shown::by_worker(state, &unit.id, &evidence_ids).map_err(|why| {
+    shown::check_worker_evidence(state, &unit.id, &evidence_ids).map_err(|why| {
         let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
         let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
         VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
     })?;
     let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
     let named = named.map(|known| format!("{} `{}`", known.id, sanitize(&known.command, 120).replace('`', "'")));
-    let checked = (!outcomes.is_empty()).then(|| evidence(outcomes));
+    let checked = (!outcomes.is_empty()).then(|| summarize_outcomes(outcomes));
     let said: Vec<String> = checked.into_iter().chain(named).collect();
     let end = AttemptEnd { evidence: said.join("; "), ..end };
-    Ok(EventKind::UnitClaimed { unit: unit.id.clone(), evidence_ids, end })
+    Ok(EventKind::TaskClaimed { task: unit.id.clone(), evidence_ids, end })
 }
 
 /// What the checks showed, on one line.
-fn evidence(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
+fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
         format!("`{}` {}", sanitize(&check.command, 120).replace('`', "'"), sanitize(outcome.describe(), 160))
     };
@@ -306,16 +318,16 @@ fn evidence(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
 
 /// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
 /// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
-fn violation(state: &RunState, unit: &Task, files: &[String]) -> Option<String> {
-    let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never.as_slice()).unwrap_or_default();
-    let never = PlannedPaths::of(unit.never.iter().chain(of_group).map(String::as_str));
-    let file = sanitize(files.iter().find(|file| never.cover(file))?, 200);
+fn scope_violation(state: &RunState, unit: &Task, files: &[String]) -> Option<String> {
+    let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
+    let never = PlannedPaths::new(unit.never_touch.iter().chain(of_group).map(String::as_str));
+    let file = sanitize(files.iter().find(|file| never.covers(file))?, 200);
     Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", unit.id))
 }
 
 /// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
 /// lost with its work tree. Where it has changed nothing there is nothing to lose.
-fn uncommitted(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
+fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
         CommitOutcome::Made { .. } => None,
         CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, 300))),
@@ -329,22 +341,22 @@ fn uncommitted(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<Strin
 }
 
 /// What becomes of an attempt that has failed.
-fn failed(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
+fn failure_events(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
     let id = unit.id.clone();
-    let before = state.units.get(&unit.id).map_or(0, |known| known.attempts_before);
-    let is_last = end.attempt.saturating_sub(before) >= unit.attempts_max;
+    let before = state.tasks.get(&unit.id).map_or(0, |known| known.attempts_before);
+    let is_last = end.attempt.saturating_sub(before) >= unit.max_attempts;
     match unit.on_failure {
         OnFailure::Skip => {
-            let why = end.evidence.clone();
+            let reason = end.evidence.clone();
             vec![
-                EventKind::UnitFailed { unit: id.clone(), is_final: true, end },
-                EventKind::UnitSkipped { unit: id, why },
+                EventKind::TaskFailed { task: id.clone(), is_final: true, end },
+                EventKind::TaskSkipped { task: id, reason },
             ]
         }
         // The question that asks about it follows by itself.
-        OnFailure::Escalate => vec![EventKind::UnitFailed { unit: id, is_final: true, end }],
+        OnFailure::Escalate => vec![EventKind::TaskFailed { task: id, is_final: true, end }],
         OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
-            vec![EventKind::UnitFailed { unit: id, is_final: is_last, end }]
+            vec![EventKind::TaskFailed { task: id, is_final: is_last, end }]
         }
     }
 }
@@ -354,25 +366,30 @@ fn failed(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
 /// # Errors
 ///
 /// As [`of_ticket`].
-pub fn gave_up(state: &RunState, ticket: &str, why: &str, files: Vec<String>) -> Result<Vec<EventKind>, VerbRefusal> {
-    ended_without_a_word(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
-}
-
-/// An attempt has ended and was not judged; `why` says so.
-pub(super) fn ended_without_a_word(
+pub fn give_up_attempt(
     state: &RunState,
     ticket: &str,
     why: &str,
     files: Vec<String>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = of_ticket(state, ticket)?;
-    let attempt = state.units.get(&unit.id).map_or(1, |known| known.attempts);
-    if let Some(evidence) = violation(state, unit, &files) {
+    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
+}
+
+/// An attempt has ended and was not judged; `why` says so.
+pub(super) fn end_unjudged_attempt(
+    state: &RunState,
+    ticket: &str,
+    why: &str,
+    files: Vec<String>,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+    if let Some(evidence) = scope_violation(state, unit, &files) {
         let end = AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() };
-        return Ok(vec![EventKind::UnitFailed { unit: unit.id.clone(), is_final: true, end }]);
+        return Ok(vec![EventKind::TaskFailed { task: unit.id.clone(), is_final: true, end }]);
     }
     let evidence = sanitize(why, 320);
-    Ok(failed(unit, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
+    Ok(failure_events(unit, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
 }
 
 /// The worker of a unit is gone: it is begun again.
@@ -380,10 +397,10 @@ pub(super) fn ended_without_a_word(
 /// # Errors
 ///
 /// No worker is at it.
-pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
-    let unit = found(state, id)?;
-    if state.units.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
-        return Ok(lost(state, id, "its worker was reported lost"));
+pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
+    let unit = find_task(state, id)?;
+    if state.tasks.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
+        return Ok(lost_worker_event(state, id, "its worker was reported lost"));
     }
     let message = format!("nobody is at {} {id}", state.plan.dialect.unit_word());
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"))
@@ -391,11 +408,11 @@ pub fn worker_lost(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal>
 
 /// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
 /// further.
-pub fn finals(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
+pub fn final_check_events(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
     let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| EventKind::CheckRan {
-        unit: FINAL.to_owned(),
+        task: FINAL_CHECKS_ID.to_owned(),
         attempt: 0,
-        place,
+        position: place,
         command: check.command,
         outcome,
     });

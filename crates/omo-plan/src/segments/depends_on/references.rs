@@ -34,7 +34,7 @@ pub(super) enum Value<'a> {
 }
 
 /// Two values as one: what names nothing gives way.
-pub(super) fn merged<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
+pub(super) fn merge_values<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
     match (one, other) {
         (Value::References(mut all), Value::References(more)) => {
             all.extend(more);
@@ -46,7 +46,7 @@ pub(super) fn merged<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
 }
 
 /// Reads what stands behind a label, or in an item below it.
-pub(super) fn parse(text: &str) -> Value<'_> {
+pub(super) fn parse_references(text: &str) -> Value<'_> {
     let plain = text.trim_matches(|char: char| char.is_whitespace() || "*_`.()[]".contains(char));
     if !plain.chars().any(char::is_alphanumeric) || is_nothing(plain) {
         return Value::Nothing;
@@ -68,41 +68,41 @@ fn references(text: &str) -> Vec<Reference<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((before, behind)) = WORD.around(rest) {
-        rest = if before.ends_with(char::is_alphanumeric) { behind } else { list(behind, &mut found) };
+        rest = if before.ends_with(char::is_alphanumeric) { behind } else { read_reference_list(behind, &mut found) };
     }
     found
 }
 
 /// Reads the list of numbers that a text begins with, and gives what is behind it.
-fn list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a str {
+fn read_reference_list<'a>(text: &'a str, found: &mut Vec<Reference<'a>>) -> &'a str {
     let mut rest = text;
-    let mut next = number(text);
+    let mut next = split_number(text);
     while let Some((one, is_half, behind)) = next {
         rest = behind;
-        let end = if is_half { None } else { TO.behind(behind).and_then(number) };
+        let end = if is_half { None } else { TO.behind(behind).and_then(split_number) };
         match end.filter(|(_, is_half, _)| !is_half) {
             Some((other, _, behind)) => {
-                found.push(Reference::Range(value(one), value(other)));
+                found.push(Reference::Range(parse_task_number(one), parse_task_number(other)));
                 rest = behind;
             }
             None => found.push(Reference::One(one)),
         }
-        next = behind_joint(rest).and_then(number);
+        next = behind_joint(rest).and_then(split_number);
     }
     rest
 }
 
 /// A number as a range has it: one that is too large is larger than every task's.
-fn value(number: &str) -> u64 {
+fn parse_task_number(number: &str) -> u64 {
     number.parse().unwrap_or(u64::MAX)
 }
 
 /// A task's id, whether it is half of a pair, and the rest; none with a letter or a part behind a point.
-fn number(text: &str) -> Option<(&str, bool, &str)> {
+fn split_number(text: &str) -> Option<(&str, bool, &str)> {
     let ([id, half], rest) = NUMBER.read(text)?;
     let is_part = rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
     let is_whole = !rest.starts_with(char::is_alphanumeric) && !is_part;
-    (is_whole && id.len() <= crate::id::MAX_LEN).then_some((id, !half.is_empty(), rest))
+    (is_whole && id.len() <= crate::id::MAX_ID_BYTES).then_some((id, !half.is_empty(), rest))
 }
 
 fn behind_joint(text: &str) -> Option<&str> {

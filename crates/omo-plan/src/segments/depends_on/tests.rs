@@ -1,13 +1,13 @@
 //! The forms in which plans write what a task depends on.
 
-use crate::segments::compute;
+use crate::segments::compute_batches;
 
 /// What the last task of a plan with the tasks 1 to 4, 6-tests and 6-impl depends on, and the codes
 /// of what was found.
 fn depends(value: &str) -> (Vec<String>, Vec<&'static str>) {
     let before: String = ["1", "2", "3", "4", "6-tests", "6-impl"].map(|id| format!("### Task {id}: x\n\n")).concat();
     let text = format!("{before}### Task 9: y\n\n{value}\n\n**Verify:**\nRun: `true`\n");
-    let found = compute(text.as_bytes(), 3, 5);
+    let found = compute_batches(text.as_bytes(), 3, 5);
     let edges =
         found.tasks.last().map(|task| task.depends_on.iter().map(|id| (*id).to_owned()).collect()).unwrap_or_default();
     (edges, found.diagnostics.iter().map(|found| found.code.word()).collect())

@@ -3,10 +3,10 @@
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::{NEW_SESSION, has_to_go_on, next_id, refused};
+use super::{NEW_TASK_LIST_HINT, next_task_id, precondition_refusal, require_open};
 use crate::model::TaskComplexity;
 use crate::run::verbs::{VerbRefusal, VerbRefusalKind};
-use crate::task_session::files::VERSION;
+use crate::task_session::files::TASK_LIST_VERSION;
 use crate::task_session::{TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings};
 
 /// Goals that need no plan have words that begin so.
@@ -51,10 +51,10 @@ pub struct NewTaskList {
 }
 
 /// A session at its beginning.
-pub fn began(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
+pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
     TaskListFile {
-        version: VERSION.to_owned(),
-        goal_brief: brief(&beginning.goal, &beginning.session),
+        version: TASK_LIST_VERSION.to_owned(),
+        goal_brief: brief_goal(&beginning.goal, &beginning.session),
         planning_tier: planning_tier(&beginning.goal).to_owned(),
         session_id: beginning.session,
         working_dir: beginning.working_dir,
@@ -80,11 +80,11 @@ pub fn began(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
 /// # Errors
 ///
 /// It is complete.
-pub fn resumed(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Result<TaskListFile, VerbRefusal> {
+pub fn resume_task_list(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Result<TaskListFile, VerbRefusal> {
     if session.phase == TaskListPhase::Complete {
-        return Err(refused(
+        return Err(precondition_refusal(
             format!("session {} is COMPLETE: nothing of it is left to do", session.session_id),
-            NEW_SESSION,
+            NEW_TASK_LIST_HINT,
         ));
     }
     let mut after = session.clone();
@@ -97,7 +97,7 @@ pub fn resumed(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Resul
 }
 
 /// A goal in a few words, fit for a name.
-fn brief(goal: &str, session: &str) -> String {
+fn brief_goal(goal: &str, session: &str) -> String {
     let kept = |char: &char| char.is_ascii_alphanumeric() || char.is_whitespace() || *char == '-';
     let plain: String = goal.to_lowercase().chars().filter(kept).collect();
     let words: Vec<&str> =
@@ -160,18 +160,18 @@ pub struct NewTask {
 ///
 /// The session is over, there is such a task, or one that it would wait for is not there.
 pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Timestamp) -> Result<TaskFile, VerbRefusal> {
-    has_to_go_on(session)?;
+    require_open(session)?;
     let of = &session.session_id;
-    let id = new.id.unwrap_or_else(|| next_id(ids.iter().map(String::as_str)));
+    let id = new.id.unwrap_or_else(|| next_task_id(ids.iter().map(String::as_str)));
     if ids.contains(&id) {
         let hint = "without `--id` it gets the next free number; `omo agent task update` changes one that is there";
-        return Err(refused(format!("session {of} has a task {id} already"), hint));
+        return Err(precondition_refusal(format!("session {of} has a task {id} already"), hint));
     }
     if let Some(unknown) = new.blocked_by.iter().find(|need| !ids.contains(need)) {
         let what = if *unknown == id { "itself" } else { "which is not there" };
         let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
         let hint = "create what it waits for first; `omo agent task list` names the tasks";
-        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..refused(message, hint) });
+        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..precondition_refusal(message, hint) });
     }
     let mut task = TaskFile {
         id,
@@ -189,7 +189,7 @@ pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Times
         retry_count: 0,
         extra: serde_json::Map::new(),
     };
-    task.set_needs(&new.blocked_by);
+    task.set_dependencies(&new.blocked_by);
     for (name, value) in [("test_file", new.test_file), ("test_scope", new.test_scope)] {
         task.extra.extend(value.map(|value| (name.to_owned(), Value::from(value))));
     }
@@ -197,7 +197,7 @@ pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Times
 }
 
 /// Criteria as they are typed: a JSON list of texts, or texts with `|` between them.
-pub fn criteria(text: &str) -> Vec<String> {
+pub fn split_criteria(text: &str) -> Vec<String> {
     let list = serde_json::from_str::<Vec<String>>(text);
     let list = list.unwrap_or_else(|_| text.split('|').map(str::to_owned).collect());
     list.iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()

@@ -1,7 +1,7 @@
 //! Words of evidence after which a reviewer should look: they say that something is not done, or was not tried. They
 //! are as often part of an honest sentence, so they refuse nothing.
 
-const WORDS: [&str; 11] = [
+const DOUBTFUL_WORDS: [&str; 11] = [
     "should work",
     "probably works",
     "basic implementation",
@@ -16,13 +16,13 @@ const WORDS: [&str; 11] = [
 ];
 
 /// Those that a text has, each once.
-pub(super) fn doubtful(text: &str) -> impl Iterator<Item = &'static str> {
+pub(super) fn doubtful_words_in(text: &str) -> impl Iterator<Item = &'static str> {
     let text = text.to_lowercase();
-    WORDS.into_iter().filter(move |word| is_in(&text, word))
+    DOUBTFUL_WORDS.into_iter().filter(move |word| has_word(&text, word))
 }
 
 /// Whether it is there by itself, and no part of another word.
-fn is_in(text: &str, word: &str) -> bool {
+fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text.get(..start).and_then(|before| before.chars().next_back());
         let after = text.get(start + word.len()..).and_then(|after| after.chars().next());
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_word_is_found_by_itself_alone() {
-        let found = |text: &str| doubtful(text).collect::<Vec<_>>();
+        let found = |text: &str| doubtful_words_in(text).collect::<Vec<_>>();
         assert_eq!(found("removed temporary hack"), ["hack", "temporary"]);
         assert_eq!(found("TODO: it Should Work"), ["should work", "todo"]);
         assert!(found("todos hackathon wiped temporary2").is_empty());

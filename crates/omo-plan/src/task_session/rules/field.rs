@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// The value at a path; `None` where there is nothing. A null is something.
-pub fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+pub fn value_at_path<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(value, |value, part| {
         let (name, places) = part.split_once('[').map_or((part, None), |(name, places)| (name, Some(places)));
         let member = value.get(name)?;
@@ -13,7 +13,7 @@ pub fn field<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 }
 
 /// A value as it is printed: a text as it is, anything else as JSON.
-pub fn shown(value: &Value) -> String {
+pub fn format_value(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => serde_json::to_string_pretty(other).unwrap_or_default(),
@@ -43,14 +43,14 @@ mod tests {
             ("", None),
             ("nothing", None),
         ] {
-            assert_eq!(field(&value, path), found.as_ref(), "{path:?}");
+            assert_eq!(value_at_path(&value, path), found.as_ref(), "{path:?}");
         }
     }
 
     #[test]
     fn a_text_is_printed_as_it_is() {
-        assert_eq!(shown(&json!("a \"b\"")), "a \"b\"");
-        assert_eq!(shown(&json!(null)), "null");
-        assert_eq!(shown(&json!({"a": []})), "{\n  \"a\": []\n}");
+        assert_eq!(format_value(&json!("a \"b\"")), "a \"b\"");
+        assert_eq!(format_value(&json!(null)), "null");
+        assert_eq!(format_value(&json!({"a": []})), "{\n  \"a\": []\n}");
     }
 }

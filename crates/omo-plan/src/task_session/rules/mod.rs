@@ -11,33 +11,36 @@ mod ids;
 mod session;
 mod tasks;
 
-pub use begin::{NewTask, NewTaskList, began, criteria, new_task, resumed};
-pub use context::{ExplorerFinding, add_explorer, expect_explorers, is_awaited};
-pub use field::{field, shown};
-pub use ids::{in_order, next_id, task_id};
-pub use session::{EXPLORATION_STAGES, TaskListChange, TaskListWork, changed_session, phase};
-pub use tasks::{TaskChange, changed_task, status};
+pub use begin::{NewTask, NewTaskList, new_task, new_task_list, resume_task_list, split_criteria};
+pub use context::{ExplorerFinding, add_explorer_finding, awaits_explorers, expect_explorers};
+pub use field::{format_value, value_at_path};
+pub use ids::{next_task_id, parse_task_id, sort_tasks};
+pub use session::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, update_task_list};
+pub use tasks::{TaskChange, parse_status, update_task};
 
 use crate::run::verbs::{VerbRefusal, VerbRefusalKind};
-use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY};
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
-fn refused(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
+fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
     VerbRefusal { kind: VerbRefusalKind::Precondition, message: message.into(), hint: hint.into() }
 }
 
 /// Nothing about the tasks of a session that is done, or was given up, changes any more.
-fn has_to_go_on(session: &TaskListFile) -> Result<(), VerbRefusal> {
+fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
     if matches!(session.phase, TaskListPhase::Complete | TaskListPhase::Cancelled) {
         let (id, word) = (&session.session_id, session.phase.word());
-        return Err(refused(format!("session {id} is {word}: its tasks stay as they are"), NEW_SESSION));
+        return Err(precondition_refusal(
+            format!("session {id} is {word}: its tasks stay as they are"),
+            NEW_TASK_LIST_HINT,
+        ));
     }
     Ok(())
 }
 
 /// What leads out of a session that is over.
-const NEW_SESSION: &str = "`omo agent tasks create` begins a new one; what there is now is kept beside it";
+const NEW_TASK_LIST_HINT: &str = "`omo agent tasks create` begins a new one; what there is now is kept beside it";
 
 /// The tasks that are not resolved, but for the one that verifies the others.
-fn unresolved(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
-    tasks.iter().filter(|task| task.id != VERIFY && task.status != TaskFileStatus::Resolved)
+fn unresolved_tasks(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
+    tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status != TaskFileStatus::Resolved)
 }

@@ -3,9 +3,9 @@
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::{doubtful, has_to_go_on, refused, unresolved};
+use super::{doubtful, precondition_refusal, require_open, unresolved_tasks};
 use crate::run::verbs::VerbRefusal;
-use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, VERIFY};
+use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
 
 /// What changes in a task.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +19,7 @@ pub struct TaskChange {
 }
 
 /// The status that a word stands for, in either generation's words.
-pub fn status(word: &str) -> Option<TaskFileStatus> {
+pub fn parse_status(word: &str) -> Option<TaskFileStatus> {
     serde_json::from_value(Value::from(word)).ok()
 }
 
@@ -30,37 +30,37 @@ pub fn status(word: &str) -> Option<TaskFileStatus> {
 ///
 /// The session is over, the status does not follow the one before it, or a task that would be resolved has no evidence
 /// or waits for others.
-pub fn changed_task(
+pub fn update_task(
     task: &TaskFile,
     change: &TaskChange,
     session: &TaskListFile,
     tasks: &[TaskFile],
     now: Timestamp,
 ) -> Result<(TaskFile, Vec<&'static str>), VerbRefusal> {
-    has_to_go_on(session)?;
+    require_open(session)?;
     let mut after = task.clone();
     after.evidence.extend(change.evidence.iter().map(|text| Value::from(text.as_str())));
     if let Some(status) = change.status {
-        follows(task, status, session)?;
+        check_transition(task, status, session)?;
         if status == TaskFileStatus::Resolved {
-            may_be_resolved(&after, session, tasks)?;
+            require_resolvable(&after, session, tasks)?;
         }
         after.status = status;
     }
     after.retry_count = change.retry_count.unwrap_or(after.retry_count);
     after.updated_at = now.to_string();
     // Either name of what it waits for says all of it, also where another program wrote only one.
-    after.set_needs(&task.needs());
+    after.set_dependencies(&task.dependencies());
     let known = if change.status == Some(TaskFileStatus::Resolved) { 0 } else { task.evidence.len() };
-    let texts = after.evidence.iter().skip(known).flat_map(texts);
-    let mut words: Vec<&str> = texts.flat_map(doubtful::doubtful).collect();
+    let texts = after.evidence.iter().skip(known).flat_map(evidence_texts);
+    let mut words: Vec<&str> = texts.flat_map(doubtful::doubtful_words_in).collect();
     words.sort_unstable();
     words.dedup();
     Ok((after, words))
 }
 
 /// Where a task may go from a status.
-fn ways(from: TaskFileStatus) -> &'static [TaskFileStatus] {
+fn next_statuses(from: TaskFileStatus) -> &'static [TaskFileStatus] {
     use TaskFileStatus::{Blocked, Failed, InProgress, Open, Resolved};
     match from {
         Open => &[InProgress, Blocked],
@@ -71,44 +71,44 @@ fn ways(from: TaskFileStatus) -> &'static [TaskFileStatus] {
     }
 }
 
-fn follows(task: &TaskFile, status: TaskFileStatus, session: &TaskListFile) -> Result<(), VerbRefusal> {
+fn check_transition(task: &TaskFile, status: TaskFileStatus, session: &TaskListFile) -> Result<(), VerbRefusal> {
     // A new round puts the verification back to its beginning, wherever it stood.
-    let is_reset = task.id == VERIFY && status == TaskFileStatus::Open;
-    if is_reset || ways(task.status).contains(&status) {
+    let is_reset = task.id == VERIFY_TASK_ID && status == TaskFileStatus::Open;
+    if is_reset || next_statuses(task.status).contains(&status) {
         return Ok(());
     }
     let (id, session, from) = (&task.id, &session.session_id, task.status.word());
-    let words: Vec<&str> = ways(task.status).iter().map(|status| status.word()).collect();
+    let words: Vec<&str> = next_statuses(task.status).iter().map(|status| status.word()).collect();
     let message = format!("task {id} of session {session} cannot go from {from} to {}", status.word());
-    Err(refused(message, format!("from {from} it can go to {}", words.join(", "))))
+    Err(precondition_refusal(message, format!("from {from} it can go to {}", words.join(", "))))
 }
 
-fn may_be_resolved(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
+fn require_resolvable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
     let (id, session) = (&task.id, &session.session_id);
     if !task.evidence.iter().any(says_something) {
-        let hint = format!("say what was run and what came of it: `--add-evidence \"{EXAMPLE}\"`");
-        return Err(refused(format!("task {id} of session {session} has no evidence"), hint));
+        let hint = format!("say what was run and what came of it: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`");
+        return Err(precondition_refusal(format!("task {id} of session {session} has no evidence"), hint));
     }
-    let needs = task.needs();
+    let needs = task.dependencies();
     let resolved = |id: &String| tasks.iter().any(|task| task.id == *id && task.status == TaskFileStatus::Resolved);
     let mut open: Vec<&str> = needs.iter().filter(|id| !resolved(id)).map(String::as_str).collect();
-    if task.id == VERIFY {
-        open.extend(unresolved(tasks).map(|task| task.id.as_str()).filter(|id| !needs.iter().any(|it| it == id)));
+    if task.id == VERIFY_TASK_ID {
+        open.extend(unresolved_tasks(tasks).map(|task| task.id.as_str()).filter(|id| !needs.iter().any(|it| it == id)));
     }
     if open.is_empty() {
         return Ok(());
     }
     let message = format!("task {id} of session {session} waits for tasks that are not resolved: {}", open.join(", "));
-    Err(refused(message, "resolve those first"))
+    Err(precondition_refusal(message, "resolve those first"))
 }
 
 /// What a piece of evidence says, whichever way it is written down.
-fn texts(evidence: &Value) -> impl Iterator<Item = &str> {
+fn evidence_texts(evidence: &Value) -> impl Iterator<Item = &str> {
     let members = ["command", "output", "description"].into_iter().filter_map(|name| evidence.get(name));
     members.chain([evidence]).filter_map(Value::as_str)
 }
 
-const EXAMPLE: &str = "cargo test: 12 passed, exit 0";
+const EVIDENCE_EXAMPLE: &str = "cargo test: 12 passed, exit 0";
 
 fn says_something(evidence: &Value) -> bool {
     match evidence {

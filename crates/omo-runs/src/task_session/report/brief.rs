@@ -8,7 +8,7 @@ use omo_plan::model::Task;
 use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 use super::BRIEF_BYTES;
-use super::words::{goal, iterations, session};
+use super::words::{goal_text, rounds_text, task_list_name};
 
 /// The longest text of a task, in bytes.
 const BODY_BYTES: usize = 4_000;
@@ -18,17 +18,23 @@ const _: () = assert!(BODY_BYTES + 4 * PART_BYTES < BRIEF_BYTES);
 
 /// What a worker reads; at most [`BRIEF_BYTES`] long.
 pub(super) fn brief(state: &RunState, unit: &Task) -> String {
-    let attempt = state.units.get(&unit.id).map_or(1, |known| match known.status {
+    let attempt = state.tasks.get(&unit.id).map_or(1, |known| match known.status {
         TaskStatus::Pending | TaskStatus::Held => known.attempts.saturating_add(1),
         _ => known.attempts.max(1),
     });
-    let mut text = head(state, &format!("{}, attempt {attempt}", unit.id));
+    let mut text = task_heading(state, &format!("{}, attempt {attempt}", unit.id));
     let body: Vec<String> = unit.body.trim().lines().map(sanitize_line).collect();
     let rest = format!("the rest stands in its file, tasks/{}.json", unit.id);
-    push(&mut text, "", &body, BODY_BYTES, &rest);
+    push_section(&mut text, "", &body, BODY_BYTES, &rest);
     criteria(&mut text, state, unit);
-    push(&mut text, "What the tasks before it left for you", &notes(state, unit), PART_BYTES, "and more");
-    push(&mut text, "What came of the last attempt", &last_attempt(state, unit), PART_BYTES, "and more");
+    push_section(
+        &mut text,
+        "What the tasks before it left for you",
+        &notes_of_finished_tasks(state, unit),
+        PART_BYTES,
+        "and more",
+    );
+    push_section(&mut text, "What came of the last attempt", &last_attempt(state, unit), PART_BYTES, "and more");
     text.push_str("## WHAT COUNTS\n\n");
     if !unit.criteria.is_empty() {
         text.push_str("- What is judged counts by commands that you have omo run as evidence, each green.\n");
@@ -41,20 +47,20 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
 }
 
 /// Whose task it is, and what it is for.
-pub(super) fn head(state: &RunState, task: &str) -> String {
+pub(super) fn task_heading(state: &RunState, task: &str) -> String {
     let folder = sanitize(&state.plan.source.path, 300);
     format!(
         "SESSION: {}\nTASK: {task}\nITERATION: {}\nGOAL: {}\nFILES OF THE SESSION: {folder}\n\n",
-        session(state),
-        iterations(state),
-        goal(state)
+        task_list_name(state),
+        rounds_text(state),
+        goal_text(state)
     )
 }
 
 fn criteria(text: &mut String, state: &RunState, unit: &Task) {
-    let vacuous = state.units.get(&unit.id).map(|known| known.vacuous.as_slice()).unwrap_or_default();
+    let vacuous = state.tasks.get(&unit.id).map(|known| known.already_green.as_slice()).unwrap_or_default();
     let commands: Vec<String> = unit
-        .proof()
+        .proving_checks()
         .enumerate()
         .map(|(place, check)| {
             let green = if vacuous.contains(&place) { " (was green before the work began)" } else { "" };
@@ -62,7 +68,7 @@ fn criteria(text: &mut String, state: &RunState, unit: &Task) {
             format!("- {}{folder}{green}", paste_form(&check.command, 500))
         })
         .collect();
-    push(
+    push_section(
         text,
         "SUCCESS CRITERIA: commands that omo runs, and that have to end with status 0",
         &commands,
@@ -70,13 +76,13 @@ fn criteria(text: &mut String, state: &RunState, unit: &Task) {
         "and more",
     );
     let judged: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 300))).collect();
-    push(text, "SUCCESS CRITERIA: judged, by what you show", &judged, PART_BYTES, "and more");
+    push_section(text, "SUCCESS CRITERIA: judged, by what you show", &judged, PART_BYTES, "and more");
 }
 
 /// What the workers of finished tasks left, nearest first.
-fn notes(state: &RunState, unit: &Task) -> Vec<String> {
+fn notes_of_finished_tasks(state: &RunState, unit: &Task) -> Vec<String> {
     let note = |id: &String| {
-        let note = state.units.get(id)?.end.as_ref()?.note.as_ref()?;
+        let note = state.tasks.get(id)?.last_end.as_ref()?.note.as_ref()?;
         Some(format!("- From {id}: {}", sanitize(note, 300)))
     };
     unit.deps.iter().filter_map(note).collect()
@@ -85,14 +91,14 @@ fn notes(state: &RunState, unit: &Task) -> Vec<String> {
 /// How the last attempt ended, and the end of what its red check printed.
 fn last_attempt(state: &RunState, unit: &Task) -> Vec<String> {
     const LINES: usize = 12;
-    let known = state.units.get(&unit.id);
+    let known = state.tasks.get(&unit.id);
     let is_done = matches!(
         state.standing(&unit.id),
         Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped)) | None
     );
     let Some(known) = known.filter(|_| !is_done) else { return Vec::new() };
-    let mut lines: Vec<String> = what_was_wrong(known).iter().map(|why| format!("- {}", sanitize(why, 300))).collect();
-    if known.end.is_some() {
+    let mut lines: Vec<String> = failure_reasons(known).iter().map(|why| format!("- {}", sanitize(why, 300))).collect();
+    if known.last_end.is_some() {
         lines.push("- Its changes may still be in the files: look before you begin.".to_owned());
     }
     let red = known.checks.iter().map(|(_, outcome)| outcome).find(|outcome| !outcome.is_green());
@@ -107,15 +113,15 @@ fn last_attempt(state: &RunState, unit: &Task) -> Vec<String> {
 }
 
 /// Why it is done again, and how its last attempt ended: often the same words.
-fn what_was_wrong(known: &TaskState) -> Vec<&str> {
-    let why = known.why.as_deref();
-    let end = known.end.as_ref().map(|end| end.evidence.as_str());
+fn failure_reasons(known: &TaskState) -> Vec<&str> {
+    let why = known.reason.as_deref();
+    let end = known.last_end.as_ref().map(|end| end.evidence.as_str());
     let end = end.filter(|end| !end.is_empty() && why.is_none_or(|why| !why.contains(end)));
     why.into_iter().chain(end).collect()
 }
 
 /// A part under its heading, in so many bytes: whole lines of it, and where some are left out, that it is so.
-pub(super) fn push(text: &mut String, heading: &str, lines: &[String], most: usize, rest: &str) {
+pub(super) fn push_section(text: &mut String, heading: &str, lines: &[String], most: usize, rest: &str) {
     if lines.is_empty() {
         return;
     }

@@ -8,54 +8,54 @@ use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};
 
 use super::SCREEN_BYTES;
 use super::table::table;
-use super::words::{fields, fitting, is_verification, iterations, listed, model_of, status};
-use crate::task_session::render::phase;
+use super::words::{bullet_list, field_lines, fit_rows, is_verification, model_of, rounds_text, status_word};
+use crate::task_session::render::phase_of_run;
 
 /// The longest reason, in characters, that leaves a line in the width of a terminal.
 const WHY_CHARS: usize = 60;
 
 /// How far a run is, in the words of seed 000; at most [`SCREEN_BYTES`] long.
-pub fn progress(state: &RunState) -> String {
+pub fn progress_screen(state: &RunState) -> String {
     let standings = state.standings();
-    fitting(SCREEN_BYTES, |rows| screen(state, &standings, rows))
+    fit_rows(SCREEN_BYTES, |rows| screen(state, &standings, rows))
 }
 
 /// The line that an iteration begins with.
-pub fn iteration_line(state: &RunState) -> String {
-    format!("## Iteration {}\n", iterations(state))
+pub fn round_line(state: &RunState) -> String {
+    format!("## Iteration {}\n", rounds_text(state))
 }
 
 /// What is said when the tasks are gone over once more: which of them are done again, as which attempt, and why.
 pub fn retry_lines(state: &RunState) -> String {
-    let again = reopened(state);
+    let again = reopened_tasks(state);
     let is_judged = again.iter().any(|(unit, _)| is_verification(unit));
     let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
     let tasks = again.iter().filter(|(unit, _)| !is_verification(unit)).map(|(unit, known)| {
-        let why = sanitize(known.why.as_deref().unwrap_or_default(), WHY_CHARS);
+        let why = sanitize(known.reason.as_deref().unwrap_or_default(), WHY_CHARS);
         format!("↻ Reset for retry: {} (attempt {}): {why}", unit.id, known.attempts + 1)
     });
     let tasks: Vec<String> = tasks.collect();
-    fitting(SCREEN_BYTES, |rows| {
-        let mut text = format!("## {what} - Retrying ({})\n\n", iterations(state));
-        text.push_str(&listed(&tasks, rows));
+    fit_rows(SCREEN_BYTES, |rows| {
+        let mut text = format!("## {what} - Retrying ({})\n\n", rounds_text(state));
+        text.push_str(&bullet_list(&tasks, rows));
         text
     })
 }
 
 /// What was opened again last: all of it at one moment.
-fn reopened(state: &RunState) -> Vec<(&Task, &TaskState)> {
-    let units = state.plan.units.iter().filter_map(|unit| Some((unit, state.units.get(&unit.id)?)));
+fn reopened_tasks(state: &RunState) -> Vec<(&Task, &TaskState)> {
+    let units = state.plan.tasks.iter().filter_map(|unit| Some((unit, state.tasks.get(&unit.id)?)));
     let waiting: Vec<_> =
-        units.filter(|(_, known)| known.status == TaskStatus::Pending && known.why.is_some()).collect();
-    let last = waiting.iter().filter_map(|(_, known)| known.at).max();
-    waiting.into_iter().filter(|(_, known)| known.at == last).collect()
+        units.filter(|(_, known)| known.status == TaskStatus::Pending && known.reason.is_some()).collect();
+    let last = waiting.iter().filter_map(|(_, known)| known.updated_at).max();
+    waiting.into_iter().filter(|(_, known)| known.updated_at == last).collect()
 }
 
 fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) -> String {
     let mut text = "## Progress Update\n\n".to_owned();
-    text.push_str(&fields(&[("Iteration", iterations(state)), ("Phase", phase(state).word().to_owned())]));
+    text.push_str(&field_lines(&[("Iteration", rounds_text(state)), ("Phase", phase_of_run(state).word().to_owned())]));
     text.push('\n');
-    let shown = most_telling(standings, rows);
+    let shown = most_relevant(standings, rows);
     let lines: Vec<[String; 3]> = shown
         .iter()
         .map(|(unit, standing)| {
@@ -71,7 +71,7 @@ fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) ->
         let judge = if state.plan.policy.skips_verification { "nobody" } else { "the verifier" };
         let _ = write!(text, "○ claimed: done, as its worker says; {judge} judges it\n\n");
     }
-    let _ = writeln!(text, "Active workers: {}", state.running().count());
+    let _ = writeln!(text, "Active workers: {}", state.running_attempts().count());
     text
 }
 
@@ -79,7 +79,7 @@ fn shown_status(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'sta
     match standing {
         // It depends on all others: that it waits for them says nothing.
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => "pending",
-        standing => status(state, unit, standing),
+        standing => status_word(state, unit, standing),
     }
 }
 
@@ -97,7 +97,7 @@ fn mark(word: &str) -> char {
 
 /// So many of the tasks, those that are worked on or have failed before those that wait, and what is done last; in
 /// the order of the plan.
-fn most_telling<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize) -> Vec<&'b (&'a Task, TaskStanding)> {
+fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize) -> Vec<&'b (&'a Task, TaskStanding)> {
     let rank = |standing: &TaskStanding| match standing {
         TaskStanding::Is(TaskStatus::Running | TaskStatus::Failed | TaskStatus::Unverified) => 0,
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => 1,

@@ -9,21 +9,23 @@ use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 
 use super::SCREEN_BYTES;
 use super::table::{cell, table};
-use super::words::{few, fields, fitting, goal, is_verification, iterations, model_of, session, status};
+use super::words::{
+    field_lines, fit_rows, goal_text, is_verification, list_some, model_of, rounds_text, status_word, task_list_name,
+};
 
 /// What a run begins with, in the words of seed 000; at most [`SCREEN_BYTES`] long.
 pub fn start_screen(state: &RunState) -> String {
-    let order = in_order(state);
-    fitting(SCREEN_BYTES, |rows| screen(state, &order, rows))
+    let order = tasks_in_order(state);
+    fit_rows(SCREEN_BYTES, |rows| screen(state, &order, rows))
 }
 
 fn screen(state: &RunState, order: &[(&Task, TaskStanding)], rows: usize) -> String {
     let count = order.iter().filter(|(unit, _)| !is_verification(unit)).count();
     let mut text = "## Starting Execution\n\n".to_owned();
-    text.push_str(&fields(&[
-        ("Goal", goal(state)),
-        ("Session", session(state)),
-        ("Iteration", iterations(state)),
+    text.push_str(&field_lines(&[
+        ("Goal", goal_text(state)),
+        ("Session", task_list_name(state)),
+        ("Iteration", rounds_text(state)),
         ("Tasks", count.to_string()),
     ]));
     text.push_str("\n### Task Queue\n\n");
@@ -50,43 +52,43 @@ fn row(state: &RunState, unit: &Task, standing: &TaskStanding) -> [String; 5] {
     // In the queue every task that was not begun is pending; the order below says what it waits for.
     let word = match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
-        standing => status(state, unit, standing),
+        standing => status_word(state, unit, standing),
     };
     [unit.id.clone(), cell(&unit.title, 40), word.to_owned(), complexity.to_owned(), model_of(state, unit).to_owned()]
 }
 
 fn order_line(state: &RunState, unit: &Task, standing: &TaskStanding) -> String {
-    let open: Vec<&str> = unit.deps.iter().map(String::as_str).filter(|id| !state.lets_go_on(id)).collect();
+    let open: Vec<&str> = unit.deps.iter().map(String::as_str).filter(|id| !state.unblocks_dependents(id)).collect();
     let (mark, why) = match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() && unit.deps.is_empty() => {
             ("READY", "no dependencies".to_owned())
         }
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() => {
-            ("READY", format!("after {}", few(unit.deps.iter().map(String::as_str))))
+            ("READY", format!("after {}", list_some(unit.deps.iter().map(String::as_str))))
         }
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => {
             ("BLOCKED", "depends on all".to_owned())
         }
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => {
-            ("BLOCKED", format!("depends on {}", few(open)))
+            ("BLOCKED", format!("depends on {}", list_some(open)))
         }
         TaskStanding::Is(TaskStatus::Running) => ("RUNNING", "being worked on".to_owned()),
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => ("FAILED", "to be done again".to_owned()),
         TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped) => {
-            ("DONE", status(state, unit, standing).to_owned())
+            ("DONE", status_word(state, unit, standing).to_owned())
         }
     };
     format!("[{mark}] {} - {why}", unit.id)
 }
 
 /// The tasks in an order in which they can be done: what is needed before what needs it, and else as in the plan.
-fn in_order(state: &RunState) -> Vec<(&Task, TaskStanding)> {
+fn tasks_in_order(state: &RunState) -> Vec<(&Task, TaskStanding)> {
     let mut standings: Vec<Option<(&Task, TaskStanding)>> = state.standings().into_iter().map(Some).collect();
     let places: BTreeMap<&str, usize> =
-        state.plan.units.iter().enumerate().map(|(place, unit)| (unit.id.as_str(), place)).collect();
+        state.plan.tasks.iter().enumerate().map(|(place, unit)| (unit.id.as_str(), place)).collect();
     let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut open: Vec<usize> = Vec::new();
-    for (place, unit) in state.plan.units.iter().enumerate() {
+    for (place, unit) in state.plan.tasks.iter().enumerate() {
         let needs: Vec<usize> = unit.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
         open.push(needs.len());
         for need in needs {

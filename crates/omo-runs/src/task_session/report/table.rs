@@ -19,7 +19,7 @@ pub(crate) fn table<const N: usize>(heads: [&str; N], rows: &[[String; N]]) -> S
 }
 
 /// The same with so many rows at most; the others are counted below it.
-pub(crate) fn cut_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
+pub(crate) fn truncated_table<const N: usize>(heads: [&str; N], rows: &[[String; N]], most: usize) -> String {
     let shown = rows.get(..most).unwrap_or(rows);
     let more = rows.len() - shown.len();
     let more = if more > 0 { format!("… and {more} more\n\n") } else { String::new() };
@@ -36,16 +36,16 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 
 /// Text of a task in a cell; what is behind so many characters is cut off.
 pub(crate) fn cell(text: &str, most: usize) -> String {
-    escaped(&sanitize(text, most))
+    escape_cell(&sanitize(text, most))
 }
 
 /// A command in a cell, as code; cut as well.
 pub(crate) fn code_cell(command: &str, most: usize) -> String {
-    escaped(&paste_form(command, most))
+    escape_cell(&paste_form(command, most))
 }
 
 /// A bar would end the cell, and a `\` before one would let it.
-fn escaped(text: &str) -> String {
+fn escape_cell(text: &str) -> String {
     text.replace("\\|", "\\ |").replace('|', "\\|")
 }
 

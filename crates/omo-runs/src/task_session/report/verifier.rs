@@ -3,14 +3,14 @@
 use omo_core::messages::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
-use omo_plan::run::report::{TaskRow, report};
+use omo_plan::run::report::{TaskRow, build_report};
 use omo_plan::run::state::RunState;
 
 use super::BRIEF_BYTES;
-use super::brief::{head, push};
-use super::end::{unfinished, unfinished_line, unsearched};
+use super::brief::{push_section, task_heading};
+use super::end::{unfinished_line, unfinished_lines, unsearched_tasks};
 use super::evidence::evidence_line;
-use super::words::{is_verification, tasks};
+use super::words::{is_verification, task_names};
 
 /// How long the parts may be, in bytes.
 const TASKS_BYTES: usize = 4_800;
@@ -19,21 +19,21 @@ const _: () = assert!(TASKS_BYTES + 2 * PART_BYTES < BRIEF_BYTES - 1_400);
 
 /// What the verifier reads; at most [`BRIEF_BYTES`] long.
 pub(super) fn brief(state: &RunState, unit: &Task) -> String {
-    let mut text = head(state, &sanitize(&unit.id, 64));
+    let mut text = task_heading(state, &sanitize(&unit.id, 64));
     let own: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 200))).collect();
-    push(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
-    let rows: Vec<TaskRow> = report("", state).units;
+    push_section(&mut text, "What you judge the whole by", &own, PART_BYTES / 2, "and more");
+    let rows: Vec<TaskRow> = build_report("", state).tasks;
     let lines: Vec<String> = rows.iter().flat_map(|row| task_lines(state, row)).collect();
     let rest = "`omo run show` and `omo agent evidence list` have all of them";
-    push(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
+    push_section(&mut text, "The tasks, and what shows that they are done", &lines, TASKS_BYTES, rest);
     let mut found: Vec<String> =
-        unfinished(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
-    let unsearched = unsearched(state);
+        unfinished_lines(state).into_iter().map(|line| format!("- {}", unfinished_line(line))).collect();
+    let unsearched = unsearched_tasks(state);
     if !unsearched.is_empty() {
-        found.insert(0, format!("- Not looked for in what was done for {}", tasks(&unsearched)));
+        found.insert(0, format!("- Not looked for in what was done for {}", task_names(&unsearched)));
     }
-    push(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
-    push(&mut text, "The verdict before", &verdict_before(state), PART_BYTES / 2, "and more");
+    push_section(&mut text, "Added lines that look unfinished", &found, PART_BYTES, "and more");
+    push_section(&mut text, "The verdict before", &previous_verdict(state), PART_BYTES / 2, "and more");
     text.push_str(
         "## WHAT COUNTS\n\n\
          - Judge every criterion by what you see, not by what is claimed, and change no file.\n\
@@ -46,12 +46,12 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
 
 /// A task: how it ended, what has to be judged, and what was put forward for that.
 fn task_lines(state: &RunState, row: &TaskRow) -> Vec<String> {
-    let Some(unit) = state.plan.unit(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
-    let known = state.units.get(&row.id);
+    let Some(unit) = state.plan.task(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
+    let known = state.tasks.get(&row.id);
     let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing)];
     for check in &row.checks {
         let verdict = check.verdict.unwrap_or("not run");
-        let before = if row.vacuous.contains(&check.command) { ", as it was before the work" } else { "" };
+        let before = if row.already_green.contains(&check.command) { ", as it was before the work" } else { "" };
         lines.push(format!("  - checked: {} {verdict}{before}", paste_form(&check.command, 120)));
     }
     lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", sanitize(text, 200))));
@@ -67,7 +67,7 @@ fn task_lines(state: &RunState, row: &TaskRow) -> Vec<String> {
     lines
 }
 
-fn verdict_before(state: &RunState) -> Vec<String> {
+fn previous_verdict(state: &RunState) -> Vec<String> {
     let Some(verdict) = state.verdicts.last().filter(|verdict| !verdict.passed) else { return Vec::new() };
     let reopened = verdict.reopen.iter().map(|(id, why)| format!("- {id}: {}", sanitize(why, 200)));
     let note = Some(&verdict.note).filter(|note| !note.is_empty()).map(|note| format!("- {}", sanitize(note, 200)));

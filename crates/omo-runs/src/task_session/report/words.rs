@@ -5,7 +5,7 @@ use std::fmt::Write;
 use omo_core::text::sanitize;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
-use omo_plan::task_session::model;
+use omo_plan::task_session::choose_model;
 
 /// The longest goal that is shown, in characters.
 const GOAL_CHARS: usize = 200;
@@ -20,74 +20,74 @@ pub(super) fn is_verification(unit: &Task) -> bool {
 }
 
 /// What the session is called: its folder's name.
-pub(super) fn session(state: &RunState) -> String {
+pub(super) fn task_list_name(state: &RunState) -> String {
     let name = state.plan.source.path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
     sanitize(name.unwrap_or_default(), 64)
 }
 
 /// What the session is for.
-pub(super) fn goal(state: &RunState) -> String {
+pub(super) fn goal_text(state: &RunState) -> String {
     let goal = if state.plan.goal.is_empty() { &state.plan.title } else { &state.plan.goal };
     sanitize(goal, GOAL_CHARS)
 }
 
 /// How often the tasks were gone over, of how often they may be: `2/5`.
-pub(super) fn iterations(state: &RunState) -> String {
-    format!("{}/{}", state.iteration, state.plan.policy.max_iterations)
+pub(super) fn rounds_text(state: &RunState) -> String {
+    format!("{}/{}", state.round, state.plan.policy.max_rounds)
 }
 
 /// Lines of `**Name:** value` that stay lines of their own when they are rendered.
-pub(super) fn fields(fields: &[(&str, String)]) -> String {
+pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
     let lines: Vec<String> = fields.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
     format!("{}\n", lines.join("  \n"))
 }
 
 /// `1 task`, `2 tasks`.
-pub(super) fn counted(count: usize, word: &str) -> String {
+pub(super) fn pluralize(count: usize, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 /// `1, 2 and 3 more`.
-pub(super) fn few<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn list_some<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.into_iter().collect();
     let more = if ids.len() > NAMED { format!(" and {} more", ids.len() - NAMED) } else { String::new() };
     format!("{}{more}", ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
 }
 
 /// `task 1`, `tasks 1, 2`.
-pub(super) fn tasks(ids: &[&str]) -> String {
-    format!("{} {}", if ids.len() == 1 { "task" } else { "tasks" }, few(ids.iter().copied()))
+pub(super) fn task_names(ids: &[&str]) -> String {
+    format!("{} {}", if ids.len() == 1 { "task" } else { "tasks" }, list_some(ids.iter().copied()))
 }
 
 /// Which model does a unit, or did.
 pub(super) fn model_of<'a>(state: &RunState, unit: &'a Task) -> &'a str {
-    let known = state.units.get(&unit.id);
+    let known = state.tasks.get(&unit.id);
     let begun = known.map_or(0, |known| known.attempts);
     let is_to_come = known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
-    model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
+    choose_model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
 }
 
 /// Where a task stands, in the words of the seed. A task of which only its worker says that it is done is `claimed`.
-pub(super) fn status(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
+pub(super) fn status_word(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => "resolved",
         TaskStanding::Is(TaskStatus::Claimed) => "claimed",
         TaskStanding::Is(TaskStatus::Running) => "running",
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => "failed",
         TaskStanding::Is(TaskStatus::Skipped) => "skipped",
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if waits(state, unit) => "blocked",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_waiting(state, unit) => "blocked",
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
         TaskStanding::Blocked { .. } => "blocked",
     }
 }
 
 /// Whether something that a task depends on is still to be done.
-pub(super) fn waits(state: &RunState, unit: &Task) -> bool {
-    unit.deps.iter().any(|id| !state.lets_go_on(id))
+pub(super) fn is_waiting(state: &RunState, unit: &Task) -> bool {
+    unit.deps.iter().any(|id| !state.unblocks_dependents(id))
 }
 
 /// Points of a list, so many of them; the others are counted.
-pub(super) fn listed(points: &[String], most: usize) -> String {
+pub(super) fn bullet_list(points: &[String], most: usize) -> String {
     let mut text = String::new();
     for point in points.iter().take(most) {
         let _ = writeln!(text, "- {point}");
@@ -100,7 +100,7 @@ pub(super) fn listed(points: &[String], most: usize) -> String {
 
 /// The longest of several forms of a text that fits into so many bytes: with as many rows in its tables as there is
 /// room for. Where even the one without any does not fit, its first lines.
-pub(super) fn fitting(bytes: usize, render: impl Fn(usize) -> String) -> String {
+pub(super) fn fit_rows(bytes: usize, render: impl Fn(usize) -> String) -> String {
     let mut rows = (1..=ROWS).rev();
     let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));
     fits.unwrap_or_else(|| first_lines(&render(0), bytes))

@@ -3,8 +3,8 @@
 //! Shapes and the order of fields are those of client 2.1.328; what no reader of ours needs, such
 //! as token usage, is left out.
 
-mod marks;
-mod talk;
+mod client_lines;
+mod conversation_lines;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::environment::timestamp;
 use crate::ids;
 use crate::json::Object;
 
-pub use talk::notification;
+pub use conversation_lines::notification;
 
 /// The transcript of one session. The file comes into being with its first line.
 #[derive(Debug, Clone)]

@@ -5,13 +5,13 @@ use omo_core::task_check::ExpectedExit;
 use super::*;
 
 fn commands(value: &str) -> Vec<VerifyCommand> {
-    super::commands(&MarkdownDocument::read(value), 0..value.len())
+    super::read_commands(&MarkdownDocument::read(value), 0..value.len())
 }
 
 /// The commands of a value as their text, what the output must have, and the sentence about it.
 fn shown(value: &str) -> Vec<(String, Option<String>, Option<String>)> {
     let found = commands(value).into_iter();
-    found.map(|command| (command.check.command, command.check.expect.stdout_has, command.outcome)).collect()
+    found.map(|command| (command.check.command, command.check.expect.stdout_has, command.expected_sentence)).collect()
 }
 
 #[test]

@@ -1,9 +1,0 @@
-//! Runs of task sessions from outside: how one goes from its first wave to its end, what each phase means
-//! on entry, what counts as shown, and what its files say meanwhile.
-
-mod files;
-mod iterations;
-mod life;
-mod phases;
-mod shown;
-mod unfinished;

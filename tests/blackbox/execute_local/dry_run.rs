@@ -1,0 +1,117 @@
+//! A dry run: it tells how a plan would be run, and neither writes nor runs anything.
+
+use anyhow::ensure;
+use omo_tests::plan_project::PLAN;
+use omo_tests::ultraplan_project::{Case, Steps, plan_text, play, session_spec, two_parallel_sessions};
+
+/// What a dry run says, which leaves everything as it was.
+fn look(steps: &Steps, line: &str, status: i32) -> anyhow::Result<String> {
+    let before = steps.file_tree()?;
+    let said = steps.ask(&format!("--dry-run {line}"))?.exits_with(status)?;
+    before.require_unchanged(&steps.file_tree()?, &[])?;
+    Ok(said.out)
+}
+
+/// The plan that the document of parallel sessions shows.
+fn documented() -> String {
+    let text = include_str!("../../../docs/parallel-sessions.md");
+    text.split("````").nth(1).and_then(|part| part.strip_prefix("markdown\n")).unwrap_or_default().to_owned()
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_plan_of_the_document_is_ready() {
+    let cases: &[Case] = &[("as it stands there", documented(), |s| {
+        s.lab().write("README.md", "words\n")?;
+        s.git(&["add", "."])?;
+        s.git(&["commit", "-q", "-m", "words"])?;
+        let told = look(s, PLAN, 0)?;
+        for part in [
+            "Type: plan\nSteps: 2\n",
+            "Strategy: 2 sessions (2 parallel, 0 sequential)\n",
+            "- `src/limit.py`: NOT FOUND (marked as new file)\n",
+            "- `README.md`: EXISTS\n",
+            "### Verdict\n\nREADY\n",
+        ] {
+            ensure!(told.contains(part), "no {part:?}: {told}");
+        }
+        let shown = s.omo_at_terminal(&["plan", "lint", PLAN])?.exits_with(0)?.out;
+        ensure!(shown.contains("0 warnings, 0 errors"), "{shown}");
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_dry_run_tells_and_does_nothing() {
+    let cases: &[Case] = &[
+        ("a plan that is ready", two_parallel_sessions(), |s| {
+            let told = look(s, PLAN, 0)?;
+            for part in [
+                "Mode: dry-run\nFile: docs/plan.md\nType: plan\nSteps: 2\n",
+                "Strategy: 2 sessions (2 parallel, 0 sequential)\n\n## Dry Run Report: plan.md\n",
+                "| 1    | The word 1  | `grep -q done words/1.txt` | revert ",
+                "- `words/1.txt`: NOT FOUND (marked as new file)\n",
+                "Sessions: 2 across 1 waves\n",
+                "`/omo:execute-local --session 2 docs/plan.md`",
+                "Billing: ANTHROPIC_API_KEY is NOT SET",
+            ] {
+                ensure!(told.contains(part), "no {part:?}: {told}");
+            }
+            ensure!(told.ends_with("### Verdict\n\nREADY\n"), "{told}");
+            let one = look(s, "--session 2 docs/plan.md", 0)?;
+            ensure!(one.contains("Strategy: single session\n") && !one.contains("words/1.txt"), "{one}");
+            Ok(())
+        }),
+        ("what keeps its sessions from being started", two_parallel_sessions(), |s| {
+            s.lab().write("words/1.txt", "mine\n")?;
+            let told = look(s, PLAN, 1)?;
+            ensure!(told.contains("### Pre-flight\n\n- working tree is not clean, and the plan touches words/1.txt"));
+            ensure!(told.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{told}");
+            // In one session that does not matter.
+            let told = look(s, "--fg docs/plan.md", 0)?;
+            ensure!(told.contains("- `words/1.txt`: EXISTS (marked as new file)\n"), "{told}");
+            Ok(())
+        }),
+        ("steps without checks", plan_text(&[(1, "revert", ""), (2, "revert", "true")]), |s| {
+            let told = look(s, PLAN, 1)?;
+            ensure!(told.contains("Warnings: Step 1: missing Verify\n"), "{told}");
+            ensure!(told.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{told}");
+            let two = look(s, "--step 2 docs/plan.md", 0)?;
+            ensure!(two.contains("**Steps:** 1\n"), "{two}");
+            Ok(())
+        }),
+        ("a session of a plan, whose entry condition is not run", session_spec("`touch ran && false`"), |s| {
+            let told = look(s, PLAN, 0)?;
+            ensure!(
+                told.contains("Type: session-spec\n") && told.contains("  - would run `touch ran && false`\n"),
+                "{told}"
+            );
+            Ok(())
+        }),
+        ("who pays", two_parallel_sessions(), |s| {
+            let mut command = s.command(&["run", "start", "--dry-run", PLAN]);
+            command.env("ANTHROPIC_API_KEY", "sk-x");
+            let told = omo_tests::plan_project::Said::of(&command.output()?).exits_with(0)?.out;
+            ensure!(
+                told.contains("Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account\n"),
+                "{told}"
+            );
+            Ok(())
+        }),
+        ("typed in a session", two_parallel_sessions(), |s| {
+            let mut session = s.session()?;
+            let said = s.type_in(&mut session, "--dry-run docs/plan.md")?.exits_with(0)?;
+            ensure!(
+                said.out.starts_with("DONE\n  Show the user this report as it is") && said.out.ends_with("READY\n")
+            );
+            ensure!(!s.runs().exists());
+            s.lab().write("words/1.txt", "mine\n")?;
+            let said = s.type_in(&mut session, "--dry-run docs/plan.md")?.exits_with(1)?;
+            ensure!(said.out.starts_with("Mode: dry-run\n"), "the client shows it as it is: {}", said.out);
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}

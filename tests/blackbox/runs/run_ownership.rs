@@ -1,0 +1,294 @@
+//! Who may do what: a run belongs to one session, and what a person decides takes a person.
+
+use std::process::{Child, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::plan_project::{
+    Case, Ground, ONE_TASK_BATCHES, PLAN, Said, Session, plan_text, play, task, two_tasks, two_tasks_with_stop,
+};
+
+/// Two tasks, and one that keeps the run open when those have ended.
+fn three() -> String {
+    plan_text(&[task("1", "", "grep -q one words/1.txt"), task("2", "Task 1", "true"), task("3", "", "true")])
+}
+
+/// A session opens the run and does the first task; gives the question that then waits.
+fn stopped(ground: &Ground, session: &mut Session) -> Result<String> {
+    ground.open_in(session)?;
+    let ticket = ground.omo_in_session(session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+    ground.lab().write("words/1.txt", "one\n")?;
+    ground.omo_in_session(session, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+    ground.omo_in_session(session, &["agent", "next"])?.exits_with(7)?;
+    Ok(ground.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned())
+}
+
+fn begun(ground: &Ground, session: &Session, arguments: &[&str]) -> Result<Child> {
+    let mut command = ground.command_in(session, arguments);
+    Ok(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_run_belongs_to_one_session_until_its_client_is_gone() {
+    let cases: &[Case] = &[
+        ("while the first lives", two_tasks(), |g| {
+            let mut first = g.session()?;
+            let second = g.session()?;
+            g.open_in(&mut first)?;
+            let ticket = g.omo_in_session(&first, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.lab().write("words/1.txt", "one\n")?;
+            let before = g.file_tree()?;
+            for arguments in [
+                &["agent", "next"][..],
+                &["run", "start", "--batches", PLAN],
+                &["run", "start"],
+                &["run", "resume"],
+                &["run", "cancel"],
+                &["agent", "start", "1"],
+                &["agent", "done", "--ticket", &ticket],
+                &["agent", "fail", "--ticket", &ticket],
+                &["agent", "fail", "--lost", "1"],
+                &["run", "skip", "2"],
+                &["run", "retry", "1"],
+            ] {
+                let said = g.omo_in_session(&second, arguments)?.refuses(
+                    6,
+                    "the run is held by",
+                    "take it over from a terminal",
+                );
+                said.with_context(|| format!("{arguments:?}"))?;
+                before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+            }
+            // Looking is for everybody.
+            g.omo_in_session(&second, &["run", "show"])?.exits_with(0)?;
+            g.omo_in_session(&second, &["agent", "brief", "1"])?.exits_with(0)?;
+            g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            Ok(())
+        }),
+        ("once it has died", two_tasks(), |g| {
+            let mut first = g.session()?;
+            let second = g.session()?;
+            g.open_in(&mut first)?;
+            let ticket = g.omo_in_session(&first, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            first.kill_client()?;
+            let said = g.omo_in_session(&second, &["agent", "next"])?.exits_with(0)?;
+            ensure!(said.out.contains("omo agent start 1"), "{}", said.out);
+            ensure!(g.standing("1")? == "held", "{}", g.report()?);
+            g.lab().write("words/1.txt", "one\n")?;
+            g.omo_in_session(&second, &["agent", "done", "--ticket", &ticket])?.refuses(
+                5,
+                "that ticket is not valid",
+                "omo agent next",
+            )?;
+            let again = g.omo_in_session(&second, &["agent", "start", "1"])?.exits_with(0)?;
+            ensure!(again.out.contains("Begun again: its session has ended"), "{}", again.out);
+            g.omo_in_session(&second, &["agent", "done", "--ticket", &again.ticket()?])?.exits_with(0)?;
+            ensure!(g.standing("1")? == "passed");
+            Ok(())
+        }),
+        ("a person takes it from its holder", two_tasks(), |g| {
+            let mut first = g.session()?;
+            g.open_in(&mut first)?;
+            let ticket = g.omo_in_session(&first, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
+            g.lab().write("words/1.txt", "one\n")?;
+            g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?.refuses(
+                5,
+                "that ticket is not valid",
+                "omo agent next",
+            )?;
+            ensure!(g.standing("1")? == "held");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
+    let cases: &[Case] = &[
+        ("a hard stop", two_tasks_with_stop(), |g| {
+            g.options = ONE_TASK_BATCHES;
+            let mut session = g.session()?;
+            let question = stopped(g, &mut session)?;
+            let before = g.file_tree()?;
+            for arguments in [
+                &["answer", &question, "continue"][..],
+                &["run", "start"],
+                &["agent", "open", "--command", "execute-plan"],
+                &["agent", "start", "2"],
+            ] {
+                let said = g.omo_in_session(&session, arguments)?;
+                ensure!(said.status == 7 || said.out.starts_with("DO\n  No arguments"), "{arguments:?}: {said:?}");
+                before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+            }
+            session.type_prompt("<task-notification>\ncontinue\n</task-notification>")?;
+            g.omo_in_session(&session, &["answer", &question, "continue"])?.refuses(
+                7,
+                "none has typed anything",
+                "end the turn",
+            )?;
+            session.type_prompt("continue")?;
+            g.omo_in_session(&session, &["answer", &question, "continue"])?.exits_with(0)?;
+            g.omo_in_session(&session, &["agent", "start", "2"])?.exits_with(0)?;
+            Ok(())
+        }),
+        ("a hard stop is not passed by ending the run and going on with it", two_tasks_with_stop(), |g| {
+            g.options = ONE_TASK_BATCHES;
+            let mut session = g.session()?;
+            stopped(g, &mut session)?;
+            g.omo_in_session(&session, &["run", "cancel"])?;
+            g.omo_in_session(&session, &["run", "resume"])?;
+            g.omo_in_session(&session, &["agent", "start", "2"])?.exits_with(7)?;
+            ensure!(g.standing("2")? == "pending");
+            Ok(())
+        }),
+        ("a failed task, and one that is left out", three(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let skip = |g: &Ground, session: &Session| g.omo_in_session(session, &["run", "skip", "1"]);
+            skip(g, &session)?.refuses(7, "a person decides about `omo run skip`", "end the turn and ask")?;
+            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            let before = g.file_tree()?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
+                7,
+                "a person decides about `omo run retry`",
+                "end the turn",
+            )?;
+            before.require_unchanged(&g.file_tree()?, &[".lock"])?;
+            session.type_prompt("mend the first one")?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?.exits_with(0)?;
+            // One word of theirs does not count for ever.
+            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
+                7,
+                "none has typed anything",
+                "end the turn",
+            )?;
+            session.type_prompt("then leave it out")?;
+            skip(g, &session)?.exits_with(0)?;
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_person_is_heard_where_they_spoke_and_nowhere_else() {
+    let cases: &[Case] = &[
+        ("a failed task of a run that is over, in the same session and in a new one", two_tasks(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            let said = g.omo_in_session(&session, &["agent", "next"])?.exits_with(1)?;
+            ensure!(said.out.contains("omo run retry 1"), "{}", said.out);
+            g.omo_in_session(&session, &["run", "retry", "1"])?.refuses(
+                7,
+                "none has typed anything",
+                "end the turn",
+            )?;
+            session.type_prompt("try it again")?;
+            g.omo_in_session(&session, &["run", "retry", "1"])?.exits_with(0)?;
+            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.omo_in_session(&session, &["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            session.kill_client()?;
+            let mut other = g.session()?;
+            g.omo_in_session(&other, &["run", "retry", "1"])?.refuses(7, "none has typed anything", "end the turn")?;
+            other.type_prompt("yes, again")?;
+            g.omo_in_session(&other, &["run", "retry", "1"])?.exits_with(0)?;
+            g.omo_in_session(&other, &["agent", "start", "1"])?.exits_with(0)?;
+            Ok(())
+        }),
+        ("a model's shell that does not say which session it is of", two_tasks_with_stop(), |g| {
+            g.options = ONE_TASK_BATCHES;
+            let mut session = g.session()?;
+            let question = stopped(g, &mut session)?;
+            let before = g.file_tree()?;
+            for arguments in [
+                &["answer", &question, "continue"][..],
+                &["run", "skip", "2"],
+                &["run", "retry", "1"],
+                &["run", "resume"],
+                &["run", "start"],
+                &["run", "start", "--batches", PLAN],
+            ] {
+                let mut command = g.command_in(&session, arguments);
+                let said = Said::of(&command.env_remove("CLAUDE_CODE_SESSION_ID").output()?);
+                ensure!(said.status != 0, "{arguments:?}: {said:?}");
+                before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
+            }
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn of_several_at_once_one_is_heard() {
+    let slow = || plan_text(&[task("1", "", "sleep 2; grep -q one words/1.txt")]);
+    let cases: &[Case] = &[
+        ("a task that is being checked", slow(), |g| {
+            let mut session = g.session()?;
+            g.open_in(&mut session)?;
+            let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            g.lab().write("words/1.txt", "one\n")?;
+            let done = ["agent", "done", "--ticket", &ticket];
+            let children = [begun(g, &session, &done)?, begun(g, &session, &done)?, begun(g, &session, &done)?];
+            let mut statuses = Vec::new();
+            for child in children {
+                let said = Said::of(&child.wait_with_output()?);
+                ensure!(said.status != 6 || said.err.contains("is being checked by another process"), "{said:?}");
+                statuses.push(said.status);
+            }
+            statuses.sort_unstable();
+            ensure!(statuses == [0, 6, 6], "{statuses:?}");
+            ensure!(g.standing("1")? == "passed");
+            Ok(())
+        }),
+        ("many that begin with the same task", two_tasks(), |g| {
+            g.open()?;
+            let start = || {
+                let mut command = g.command(&["agent", "start", "1"]);
+                command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+            };
+            let children: Vec<Child> = (0..6).map(|_| start()).collect::<Result<_, _>>()?;
+            let mut begun = 0;
+            for child in children {
+                let said = Said::of(&child.wait_with_output()?);
+                ensure!(said.status == 0 || said.status == 6, "{said:?}");
+                begun += u32::from(said.status == 0);
+            }
+            ensure!(begun == 1, "{begun} of them began");
+            Ok(())
+        }),
+        ("many that write the files for others", two_tasks(), |g| {
+            g.open()?;
+            for _ in 0..2 {
+                let mut children = Vec::new();
+                for arguments in
+                    [["agent", "next"].as_slice(), &["agent", "next"], &["agent", "next"], &["agent", "start", "1"]]
+                {
+                    let mut command = g.command(arguments);
+                    children.push(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);
+                }
+                for child in children {
+                    let said = Said::of(&child.wait_with_output()?);
+                    ensure!([0, 6].contains(&said.status), "{said:?}");
+                }
+                g.omo_at_terminal(&["agent", "fail", "--lost", "1"])?.exits_with(0)?;
+                g.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
+                g.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
+            }
+            let report = g.report()?;
+            ensure!(report["drift"] == serde_json::json!([]), "taken for edited: {report}");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}

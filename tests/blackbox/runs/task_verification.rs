@@ -1,0 +1,167 @@
+//! What a worker is judged by: the checks that omo runs, and the files as they are.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use omo_tests::plan_project::{CHECKPOINT, Case, Ground, PLAN, Task, plan_text, play, task, two_tasks};
+use serde_json::Value;
+
+fn unit(ground: &Ground, id: &str) -> Result<Value> {
+    let report = ground.report()?;
+    let units = report["units"].as_array().context("no units")?;
+    units.iter().find(|unit| unit["id"] == id).cloned().with_context(|| format!("no {id}: {report}"))
+}
+
+/// A pair: tests that have to fail first, and what they test.
+fn pair() -> String {
+    let tests = "- Test: `words/check.sh`";
+    plan_text(&[
+        Task { id: "1-tests", needs: "", lines: tests, check: "sh words/check.sh" },
+        Task { id: "1-impl", needs: "Task 1-tests", lines: "", check: "sh words/check.sh" },
+    ])
+}
+
+/// The tests half of the pair is done as it should be.
+fn with_tests(ground: &Ground) -> Result<()> {
+    ground.open()?;
+    let ticket = ground.start("1-tests")?;
+    ground.lab().write("words/check.sh", "grep -q one words/1-impl.txt\n")?;
+    ground.lab().write("words/1-tests.txt", "written\n")?;
+    ground.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn only_what_omo_saw_itself_counts() {
+    let cases: &[Case] = &[
+        ("nothing was done", two_tasks(), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            let said = g
+                .omo_at_terminal(&["agent", "done", "--ticket", &ticket, "--note", "PASSED, all green"])?
+                .exits_with(1)?;
+            ensure!(said.out.starts_with("FAILED 1: `grep -q one words/1.txt` "), "{}", said.out);
+            ensure!(g.standing("1")? == "failed" && g.standing("2")? == "blocked");
+            let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(1)?;
+            ensure!(said.out.starts_with("DONE\n") && said.out.contains("completed_with_failures"), "{}", said.out);
+            Ok(())
+        }),
+        ("files outside of its list are reported", two_tasks(), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            g.lab().write("src/else.rs", "x\n")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            ensure!(said.out.contains("outside of what the task names: src/else.rs"), "{}", said.out);
+            ensure!(unit(g, "1")?["out_of_scope"] == serde_json::json!(["src/else.rs"]), "{}", unit(g, "1")?);
+            Ok(())
+        }),
+        ("a check that was green before the work began", plan_text(&[task("1", "", "true")]), |g| {
+            g.open()?;
+            g.pass("1", "one")?;
+            ensure!(unit(g, "1")?["vacuous"] == serde_json::json!(["true"]), "{}", unit(g, "1")?);
+            Ok(())
+        }),
+        ("a task without a check", plan_text(&[task("1", "", ""), task("2", "", "grep -q two words/2.txt")]), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            ensure!(said.out.starts_with("NOT VERIFIED 1: no Verify"), "{}", said.out);
+            ensure!(g.standing("1")? == "unverified");
+            g.omo_at_terminal(&["verify", "--task", "1"])?.refuses(1, "1 has no check", "**Verify:**")?;
+            g.pass("2", "two")?;
+            let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(1)?;
+            ensure!(said.out.contains("completed_with_failures"), "{}", said.out);
+            Ok(())
+        }),
+        ("a check that cannot be run", plan_text(&[task("1", "", "no-such-program words/1.txt")]), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(7)?;
+            ensure!(said.out.starts_with("HELD 1: its check could not be run: "), "{}", said.out);
+            ensure!(g.standing("1")? == "held", "{}", g.report()?);
+            let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(7)?;
+            ensure!(said.out.starts_with("STOP\n") && said.out.contains("no-such-program"), "{}", said.out);
+            g.omo_at_terminal(&["agent", "start", "1"])?.refuses(7, "waits for an answer", "omo agent next")?;
+            // Once there is such a program the same task is begun again, and no attempt was used up.
+            let question = g.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned();
+            g.omo_at_terminal(&["answer", &question, "continue"])?.exits_with(0)?;
+            g.start("1")?;
+            ensure!(unit(g, "1")?["attempts"] == 1, "{}", unit(g, "1")?);
+            Ok(())
+        }),
+        ("omo within a check", plan_text(&[task("1", "", "$OMO unit start 1; $OMO run cancel; test $? = 5")]), |g| {
+            let text = plan_text(&[task("1", "", &format!("{0} run cancel; test $? = 5", g.program().display()))]);
+            g.lab().write(PLAN, &text)?;
+            g.open()?;
+            let ticket = g.start("1")?;
+            g.lab().write("words/1.txt", "one\n")?;
+            g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            let logs = g.runs().join(g.run()?).join("logs");
+            let log = fs::read_to_string(logs.join("1-1-1.log"))?;
+            ensure!(log.contains("a check cannot change the run that it judges"), "{log}");
+            Ok(())
+        }),
+        ("the plan is deleted while it runs", two_tasks(), |g| {
+            g.open()?;
+            let ticket = g.start("1")?;
+            fs::remove_file(g.lab().project().join(PLAN))?;
+            g.lab().write("words/1.txt", "one\n")?;
+            g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            g.pass("2", "two")?;
+            let said = g.omo_at_terminal(&["agent", "next"])?.exits_with(0)?;
+            ensure!(said.out.contains("Execution complete: complete"), "{}", said.out);
+            ensure!(!g.lab().project().join(CHECKPOINT).exists());
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_pair_is_held_to_its_tests() {
+    let cases: &[Case] = &[
+        ("the tests that it has to satisfy stay as they are", pair(), |g| {
+            with_tests(g)?;
+            let ticket = g.start("1-impl")?;
+            g.lab().write("words/check.sh", "true\n")?;
+            g.lab().write("words/1-impl.txt", "one\n")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            ensure!(
+                said.out.starts_with("FAILED 1-impl: changed what it must not change: words/check.sh"),
+                "{}",
+                said.out
+            );
+            ensure!(g.standing("1-impl")? == "failed");
+            Ok(())
+        }),
+        ("nor are they removed", pair(), |g| {
+            with_tests(g)?;
+            let ticket = g.start("1-impl")?;
+            fs::remove_file(g.lab().project().join("words/check.sh"))?;
+            g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            ensure!(g.standing("1-impl")? == "failed");
+            Ok(())
+        }),
+        ("untouched they prove it", pair(), |g| {
+            with_tests(g)?;
+            let ticket = g.start("1-impl")?;
+            g.lab().write("words/1-impl.txt", "one\n")?;
+            g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
+            ensure!(g.standing("1-impl")? == "passed");
+            Ok(())
+        }),
+        ("tests that are not there prove nothing by failing", pair(), |g| {
+            g.open()?;
+            let ticket = g.start("1-tests")?;
+            let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            ensure!(said.out.contains("the tests are not there"), "{}", said.out);
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}

@@ -1,0 +1,105 @@
+//! A session that is held: until it claims, and never beyond its bounds.
+
+use omo_testkit::{ModelScript, ModelTurn};
+
+use crate::client_lab::{CLAIM, LIMIT, client_lab};
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn the_keyword_holds_the_session_until_it_claims() {
+    let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
+    let stage = client_lab(script);
+    let run = stage.print("ulw fix the parser", &[]);
+
+    assert_eq!(stage.requests(), 3, "{run:?}");
+    for request in 0..3 {
+        assert_eq!(stage.count(request, "The user turned on ultrawork"), 1, "request {request}");
+    }
+    assert_eq!(stage.count(0, "block 1 of 8"), 0);
+    assert!(stage.count(1, "block 1 of 8") > 0);
+    assert_eq!(run.result(), Some(CLAIM));
+    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(stage.state("/verdict/kind"), "released");
+    assert_eq!(stage.state("/verdict/why"), "claimed, not verified");
+    assert_eq!(stage.state("/ulw/task"), "ulw fix the parser");
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_person_sees_what_goes_on_and_how_it_ended() {
+    let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
+    let stage = client_lab(script);
+    let terminal = stage.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    let screen = terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    for line in ["I have looked around.", "block 1 of 8", "/omo:stop-continuation", "Nothing proves the work"] {
+        assert!(screen.contains(line), "{line} is not on the screen:\n{screen}");
+    }
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
+    let script = ModelScript::new().say("There is no database here.\n\n<promise>BLOCKED: no database</promise>");
+    let stage = client_lab(script);
+    stage.play("ulw migrate the database");
+    assert_eq!(stage.stops(), ["8: end: blocked"]);
+    assert_eq!(stage.state("/verdict/why"), "no database");
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn eight_continuations_are_the_most_with_tools_in_between() {
+    let script = (0..8).fold(ModelScript::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
+    let stage = client_lab(script);
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.requests(), 17);
+    assert_eq!(stage.state("/ulw/stopBlocks"), 8);
+    assert_eq!(stage.state("/verdict/why"), "8 of 8 continuations used");
+    assert_eq!(stage.stops().last().unwrap(), "11: end: released");
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn eight_continuations_are_the_most_without_a_tool_in_between() {
+    let stage = client_lab(ModelScript::new().say_times(9, "Not yet."));
+    stage.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
+    let run = stage.print("ulw fix the parser", &[]);
+    assert_eq!(stage.requests(), 9);
+    assert_eq!(stage.stops().last().unwrap(), "11: end: released");
+    // The client itself never had to step in, which would have cost the answer.
+    assert_eq!(run.result(), Some("Not yet."));
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_model_that_only_talks_is_let_go_after_one_continuation() {
+    let stage = client_lab(ModelScript::new().say_times(2, "Not yet."));
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.requests(), 2);
+    assert_eq!(stage.stops(), ["15: block", "14: warn"]);
+    assert_eq!(stage.state("/ulw/enabled"), true, "the run stays on");
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn feedback_as_context_reaches_the_model_once() {
+    let stage = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
+    stage.lab.configure("[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n").unwrap();
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.count(1, "The turn ended without a claim"), 1);
+    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_promise_in_code_is_no_claim() {
+    let quoted = "I will close with `<promise>DONE</promise>`";
+    let stage = client_lab(ModelScript::new().say(quoted).bash("true").turn(ModelTurn::text(CLAIM)));
+    stage.play("ulw fix the parser");
+    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+}

@@ -1,0 +1,95 @@
+//! Plans in steps in the real client: what its user types, what the model then does, and that no user is billed without
+//! being asked.
+
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn, Terminal};
+use omo_tests::ultraplan_project::{REVERT, plan_text, two_parallel_sessions, word_check};
+use serde_json::json;
+
+use crate::block_text::{bash, between, field, last_block};
+use crate::client_lab::{LIMIT, Stage, client_lab};
+use crate::plans::{ACCEPT_EDITS, code, omo, type_prompt};
+
+const PLAN: &str = "docs/plan.md";
+
+/// A stage with a plan on it that is committed.
+fn planned(plan: &str) -> Stage {
+    let stage = client_lab(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
+    stage.lab.write(PLAN, plan).expect("write the plan");
+    for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
+        let done = stage.lab.command("git").args(line.split(' ')).status().expect("run git");
+        assert!(done.success(), "git {line}");
+    }
+    stage
+}
+
+/// A model that does exactly what omo says.
+fn carrier(request: &RecordedRequest) -> ModelTurn {
+    let (said, printed) = (request.all_text(), request.tool_results_text());
+    if request.last_tool_called() == Some("Write") {
+        let line = said.lines().filter_map(|line| line.trim().strip_prefix("run: omo agent done ")).next_back();
+        let line = line.and_then(|line| line.split(" --note ").next()).expect("a line that ends the step");
+        return bash(&format!("omo agent done {line}"));
+    }
+    if printed.contains("is yours. What it asks for:") {
+        let file = between(&printed, "touch only these files: `", "`").expect("a file");
+        let root = between(&said, "Primary working directory: ", "\n").expect("a folder");
+        return ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
+    }
+    if printed.contains("\nNext:\n") {
+        return bash("omo agent next --wait 540");
+    }
+    let Some(block) = last_block(&printed).or_else(|| last_block(&said)) else {
+        return ModelTurn::text("omo printed no block.");
+    };
+    match block.lines().next() {
+        Some("DO" | "WAIT") => bash(field(block, "run: ")),
+        _ => ModelTurn::text(block.split_once("\n\n").map_or("", |(_, second)| second)),
+    }
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
+    let stage = planned(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]));
+    let shown = type_prompt(&stage, "/omo:execute-local --fg docs/plan.md", &[]);
+    let shown = shown.result().expect("the client says why nothing ran");
+    assert!(shown.contains("would execute 2 commands as its checks"), "{shown}");
+    assert_eq!(stage.requests(), 0, "no model was asked");
+    let run = type_prompt(&stage, &format!("/omo:execute-local --fg docs/plan.md --approve {}", code(shown)), &[]);
+    let told = run.result().expect("a result");
+    assert!(told.contains("docs/plan.md: 2 of 2 steps done."), "{told}");
+    let (shown, _) = omo(&stage, &["run", "show"]);
+    assert!(shown.contains("complete, 2 of 2 steps done"), "{shown}");
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_session_that_nobody_is_at_is_refused_where_somebody_would_have_to_be_asked() {
+    let stage = planned(&two_parallel_sessions());
+    // The lab has a key, as its client needs one.
+    let run = type_prompt(&stage, "/omo:execute-local docs/plan.md", &[]);
+    let result = run.result().expect("the client says why nothing ran");
+    for part in ["ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing"] {
+        assert!(result.contains(part), "no {part:?}: {result}");
+    }
+    let looked = type_prompt(&stage, "/omo:execute-local --dry-run docs/plan.md", &[]);
+    assert!(looked.result().is_some_and(|text| text.contains("Billing: ANTHROPIC_API_KEY is SET")), "{looked:?}");
+    assert!(!stage.lab.project().join(".git/omo").exists());
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_person_at_a_terminal_is_asked_who_pays() {
+    let stage = planned(&two_parallel_sessions());
+    let terminal = Terminal::start(&stage.lab, &stage.client, &ACCEPT_EDITS).expect("start a terminal");
+    terminal.ready().unwrap();
+    terminal.say("/omo:execute-local docs/plan.md").unwrap();
+    let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say(&format!("/omo:execute-local docs/plan.md --approve {}", code(&screen))).unwrap();
+    let screen = terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
+    assert!(screen.contains("foreground: Use --fg instead"), "{screen}");
+    let (shown, _) = omo(&stage, &["run", "show"]);
+    assert!(shown.contains("waits for you") && shown.contains("ANTHROPIC_API_KEY is set"), "{shown}");
+}

@@ -1,0 +1,305 @@
+//! The plugin from a marketplace clone: where nothing is built yet, while it is built, and when
+//! it comes and goes under sessions that are open.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_testkit::{LabBuilder, ModelScript};
+use omo_tests::fake_cargo::{PretendedCargo, wait_for_build_outcome};
+use tempfile::TempDir;
+
+use crate::client_lab::{CLAIM, LIMIT, plugin};
+use crate::marketplace::{HIGHER, VERSION, add, hooks, install, lines, session_id};
+
+/// How long the real cargo may build on a busy machine.
+const BUILD_LIMIT: Duration = Duration::from_mins(9);
+/// What the folder around a home may be called.
+const ODD: &str = "it's a \"home\" with $PATH and ü";
+
+/// The cargo that builds this test.
+fn with_cargo(lab: LabBuilder) -> LabBuilder {
+    lab.path(Path::new(env!("CARGO")).parent().expect("a folder"))
+}
+
+/// A lab whose home has an odd path.
+fn odd(lab: LabBuilder) -> LabBuilder {
+    lab.folder(ODD)
+}
+
+/// What cargo has downloaded on this machine.
+fn cargo_home() -> String {
+    #[expect(clippy::disallowed_methods, reason = "what was downloaded for this test is enough for the one in it")]
+    let (own, home) = (std::env::var_os("CARGO_HOME"), std::env::var_os("HOME"));
+    let folder = own.map_or_else(|| PathBuf::from(home.expect("a home")).join(".cargo"), PathBuf::from);
+    folder.to_str().expect("a path in UTF-8").to_owned()
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
+    let ask = "omo --version | tr a-z A-Z";
+    let script =
+        ModelScript::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
+    let more = |lab| {
+        with_cargo(lab)
+            .env("CARGO_HOME", &cargo_home())
+            .env("CARGO_NET_OFFLINE", "true")
+            // As it is built for people, but for the minutes that the last per cent of speed costs.
+            .env("CARGO_PROFILE_RELEASE_LTO", "off")
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+    };
+    let it = install(script, more);
+    let terminal = it.terminal();
+    let screen = terminal.wait_for("is being built, once, in the background", LIMIT).unwrap();
+    assert!(screen.contains("[omo] omo "), "{screen}");
+    // A user who goes on at once is not delayed, and is told that nothing is held.
+    terminal.say("ulw say hello").unwrap();
+    terminal.wait_for("this prompt is not held", LIMIT).unwrap();
+    terminal.wait_for("Hello.", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    assert_eq!(it.lab.state(), None);
+    assert_eq!(it.count_in_request(1, "is still being built"), 1);
+
+    assert_eq!(wait_for_build_outcome(&it.log(), BUILD_LIMIT).unwrap(), format!("built {VERSION}"));
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(it.count_in_request(3, &format!("OMO {VERSION}")), 1);
+    assert_eq!(it.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_build_neither_keeps_a_session_nor_ends_with_it() {
+    let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
+    cargo.block_builds().unwrap();
+    let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let it = install(script, |lab| odd(lab).path(cargo.folder()));
+    let first = it.session("ulw hello", &[]);
+    not_held(&lines(&first), "is being built");
+    cargo.wait_for_builds(1).unwrap();
+    cargo.release().unwrap();
+    assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
+    let second = it.session("ulw fix the parser", &["--resume", &session_id(&first)]);
+    let told = lines(&second);
+    assert!(matches!(&told[..], [ready, _] if ready.contains("is ready")), "that it is over, and the end: {told:?}");
+    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(cargo.builds(), 1);
+}
+
+/// Both the start of a session and its prompt were told the same: that nothing is held, and why.
+fn not_held(told: &[String], why: &str) {
+    let [start, prompt] = told else { panic!("{told:?}") };
+    assert!(start.contains(why) && !start.contains("this prompt"), "{start}");
+    assert!(prompt.contains(why) && prompt.starts_with("[omo] this prompt is not held: "), "{prompt}");
+}
+
+/// The ordinary tools, in one folder; a system may have its own cargo among them.
+fn tools_without_cargo() -> TempDir {
+    let tools = tempfile::tempdir().unwrap();
+    for entry in ["/usr/bin", "/bin"].into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten() {
+        if entry.file_name() != "cargo" {
+            // In many systems the second folder is the first one.
+            symlink(entry.path(), tools.path().join(entry.file_name())).ok();
+        }
+    }
+    tools
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn without_cargo_it_says_so_once_and_harms_nothing() {
+    let tools = tools_without_cargo();
+    let more = |lab| odd(lab).env("PATH", tools.path().to_str().unwrap());
+    let it = install(ModelScript::new().say_times(3, "An answer."), more);
+    let first = it.session("ulw fix the parser", &[]);
+    let told = lines(&first);
+    not_held(&told, "no cargo on PATH");
+    assert!(hooks(&first).iter().all(|hook| hook["outcome"] == "success" && hook["stderr"] == ""), "{first:?}");
+    let resumed = it.session("ulw fix it", &["--resume", &session_id(&first)]);
+    assert_eq!(lines(&resumed), told[1..], "the start is told once");
+    assert_eq!(lines(&it.session("ulw fix it", &[])), told);
+    assert_eq!(it.lab.state(), None);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
+    let nothing = tempfile::tempdir().unwrap();
+    let more = |lab| {
+        // Nothing was ever downloaded there, and nothing can be.
+        odd(with_cargo(lab)).env("CARGO_NET_OFFLINE", "true").env("CARGO_HOME", nothing.path().to_str().unwrap())
+    };
+    let it = install(ModelScript::new().say_times(3, "An answer."), more);
+    assert!(lines(&it.session("ulw fix it", &[]))[0].contains("is being built"));
+    assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), "failed: cargo build ended with 101");
+    let log = fs::read_to_string(it.log()).unwrap();
+    for _ in 0..2 {
+        let told = lines(&it.session("ulw fix it", &[]));
+        not_held(&told, "failed: cargo build ended with 101");
+    }
+    assert_eq!(fs::read_to_string(it.log()).unwrap(), log, "it was built again");
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_data_folder_that_cannot_be_written_is_named() {
+    let it = install(ModelScript::new().say("An answer."), |lab| odd(with_cargo(lab)));
+    fs::remove_dir_all(it.data()).ok();
+    fs::create_dir_all(it.data().parent().unwrap()).unwrap();
+    fs::write(it.data(), "as it was").unwrap();
+    let told = lines(&it.session("ulw fix it", &[]));
+    not_held(&told, "omo-omo cannot be written. Make it writable, then ");
+    assert_eq!(fs::read_to_string(it.data()).unwrap(), "as it was");
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn launchers_that_may_not_be_run_hold_nothing() {
+    let it = install(ModelScript::new().say("An answer."), odd);
+    it.lay_binaries(VERSION);
+    for entry in fs::read_dir(it.cache().join("bin")).unwrap() {
+        fs::set_permissions(entry.unwrap().path(), PermissionsExt::from_mode(0o644)).unwrap();
+    }
+    let run = it.session("ulw fix it", &[]);
+    let failed: Vec<_> = hooks(&run).iter().map(|hook| hook["outcome"].clone()).collect();
+    assert!(failed.len() >= 3 && failed.iter().all(|outcome| outcome == "error"), "{run:?}");
+    assert!(run.stdout.contains("EACCES"), "{run:?}");
+    assert_eq!((it.take_binary_runs(), it.lab.state()), (Vec::new(), None));
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn an_update_leaves_open_sessions_with_their_version() {
+    let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say(CLAIM).say("A new answer.");
+    let it = install(script, odd);
+    it.lay_binaries(VERSION);
+    let terminal = it.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.ready().unwrap();
+
+    it.marketplace.raise_version();
+    it.run_plugin_command(&["marketplace", "update", "omo"]);
+    it.run_plugin_command(&["update", "omo@omo"]);
+    it.lay_binaries(HIGHER);
+    it.take_binary_runs();
+    terminal.say("go on").unwrap();
+    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    let ran = it.take_binary_runs();
+    assert!(ran.contains(&format!("{VERSION} omo-stop")) && !ran.iter().any(|it| it.contains(HIGHER)), "{ran:?}");
+    assert_eq!(it.stops(), ["15: block", "14: warn", "9: end: released"]);
+
+    let _ = it.session("hello", &[]);
+    let ran = it.take_binary_runs();
+    assert!(!ran.is_empty() && ran.iter().all(|it| it.starts_with(HIGHER)), "{ran:?}");
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn once_it_is_disabled_or_uninstalled_nothing_runs() {
+    let it = install(ModelScript::new().say_times(4, "An answer."), odd);
+    it.lay_binaries(VERSION);
+    it.run_plugin_command(&["disable", "omo@omo"]);
+    assert_eq!(hooks(&it.session("ulw fix it", &[])).len(), 0);
+    it.run_plugin_command(&["enable", "omo@omo"]);
+    let _ = it.session("hello", &[]);
+    assert!(!it.take_binary_runs().is_empty());
+    it.run_plugin_command(&["uninstall", "omo@omo"]);
+    assert_eq!(hooks(&it.session("ulw fix it", &[])).len(), 0);
+    assert_eq!((it.take_binary_runs(), it.lab.state()), (Vec::new(), None));
+    // Its data went with it. The client clears the copy itself, later, and keeps the clone until it is told not to.
+    assert!(!it.data().exists() && it.cache().join(".orphaned_at").exists());
+    it.run_plugin_command(&["marketplace", "remove", "omo"]);
+    let plugins = it.lab.home().join(".claude/plugins");
+    assert!(!plugins.join("marketplaces/omo").exists());
+    for file in [plugins.join("installed_plugins.json"), it.lab.home().join(".claude/settings.json")] {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("omo@omo") && !text.contains(".git"), "{}: {text}", file.display());
+    }
+}
+
+/// The first session has launchers; each later one starts the binaries itself, whatever the client does with
+/// its copy of the plugin, until that is laid anew.
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn from_the_second_session_on_the_client_starts_the_binaries_itself() {
+    let it = install(ModelScript::new().say_times(12, "An answer."), odd);
+    it.lay_binaries(VERSION);
+    let laid = || fs::read(it.data().join("bin").join(VERSION).join("omo-hook")).unwrap();
+    let before = laid();
+    let check = |what: &str, how: &str| {
+        it.take_binary_runs();
+        let _ = it.session("hello", &[]);
+        let mut ran = it.take_binary_runs();
+        ran.sort();
+        let events = ["omo-session-end", "omo-session-start", "omo-stop", "omo-user-prompt-submit"];
+        assert_eq!(ran, events.map(|event| format!("{VERSION} {event}{how}")), "{what}");
+        assert_eq!(laid(), before, "{what}");
+    };
+    check("the first session", "");
+    check("the second session", " directly");
+    it.run_plugin_command(&["list"]);
+    it.run_plugin_command(&["update", "omo@omo"]);
+    check("an update to the same version", " directly");
+    it.run_plugin_command(&["marketplace", "update", "omo"]);
+    check("an update of the marketplace", " directly");
+    it.run_plugin_command(&["disable", "omo@omo"]);
+    it.run_plugin_command(&["enable", "omo@omo"]);
+    check("off and on", " directly");
+    it.run_plugin_command(&["uninstall", "omo@omo"]);
+    it.run_plugin_command(&["install", "omo@omo"]);
+    it.lay_binaries(VERSION);
+    check("an uninstall and an install", "");
+    check("the second session after that", " directly");
+
+    it.run_plugin_command(&["uninstall", "omo@omo"]);
+    it.run_plugin_command(&["install", "omo@omo"]);
+    it.lay_binaries(VERSION);
+    let terminal = it.terminal();
+    let prompt = |wanted: &str| {
+        it.take_binary_runs();
+        terminal.say("hello").unwrap();
+        let mut ran = Vec::new();
+        let stopped = || {
+            ran.extend(it.take_binary_runs());
+            ran.contains(&format!("{VERSION} {wanted}")).then_some(())
+        };
+        omo_testkit::wait_until(wanted, LIMIT, stopped).unwrap();
+        terminal.ready().unwrap();
+    };
+    prompt("omo-stop");
+    terminal.say("/reload-plugins").unwrap();
+    terminal.wait_for("Reloaded", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    prompt("omo-stop directly");
+}
+
+/// In an open session no start comes before the first prompt: the prompt itself has it built, and says so.
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
+    let cargo = PretendedCargo::new(&plugin().join("bin")).unwrap();
+    cargo.block_builds().unwrap();
+    let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
+    let it = add(script, |lab| odd(lab).path(cargo.folder()));
+    let terminal = it.terminal();
+    terminal.say("/plugin install omo@omo").unwrap();
+    terminal.wait_for("Install for you (user scope)", LIMIT).unwrap();
+    terminal.key("Enter").unwrap();
+    terminal.ready().unwrap();
+    terminal.say("ulw hello").unwrap();
+    terminal.wait_for("this prompt is not held: omo", LIMIT).unwrap();
+    terminal.wait_for("Hello.", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    cargo.wait_for_builds(1).unwrap();
+    cargo.release().unwrap();
+    assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("is ready", LIMIT).unwrap();
+    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+}

@@ -1,0 +1,148 @@
+//! A scripted model that executes a plan as the texts of omo say it should: it does exactly what the last
+//! block asks for, and its executors do what they are told and write the files of their tasks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use omo_testkit::model::RecordedRequest;
+use omo_testkit::{ModelScript, ModelTurn};
+use serde_json::{Value, json};
+
+use crate::block_text::{bash, between, field, last_block};
+
+/// More turns than any agent takes.
+const MOST_TURNS: usize = 8;
+
+/// What goes wrong while a plan is executed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trouble {
+    /// The task that is done wrong.
+    pub wrong: Option<&'static str>,
+    /// The task whose first executor never comes to write anything.
+    pub hangs: Option<&'static str>,
+    /// At the first stop the model answers for the person.
+    pub oversteps: bool,
+    /// The model ends its turn where it should dispatch the second segment.
+    pub lazy: bool,
+}
+
+/// How often each trouble was made: each comes once.
+#[derive(Debug, Default)]
+struct Made {
+    hung: AtomicBool,
+    overstepped: AtomicBool,
+    dispatched: AtomicUsize,
+}
+
+/// The script of a session that executes a plan.
+pub(super) fn obedient_script(trouble: Trouble) -> ModelScript {
+    let made = Arc::new(Made::default());
+    let worker = {
+        let (trouble, made) = (trouble.clone(), Arc::clone(&made));
+        ModelTurn::computed(move |request| executor(request, &trouble, &made))
+    };
+    let main = ModelTurn::computed(move |request| dispatcher(request, &trouble, &made));
+    ModelScript::new().whenever("", main).agent("omo agent start ", vec![worker; MOST_TURNS])
+}
+
+/// What the session's own model does.
+fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
+    let said = request.all_text();
+    let asked = request.last_user_text();
+    if let Some(next) = between(&asked, "next: `", "`") {
+        return bash(next);
+    }
+    if asked.contains("<task-notification>") && request.last_tool_called().is_none() {
+        return ModelTurn::text("The segment is over, as omo said.");
+    }
+    let results = request.tool_results_text();
+    let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
+        return ModelTurn::text("omo printed no block.");
+    };
+    let called = request.last_tool_called();
+    match (called, block.lines().next().unwrap_or_default()) {
+        (Some("Workflow" | "Agent"), _) => run_line(request, block),
+        (Some("Bash"), _) if last_block(&results).is_none() => {
+            ModelTurn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
+        }
+        (None, "STOP") if asked.contains("continue") => {
+            bash(&format!("omo answer{}", between(block, "`omo answer", "`").expect("a line")))
+        }
+        (_, "SPAWN workflow" | "SPAWN agent")
+            if trouble.lazy && made.dispatched.fetch_add(1, Ordering::SeqCst) == 1 =>
+        {
+            ModelTurn::text("I will do that later.")
+        }
+        (_, "SPAWN workflow") => {
+            let args: Value = serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
+            ModelTurn::call("Workflow", json!({ "name": quoted(field(block, "name: ")), "args": args }))
+        }
+        (_, "SPAWN agent") => ModelTurn::call(
+            "Agent",
+            json!({
+                "subagent_type": "omo:executor",
+                "model": "sonnet",
+                "run_in_background": false,
+                "description": quoted(field(block, "description: ")),
+                "prompt": quoted(field(block, "prompt: ")),
+            }),
+        ),
+        (_, "STOP") if trouble.oversteps && !made.overstepped.swap(true, Ordering::SeqCst) => {
+            bash("omo answer q1 continue")
+        }
+        (_, "DO" | "WAIT") => run_line(request, block),
+        _ => ModelTurn::text(for_the_person(block)),
+    }
+}
+
+/// What an executor does: the command of its prompt, the file of its task, the line below the brief, a report.
+fn executor(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
+    let prompt = request.first_text();
+    let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+    let start = format!("omo agent start {}", start.trim_end_matches('"'));
+    let id = start.split(' ').nth(3).expect("a task").to_owned();
+    let printed = request.tool_results_text();
+    match request.answers() {
+        0 => bash(&start),
+        1 if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) => ModelTurn::hang(),
+        1 if !printed.contains("omo agent done") => ModelTurn::text(format!("It refused: {printed}")),
+        1 => {
+            let file = between(&request.all_text(), "- Create: `", "`").expect("a file to create").to_owned();
+            let word = between(&request.all_text(), "the file holds the word ", ".").expect("a word").to_owned();
+            let word = if trouble.wrong == Some(&*id) { "nothing".to_owned() } else { word };
+            let root = between(&request.all_text(), "Primary working directory: ", "\n").map(str::to_owned);
+            let file = root.map_or_else(|| file.clone(), |root| format!("{root}/{file}"));
+            ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }))
+        }
+        2 => {
+            let all = request.all_text();
+            let line = all.lines().find_map(|line| line.trim().strip_prefix("run: omo agent done ")).expect("a line");
+            let line = line.split("      (").next().unwrap_or(line);
+            let note = between(line, "--note \"", "\"").expect("a note").to_owned();
+            bash(&format!("omo agent done {}", line.replace(&note, "the words are in words/")))
+        }
+        3 if request.tool_names().contains(&"StructuredOutput") => {
+            let status = if printed.contains("PASSED") { "done" } else { "failed" };
+            let evidence = printed.lines().find(|line| !line.starts_with("Exit code")).unwrap_or_default();
+            let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
+            ModelTurn::call("StructuredOutput", input)
+        }
+        _ => ModelTurn::text(format!("Reported: {printed}")),
+    }
+}
+
+/// The part of a block that is meant for the person.
+fn for_the_person(block: &str) -> &str {
+    block.split_once("\n\n").map_or("", |(_, second)| second)
+}
+
+/// Runs the command that a block ends with.
+fn run_line(request: &RecordedRequest, block: &str) -> ModelTurn {
+    let line = field(block, "run: ");
+    // As the command's text says.
+    if request.tool_names().contains(&"Workflow") { bash(line) } else { bash(&line.replace(" --workflow", "")) }
+}
+
+fn quoted(text: &str) -> &str {
+    text.trim().trim_start_matches('"').trim_end_matches('"')
+}

@@ -1,0 +1,76 @@
+//! Who may go on with a run: the session that holds it, behind its person's word.
+
+use omo_testkit::Terminal;
+use omo_testkit::model::{RecordedRequest, RequestKind};
+
+use super::obedient_model::{Trouble, obedient_script};
+use super::{ACCEPT_EDITS, SEVEN, approved, blocks, code, planned, tasks, type_prompt, words, written};
+use crate::client_lab::LIMIT;
+
+const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 1";
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_second_session_is_told_who_holds_the_run_and_only_a_person_lets_a_stop_pass() {
+    let trouble = Trouble { oversteps: true, ..Trouble::default() };
+    let stage = planned(&words(), obedient_script(trouble));
+    let first = Terminal::start(&stage.lab, &stage.client, &ACCEPT_EDITS).expect("start a terminal");
+    first.ready().unwrap();
+    first.say(COMMAND).unwrap();
+    let screen = first.wait_for("Only the user can do that", LIMIT).unwrap();
+    first.ready().unwrap();
+    first.say(&format!("{COMMAND} --approve {}", code(&screen))).unwrap();
+    // The model answers for its person, and shows what came of it.
+    let screen = first.wait_for("To go on, type: /omo:execute-plan", LIMIT).unwrap();
+    for part in ["question q1 waits for a person", "Exit code 7", "Paused at hard-stop", "Next: tasks 2, 3."] {
+        assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
+    }
+    first.ready().unwrap();
+
+    let before = written(&stage);
+    for prompt in [COMMAND, "/omo:execute-plan"] {
+        let second = type_prompt(&stage, prompt, &[]);
+        let said = second.result().unwrap();
+        assert!(said.contains("the run is held by session ") && said.contains("`omo run resume`"), "{prompt}: {said}");
+    }
+    assert_eq!(written(&stage), before);
+    assert_eq!(tasks(&stage), ["1 passed 1", "2 pending 0", "3 pending 0"]);
+
+    first.say("/omo:execute-plan").unwrap();
+    first.wait_for("Execution complete: complete", LIMIT).unwrap();
+    assert_eq!(tasks(&stage), ["1 passed 1", "2 passed 1", "3 passed 1"]);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
+    let trouble = Trouble { lazy: true, ..Trouble::default() };
+    let stage = planned(SEVEN, obedient_script(trouble));
+    let run = approved(&stage, " --batch-size 2", &[]);
+    let id = run.session_id().unwrap();
+    // A user who turns it on while the run waits for them is not held.
+    let _ = type_prompt(&stage, "ulw what does it wait for", &["--resume", id]);
+    assert_eq!(stage.stops(), ["7: allow"]);
+
+    let _ = type_prompt(&stage, "/omo:execute-plan", &["--resume", id]);
+    let is_continued = |request: &&RecordedRequest| request.last_user_text().contains("Stop hook feedback:");
+    let requests = stage.model.requests_of(RequestKind::Main);
+    let continued: Vec<_> = requests.iter().filter(is_continued).collect();
+    assert_eq!(continued.len(), 1);
+    assert!(continued[0].count_of("stands at 2 of 7 tasks; next: `omo agent next`.") > 0);
+    assert_eq!(
+        blocks(&stage)[2..],
+        [
+            "SPAWN workflow: 2 of 7 tasks done; now: 3, 4.",
+            "SPAWN agent: 2 of 7 tasks done; next is task 3, \"The word that others need\".",
+            "SPAWN agent: 3 of 7 tasks done; next is task 4, \"The word that is got wrong\".",
+            "STOP: Batch 2 of 4 of docs/plan.md is over: 4 of 7 tasks done.",
+        ]
+    );
+    assert_eq!(stage.stops()[1..], ["15: block", "7: allow"]);
+
+    // The person's own word, without the command and what it allows: this client asks for nothing.
+    let _ = stage.print("continue", &["--resume", id]);
+    assert_eq!(blocks(&stage).last().unwrap(), "STOP: Batch 3 of 4 of docs/plan.md is over: 6 of 7 tasks done.");
+    assert_eq!(stage.model.unscripted(), 0);
+}

@@ -1,0 +1,81 @@
+//! Sessions beside each other and after each other: a run belongs to one of them.
+
+use omo_testkit::{ModelScript, ModelTurn};
+
+use crate::client_lab::{CLAIM, LIMIT, client_lab};
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn two_sessions_in_one_folder_leave_each_other_alone() {
+    // The first is left on by a model that only talks; the second never asked for anything; the
+    // third has a run of its own.
+    let script = ModelScript::new().say_times(2, "First.").say("Second.").say("Third.").bash("true").say(CLAIM);
+    let stage = client_lab(script);
+    let first = stage.print("ulw one", &[]);
+    let second = stage.print("two, please", &[]);
+    assert_eq!(second.num_turns(), Some(1));
+    assert_eq!(stage.requests(), 3);
+    let third = stage.print("ulw three", &[]);
+    assert_eq!(stage.requests(), 6);
+
+    let sessions = stage.sessions();
+    let of = |id: Option<&str>| sessions.iter().find(|(known, _)| Some(known.as_str()) == id).map(|(_, entry)| entry);
+    let (first, third) = (of(first.session_id()).unwrap(), of(third.session_id()).unwrap());
+    assert_eq!(of(second.session_id()), None, "a session without a run has no entry");
+    assert_eq!((&first["ulw"]["enabled"], &first["ulw"]["stopBlocks"]), (&true.into(), &1.into()));
+    assert_eq!((&third["verdict"]["kind"], &third["ulw"]["stopBlocks"]), (&"released".into(), &1.into()));
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_resumed_session_goes_on_with_its_run() {
+    let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say("Nearly.").bash("true").say(CLAIM);
+    let stage = client_lab(script);
+    let first = stage.print("ulw fix the parser", &[]);
+    let id = first.session_id().unwrap().to_owned();
+    let second = stage.print("go on", &["--resume", &id]);
+    assert_eq!(second.session_id(), Some(id.as_str()));
+    assert_eq!(stage.count(2, "The ultrawork run that the user turned on"), 1);
+    assert_eq!(stage.stops(), ["15: block", "14: warn", "15: block", "9: end: released"]);
+    assert_eq!(stage.state("/ulw/stopBlocks"), 2);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_cleared_session_starts_without_a_run() {
+    let script = ModelScript::new().say_times(2, "Not yet.").say("A fresh answer.");
+    let stage = client_lab(script);
+    let terminal = stage.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say("/clear").unwrap();
+    stage.wait_for_state("the run is over", |state| state.to_string().contains("the session was cleared"));
+    terminal.ready().unwrap();
+    terminal.say("hello again").unwrap();
+    terminal.wait_for("A fresh answer.", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    assert_eq!(stage.requests(), 3);
+    assert_eq!(stage.count(2, "The user turned on ultrawork") + stage.count(2, "ultrawork run that"), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_compaction_brings_the_contract_again() {
+    let script = ModelScript::new()
+        .say_times(2, "Not yet.")
+        .compact(ModelTurn::text("<analysis>a</analysis>\n<summary>\nThey fix a parser.\n</summary>"))
+        .say(CLAIM);
+    let stage = client_lab(script);
+    let terminal = stage.terminal();
+    terminal.say("ulw fix the parser").unwrap();
+    terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say("/compact").unwrap();
+    terminal.wait_for("Compacted", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say("go on").unwrap();
+    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    assert_eq!(stage.count(2, "The user turned on ultrawork"), 1);
+    assert_eq!(stage.count(2, "How a run goes"), 1);
+}

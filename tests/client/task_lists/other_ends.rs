@@ -1,0 +1,84 @@
+//! How a session ends otherwise: without a verifier, given up by its user, or gone over often enough.
+
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use omo_testkit::model::{RecordedRequest, RequestKind};
+
+use super::scripted_agents::{Trouble, task, task_list_script};
+use super::{MAY_SHOW, SESSION, Task, WORD, agents, approved, command, file, planned, said, story};
+use crate::client_lab::LIMIT;
+use crate::plans::type_prompt;
+
+/// Two tasks, one behind the other.
+const TWO: [Task; 2] = [("1", "", WORD), ("2", "1", WORD)];
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn nobody_verifies_where_the_person_does_not_want_it_and_the_report_says_so() {
+    let stage = planned(&TWO, task_list_script(Trouble::default()));
+    let run = approved(&stage, " --skip-verify");
+    assert!(run.result().unwrap().contains("## Execution Complete (verification skipped)"), "{run:?}");
+    assert_eq!(agents(&stage), [("1", "sonnet"), ("2", "sonnet")]);
+    assert_eq!(
+        story(&stage).join(", "),
+        "unit_started 1, unit_passed 1, unit_started 2, unit_passed 2, run_ended complete"
+    );
+    assert_eq!(file(&stage, "session.json", "/phase"), "COMPLETE");
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
+    let (word, held) = mpsc::channel();
+    let trouble = Trouble { held: Some(("1", Arc::new(Mutex::new(held)))), ..Trouble::default() };
+    let stage = planned(&TWO, task_list_script(trouble));
+    let run = thread::scope(|scope| {
+        let run = scope.spawn(|| approved(&stage, ""));
+        let is_begun = |request: &RecordedRequest| {
+            request.kind == RequestKind::Agent && task(request) == "1" && request.answers() == 1
+        };
+        stage.model.wait_for("task 1 is begun", LIMIT, |requests| requests.iter().any(is_begun)).unwrap();
+        said(&stage, &["run", "cancel"]);
+        word.send(()).expect("the worker waits");
+        run.join().expect("the session ends")
+    });
+    assert!(run.result().unwrap().contains("Execution cancelled: by its user."), "{run:?}");
+    assert_eq!(story(&stage).join(", "), "unit_started 1, cancelled");
+    assert_eq!(file(&stage, "session.json", "/phase"), "CANCELLED");
+    let agents = stage.model.requests_of(RequestKind::Agent).len();
+    let again = type_prompt(&stage, &command(""), &[]);
+    let line = format!("The task session {SESSION} was cancelled; nothing of it is done.");
+    assert_eq!(again.result().unwrap().trim(), line);
+    assert_eq!(stage.model.requests_of(RequestKind::Agent).len(), agents);
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_session_that_was_gone_over_often_enough_fails_and_goes_on_where_its_person_says_so() {
+    let trouble = Trouble { wrong: Some(("1", 3)), ..Trouble::default() };
+    let stage = planned(&TWO, task_list_script(trouble));
+    let run = approved(&stage, " --max-iterations 2");
+    let report = run.result().unwrap().to_owned();
+    for part in
+        ["## Execution Failed", "**Iterations:** 2/2 (max reached)", "**Result:** ✗ FAIL", "tasks/1.json", "--again"]
+    {
+        assert!(report.contains(part), "{part} is not in:\n{report}");
+    }
+    let failed = "unit_started 1, unit_failed 1, iteration_started 2, unit_started 1, unit_failed 1, run_ended failed";
+    assert_eq!(story(&stage).join(", "), failed);
+    assert_eq!(file(&stage, "session.json", "/phase"), "FAILED");
+
+    let before = stage.requests();
+    let again = type_prompt(&stage, &command(""), &[]);
+    let said = again.result().unwrap();
+    assert!(said.contains("## Execution Failed") && !said.contains("Show the user"), "{said}");
+    assert_eq!(stage.requests(), before, "no model is asked where nothing goes on");
+    assert_eq!(agents(&stage).len(), 2);
+    let again = type_prompt(&stage, &command(" --again"), &MAY_SHOW);
+    assert!(again.result().unwrap().contains("## Execution Complete"), "{again:?}");
+    assert_eq!(agents(&stage)[2..], [("1", "opus"), ("2", "sonnet"), ("verify", "opus")]);
+    assert_eq!(stage.model.unscripted(), 0);
+}

@@ -1,0 +1,83 @@
+//! Task sessions as a person types them into a terminal. There the client starts every agent in the background:
+//! the session hears of an agent's end by a notification, and asks what comes next before any has begun.
+
+use omo_testkit::Terminal;
+use omo_testkit::model::RequestKind;
+
+use super::planning::{GOAL, planner};
+use super::scripted_agents::{Trouble, task_list_script};
+use super::{JUDGED, MAY_SHOW, Task, WORD, agents, command, dispatched, planned, story};
+use crate::client_lab::{LIMIT, Stage, client_lab};
+use crate::plans::{ACCEPT_EDITS, code};
+
+const THREE: [Task; 3] = [("1", "", WORD), ("2", "", JUDGED), ("3", "1,2", WORD)];
+
+fn typed(stage: &Stage, allowed: &[&str]) -> Terminal {
+    let arguments = [&ACCEPT_EDITS, allowed].concat();
+    // High enough for a whole report: what scrolls away is not on the screen.
+    let terminal = Terminal::start_sized(&stage.lab, &stage.client, &arguments, (140, 120)).expect("start a terminal");
+    terminal.ready().unwrap();
+    terminal
+}
+
+/// The person looks at the commands of the session, and approves them.
+fn approved(terminal: &Terminal) {
+    terminal.say(&command("")).unwrap();
+    let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say(&command(&format!(" --approve {}", code(&screen)))).unwrap();
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
+    let trouble = Trouble { together: &[["1", "2"]], wrong: Some(("3", 2)), ..Trouble::default() };
+    let stage = planned(&THREE, task_list_script(trouble));
+    let terminal = typed(&stage, &MAY_SHOW);
+    approved(&terminal);
+    let screen = terminal.wait_for("Verdict of the verifier: PASS", LIMIT).unwrap();
+    assert!(screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"), "{screen}");
+    assert!(
+        stage.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
+    );
+    assert_eq!(dispatched(&stage), ["1 2", "3", "3", "verify"]);
+    let mut agents: Vec<_> = agents(&stage).into_iter().map(|(task, _)| task).collect();
+    agents.sort_unstable();
+    assert_eq!(agents, ["1", "2", "3", "3", "verify"], "somebody was started twice");
+    assert_eq!(
+        story(&stage).join(", "),
+        "unit_started 1, unit_started 2, unit_passed 1, unit_claimed 2, unit_started 3, unit_failed 3, \
+         iteration_started 2, unit_started 3, unit_passed 3, unit_started verify, verdict_given true, run_ended complete"
+    );
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
+    let stage = client_lab(planner(7));
+    let terminal = typed(&stage, &[]);
+    terminal.say(&format!("/omo:ulw-plan {GOAL}")).unwrap();
+    let screen = terminal.wait_for("Type /omo:ulw-exec to begin.", LIMIT).unwrap();
+    assert!(!screen.contains("Do you want to proceed?"), "{screen}");
+    let found = |request: &omo_testkit::model::RecordedRequest| {
+        request.tool_results_text().contains("# What was found (complete)")
+    };
+    assert!(stage.model.requests_of(RequestKind::Main).iter().any(found), "the explorers were not waited for");
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_it_is() {
+    let stage = planned(&[("1", "", WORD), ("2", "1", JUDGED)], task_list_script(Trouble::default()));
+    let terminal = typed(&stage, &[]);
+    approved(&terminal);
+    let screen = terminal.wait_for("Do you want to proceed?", LIMIT).unwrap();
+    for part in ["from the omo:worker agent", "omo agent evidence run --run ", "-- grep -c done words/2.txt"] {
+        assert!(screen.contains(part), "{part} is not in:\n{screen}");
+    }
+    assert_eq!(
+        story(&stage).join(", "),
+        "unit_started 1, unit_passed 1, unit_started 2",
+        "something else was asked about"
+    );
+}

@@ -1,0 +1,103 @@
+//! Six tasks in three waves, two at once: one goes wrong twice, and the first verdict has one done again.
+
+use serde_json::{Value, json};
+
+use super::scripted_agents::{Trouble, task_list_script};
+use super::{JUDGED, Task, WORD, agents, approved, dispatched, events, file, planned, shown, story};
+use crate::client_lab::Stage;
+
+/// 1, 2 and 3 need nothing; 4 and 5 need those; 6 needs all.
+const SIX: [Task; 6] =
+    [("1", "", WORD), ("2", "", WORD), ("3", "", JUDGED), ("4", "1,2", WORD), ("5", "3", WORD), ("6", "4,5", WORD)];
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn six_tasks_are_done_in_three_waves_until_a_verifier_passes_them() {
+    let trouble = Trouble {
+        wrong: Some(("5", 3)),
+        reopened: Some("6: the word is too short"),
+        together: &[["1", "2"], ["3", "4"]],
+        ..Trouble::default()
+    };
+    let stage = planned(&SIX, task_list_script(trouble));
+    let run = approved(&stage, " --max-workers 2");
+    let said = run.result().unwrap();
+    for part in
+        ["## Execution Complete", "**Iterations:** 4/5", "**Result:** ✓ PASS", "5 by command, 1 by the verifier"]
+    {
+        assert!(said.contains(part), "{part} is not in:\n{said}");
+    }
+    waves(&stage);
+    // Another model is asked at the third attempt, and the verifier is always one of that kind.
+    let models = |task: &'static str| {
+        let agents = agents(&stage).into_iter().filter(move |(known, _)| *known == task);
+        agents.map(|(_, model)| model)
+    };
+    assert_eq!(models("5").collect::<Vec<_>>(), ["sonnet", "sonnet", "opus"]);
+    assert_eq!(models("6").collect::<Vec<_>>(), ["sonnet", "sonnet"]);
+    assert_eq!(models("verify").collect::<Vec<_>>(), ["opus", "opus"]);
+    verdicts(&stage);
+    assert_eq!(
+        (file(&stage, "session.json", "/phase"), file(&stage, "session.json", "/iteration")),
+        (json!("COMPLETE"), json!(4))
+    );
+    let retries =
+        ["4", "5", "6"].map(|task| file(&stage, &format!("tasks/{task}.json"), "/retry_count").as_u64().unwrap_or(0));
+    assert_eq!(retries, [0, 2, 1]);
+    assert_eq!(stage.model.unscripted(), 0);
+}
+
+/// What was begun when, and how many were at work at once.
+fn waves(stage: &Stage) {
+    assert_eq!(dispatched(stage), ["1 2", "3 4", "5", "5", "5", "6", "verify", "6", "verify"]);
+    let story = story(stage);
+    assert_eq!(
+        story.join("\n"),
+        "unit_started 1\nunit_started 2\nunit_passed 1\nunit_passed 2\n\
+         unit_started 3\nunit_started 4\nunit_claimed 3\nunit_passed 4\n\
+         unit_started 5\nunit_failed 5\niteration_started 2\n\
+         unit_started 5\nunit_failed 5\niteration_started 3\n\
+         unit_started 5\nunit_passed 5\nunit_started 6\nunit_passed 6\n\
+         unit_started verify\nverdict_given false\niteration_started 4\n\
+         unit_started 6\nunit_passed 6\nunit_started verify\nverdict_given true\nrun_ended complete"
+    );
+    let at_work = story.iter().scan(0, |count: &mut i32, word| {
+        *count += i32::from(word.starts_with("unit_started "));
+        let is_end =
+            ["unit_passed ", "unit_failed ", "unit_claimed ", "verdict_given "].iter().any(|end| word.starts_with(end));
+        *count -= i32::from(is_end);
+        Some(*count)
+    });
+    assert_eq!(at_work.max(), Some(2), "more were at work than there may be, or never two");
+    let shown = shown(stage);
+    for part in [
+        "## Iteration 1/5",
+        "## Progress Update",
+        "## Running Verification...",
+        "## Verification Failed - Retrying (4/5)",
+    ] {
+        assert!(shown.contains(part), "{part} is not in:\n{shown}");
+    }
+}
+
+/// What the verdicts rest on: the second one on a command that its own verifier had run.
+fn verdicts(stage: &Stage) {
+    let events = events(stage);
+    let of_kind = |kind: &'static str| events.iter().filter(move |event| event["kind"] == kind);
+    let [failed, passed] = of_kind("verdict_given").collect::<Vec<_>>()[..] else { panic!("not two verdicts") };
+    assert_eq!(failed["reopen"], json!([["6", "the word is too short"]]));
+    assert_eq!(passed["evidence_ids"], json!(["e3"]));
+    let evidence: Vec<&Value> = of_kind("evidence_ran").collect();
+    let whose: Vec<_> = evidence.iter().map(|piece| (&piece["id"], &piece["unit"], &piece["attempt"])).collect();
+    assert_eq!(
+        whose,
+        [
+            (&json!("e1"), &json!("3"), &json!(1)),
+            (&json!("e2"), &json!("verify"), &json!(1)),
+            (&json!("e3"), &json!("verify"), &json!(2))
+        ]
+    );
+    // Every command of a criterion is run once more at the PASS, and at no FAIL.
+    let finals = of_kind("check_ran").filter(|event| event["unit"] == "final");
+    assert_eq!(finals.filter_map(|event| event["command"].as_str()).count(), 5);
+}

@@ -1,0 +1,127 @@
+//! A second host: an ssh server of this machine that only the tests reach, with a home folder of its own and no omo,
+//! and a bare repository that both can reach.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use omo_testkit::wait_until;
+use tempfile::TempDir;
+
+use crate::parallel_repository::Ground;
+
+const SERVER: &str = "/usr/sbin/sshd";
+/// Where a server that root starts wants an empty folder.
+const SEPARATED: &str = "/run/sshd";
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// The other host. It ends with this.
+pub(crate) struct Host {
+    folder: TempDir,
+    server: Child,
+    port: u16,
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+impl Host {
+    /// One that does each step of these as its plan says, and the ground's remote repository.
+    pub(crate) fn new(ground: &Ground, steps: &[(u32, &str)]) -> Result<Self> {
+        ensure!(Path::new(SERVER).is_file(), "there is no {SERVER}: install openssh-server");
+        let folder = tempfile::Builder::new().prefix("omo-host-").tempdir()?;
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let server = start(folder.path(), port)?;
+        let host = Self { folder, server, port };
+        wait_until("the ssh server", LIMIT, || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).ok())?;
+        let (home, hub) = (host.home(), host.hub());
+        fs::create_dir_all(home.join("steps"))?;
+        fs::write(home.join("hub"), hub.display().to_string())?;
+        fs::write(home.join("work"), include_str!("host.sh"))?;
+        fs::write(home.join(".gitconfig"), "[user]\n\tname = Host\n\temail = host@example.org\n")?;
+        for (step, file) in steps {
+            host.script(*step, &format!("echo {step} > {file}\n"))?;
+        }
+        ground.git(&["init", "-q", "--bare", &hub.display().to_string()])?;
+        ground.git(&["remote", "add", "origin", &hub.display().to_string()])?;
+        ground.git(&["push", "-q", "origin", "main"])?;
+        Ok(host)
+    }
+
+    fn hub(&self) -> PathBuf {
+        self.folder.path().join("hub.git")
+    }
+
+    /// The home folder there.
+    pub(crate) fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// How a step is worked on there: lines of bash.
+    pub(crate) fn script(&self, step: u32, text: &str) -> Result<()> {
+        Ok(fs::write(self.home().join("steps").join(format!("{step}.sh")), text)?)
+    }
+
+    /// The template that starts a session there.
+    pub(crate) fn launcher(&self) -> String {
+        let folder = self.folder.path().display();
+        let options = "-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o LogLevel=ERROR";
+        format!(
+            "ssh {options} -o UserKnownHostsFile={folder}/known -p {} -i {folder}/key 127.0.0.1 'bash work {{branch}} {{group}}'",
+            self.port
+        )
+    }
+
+    /// The sessions that were started there, in their order.
+    pub(crate) fn launched(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.home().join("launched")).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// The remote repository has what it had before the run, and nothing of omo's.
+    pub(crate) fn require_clean_remote(&self, ground: &Ground) -> Result<()> {
+        ensure!(self.hub().is_dir(), "the remote repository is gone");
+        let there = ground.git(&["ls-remote", "--refs", "origin"])?;
+        let names: Vec<&str> = there.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+        ensure!(names == ["refs/heads/main"], "on the remote: {names:?}");
+        let known = ground.git(&["for-each-ref", "--format=%(refname)", "refs/remotes"])?;
+        ensure!(!known.contains("omo"), "{known}");
+        Ok(())
+    }
+}
+
+/// Starts the server, with keys that were made for it.
+fn start(folder: &Path, port: u16) -> Result<Child> {
+    let home = folder.join("home");
+    fs::create_dir_all(&home)?;
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for key in ["key", "host-key"] {
+        let mut command = Command::new("ssh-keygen");
+        command.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key));
+        ensure!(command.status()?.success(), "ssh-keygen failed");
+    }
+    fs::copy(folder.join("key.pub"), folder.join("allowed"))?;
+    let shown = folder.display();
+    let settings = format!(
+        "ListenAddress 127.0.0.1\nPort {port}\nHostKey {shown}/host-key\nAuthorizedKeysFile {shown}/allowed\n\
+         PidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n\
+         SetEnv HOME={}\nForceCommand cd \"$HOME\" && eval \"$SSH_ORIGINAL_COMMAND\"\n",
+        home.display()
+    );
+    fs::write(folder.join("settings"), settings)?;
+    if rustix::process::geteuid().is_root() {
+        fs::create_dir_all(SEPARATED)?;
+    }
+    let log = fs::File::create(folder.join("log"))?;
+    let mut command = Command::new(SERVER);
+    command.args(["-D", "-e", "-f"]).arg(folder.join("settings"));
+    Ok(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()?)
+}
