@@ -1,4 +1,4 @@
-//! Every shell block of the README, the guide and the page for contributors is run, in a project where a prompt has turned a run on.
+//! Every shell block of the README, the guide and CONTRIBUTING is run, in a project where a prompt started a run.
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
