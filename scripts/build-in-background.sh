@@ -9,15 +9,15 @@ data=$3
 . scripts/last-build.sh
 target=$data/build
 
-# A link is made with what it says or not at all, so no other builder ever finds half a lock.
+# A link is created with its target or not at all, so that no other builder finds half a lock.
 take_lock() {
     for _ in 1 2 3; do
         [ ! -d "$lock" ] && ln -s $$ "$lock" && return
-        # Where it was given back in this moment, it is free.
+        # If it was released at this moment, it is free.
         holder=$(readlink "$lock") && break
     done
     is_builder "$holder" && return 1
-    # Who had it was killed. Where another took it over in this moment, it is given back.
+    # The builder that held it was killed. If another builder took it over at this moment, return it.
     mv "$lock" "$lock.$$" || return 1
     now=$(readlink "$lock.$$")
     rm -rf "$lock.$$"
@@ -25,17 +25,17 @@ take_lock() {
     ln -s $$ "$lock"
 } 2>/dev/null
 
-# Has cargo build a package, and puts its program in place at once by a rename: no session ever runs half
-# of one.
+# Has cargo build a package, and puts its program in place by a rename, so that no session runs half of a
+# program.
 make() {
     [ ! -x "$built/$version/$2" ] || return 0
-    # Its bar is how others know how far it is.
+    # Other processes read the progress from its bar.
     CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=80 CARGO_TERM_COLOR=never \
         cargo build --locked --release -p "$1" --bin "$2" --target-dir "$target" ||
         { end "failed: cargo build ended with $?"; return 1; }
-    # Where the plugin was uninstalled meanwhile, nothing is brought back.
+    # If the plugin was uninstalled meanwhile, restore nothing.
     [ -d "$built" ] || { rm -rf "$target"; rmdir "$data"; return 1; }
-    # Cargo may be set up to build for a named target, which has a folder of its own.
+    # Cargo may be configured to build for a named target, which has its own folder.
     for release in "$target/release" "$target"/*/release; do
         [ -x "$release/$2" ] && break
     done
@@ -43,12 +43,12 @@ make() {
         { end "failed: $2 could not be put into $built/$version"; return 1; }
 }
 
-# How it ended stands on a line of its own: cargo's bar has no end of its line.
+# Prints the result on a line of its own: cargo's bar does not end its line.
 end() {
     printf '\n%s\n' "$1"
 }
 
-# The link stays where versions come and go: a status line can name it. The version before stays for
+# The link stays when versions change, so that a status line can name it. The previous version stays for
 # the sessions that are still open with it.
 link_and_clear() {
     before=$(readlink "$built/omo")
@@ -64,7 +64,7 @@ link_and_clear() {
 build() {
     make omo-hooks omo-hook && make omo-cli omo || return 0
     link_and_clear
-    # A clone that is only tried out is none of its user's programs.
+    # A clone that is only tried out is not linked into the user's programs.
     case $data in *-inline) ;; *) CLAUDE_PLUGIN_DATA=$data "$built/$version/omo" setup --link ;; esac
     rm -rf "$target"
     end "built $version"
@@ -73,8 +73,8 @@ build() {
 take_lock || exit 0
 trap 'rm -f "$lock"' EXIT
 trap 'exit 1' HUP INT TERM
-# Another one may have come before, and has ended by now.
+# Another builder may have finished meanwhile.
 [ -x "$built/$version/omo-hook" ] && [ -x "$built/$version/omo" ] && exit 0
 has_failed_before && exit 0
-# No other user has to read what cargo says. What it downloads is shared as it always is.
+# No other user needs to read cargo's output. What cargo downloads is shared as usual.
 (umask 077 && echo "$(date -u +%Y-%m-%dT%H:%M:%SZ) building $what" >"$log") && build >>"$log" 2>&1

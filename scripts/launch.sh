@@ -1,16 +1,16 @@
 # What each launcher in bin/ does; it reads this file with `.`, with its own path in $0.
-# It becomes the binary of its own name: the one that npm has brought, the clone's own, or until that is
-# built the one of the version before. In the client's copy of the plugin it also has the next session start
-# that binary directly, so that no shell runs any more.
+# It becomes the binary of its own name: the one that npm installed, the clone's own, or until that is
+# built the one of the previous version. In the client's copy of the plugin it also has the next session start
+# that binary directly, without a shell.
 # shellcheck shell=sh
 
 version=0.1.0
 name=${0##*/}
 scripts=${0%/*}/../scripts
-# Nothing can be found or written below the stand-in for a folder that is not named.
+# If no folder is named, /dev/null stands in for it: no file can be found or written below it.
 case ${CLAUDE_PLUGIN_DATA:-} in /*) data=$CLAUDE_PLUGIN_DATA ;; *) data=/dev/null ;; esac
 
-# The platform of this machine as npm calls it.
+# The platform of this machine by npm's name.
 platform() {
     case $(uname -sm) in
     "Linux x86_64") echo linux-x64 ;;
@@ -32,7 +32,7 @@ find_current() {
     [ -x "$folder/omo-hook" ]
 }
 
-# Sets $folder to the binaries of the version before: those of the last build that was finished.
+# Sets $folder to the binaries of the previous version: those of the last finished build.
 find_last() {
     last=$(readlink "$data/bin/omo") || return
     folder=${last%/omo}
@@ -40,8 +40,8 @@ find_last() {
     [ -x "$folder/omo-hook" ]
 }
 
-# Whether this launcher lies in the copy that the client has made for itself, and nowhere behind a link:
-# what a user has cloned is never changed.
+# Whether this launcher lies in the client's own copy, and not behind a link: a user's clone is never
+# changed.
 is_in_cache() {
     plugins=${data%/data/*}
     case $0 in */../* | */./*) return 1 ;; "$plugins"/cache/*/bin/"$name") ;; *) return 1 ;; esac
@@ -53,10 +53,10 @@ is_in_cache() {
     done
 }
 
-# Lays the binary under the names of all hooks into run/, then has hooks.json name those, by one rename: from
-# the next session on the client starts them itself. A launcher cannot be replaced where it lies: a shell that
-# was started for it reads it by its name, and would read a program. Each is a copy: what is written into the
-# client's files must not be written into the binary. One that this machine cannot run says so here.
+# Puts the binary under the names of all hooks into run/, then has hooks.json name these, by one rename: from
+# the next session on the client starts them itself. A launcher cannot be replaced in place: a shell that was
+# started for it reads it by its name, and would read a program. Each is a copy: a write to the client's files
+# must not change the binary. A binary that this machine cannot run fails here.
 start_directly() {
     root=${0%/bin/*}
     [ -w "$root" ] && [ -f "$root/hooks.json" ] && [ ! -L "$root/run" ] && ! grep -q /run/omo- "$root/hooks.json" &&
@@ -76,30 +76,30 @@ lay_hooks() {
     done
 }
 
-# Has `omo` of a package found where versions come and go, and in terminals. A build does this by itself.
+# Links `omo` of a package, so that terminals and later versions find it. A build does this itself.
 link_package() {
     case $folder in */node_modules/*) ;; *) return ;; esac
     mkdir -p "$data/bin" && ln -s "$folder/omo" "$new/omo" && mv -f "$new/omo" "$data/bin/omo" || return
     CLAUDE_PLUGIN_DATA=$data "$folder/omo" setup --link </dev/null &
 }
 
-# Has the clone built without a word, where that is not done already.
+# Has the clone built without a message, unless it is built already.
 build_quietly() {
     /bin/sh "$scripts/not-built-yet.sh" "$version" quietly &
 } </dev/null >/dev/null 2>&1
 
-# Whether the hook answers at all, as its own environment has it.
+# Whether the environment tells the hook to stay silent.
 is_silent() {
     [ "${OMO_DISABLE:-}" = 1 ] || [ "${OMO_CHECK:-}" = 1 ] || [ -n "${OMO_RUN:-}" ]
 }
 
 launch_hook() {
-    # Only this launcher says so.
+    # Only this launcher sets it.
     unset OMO_READY
     case $name in omo-session-start | omo-user-prompt-submit) is_asked=1 ;; *) is_asked= ;; esac
     if find_current; then
         [ -z "$is_asked" ] || [ -x "$folder/omo" ] || build_quietly
-        # Someone was told that nothing is held yet: the first prompt says that this is over.
+        # A user was told that nothing is held yet: the first prompt says that omo is ready.
         if [ ! -e "$data/told" ]; then
             [ ! -x "$folder/omo" ] || ! is_in_cache || start_directly
         elif [ "$name" = omo-user-prompt-submit ] && ! is_silent && rm "$data/told" 2>/dev/null; then
@@ -115,14 +115,14 @@ launch_hook() {
     exec "$folder/omo-hook" "$name" "$@"
 }
 
-# The Bash tool names no folder of data.
+# The Bash tool names no data folder.
 launch_omo() {
     own=$data
     for find in find_current find_last; do
         for data in "$own" "${CLAUDE_CONFIG_DIR:-${HOME:-}/.claude}/plugins/data/omo-"*; do
             "$find" 2>/dev/null || continue
             [ -x "$folder/omo" ] && exec "$folder/omo" "$@"
-            # Its hooks are built: an older one would not understand what they write.
+            # Its hooks are built: an older omo would not understand what they write.
             break 2
         done
     done

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Where omo is not built yet: has cargo build it in the background, and tells the person so: at the start
-# of a session once, and with each prompt that omo would have answered.
+# If omo is not built yet: has cargo build it in the background, and tells the user: once at the start of a
+# session, and with each prompt that omo would have answered.
 # usage: not-built-yet.sh VERSION LAUNCHER, with the input of that launcher's hook on stdin
 #        not-built-yet.sh VERSION quietly
 set -u
 version=$1
 launcher=$2
 [ "${OMO_DISABLE:-}" != 1 ] && [ "${OMO_CHECK:-}" != 1 ] || exit 0
-# Nothing can be found or written below the stand-in for a folder that is not named.
+# If no folder is named, /dev/null stands in for it: no file can be found or written below it.
 case ${CLAUDE_PLUGIN_DATA:-} in /*) data=$CLAUDE_PLUGIN_DATA ;; *) data=/dev/null ;; esac
 
-# Runs a command for at most so many seconds, with what is open as 3 to read from.
+# Runs a command for at most so many seconds, with file descriptor 3 as its input.
 bounded() {
     seconds=$1
     shift
@@ -24,15 +24,15 @@ bounded() {
     return "$status"
 }
 
-# One line, and no more of it than people type; a session start has all that matters at its beginning.
+# One line, and no more of it than people type; the input of a session start has all that matters at its beginning.
 case $launcher in omo-session-start) most=20000 ;; *) most=1000000 ;; esac
 input=$({ bounded 2 cat | head -c "$most" | head -n 1 | tr -d '\000'; } 3<&0 2>/dev/null)
-# Away from the project: neither a toolchain file nor a cargo configuration there has a say.
+# Leave the project, so that neither a toolchain file nor a cargo configuration there applies.
 CDPATH='' cd -- "${0%/*}/.." || exit 0
 # shellcheck source=scripts/last-build.sh
 . scripts/last-build.sh
 
-# A path as people know it, without what would break a line.
+# A path for people, without characters that break a line.
 for_people() {
     path=$1
     case $path in "${HOME:-/}"/*) path="~${path#"$HOME"}" ;; esac
@@ -44,24 +44,24 @@ for_shell() {
     case $1 in *[!A-Za-z0-9/._-]*) printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")" ;; *) printf %s "$1" ;; esac
 }
 
-# The prompt in the input, and nothing else of it: what a path is called means nothing. A backslash that
-# was meant is part of a word, any other escape is none.
+# The prompt in the input, and nothing else of it: the name of a path means nothing. An escaped backslash
+# is part of a word, any other escape is not.
 prompt() {
     printf '%s\n' "$input" | LC_ALL=C sed -n \
         's/\\\\/_/g; s/\\"/'\''/g; s/\\u..../ /g; s/\\./ /g; s/.*[{,] *"prompt" *: *"\([^"]*\).*/\1/p'
 }
 
-# Whether omo would have answered the prompt: a keyword stands in it as a word, or it is a command. What
-# is quoted or only mentioned is not told apart, so that rather a line too many is said. Nothing is said
-# about what the client itself writes.
+# Whether omo would have answered the prompt: it has a keyword as a word, or it is a command. Quoted or only
+# mentioned keywords count too: one message too many is better than one too few. Prompts that the client
+# itself writes get no message.
 is_for_omo() {
     prompt | LC_ALL=C grep -Eiv '^ *<(task|cross-session|teammate|agent|bash|command|local-command|mcp)-' |
         LC_ALL=C grep -Eiq -e '^ */(omo:|ulw( |$)|ultrawork( |$))' \
             -e '(^|[^A-Za-z0-9_./\@#$=&:-])(ulw|ultrawork)(/(ulw|ultrawork))*[.:]*([^A-Za-z0-9_./\@#$=&:-]|$)'
 }
 
-# Whether this was said in this session. What goes on from a session that was told needs no word, and
-# where nothing can be noted only a new session gets one.
+# Whether this was said in this session. A session that continues one that was told gets no message, and if
+# nothing can be recorded only a new session gets one.
 was_said() {
     case $input in *'"source":"clear"'* | *'"source":"compact"'* | *'"source":"fork"'*) return 0 ;; esac
     session=${input#*\"session_id\":\"}
@@ -73,13 +73,13 @@ was_said() {
     return 1
 } 2>/dev/null
 
-# Whether a build could leave there what it has to.
+# Whether a build can write its files there.
 can_be_written() {
     mkdir -p "$built" 2>/dev/null && [ -w "$data" ] && [ -w "$built" ] || return 1
     [ ! -e "$log" ] || [ -w "$log" ]
 }
 
-# Says a line of a kind to the person. The file of what was told has the first prompt say that omo is ready.
+# Prints a message of a kind to the user. Because of the file `told` the first prompt says that omo is ready.
 say() {
     case $says in
     once) ! was_said "$1" || return 0 ;;
@@ -90,7 +90,7 @@ say() {
     printf '{"systemMessage":"[omo] %s"}\n' "$text"
 }
 
-# Says a line of a kind, and builds nothing.
+# Prints a message of a kind, and builds nothing.
 refuse() {
     say "$@"
     exit 0
@@ -120,14 +120,14 @@ if is_building; then
     say_building
     exit 0
 fi
-# Other prompts need not wait for cargo to say again what it has said.
+# Other prompts need not wait for cargo to fail again.
 [ "$says" != nothing ] || ! has_failed || exit 0
 
 ways_out="install Rust (https://rustup.rs), then $retry, or install the ready package: /plugin marketplace remove omo, /plugin marketplace add omo-cc/omo@release, /plugin install omo@omo"
 command -v npm >/dev/null || ways_out="$ways_out (that needs npm, which comes with Node.js: https://nodejs.org)"
 command -v cargo >/dev/null || refuse cargo \
     "omo $version is not built yet, and there is no cargo on PATH to build it: $ways_out. Until then omo does nothing."
-# Through a file: what cargo has started, a download of its toolchain for example, may outlive it and hold a pipe.
+# Through a file: a process that cargo has started, a download of its toolchain for example, may outlive it and hold a pipe.
 bounded 2 cargo --version 3</dev/null >"$data/cargo.$$" 2>/dev/null
 status=$?
 cargo=$(cat "$data/cargo.$$")
@@ -138,11 +138,11 @@ what="omo $version with $cargo"
 has_failed_before && refuse failed \
     "building omo $version ${outcome}. $(for_people "$log") says why. To try again: rm $(for_shell "$log"), then $retry. Until then omo does nothing."
 
-# What an earlier build has left says nothing about this one.
+# The log of an earlier build says nothing about this one.
 progress() { :; }
 say_building
-# Not with the secrets of the session, not with its files, and not as a part of it: neither does the
-# session wait for the build, nor does the build end with the session.
+# The build gets neither the secrets nor the open files of the session, and is detached from it: the session
+# does not wait for the build, and the build does not end with the session.
 for name in $(env | sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)=.*/\1/p'); do
     case $name in ANTHROPIC_* | CLAUDE* | OMO_*) unset "$name" ;; esac
 done

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Changes where a session stands, for the command files that name this script.
+# Changes where a task list stands, for the command files that name this script.
 exec "$(dirname "$0")/../bin/omo" agent tasks update "$@"

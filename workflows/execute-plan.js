@@ -1,18 +1,18 @@
 export const meta = {
   name: 'execute-segment',
-  description: 'Execute one segment of a plan that omo runs: its tasks one after another, up to the next hard stop',
+  description: 'Execute one batch of a plan that omo runs: its tasks one after another, up to the next hard stop',
   phases: [{ title: 'Execute Segment', detail: 'one executor for each task, in the order of the plan' }],
 }
 
-// One segment of a plan: the tasks of `args.batches`, one executor after another.
+// The tasks of a plan up to its next hard stop: those of `args.batches`, one executor after another.
 //
-// The array that is returned is advisory. What counts is the ledger, which only `omo` writes, from
-// checks that it ran itself: each executor begins and ends its task with a verb of `omo`. So nothing
-// here decides whether a task is done; it only keeps from dispatching what `omo` would refuse to begin.
+// The returned array is advisory. What counts is the ledger, which only `omo` writes, from checks that it
+// ran itself: each executor begins and ends its task with a command of `omo`. So this script does not
+// decide whether a task is done; it only avoids dispatching a task that `omo` would refuse to begin.
 //
-// `omo agent next --workflow` prints the arguments: `batches`, `tasks` with what each depends on, what has
-// `failed_or_blocked` before, the plan, and the id of the run. The name above is not that of the
-// command `/omo:execute-plan`, since a workflow takes the place of a command of its own name.
+// `omo agent next --workflow` prints the arguments: `batches`, `tasks` with their dependencies, the tasks
+// that `failed_or_blocked` before, the plan, and the id of the run. The name above differs from that of the
+// command `/omo:execute-plan`, because a workflow replaces a command of the same name.
 
 const ONLY_OBJECTS = 'Pass the segment payload as a JSON object, not a stringified one.'
 
@@ -65,15 +65,15 @@ function promptFor(id, payload) {
     `Execute task ${id}${plan}, and no other task.${place}`,
     '',
     `1. Run: omo agent start ${id}${run}`,
-    '   It prints the brief of the task, and the line that ends it. If it refuses, change nothing: the task is blocked',
-    '   where a dependency failed or a person is waited for, else failed; the line it printed is the evidence.',
+    '   It prints the brief of the task, and the command that ends it. If it refuses, change nothing: the task is',
+    '   blocked if a dependency failed or a person has to decide, else failed; the line it printed is the evidence.',
     '2. Do what the brief says, in the files that it lists and no others.',
     '3. Run the `omo agent done` line that stands at its end',
     '   (with a Bash timeout of 600000). omo runs the checks itself and prints the verdict.',
     `4. Report task_id "${id}"; status "done" only if omo printed PASSED, else "failed"; files_written;`,
     '   and as evidence the first line that omo agent done printed, word for word.',
     '',
-    'Write no state, checkpoint or report file: omo keeps the books.',
+    'Write no state, checkpoint or report file: omo keeps the records.',
   ].join('\n')
 }
 
@@ -81,7 +81,7 @@ function failed(id, evidence) {
   return { task_id: id, status: 'failed', files_written: [], evidence }
 }
 
-// What an executor reported, in the one shape that callers read.
+// An executor's report, in the one shape that callers read.
 function readReport(id, report) {
   if (kindOf(report) !== 'object') return failed(id, 'agent returned no structured result (schema mismatch)')
   return {

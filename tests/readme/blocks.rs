@@ -1,4 +1,4 @@
-//! Every shell block of the README and the guide is run, in a project where a prompt has turned a run on.
+//! Every shell block of the README, the guide and CONTRIBUTING is run, in a project where a prompt started a run.
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
@@ -7,7 +7,7 @@ use omo_tests::scene::{Scene, plugin};
 use crate::commands::{tasks, without_remark};
 use crate::{fenced, page, top};
 
-const PAGES: [&str; 2] = ["README.md", "docs/guide.md"];
+const PAGES: [&str; 3] = ["README.md", "docs/guide.md", "CONTRIBUTING.md"];
 
 /// What a line may begin with that is not run here, and why not.
 const NOT_RUN: [(&str, &str); 2] = [
@@ -48,7 +48,7 @@ fn every_block_that_a_reader_pastes_works() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn the_last_line_of_the_readmes_block_lets_go() {
+fn the_last_line_of_the_readmes_block_stops_the_run() {
     let plugin = plugin();
     let readme = page("README.md");
     let block = fenced(&readme, "sh").into_iter().find(|block| block.contains("omo stop")).unwrap();

@@ -9,7 +9,7 @@ const PAGES: [&str; 7] = [
     "CONTRIBUTING.md",
     "docs/guide.md",
     "docs/how-it-works.md",
-    "docs/task-sessions.md",
+    "docs/task-lists.md",
     "docs/troubleshooting.md",
     ".github/ISSUE_TEMPLATE/bug.md",
 ];

@@ -86,7 +86,7 @@ fn the_bounds_in_its_sentences_are_those_of_the_code() {
 fn three_failed_verifications_end_a_run() {
     assert_eq!(MAX_ATTEMPTS, 3);
     assert!(page("docs/guide.md").contains("Three failed verifications end it"));
-    assert!(page("README.md").contains("3 failed verifications"));
+    assert!(page("docs/how-it-works.md").contains("3 failed verifications"));
 }
 
 #[test]
@@ -94,7 +94,8 @@ fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
     let readme = page("README.md");
     let RunLimits { max_blocks, max_minutes, .. } = RunLimits::default();
     assert!(readme.contains(&format!("At most {max_blocks} continuations and {max_minutes} minutes")));
-    assert!(readme.contains(&format!("| {max_blocks} continuations, {max_minutes} minutes, ")));
+    let compared = format!("| {max_blocks} continuations, {max_minutes} minutes, ");
+    assert!(page("docs/how-it-works.md").contains(&compared), "{compared}");
     let speed: Value = serde_json::from_str(&page("docs/speed.json")).unwrap();
     let bounds = speed["bounds"].as_array().unwrap();
     let limit = |what: &str| bounds.iter().find(|bound| bound["what"] == what).unwrap()["limit"].as_f64().unwrap();
@@ -105,15 +106,24 @@ fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
     assert!(bounds.iter().all(|bound| bound["kept"] == true), "what was measured broke a bound");
 }
 
+/// A reader decides by the README whether to read on.
+#[test]
+fn the_readme_has_at_most_900_words() {
+    let count = page("README.md").split_whitespace().count();
+    assert!(count <= 900, "{count} words");
+}
+
 #[test]
 fn the_omo_toml_that_it_shows_can_be() {
-    let guide = page("docs/guide.md");
-    let temp = tempfile::tempdir().unwrap();
-    fs::write(temp.path().join("omo.toml"), block_with(&guide, "# omo.toml")).unwrap();
-    let repository = RepositoryConfig::read(temp.path()).unwrap();
-    assert_eq!(repository.problems, []);
-    let [gate] = &*repository.checks else { panic!("{repository:?}") };
-    assert_eq!((gate.name.as_str(), gate.origin, gate.effective_timeout()), ("tests", CheckOrigin::Repository, 120));
+    for (name, timeout) in [("docs/guide.md", 120), ("README.md", DEFAULT_TIMEOUT_SECONDS)] {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("omo.toml"), block_with(&page(name), "# omo.toml")).unwrap();
+        let repository = RepositoryConfig::read(temp.path()).unwrap();
+        assert_eq!(repository.problems, []);
+        let [check] = &*repository.checks else { panic!("{repository:?}") };
+        let is = (check.name.as_str(), check.origin, check.effective_timeout());
+        assert_eq!(is, ("tests", CheckOrigin::Repository, timeout), "{name}");
+    }
 }
 
 #[test]

@@ -12,9 +12,9 @@ fn look(steps: &Steps, line: &str, status: i32) -> anyhow::Result<String> {
     Ok(said.out)
 }
 
-/// The plan that the document of parallel sessions shows.
+/// The plan that docs/parallel-workers.md shows.
 fn documented() -> String {
-    let text = include_str!("../../../docs/parallel-sessions.md");
+    let text = include_str!("../../../docs/parallel-workers.md");
     text.split("````").nth(1).and_then(|part| part.strip_prefix("markdown\n")).unwrap_or_default().to_owned()
 }
 
