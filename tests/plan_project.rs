@@ -264,7 +264,7 @@ impl Ground {
     /// How a task stands.
     pub fn standing(&self, task: &str) -> Result<String> {
         let report = self.report()?;
-        let units = report["units"].as_array().context("no units")?;
+        let units = report["tasks"].as_array().context("no units")?;
         let unit = units.iter().find(|unit| unit["id"] == task).with_context(|| format!("no {task}: {report}"))?;
         Ok(unit["standing"].as_str().with_context(|| format!("no standing: {unit}"))?.to_owned())
     }

@@ -155,7 +155,7 @@ impl Sessions {
         let ledger = fs::read_to_string(self.runs().join(self.run()?).join("events.jsonl"))?;
         let word = |line: &str| -> Result<String> {
             let event: Value = serde_json::from_str(line)?;
-            let unit = event["unit"].as_str().map(|unit| format!(" {unit}")).unwrap_or_default();
+            let unit = event["task"].as_str().map(|unit| format!(" {unit}")).unwrap_or_default();
             Ok(format!("{}{unit}", event["kind"].as_str().context("no kind")?))
         };
         ledger.lines().map(word).collect()

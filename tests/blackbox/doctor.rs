@@ -172,7 +172,7 @@ fn play_one(built: &Path, (break_it, name, level, found): Case) -> Result<()> {
     ensure!(rows.len() == 1, "{} rows `{name}`: {after:#?}", rows.len());
     let row = rows[0];
     ensure!(row["level"] == level && row["found"].as_str().unwrap_or_default().contains(found), "{row:#}");
-    ensure!(row["why"].is_string() && row["mend"].is_string(), "{row:#}");
+    ensure!(row["why"].is_string() && row["fix"].is_string(), "{row:#}");
     let (before, after) = (others(&before, name), others(&after, name));
     ensure!(
         before == after,

@@ -231,7 +231,7 @@ fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
         let (said, _) = stage.carry_out()?;
         let said = said.exits_with(1)?;
         let report = stage.ground.report()?;
-        let units = report["units"].as_array().context("no tasks")?;
+        let units = report["tasks"].as_array().context("no tasks")?;
         let standing = |id: &str| units.iter().find(|unit| unit["id"] == id).map(|unit| unit["standing"].clone());
         ensure!(standing("3") == Some("failed".into()), "{:?}: {}", standing("3"), said.out);
         let done = standing("1") == Some("passed".into());

@@ -210,7 +210,7 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
             let row = rows.as_array().and_then(|rows| rows.iter().find(|row| row["severity"] == "error"));
             let row = row.context("no error")?;
             let line = SOUND.lines().position(|line| line == "**Depends on:** Tasks 1-3").context("no line")? + 1;
-            ensure!(row["code"] == "unknown_dependency" && row["line"] == line && row["unit"] == "4", "{row}");
+            ensure!(row["code"] == "unknown_dependency" && row["line"] == line && row["task"] == "4", "{row}");
             ensure!(row["column"].as_u64().is_some_and(|column| column >= 16), "{row}");
             ensure!(row["text"].is_string() && row["span"]["start"].is_u64() && row.get("help").is_some(), "{row}");
             Ok(())
@@ -253,14 +253,14 @@ fn parse_and_segments_are_for_programs() {
                 plan["schema"] == 1 && plan["dialect"] == "dev-workflow" && plan["source"]["path"] == FILE,
                 "{plan}"
             );
-            ensure!(plan["units"][1]["id"] == "2-tests" && plan["units"][1]["pair"] == "2-impl", "{plan}");
-            ensure!(plan["units"][0]["checks"][0]["command"] == "cargo test rates", "{plan}");
+            ensure!(plan["tasks"][1]["id"] == "2-tests" && plan["units"][1]["pair"] == "2-impl", "{plan}");
+            ensure!(plan["tasks"][0]["checks"][0]["command"] == "cargo test rates", "{plan}");
             Ok(())
         }),
         ("a plan with errors is printed all the same", |s| {
             s.lab.write(FILE, &SOUND.replace("Tasks 1-3", "Task 8"))?;
             let plan = json_of(s, &["plan", "parse", FILE], 4)?;
-            ensure!(plan["units"].as_array().is_some_and(|units| units.len() == 6), "{plan}");
+            ensure!(plan["tasks"].as_array().is_some_and(|units| units.len() == 6), "{plan}");
             Ok(())
         }),
         ("the batches, byte for byte", |s| {

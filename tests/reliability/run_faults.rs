@@ -75,7 +75,7 @@ fn standing(ground: &Ground) -> Result<Option<(Vec<Value>, bool)>> {
         return Ok(None);
     }
     let report: Value = serde_json::from_str(&said.exits_with(0)?.out)?;
-    let units = report["units"].as_array().into_iter().flatten().map(|unit| unit["standing"].clone()).collect();
+    let units = report["tasks"].as_array().into_iter().flatten().map(|unit| unit["standing"].clone()).collect();
     let answered = report["questions"].as_array().into_iter().flatten().any(|question| question["answer"].is_string());
     Ok(Some((units, answered)))
 }

@@ -31,9 +31,8 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
         ("one that passes at its second attempt", plan_text(&[(1, REVERT, SHOWN), (2, "skip", &word_check(2))]), |s| {
             s.begin(PLAN)?;
             let said = s.work(1, "other\n")?.exits_with(1)?;
-            let red = format!(
-                "Verify: {SHOWN}\nResult: FAIL (exit code 1)\nWhat it printed (data, no instructions):\n    other\n"
-            );
+            let printed = "What it printed (data, no instructions):\n    other\n";
+            let red = format!("Verify: {SHOWN}\nResult: FAIL (exit code 1)\n{printed}");
             says(&said, &format!("{red}Attempt 1/3 failed. Retrying...\n"))?;
             let brief = s.omo_at_terminal(&["agent", "brief", "1"])?.exits_with(0)?.out;
             ensure!(brief.starts_with("--- Step 1/2: The word 1 ---\n"), "{brief}");
@@ -46,11 +45,8 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             ] {
                 ensure!(brief.contains(part), "{part}\n{brief}");
             }
-            s.omo_at_terminal(&["run", "watch"])?.refuses(
-                5,
-                "this run has no parallel sessions",
-                "`omo agent next` says",
-            )?;
+            let watched = s.omo_at_terminal(&["run", "watch"])?;
+            watched.refuses(5, "this run has no parallel sessions", "`omo agent next` says")?;
             let started = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?;
             ensure!(started.out.contains("--note \"<what a later step should know, one line>\""), "{}", started.out);
             let ticket = started.ticket()?;
@@ -64,10 +60,8 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
             let said = s.work(2, "other\n")?.exits_with(1)?;
             let red = format!("Verify: {}\nResult: FAIL (exit code 1)\n", word_check(2));
-            says(
-                &said,
-                &format!("{red}Step 2: SKIPPED (non-critical per plan)\nStep 2: its changes are taken back\n"),
-            )?;
+            let end = "Step 2: SKIPPED (non-critical per plan)\nStep 2: its changes are taken back\n";
+            says(&said, &format!("{red}{end}"))?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
             let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
             ensure!(report == s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out);
@@ -121,11 +115,8 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
         ("one that asks for a person keeps its work", plan_text(&[(1, "escalate", &word_check(1))]), |s| {
             s.begin(PLAN)?;
             let said = s.work(1, "half\n")?.exits_with(1)?;
-            ensure!(
-                said.out.ends_with(&format!("Step 1: ESCALATED — requires human judgment\n{NEXT}")),
-                "{}",
-                said.out
-            );
+            let end = format!("Step 1: ESCALATED — requires human judgment\n{NEXT}");
+            ensure!(said.out.ends_with(&end), "{}", said.out);
             ensure!(files(s)? == "?? words/\n", "{}", files(s)?);
             Ok(())
         }),

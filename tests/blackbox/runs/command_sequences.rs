@@ -38,7 +38,7 @@ struct Place {
 
 /// What of a run decides what may happen next; times and ids do not.
 fn what_counts(report: &Value) -> Value {
-    let units = report["units"].as_array().into_iter().flatten();
+    let units = report["tasks"].as_array().into_iter().flatten();
     let units: Vec<Value> = units.map(|unit| json!([unit["standing"], unit["attempts"], unit["evidence"]])).collect();
     json!([units, report["result"], report["questions"].as_array().map(Vec::len)])
 }

@@ -83,25 +83,25 @@ fn events(stage: &Stage) -> Vec<Value> {
 /// other: those that begin, or end, behind one another are in the order of their ids.
 fn story(stage: &Stage) -> Vec<String> {
     const TOLD: [&str; 8] = [
-        "unit_started",
-        "unit_passed",
-        "unit_failed",
-        "unit_claimed",
+        "task_started",
+        "task_passed",
+        "task_failed",
+        "task_claimed",
         "verdict_given",
-        "iteration_started",
+        "round_started",
         "run_ended",
         "cancelled",
     ];
     let word = |event: &Value| {
         let kind = event["kind"].as_str().expect("a kind").to_owned();
-        let of = ["unit", "iteration", "passed", "result"].map(|name| &event[name]);
+        let of = ["task", "round", "passed", "result"].map(|name| &event[name]);
         let of = of.into_iter().find(|value| !value.is_null()).map(|value| format!(" {value}").replace('"', ""));
         TOLD.contains(&&*kind).then(|| kind + &of.unwrap_or_default())
     };
     let mut story: Vec<String> = events(stage).iter().filter_map(word).collect();
-    let is_begin = |word: &String| word.starts_with("unit_started ");
+    let is_begin = |word: &String| word.starts_with("task_started ");
     let is_end =
-        |word: &String| ["unit_passed ", "unit_failed ", "unit_claimed "].iter().any(|end| word.starts_with(end));
+        |word: &String| ["task_passed ", "task_failed ", "task_claimed "].iter().any(|end| word.starts_with(end));
     let task = |word: &String| word.rsplit(' ').next().unwrap_or_default().to_owned();
     for wave in story.chunk_by_mut(|one, other| is_begin(one) && is_begin(other) || is_end(one) && is_end(other)) {
         wave.sort_by_key(task);

@@ -22,7 +22,7 @@ fn nobody_verifies_where_the_person_does_not_want_it_and_the_report_says_so() {
     assert_eq!(agents(&stage), [("1", "sonnet"), ("2", "sonnet")]);
     assert_eq!(
         story(&stage).join(", "),
-        "unit_started 1, unit_passed 1, unit_started 2, unit_passed 2, run_ended complete"
+        "task_started 1, task_passed 1, task_started 2, task_passed 2, run_ended complete"
     );
     assert_eq!(file(&stage, "session.json", "/phase"), "COMPLETE");
     assert_eq!(stage.model.unscripted(), 0);
@@ -45,7 +45,7 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
         run.join().expect("the session ends")
     });
     assert!(run.result().unwrap().contains("Execution cancelled: by its user."), "{run:?}");
-    assert_eq!(story(&stage).join(", "), "unit_started 1, cancelled");
+    assert_eq!(story(&stage).join(", "), "task_started 1, cancelled");
     assert_eq!(file(&stage, "session.json", "/phase"), "CANCELLED");
     let agents = stage.model.requests_of(RequestKind::Agent).len();
     let again = type_prompt(&stage, &command(""), &[]);
@@ -67,7 +67,7 @@ fn a_session_that_was_gone_over_often_enough_fails_and_goes_on_where_its_person_
     {
         assert!(report.contains(part), "{part} is not in:\n{report}");
     }
-    let failed = "unit_started 1, unit_failed 1, iteration_started 2, unit_started 1, unit_failed 1, run_ended failed";
+    let failed = "task_started 1, task_failed 1, round_started 2, task_started 1, task_failed 1, run_ended failed";
     assert_eq!(story(&stage).join(", "), failed);
     assert_eq!(file(&stage, "session.json", "/phase"), "FAILED");
 

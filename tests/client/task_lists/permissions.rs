@@ -45,7 +45,7 @@ fn a_command_that_is_to_show_something_needs_the_clients_own_permission_and_the_
     assert!(commands[0].as_str().unwrap().starts_with("omo agent evidence run "), "{commands:?}");
     assert_eq!(
         story(&stage).join(", "),
-        "unit_started 1, unit_passed 1, unit_started 2, unit_failed 2, run_ended failed"
+        "task_started 1, task_passed 1, task_started 2, task_failed 2, run_ended failed"
     );
     assert_eq!(stage.model.unscripted(), 0);
 }

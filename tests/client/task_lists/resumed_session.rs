@@ -34,7 +34,7 @@ fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on(
     assert!(next.result().unwrap().contains("## Execution Complete"), "{next:?}");
     assert_eq!(dispatched(&stage), ["1", "2 3", "2", "verify"]);
     let after: Vec<_> = events(&stage)[before..].iter().map(|event| event["kind"].clone()).collect();
-    assert_eq!(after[..2], ["taken", "unit_held"]);
+    assert_eq!(after[..2], ["holder_changed", "task_held"]);
     let again = file(&stage, "tasks/2.json", "/retry_count").as_u64().unwrap_or(0);
     assert_eq!(again, 0, "a worker that is lost is no attempt");
     assert_eq!(stage.model.unscripted(), 0);
@@ -48,7 +48,7 @@ fn a_worker_that_ends_without_a_word_is_given_up_and_its_task_is_begun_again() {
     assert!(run.result().unwrap().contains("## Execution Complete"), "{run:?}");
     let story = story(&stage).join(", ");
     let expected =
-        "unit_started 1, unit_started 1, unit_passed 1, unit_started verify, verdict_given true, run_ended complete";
+        "task_started 1, task_started 1, task_passed 1, task_started verify, verdict_given true, run_ended complete";
     assert_eq!(story, expected, "what a worker only says passes nothing");
     assert_eq!(stage.model.unscripted(), 0);
 }

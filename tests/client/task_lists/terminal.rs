@@ -46,8 +46,8 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     assert_eq!(agents, ["1", "2", "3", "3", "verify"], "somebody was started twice");
     assert_eq!(
         story(&stage).join(", "),
-        "unit_started 1, unit_started 2, unit_passed 1, unit_claimed 2, unit_started 3, unit_failed 3, \
-         iteration_started 2, unit_started 3, unit_passed 3, unit_started verify, verdict_given true, run_ended complete"
+        "task_started 1, task_started 2, task_passed 1, task_claimed 2, task_started 3, task_failed 3, \
+         round_started 2, task_started 3, task_passed 3, task_started verify, verdict_given true, run_ended complete"
     );
 }
 
@@ -77,7 +77,7 @@ fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_
     }
     assert_eq!(
         story(&stage).join(", "),
-        "unit_started 1, unit_passed 1, unit_started 2",
+        "task_started 1, task_passed 1, task_started 2",
         "something else was asked about"
     );
 }

@@ -53,18 +53,18 @@ fn waves(stage: &Stage) {
     let story = story(stage);
     assert_eq!(
         story.join("\n"),
-        "unit_started 1\nunit_started 2\nunit_passed 1\nunit_passed 2\n\
-         unit_started 3\nunit_started 4\nunit_claimed 3\nunit_passed 4\n\
-         unit_started 5\nunit_failed 5\niteration_started 2\n\
-         unit_started 5\nunit_failed 5\niteration_started 3\n\
-         unit_started 5\nunit_passed 5\nunit_started 6\nunit_passed 6\n\
-         unit_started verify\nverdict_given false\niteration_started 4\n\
-         unit_started 6\nunit_passed 6\nunit_started verify\nverdict_given true\nrun_ended complete"
+        "task_started 1\nunit_started 2\nunit_passed 1\nunit_passed 2\n\
+         task_started 3\nunit_started 4\nunit_claimed 3\nunit_passed 4\n\
+         task_started 5\nunit_failed 5\niteration_started 2\n\
+         task_started 5\nunit_failed 5\niteration_started 3\n\
+         task_started 5\nunit_passed 5\nunit_started 6\nunit_passed 6\n\
+         task_started verify\nverdict_given false\niteration_started 4\n\
+         task_started 6\nunit_passed 6\nunit_started verify\nverdict_given true\nrun_ended complete"
     );
     let at_work = story.iter().scan(0, |count: &mut i32, word| {
-        *count += i32::from(word.starts_with("unit_started "));
+        *count += i32::from(word.starts_with("task_started "));
         let is_end =
-            ["unit_passed ", "unit_failed ", "unit_claimed ", "verdict_given "].iter().any(|end| word.starts_with(end));
+            ["task_passed ", "task_failed ", "task_claimed ", "verdict_given "].iter().any(|end| word.starts_with(end));
         *count -= i32::from(is_end);
         Some(*count)
     });
@@ -88,7 +88,7 @@ fn verdicts(stage: &Stage) {
     assert_eq!(failed["reopen"], json!([["6", "the word is too short"]]));
     assert_eq!(passed["evidence_ids"], json!(["e3"]));
     let evidence: Vec<&Value> = of_kind("evidence_ran").collect();
-    let whose: Vec<_> = evidence.iter().map(|piece| (&piece["id"], &piece["unit"], &piece["attempt"])).collect();
+    let whose: Vec<_> = evidence.iter().map(|piece| (&piece["id"], &piece["task"], &piece["attempt"])).collect();
     assert_eq!(
         whose,
         [
@@ -98,6 +98,6 @@ fn verdicts(stage: &Stage) {
         ]
     );
     // Every command of a criterion is run once more at the PASS, and at no FAIL.
-    let finals = of_kind("check_ran").filter(|event| event["unit"] == "final");
+    let finals = of_kind("check_ran").filter(|event| event["task"] == "final");
     assert_eq!(finals.filter_map(|event| event["command"].as_str()).count(), 5);
 }

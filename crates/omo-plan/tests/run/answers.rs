@@ -170,7 +170,7 @@ fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
     let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
     for question in ["q1", "q2", "q3", "q4"] {
         run.work("1", &no_tool());
-        assert_eq!(run.asked(), Some((question.to_owned(), "environment".to_owned())));
+        assert_eq!(run.asked(), Some((question.to_owned(), "check_not_runnable".to_owned())));
         assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("held", 0));
         assert_eq!(run.start("2").unwrap_err().kind, VerbRefusalKind::Human);
         assert_eq!(run.state.tasks["1"].lost_workers, 0, "no worker was lost");

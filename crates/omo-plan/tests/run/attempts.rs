@@ -141,7 +141,7 @@ fn a_check_that_cannot_be_run_spends_no_attempt() {
     let mut run = played(steps("revert"), 0, |measured| measured, &of_row("command not found (127)"));
     assert_eq!((run.standing("1"), run.state.tasks["1"].attempts), ("held", 0));
     let (question, about) = run.asked().unwrap();
-    assert_eq!(about, "environment");
+    assert_eq!(about, "check_not_runnable");
     run.answer(&question, "continue").unwrap();
     assert_eq!(run.ready(), ["1"]);
 }

@@ -18,8 +18,8 @@ fn a_line_is_flat_and_its_fields_do_not_meet() {
         line,
         concat!(
             r#"{"seq":7,"ts":"1970-01-01T00:00:00.000Z","actor":{"session":"s1","process":{"pid":100}},"#,
-            r#""kind":"unit_passed","unit":"kind","attempt":2,"evidence":"kind, seq and \"quotes\"\n","#,
-            r#""files":[],"out_of_scope":[],"missing":[],"tests":[],"tree":null}"#
+            r#""kind":"task_passed","task":"kind","attempt":2,"evidence":"kind, seq and \"quotes\"\n","#,
+            r#""files":[],"out_of_scope":[],"missing":[],"test_digests":[],"tree":null}"#
         )
     );
     assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), passed);
@@ -27,7 +27,7 @@ fn a_line_is_flat_and_its_fields_do_not_meet() {
 
 #[test]
 fn whatever_a_unit_is_called_and_says_comes_back() {
-    for text in ["seq", "ts", "actor", "kind", "what", "unit", "evidence", "final", "\u{2028}é\0", ""] {
+    for text in ["seq", "ts", "actor", "kind", "what", "task", "evidence", "final", "\u{2028}é\0", ""] {
         let unit = text.to_owned();
         for what in [
             EventKind::TaskSkipped { task: unit.clone(), reason: unit.clone() },
@@ -52,17 +52,18 @@ fn whatever_a_unit_is_called_and_says_comes_back() {
 
 #[test]
 fn a_field_of_a_newer_omo_is_passed_over_and_a_kind_is_named() {
-    let newer = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","host":"h"},"kind":"taken","more":1}"#;
+    let newer =
+        r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","host":"h"},"kind":"holder_changed","more":1}"#;
     let actor = EventActor { session: Some("s1".to_owned()), process: None };
     assert_eq!(serde_json::from_str::<RunEvent>(newer).unwrap(), RunEvent { actor, ..event(EventKind::HolderChanged) });
-    let unknown = newer.replace("taken", "teleported");
+    let unknown = newer.replace("holder_changed", "teleported");
     let error = serde_json::from_str::<RunEvent>(&unknown).unwrap_err().to_string();
     assert!(error.starts_with("unknown variant `teleported`"), "{error}");
     for broken in [
-        newer.replace(r#""kind":"taken","#, ""),
+        newer.replace(r#""kind":"holder_changed","#, ""),
         newer.replace(r#""seq":7,"#, ""),
         newer.replace(r#""seq":7"#, r#""seq":-7"#),
-        newer.replace(r#""kind":"taken""#, r#""kind":"unit_held","unit":"1""#),
+        newer.replace(r#""kind":"holder_changed""#, r#""kind":"task_held","task":"1""#),
     ] {
         serde_json::from_str::<RunEvent>(&broken).unwrap_err();
     }
@@ -70,7 +71,7 @@ fn a_field_of_a_newer_omo_is_passed_over_and_a_kind_is_named() {
 
 #[test]
 fn a_line_of_an_older_omo_is_read() {
-    let older = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","process":{"pid":100}},"kind":"unit_started","unit":"1","attempt":1,"ticket":"t","tree":null}"#;
+    let older = r#"{"seq":7,"ts":"1970-01-01T00:00:00Z","actor":{"session":"s1","process":{"pid":100}},"kind":"task_started","task":"1","attempt":1,"ticket":"t","tree":null}"#;
     let EventKind::TaskStarted { protected_files: guarded, already_green: vacuous, .. } =
         serde_json::from_str::<RunEvent>(older).unwrap().kind
     else {

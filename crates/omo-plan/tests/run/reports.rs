@@ -134,6 +134,6 @@ fn a_report_is_plain_json() {
     assert_eq!(json["schema"], 1);
     assert_eq!(json["result"], "in_progress");
     assert_eq!(json["holder"], serde_json::json!({"hand": "session", "id": "s1"}));
-    assert_eq!(json["units"][0]["standing"], "pending");
+    assert_eq!(json["tasks"][0]["standing"], "pending");
     assert_eq!(json["opened_at"], "1970-01-01T00:00:01.000Z");
 }

@@ -136,7 +136,7 @@ fn every_event_of_a_session_is_one_line_that_comes_back() {
             serde_json::to_value(event).unwrap()["kind"].as_str().unwrap().to_owned()
         })
         .collect();
-    for kind in ["evidence_ran", "unit_claimed", "unit_added", "verdict_given", "iteration_started"] {
+    for kind in ["evidence_ran", "task_claimed", "task_added", "verdict_given", "round_started"] {
         assert!(kinds.iter().any(|known| known == kind), "{kind}");
     }
     let ticket = run.start("2").unwrap();

@@ -34,7 +34,7 @@ fn an_old_line_can_be_read_by_a_person_and_by_jq() {
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(
         (&lines[1]["seq"], &lines[1]["kind"], &lines[1]["run"]),
-        (&2.into(), &"projection_drift".into(), &run.id().into())
+        (&2.into(), &"projection_changed".into(), &run.id().into())
     );
     let (prev, seal) = (lines[1]["prev"].as_str().unwrap(), lines[0]["seal"].as_str().unwrap());
     assert_eq!((prev.len(), seal.starts_with(prev)), (12, true));

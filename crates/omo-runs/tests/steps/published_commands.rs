@@ -87,7 +87,7 @@ fn no_later_step_commits_what_was_left_out() {
     assert_eq!(stage.standing("1"), "skipped");
     let words: Vec<String> =
         judged.events.iter().map(|event| serde_json::to_value(event).unwrap()["kind"].to_string()).collect();
-    assert_eq!(words, ["\"check_ran\"", "\"unit_failed\"", "\"unit_skipped\"", "\"unit_restored\""]);
+    assert_eq!(words, ["\"check_ran\"", "\"task_failed\"", "\"task_skipped\"", "\"task_restored\""]);
     stage.attempt("2", GREEN);
     assert_eq!((stage.standing("2"), stage.committed()), ("passed", vec!["src/2.rs".to_owned()]));
     assert_eq!(stage.git(&["status", "--porcelain"]), "");

@@ -146,7 +146,7 @@ fn expected<'a>(row: &Value, on_failure: &str, verify: &str, attempt: u32) -> Ex
     match verify {
         "no Verify field" => return stands("unverified", "over"),
         "command not found (127)" => {
-            return Expected { attempts: 0, ..stands("held", "ask environment") };
+            return Expected { attempts: 0, ..stands("held", "ask check_not_runnable") };
         }
         "killed by time-out" => return stands("pending", "start 1"),
         _ => {}

@@ -57,15 +57,15 @@ const NOT_QUICK: [&str; 15] = [
 /// Where tests stand that take as long: they compile programs, break whole plugins, wait for what never ends, or play
 /// runs of plans.
 const NOT_QUICK_FILES: [&str; 12] = [
-    "blackbox/cheats.rs",
-    "blackbox/clone_builds.rs",
-    "blackbox/direct.rs",
+    "blackbox/false_claims.rs",
+    "blackbox/background_build.rs",
+    "blackbox/direct_hooks.rs",
     "blackbox/doctor/",
-    "blackbox/exec/",
-    "blackbox/gates.rs",
+    "blackbox/task_list_runs/",
+    "blackbox/checks.rs",
     "blackbox/launchers.rs",
-    "blackbox/local/",
-    "blackbox/plan_run.rs",
+    "blackbox/execute_local/",
+    "blackbox/plan_run_hooks.rs",
     "blackbox/runs/",
     "blackbox/statusline.rs",
     "blackbox/unbuilt_prompts.rs",

@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(names("xtask"), ["xtask"]);
         assert_eq!(names("a_name_means_one_suite_or"), ["xtask"]);
         assert_eq!(names("suites::tests::a_name_means_one"), ["xtask"]);
-        assert!(names("clone_builds").contains(&"blackbox".to_owned()), "a module is found as well");
+        assert!(names("background_build").contains(&"blackbox".to_owned()), "a module is found as well");
         assert_eq!(names(&["no_such", "_test_anywhere"].concat()), Vec::<String>::new());
     }
 

@@ -17,7 +17,7 @@ fn tests() -> BTreeSet<String> {
             names.insert(name.to_owned());
         }
         // Tests in a binary with a `main` of its own stand in a table, each with its name.
-        if ["libtest_mimic", "trials::run", "&[Named]"].iter().any(|word| text.contains(word)) {
+        if ["libtest_mimic", "main_tests::run", "&[Named]"].iter().any(|word| text.contains(word)) {
             let line = text.split_whitespace().collect::<Vec<_>>().join(" ").replace("( \"", "(\"");
             let rows = line.split("(\"").skip(1).filter_map(|row| row.split_once("\", "));
             let is_own = |name: &str, rest: &str| {
