@@ -124,7 +124,7 @@ impl HookContext {
         Ok(session)
     }
 
-    /// As [`Context::peek_if_active`], of an entry that holds anything that a seal is for.
+    /// As [`HookContext::peek_if_active`], of an entry that holds anything that a seal is for.
     pub fn peek_if_sealed(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek_if_sealed(root, id)?;
@@ -147,7 +147,7 @@ impl HookContext {
         Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
     }
 
-    /// As [`Context::place`], and makes the folder where there is none.
+    /// As [`HookContext::position`], and makes the folder where there is none.
     pub fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();

@@ -20,7 +20,7 @@ pub const MAX_PLAN_TASKS: usize = 10_000;
 /// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// [`SCHEMA`].
+    /// [`PLAN_SCHEMA`].
     pub schema: u32,
     /// How it is written.
     pub dialect: Dialect,
@@ -184,7 +184,7 @@ impl Task {
         red.chain(&self.checks)
     }
 
-    /// Every command of it, in the order in which [`crate::run::state::UnitState::vacuous`] counts them: what has to
+    /// Every command of it, in the order in which [`crate::program_run::gather_state::TaskState::already_green`] counts them: what has to
     /// fail before the work begins, then its checks.
     pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)

@@ -50,7 +50,7 @@ impl PlannedPaths {
         Self(paths.map(Meant::parse).collect())
     }
 
-    /// Whether one of them may mean a file that is there, as in [`covers`].
+    /// Whether one of them may mean a file that is there, as in [`path_covers`].
     pub fn covers(&self, file: &str) -> bool {
         // No name of a file has a NUL in it, so none becomes another's.
         let file = Meant::parse(&file.replace(['*', '?', '[', '{'], "\0"));

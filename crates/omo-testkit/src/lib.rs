@@ -1,10 +1,10 @@
 //! For tests only: what is needed to see our hooks at work in a real session, on one machine.
 //!
-//! - [`MockModel`] answers the Messages API on loopback from a [`Script`] and keeps every request;
+//! - [`MockModel`] answers the Messages API on loopback from a [`HookScript`] and keeps every request;
 //! - [`Lab`] is a temporary home and project with an environment built from nothing;
 //! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
 //! - [`GitServer`] serves a repository over HTTP on loopback, as a marketplace is;
-//! - [`Registry`] serves packages as an npm registry does;
+//! - [`NpmRegistry`] serves packages as an npm registry does;
 //! - [`StandIn`] fires the hooks of a plugin as the client does, where no client is installed;
 //! - `strace` runs a process with a fault at any of its system calls;
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts

@@ -12,7 +12,7 @@ const MAX_LINE_BYTES: usize = 2_000;
 /// A line that is there now and was not before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddedLine {
-    /// The file's path, as that of a [`super::Change`]. Characters that end a line or a quotation are written as
+    /// The file's path, as that of a [`super::PathChange`]. Characters that end a line or a quotation are written as
     /// git writes them, with `\`.
     pub file: String,
     /// Its number in the file as it is now, from 1.
@@ -44,7 +44,7 @@ impl AddedLines {
 /// difference is too large, for example.
 ///
 /// A line that was changed is an added one; a file that was only moved has none. Left out are files that git
-/// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed`].
+/// takes for binary, submodules, omo's own files, and `own`, as for [`super::changed_paths`].
 pub fn added_lines(
     root: &Path,
     state_home: &Path,

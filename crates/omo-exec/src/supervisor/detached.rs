@@ -14,7 +14,7 @@ use crate::platform::{leave_session, own_program, show_no_window};
 /// How long it may take until it says that it is ready.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Starts this very program with other arguments, and waits for the line that it says with [`ready`].
+/// Starts this very program with other arguments, and waits for the line that it says with [`report_ready`].
 /// What it complains about goes into `log`.
 pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::Result<String> {
     let mut command = Command::new(own_program()?);
@@ -40,7 +40,7 @@ pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::R
     }
 }
 
-/// Makes a process that was started with [`start`] one of its own session: what is sent to the terminal
+/// Makes a process that was started with [`start_detached`] one of its own session: what is sent to the terminal
 /// and to the group of the process that started it no longer reaches it.
 pub fn leave_terminal() -> io::Result<()> {
     leave_session()

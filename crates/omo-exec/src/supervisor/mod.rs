@@ -137,7 +137,7 @@ impl Supervisor {
         }
     }
 
-    /// Has the session of a group ended; that it has is told by [`Supervisor::next`]. One that was still
+    /// Has the session of a group ended; that it has is told by [`Supervisor::next_event`]. One that was still
     /// to be started is not.
     pub fn end_session(&mut self, group: &str) {
         self.waiting.retain(|(waiting, _)| waiting != group);

@@ -25,7 +25,7 @@ pub const RULES_VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FenceRules {
-    /// [`VERSION`].
+    /// [`RULES_VERSION`].
     pub version: u32,
     /// The top of the checkout that its user works in.
     pub main_checkout: String,

@@ -4,7 +4,7 @@
 //!
 //! The ledger is the truth and the state is what it folds to. A verb is a function from the state
 //! to events, or to a refusal; nothing else makes events. No verb lets its caller say that a unit
-//! has passed: [`verbs::judged`] takes what the verify runner measured.
+//! has passed: [`verbs::judge_attempt`] takes what the verify runner measured.
 
 pub mod apart;
 pub mod event;

@@ -183,7 +183,7 @@ pub fn automatic_event(state: &RunState) -> Option<EventKind> {
 }
 
 /// What is written down right after a run was opened: tasks without the contract that the plan promises
-/// are failed before they begin. Those of an edited plan are by [`advance`].
+/// are failed before they begin. Those of an edited plan are by [`automatic_event`].
 pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
     tasks_without_contract(plan).map(missing_contract_event).collect()
 }

@@ -31,7 +31,7 @@ const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
 /// What stands around a word that is a name in code, and not a remark.
 const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', '/', '\\'];
 
-/// The first [`MAX_UNFINISHED`] lines that hold such a word, each with the first of it. Each line is given as its
+/// The first [`MAX_UNFINISHED_LINES`] lines that hold such a word, each with the first of it. Each line is given as its
 /// file, its number and its text.
 pub fn find_unfinished_lines<Text: AsRef<str>>(
     added: impl IntoIterator<Item = (Text, usize, Text)>,

@@ -79,7 +79,7 @@ pub enum BillingDecision {
         /// What is told.
         text: String,
     },
-    /// A person chooses among [`OPTIONS`] before any client is started.
+    /// A person chooses among [`BILLING_OPTIONS`] before any client is started.
     Ask {
         /// What they are asked.
         question: String,

@@ -201,7 +201,7 @@ impl Engine<'_> {
         }
     }
 
-    /// As [`Engine::project`], for a run that is over: what another one has written since stays.
+    /// As [`Engine::write_projections`], for a run that is over: what another one has written since stays.
     pub fn write_projections_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
         let state = self.restored_if_possible(state)?;
         let is_last = Projection::new(self.root, &self.projection_memory(&state), self.run.id()).is_last()?;

@@ -293,7 +293,7 @@ fn what_a_reader_has_to_know_is_said() {
             "other files",
             |state| {
                 task_state_mut(state, "2").last_end.as_mut().unwrap().out_of_scope =
-                    vec!["a.rs".to_owned(), "b.rs".to_owned()]
+                    vec!["a.rs".to_owned(), "b.rs".to_owned()];
             },
             "- Task 2 changed files that it does not name: `a.rs` and 1 more\n",
         ),
@@ -311,7 +311,7 @@ fn what_a_reader_has_to_know_is_said() {
             "checks that were green",
             |state| {
                 (task_state_mut(state, "1").already_green, task_state_mut(state, "3").already_green) =
-                    (vec![0], vec![0])
+                    (vec![0], vec![0]);
             },
             "- Tasks 1, 3: checks that were green before the work, and prove little\n",
         ),

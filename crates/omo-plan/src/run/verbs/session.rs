@@ -19,7 +19,7 @@ const NEXT_HINT: &str = "`omo agent next` says what comes next";
 ///
 /// # Errors
 ///
-/// As [`super::of_ticket`].
+/// As [`super::task_of_ticket`].
 pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, VerbRefusal> {
     let unit = task_of_ticket(state, ticket)?;
     let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
@@ -29,8 +29,8 @@ pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Re
 
 /// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence
 /// is not there, was red, or was not run since the verification began. `None` where the verdict would count. The checks
-/// of the tasks are not looked at here: they are run next, and [`verdict`] looks at them. Also `None` where the ticket
-/// is not the verifier's: that, too, is for [`verdict`] to say.
+/// of the tasks are not looked at here: they are run next, and [`give_verdict`] looks at them. Also `None` where the ticket
+/// is not the verifier's: that, too, is for [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
     let is_verifier = task_of_ticket(state, ticket).is_ok_and(|unit| unit.kind == TaskKind::Verify);
     if is_verifier && verdict.passed { shown::check_tasks_and_evidence(state, verdict).err() } else { None }
@@ -40,7 +40,7 @@ pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) 
 ///
 /// # Errors
 ///
-/// It is not the verifier's ticket; it says that all is done where [`refuses`] tells why not, or a check of the tasks
+/// It is not the verifier's ticket; it says that all is done where [`verdict_objection`] tells why not, or a check of the tasks
 /// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
 pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
     let unit = task_of_ticket(state, ticket)?;

@@ -157,7 +157,7 @@ pub enum CommitOutcome {
 ///
 /// # Errors
 ///
-/// As [`of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
+/// As [`task_of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
 /// unit has criteria that are judged. The ticket stays valid.
 pub fn judge_attempt(
     state: &RunState,
@@ -365,7 +365,7 @@ fn failure_events(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKi
 ///
 /// # Errors
 ///
-/// As [`of_ticket`].
+/// As [`task_of_ticket`].
 pub fn give_up_attempt(
     state: &RunState,
     ticket: &str,

@@ -58,7 +58,7 @@ impl StagedTranscript {
         self.user(&text_blocks("[Request interrupted by user for tool use]"), &Object::new(), &Object::new())
     }
 
-    /// A hook that was ended by Esc; the client writes [`Transcript::interrupted`] behind it.
+    /// A hook that was ended by Esc; the client writes [`StagedTranscript::interrupted`] behind it.
     pub fn hook_cancelled(&mut self, event: &str) -> Result<()> {
         let details = Object::new()
             .field("command", "hook")
