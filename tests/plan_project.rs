@@ -63,7 +63,7 @@ pub fn two_tasks() -> String {
     plan_text(&[task("1", "", "grep -q one words/1.txt"), task("2", "Task 1", "grep -q two words/2.txt")])
 }
 
-/// The same two, with a hard stop behind the first where each is a batch of its own, as in [`FLAG_OPTIONS`].
+/// The same two, with a hard stop behind the first where each is a batch of its own.
 pub fn two_tasks_with_stop() -> String {
     let stop = Task { id: "1", needs: "", lines: "\n<!-- checkpoint -->", check: "grep -q one words/1.txt" };
     plan_text(&[stop, task("2", "Task 1", "grep -q two words/2.txt")])

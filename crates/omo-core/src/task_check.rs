@@ -122,7 +122,7 @@ pub struct TaskCheckOutcome {
     pub exit: Option<i32>,
     /// How long it took, in milliseconds.
     pub took_millis: u64,
-    /// The beginning of its output: at most [`output_listener::MAX_LINES`] lines, made harmless.
+    /// The beginning of its output: at most `output_listener::MAX_LINES` lines, made harmless.
     #[serde(default)]
     pub first_lines: Vec<String>,
     /// The end of its output beyond those, as many lines at most.

@@ -47,7 +47,7 @@ pub struct CommitRequest<'a> {
     pub root: &'a Path,
     /// The folder of the user's own state, absolute.
     pub state_home: &'a Path,
-    /// What the step changed, as [`crate::changes::PathChange::progress_file_path`] says it: new, other and removed files.
+    /// What the step changed, as [`crate::changes::PathChange::path`] says it: new, other and removed files.
     pub paths: &'a [&'a str],
     /// The message.
     pub message: &'a str,

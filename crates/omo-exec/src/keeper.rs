@@ -3,7 +3,7 @@
 //!
 //! The client ends a hook when its user presses Esc, and nothing runs in a process that was
 //! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
-//! it after the first line. It is the same binary as its caller, started with [`COUNTER_ARGUMENT`].
+//! it after the first line. It is the same binary as its caller, started with [`KEEPER_ARGUMENT`].
 //!
 //! A check could write into the pipe that its keeper answers on: `/proc` shows it. So the answer bears a seal, with a key
 //! that the keeper was given before the check began, and nothing else is believed. How the check ended is what the system

@@ -65,7 +65,7 @@ pub enum RestoreScope<'a> {
     Paths(&'a [&'a str]),
 }
 
-/// What came of putting a snapshot back. Paths are told as [`crate::changes::PathChange::progress_file_path`] is.
+/// What came of putting a snapshot back. Paths are told as [`crate::changes::PathChange::path`] is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RestoreResult {
     /// These are again as they were.

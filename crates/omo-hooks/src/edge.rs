@@ -147,7 +147,7 @@ impl HookContext {
         Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
     }
 
-    /// As [`HookContext::position`], and makes the folder where there is none.
+    /// As [`HookContext::session_entry`], and makes the folder where there is none.
     pub fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();

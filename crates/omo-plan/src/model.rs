@@ -184,7 +184,7 @@ impl Task {
         red.chain(&self.checks)
     }
 
-    /// Every command of it, in the order in which [`crate::program_run::gather_state::TaskState::already_green`] counts them: what has to
+    /// Every command of it, in the order in which `TaskState::already_green` of a run counts them: what has to
     /// fail before the work begins, then its checks.
     pub fn all_checks(&self) -> impl Iterator<Item = &TaskCheck> {
         self.red_check.iter().chain(&self.checks)

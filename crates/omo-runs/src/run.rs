@@ -153,7 +153,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// The name is not made as an id is, or has more than [`MAX_LOG_NAME`] bytes.
+    /// The name is not made as an id is, or has too many bytes.
     pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
         let (start, rest) = name.split_at_checked(1).unwrap_or_default();
         let may_follow = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');

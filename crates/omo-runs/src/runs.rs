@@ -48,7 +48,7 @@ impl RunStore {
         Ok(Some(Self { place, key }))
     }
 
-    /// As [`RunStore::find_section`], making the place of them where there is none.
+    /// As [`RunStore::find`], making the place of them where there is none.
     pub fn create(root: &Path, state_home: Option<&Path>) -> Result<Self, RunStoreError> {
         let place = place::create(root, state_home)?;
         Ok(Self { place, key: SealKey::load(state_home)? })

@@ -97,7 +97,7 @@ impl InstructionCase {
         self.run(binaries, Path::new("/dev/null"))
     }
 
-    /// As [`BrokenFact::count_and_exit`], and writes which function took how many of them into a file, in
+    /// As the count above, and writes which function took how many of them into a file, in
     /// callgrind's own form.
     pub fn profile(&self, binaries: &Path, file: &Path) -> Result<u64> {
         self.run(binaries, file)

@@ -1,6 +1,6 @@
 //! For tests only: what is needed to see our hooks at work in a real session, on one machine.
 //!
-//! - [`MockModel`] answers the Messages API on loopback from a [`HookScript`] and keeps every request;
+//! - [`MockModel`] answers the Messages API on loopback from a [`ModelScript`] and keeps every request;
 //! - [`Lab`] is a temporary home and project with an environment built from nothing;
 //! - [`Client`] runs the real client once, [`Terminal`] runs it as a person sees it;
 //! - [`GitServer`] serves a repository over HTTP on loopback, as a marketplace is;
@@ -10,7 +10,7 @@
 //! - [`samples`] are the inputs and states that costs are measured with, and [`instructions`] counts
 //!   what a hook needs for them;
 //! - [`plans`] are plans that need no file;
-//! - [`trials`] runs the tests of a binary that is more than its tests.
+//! - [`main_tests`] runs the tests of a binary that is more than its tests.
 //!
 //! The kit must never reach another address than loopback, read the user's own home, or end a
 //! process that it did not start.

@@ -1,6 +1,6 @@
 //! Bringing the branches of groups together, and the result to its user's branch.
 //!
-//! Merging touches no checkout: [`preview`] says what the merged tree would be, and [`commit_merge`] makes the
+//! Merging touches no checkout: `preview` says what the merged tree would be, and [`commit_merge`] makes the
 //! commit. Only [`land`] changes what its user has checked out, in one move that either happens or
 //! does not.
 

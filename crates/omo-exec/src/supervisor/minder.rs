@@ -4,7 +4,7 @@
 //!
 //! A supervisor may be killed at any moment, and then runs nothing any more; its minders notice, since
 //! it holds the other end of their standard input. A minder is the same binary as the supervisor,
-//! started with [`COUNTER_ARGUMENT`].
+//! started with [`MINDER_ARGUMENT`].
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

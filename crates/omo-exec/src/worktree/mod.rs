@@ -1,7 +1,7 @@
 //! The worktree of a group: where it lies, what it is called, and how it comes and goes.
 //!
 //! Each group of a run has a worktree and a branch of its own. Nothing that was ever written in one is
-//! lost: before it goes, everything that it alone holds is kept below `refs/omo/keep` ([`rescue`]).
+//! lost: before it goes, everything that it alone holds is kept below `refs/omo/keep` (`rescue`).
 //! Every step can be repeated after an end at any point.
 
 mod copies;

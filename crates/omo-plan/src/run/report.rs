@@ -16,7 +16,7 @@ pub const REPORT_SCHEMA: u32 = 1;
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunReport {
-    /// [`PLAN_SCHEMA`].
+    /// [`REPORT_SCHEMA`].
     pub schema: u32,
     /// The run.
     pub run: String,
@@ -100,7 +100,7 @@ pub struct TaskRow {
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Where it stands: [`TaskStanding::id_text`].
+    /// Where it stands: the word of its [`TaskStanding`].
     pub standing: &'static str,
     /// The unit that it waits for in vain, where it is blocked.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -149,11 +149,11 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
 }
 
 impl Engine<'_> {
-    /// As [`remove_leftovers`], where the run has no supervisor that lives.
+    /// As [`reap_dead_supervisor`], where the run has no supervisor that lives.
     ///
     /// # Errors
     ///
-    /// As [`remove_leftovers`].
+    /// As [`reap_dead_supervisor`].
     pub fn reap_if_unsupervised(&self) -> Result<ReapReport, DriveError> {
         match self.run.try_supervise()? {
             Some(_lock) => reap_dead_supervisor(self),
