@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::session::ChangedBy;
-use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::run::event::{AttemptEnd, EventActor, EventKind};

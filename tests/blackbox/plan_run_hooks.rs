@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_core::plan_run::{PlanRun, PlannedCommand};
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::{PlanRun, PlannedCommand};
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};
 use omo_store::{env, pending_approval, sealed_plan_run};

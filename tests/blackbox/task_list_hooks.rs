@@ -5,9 +5,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
-use omo_core::plan_run::{PlanRun, PlannedCommand};
-use omo_core::session_id::SessionId;
-use omo_core::task_list::{OpenTaskList, task_list_plan_name};
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::{PlanRun, PlannedCommand};
+use omo_core::session::task_list::{OpenTaskList, task_list_plan_name};
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};

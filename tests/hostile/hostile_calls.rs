@@ -1,7 +1,7 @@
 //! Everything that is asked of the hooks and of `omo` in a hostile place.
 
 use anyhow::{Context, Result, ensure};
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::state::MAX_BYTES;
 use omo_store::state_document::StateDocument;
 use omo_tests::claim_scene::DONE;

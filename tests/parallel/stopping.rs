@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
-use omo_core::plan_run::PlanRun;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
 use omo_store::folder::GuardedFolder;
 use omo_store::sealed_plan_run;
 use omo_store::state::{CorruptPolicy, StateUpdateOptions};

@@ -1,11 +1,11 @@
 //! The picture of a run can be shown, and shows what omo says today.
 
-use omo_core::check::{CheckRecord, CheckVerdict};
+use omo_core::check::session_check::{CheckRecord, CheckVerdict};
 use omo_core::messages;
 use omo_core::session::{Session, UlwRun, VerdictKind};
+use omo_core::stop::claim::{CheckResult, ClaimFindings, judge_claim};
 use omo_core::stop::{BlockCause, StopBlock, StopRow};
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{CheckResult, ClaimFindings, judge_claim};
 
 use crate::page;
 

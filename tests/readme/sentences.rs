@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use omo_core::check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::session_check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL_TIMEOUT_SECONDS};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::{LimitKind, RunLimits};
-use omo_core::verification::MAX_ATTEMPTS;
+use omo_core::stop::claim::MAX_ATTEMPTS;
 use omo_store::config::{FeedbackMode, ReviewSetting, parse};
 use omo_store::repository_config::RepositoryConfig;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Whatever omo says when it releases a session or finds a check red, a reader finds in the page for trouble.
 
-use omo_core::check::CheckVerdict;
+use omo_core::check::session_check::CheckVerdict;
 use omo_core::stop::StopRow;
 
 use crate::{first_cells, page};

@@ -5,12 +5,12 @@
 
 use std::io::Write;
 
-use omo_core::check::{self, Check, CheckOrigin};
+use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::log_entry;
 use omo_core::messages::checks::{changed_since_approval, count_checks, describe_check, describe_checks, inline_code};
-use omo_core::messages::command_text::{is_plain_text, show_whole};
+use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_core::session_id::SessionId;
+use omo_core::text::command_text::{is_plain_text, show_whole};
 use omo_core::text::sanitize;
 use omo_store::config::UserConfig;
 use omo_store::env::ProcessEnv;
@@ -111,11 +111,12 @@ fn digest_of(gates: &[Check]) -> String {
 
 fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), CommandError> {
     let refuse =
-        |error: check::InvalidCheck| CommandError::usage(error.to_string(), "`omo check add --help` shows how");
+        |error: session_check::InvalidCheck| CommandError::usage(error.to_string(), "`omo check add --help` shows how");
     // One argument is a command; several are its words, as the shell has parted them.
     let command = match &*options.command {
         [command] => command.clone(),
-        words => shlex::try_join(words.iter().map(String::as_str)).map_err(|_| refuse(check::InvalidCheck::Command))?,
+        words => shlex::try_join(words.iter().map(String::as_str))
+            .map_err(|_| refuse(session_check::InvalidCheck::Command))?,
     };
     let mut gate = Check::new(options.name.as_deref(), &command, CheckOrigin::User).map_err(refuse)?;
     gate.timeout_seconds = options.timeout;
@@ -127,7 +128,7 @@ fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), 
         describe_checks(std::slice::from_ref(&gate), &gate.pinned)
     );
     change.apply(&options.session, &question, |gates| {
-        check::add_check(gates, gate.clone()).map_err(refuse)?;
+        session_check::add_check(gates, gate.clone()).map_err(refuse)?;
         Ok(format!("`{}` decides from now on", gate.name))
     })
 }
@@ -136,7 +137,7 @@ fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Resul
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
     change.apply(&options.session, &question, |gates| {
-        if !check::remove_check(gates, &options.name) {
+        if !session_check::remove_check(gates, &options.name) {
             return Err(unknown_check(&options.name));
         }
         Ok(format!("`{}` decides no more", options.name))

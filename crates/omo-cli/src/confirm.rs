@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use omo_core::session::ChangedBy;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{self, EntryChange};

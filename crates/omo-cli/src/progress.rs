@@ -3,9 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use omo_core::check::Check;
-use omo_core::messages::command_text::typed_form;
-use omo_core::verification::CheckResult;
+use omo_core::check::session_check::Check;
+use omo_core::stop::claim::CheckResult;
+use omo_core::text::command_text::typed_form;
 use omo_exec::gates::CheckWatcher;
 
 use crate::table::truncate_columns;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use omo_core::session::Session;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
 use omo_store::project_root;

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use omo_core::log_entry::LogEntry;
+use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
+use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_core::session_id::SessionId;
-use omo_core::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_store::decision_log;
 use omo_store::env::ProcessEnv;
 use omo_store::sealed_plan_run;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use omo_core::session_id::SessionId;
-use omo_core::statusline::{PartTone, SEPARATOR, StatusPart, status_parts};
+use omo_core::messages::status_line::{PartTone, SEPARATOR, StatusPart, status_parts};
+use omo_core::session::id::SessionId;
 use omo_exec::status_line::StatusLine;
 use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};

@@ -5,7 +5,7 @@ use std::io::Write;
 use omo_core::log_entry::{self, LogEntry};
 use omo_core::messages;
 use omo_core::session::Session;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::decision_log;
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;

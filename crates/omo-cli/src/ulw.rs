@@ -4,8 +4,8 @@ use std::io::Write;
 
 use omo_core::log_entry;
 use omo_core::messages::checks::checks_not_approved;
+use omo_core::session::id::SessionId;
 use omo_core::session::{UlwActivation, UlwTrigger};
-use omo_core::session_id::SessionId;
 use omo_exec::baseline;
 use omo_exec::beginning::ActivationContext;
 use omo_exec::files;

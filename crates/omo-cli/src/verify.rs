@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use omo_core::check::{Check, CheckRecord, CheckVerdict};
+use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
+use omo_core::stop::claim::CheckResult;
 use omo_core::text::format_age;
-use omo_core::verification::CheckResult;
 use omo_exec::environment::CheckEnvironment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, CheckContext, EvidenceReuse};
@@ -149,7 +149,7 @@ struct Line {
     run: String,
     verdict: CheckVerdict,
     detail: String,
-    counts: Option<omo_core::check::TestCounts>,
+    counts: Option<omo_core::check::session_check::TestCounts>,
     took_millis: u64,
     /// The evidence that the session has, from before this.
     evidence: Option<CheckRecord>,
@@ -203,7 +203,7 @@ fn show(
 }
 
 fn table_row(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
-    let count = |pick: fn(&omo_core::check::TestCounts) -> u64| {
+    let count = |pick: fn(&omo_core::check::session_check::TestCounts) -> u64| {
         Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
     };
     let colour = if line.verdict == CheckVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };

@@ -135,6 +135,6 @@ mod tests {
             assert_eq!(row.status_message.is_some(), is_stop, "{}", row.name);
             assert_eq!(row.timeout_seconds > 5, is_stop, "{}", row.name);
         }
-        assert!(u32::from(HookEvent::Stop.row().timeout_seconds) > crate::check::TOTAL_TIMEOUT_SECONDS);
+        assert!(u32::from(HookEvent::Stop.row().timeout_seconds) > crate::check::session_check::TOTAL_TIMEOUT_SECONDS);
     }
 }

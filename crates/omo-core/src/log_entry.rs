@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::prompt::PromptDecision;
 use crate::session::Session;
+use crate::stop::claim::ClaimOutcome;
 use crate::stop::{BlockCause, StopAction, StopBlock, StopDecision, StopRow, allowed_blocks};
 use crate::timestamp::Timestamp;
-use crate::verification::ClaimOutcome;
 
 /// A line of `decisions.jsonl`. It never holds text of a prompt or of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

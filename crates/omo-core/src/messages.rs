@@ -7,17 +7,18 @@
 pub mod check_changes;
 pub mod checks;
 pub mod client_settings;
-pub mod command_text;
 pub mod plan;
+pub mod status_line;
+pub mod status_report;
 pub mod usage;
 
 use crate::limits::RunLimits;
-use crate::plan_run::PlanRun;
+use crate::session::plan_run::PlanRun;
 use crate::session::{PauseReason, Session, UlwRun, UlwTrigger, VerdictKind};
+use crate::stop::claim::ClaimOutcome;
 use crate::stop::{BackgroundTask, BlockCause, StopBlock, StopRow};
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
-use crate::verification::ClaimOutcome;
 
 /// The greatest length of the contract, in characters. The client cuts a hook's text at 10,000.
 pub const CONTRACT_CHARS: usize = 1_500;
@@ -248,7 +249,7 @@ pub fn refusal_line(message: &str) -> String {
 
 /// What the model is told at the start of every session, so that `omo` on its shell knows which
 /// session it is in.
-pub fn session_line(session: &crate::session_id::SessionId) -> String {
+pub fn session_line(session: &crate::session::id::SessionId) -> String {
     format!("CLAUDE_SESSION_ID: {session}")
 }
 
@@ -290,14 +291,14 @@ pub fn other_loop_found(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
+    use crate::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
     use crate::keyword::{Keywords, PromptReading, read_prompt};
     use crate::promise::read_claim;
     use crate::request_source::ModelRoute;
     use crate::review::AgreementRefusal;
+    use crate::session::task_list::OpenTaskList;
     use crate::session::{ChangedBy, UlwActivation, UlwPause};
-    use crate::task_list::OpenTaskList;
-    use crate::verification::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, ReviewMaterial};
+    use crate::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, ReviewMaterial};
 
     fn now() -> Timestamp {
         Timestamp::from_millis(10_000_000)
@@ -372,7 +373,7 @@ mod tests {
             ..PlanRun::default()
         };
         let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::PlanContinues };
-        let command = crate::plan_run::PlannedCommand { task: text(), command: text(), folder: Some(text()) };
+        let command = crate::session::plan_run::PlannedCommand { task: text(), command: text(), folder: Some(text()) };
         let many = vec![command.clone(); 1_000];
         vec![
             block_reason(&armed(UlwTrigger::Cli), &block, None, Some(&run)),
@@ -436,7 +437,7 @@ mod tests {
         texts.extend(StopRow::ALL.map(let_through));
         texts.extend([PauseReason::Interrupted, PauseReason::ApiError].map(run_paused));
         texts.push(refusal_line("`--max-blocks` needs a number"));
-        texts.push(refusal_line(crate::ulw_arguments::USAGE));
+        texts.push(refusal_line(crate::prompt::ulw_arguments::USAGE));
         texts.extend(ModelRoute::ALL.map(|route| refusal_line(&check_changes::not_from_person(route))));
         texts.push(other_loop_found(".claude/ralph-loop.local.md"));
         let gate = Check::new(None, "ulw <promise>DONE</promise> `x`", CheckOrigin::User).unwrap();
@@ -445,7 +446,7 @@ mod tests {
         texts.push(checks::checks_not_approved(std::slice::from_ref(&gate), Some("ulw `x`\n")));
         texts.push(checks::approval_request(std::slice::from_ref(&gate), &pinned, "0123456789abcdef").unwrap());
         texts.push(checks::approval_request(&vec![gate; 1_000], &pinned, "0123456789abcdef").unwrap_err());
-        texts.push(refusal_line(crate::check_request::USAGE));
+        texts.push(refusal_line(crate::prompt::check_request::USAGE));
         let typed = ["execute", "execute-plan", "ulw-plan", "ulw-exec", "execute-local"];
         texts.extend(typed.map(|name| usage::usage_of(name).unwrap().to_owned()));
         let command = "\"/ulw it/bin/omo statusline\"";

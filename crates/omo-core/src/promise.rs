@@ -5,7 +5,7 @@
 
 use memchr::memmem;
 
-use crate::masked_text::{self, COVERED, MaskedText};
+use crate::text::masked_text::{self, COVERED, MaskedText};
 
 const OPEN: &str = "<promise>";
 const CLOSE: &str = "</promise>";

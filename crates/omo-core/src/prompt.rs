@@ -1,15 +1,18 @@
 //! What becomes of a prompt: ultrawork is turned on or off, a question about it is answered, or
 //! nothing happens.
 
-use crate::check_request::{self, CheckRequest};
+pub mod check_request;
+pub mod ulw_arguments;
+
 use crate::keyword::{self, Keywords, PromptReading};
 use crate::messages::check_changes::not_from_person;
 use crate::messages::{ContractForm, usage};
-use crate::plan_run::MAX_ARGUMENTS_BYTES;
 use crate::request_source::ModelRoute;
 use crate::run_command::RunCommand;
+use crate::session::plan_run::MAX_ARGUMENTS_BYTES;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
-use crate::ulw_arguments::{self, UlwOptions};
+use check_request::CheckRequest;
+use ulw_arguments::UlwOptions;
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

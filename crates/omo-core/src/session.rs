@@ -5,19 +5,22 @@
 //! through every write.
 
 mod client_processes;
+pub mod id;
+pub mod plan_run;
 mod provenance;
 mod task;
+pub mod task_list;
 mod weakened;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded_vec::BoundedVec;
-use crate::check::{self, Check, CheckOrigin, MAX_CHECKS};
+use crate::check::session_check::{self, Check, CheckOrigin, MAX_CHECKS};
 use crate::limits::RunLimits;
-use crate::plan_run::{PlanRun, TypedCommand};
 use crate::request_source::ClientProcess;
+use crate::stop::claim::ClaimVerification;
 use crate::timestamp::Timestamp;
-use crate::verification::ClaimVerification;
+use plan_run::{PlanRun, TypedCommand};
 
 pub use crate::events::HookEvent;
 pub use client_processes::MAX_CLIENTS;
@@ -341,7 +344,7 @@ impl Session {
         for gate in new {
             if !(goes_on && is_known(&gates, &gate)) {
                 // More than there may be are refused where they are read.
-                let _ = check::add_check(&mut gates, gate);
+                let _ = session_check::add_check(&mut gates, gate);
             }
         }
         self.checks = gates;

@@ -1,11 +1,14 @@
 //! What becomes of a Stop: the table of the design, one row one variant, the first that matches
 //! wins.
 
-use crate::plan_run::{PlanRun, PlanRunStatus};
+pub mod api_error;
+pub mod claim;
+
 use crate::promise::Claim;
+use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::{EntryProvenance, Interruption, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
-use crate::verification::{ClaimJudgement, MAX_ATTEMPTS};
+use claim::{ClaimJudgement, MAX_ATTEMPTS};
 
 /// The rows of the table, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -244,7 +247,7 @@ pub fn decide_provenance(provenance: EntryProvenance) -> Option<StopDecision> {
 /// not matter, and the checks need not run.
 pub fn needs_judgement(facts: &StopFacts) -> bool {
     let claims = facts.event.claim == Some(Claim::Done);
-    let waits = facts.session.is_some_and(crate::verification::has_awaited_review);
+    let waits = facts.session.is_some_and(claim::has_awaited_review);
     let unjudged = StopFacts { judgement: None, ..*facts };
     (claims || waits) && !plan_continues(facts) && decide(Some(&unjudged)).row > StopRow::SaidBlocked
 }

@@ -1,5 +1,9 @@
 //! Text from outside, made harmless and short enough for the line that it stands in, and times in words.
 
+pub mod command_text;
+pub mod glob;
+pub(crate) mod masked_text;
+
 use crate::timestamp::Timestamp;
 
 /// How long ago, in whole minutes: `under a minute`, `12 min`, `3 h 20 min`, `2 d 4 h`.

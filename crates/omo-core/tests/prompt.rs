@@ -4,12 +4,12 @@
 
 use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
+use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, approval_code, decide, read_intent};
 use omo_core::session::{
     HookEvent, Interruption, PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::ulw_arguments::UlwOptions;
 use proptest::prelude::*;
 
 const START: i64 = 1_780_000_000_000;

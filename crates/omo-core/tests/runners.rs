@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use omo_core::test_runner::TestOutputReader;
+use omo_core::check::test_runner::TestOutputReader;
 use serde_json::Value;
 
 fn recorded() -> Vec<Value> {

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::request_source::ClientProcess;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::client_session::{self, ClientSession};
 use omo_store::folder::GuardedFolder;
 use omo_store::{env, state};

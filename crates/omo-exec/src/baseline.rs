@@ -12,10 +12,10 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_core::check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::session_check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::test_runner::test_commands::may_run_tests;
 use omo_core::session::Session;
-use omo_core::session_id::SessionId;
-use omo_core::test_runner::test_commands::may_run_tests;
+use omo_core::session::id::SessionId;
 use omo_store::env::ProcessEnv;
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::StateLock;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use omo_core::session::id::SessionId;
 use omo_core::session::{Session, UlwActivation};
-use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::FolderError;
 use omo_store::trust::GivenApproval;

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::task_check::{ObservedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict, has_pipe, judge_task_check};
+use omo_core::check::task_check::{
+    ObservedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict, has_pipe, judge_task_check,
+};
 
 use crate::environment::CheckEnvironment;
 use crate::keeper::TaskCheckSpec;

@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::check::CheckEnd;
+use omo_core::check::session_check::CheckEnd;
 use omo_store::env;
 use omo_store::folder::{FolderError, GuardedFolder};
 use omo_store::git_worktree::GitWorktree;

@@ -12,15 +12,16 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use omo_core::messages::checks::ReviewChanges;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::git_worktree::GitWorktree;
 
-pub use self::file_versions::FileVersions;
 use crate::files::FileScope;
 use crate::git::GitCalls;
 use crate::recorded::{RecordedRun, RecordedWorktree};
 use crate::repository::is_object_name;
 use crate::tree::{EMPTY_TREES, ScratchTree};
+
+pub use self::file_versions::FileVersions;
 
 /// Where the objects are kept while they are looked at, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "reviews"];

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use omo_core::check::{Check, is_hidden_from_checks};
-use omo_core::session_id::SessionId;
-use omo_core::task_check::{TaskCheck, is_shell_variable};
+use omo_core::check::session_check::{Check, is_hidden_from_checks};
+use omo_core::check::task_check::{TaskCheck, is_shell_variable};
+use omo_core::session::id::SessionId;
 use omo_store::env::is_variable_named;
 use omo_store::folder::FolderError;
 use omo_store::run_environment;
@@ -110,7 +110,7 @@ fn setting_digest(mut definition: Vec<u8>, root: &Path, variables: &[(OsString, 
 // Paths and their lists are written otherwise on Windows, where this is tried under Wine.
 #[cfg(all(test, unix))]
 mod tests {
-    use omo_core::check::CheckOrigin;
+    use omo_core::check::session_check::CheckOrigin;
 
     use super::*;
 

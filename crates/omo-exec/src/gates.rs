@@ -5,9 +5,11 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use omo_core::check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TOTAL_TIMEOUT_SECONDS, judge_check};
-use omo_core::session_id::SessionId;
-use omo_core::verification::CheckResult;
+use omo_core::check::session_check::{
+    Check, CheckOrigin, CheckRecord, CheckVerdict, TOTAL_TIMEOUT_SECONDS, judge_check,
+};
+use omo_core::session::id::SessionId;
+use omo_core::stop::claim::CheckResult;
 use omo_store::folder::GuardedFolder;
 use omo_store::repository_config::{ApprovalState, RepositoryConfig};
 use omo_store::{env, pinned_files};

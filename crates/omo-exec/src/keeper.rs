@@ -16,9 +16,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use omo_core::check::TestCounts;
-use omo_core::task_check::{HeardOutput, OutputListener};
-use omo_core::test_runner::TestOutputReader;
+use omo_core::check::session_check::TestCounts;
+use omo_core::check::task_check::{HeardOutput, OutputListener};
+use omo_core::check::test_runner::TestOutputReader;
 use omo_store::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +236,7 @@ impl OutputSink {
         let _ = log.write_all(&self.tail);
         trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
         let quoted = String::from_utf8_lossy(&self.quoted);
-        let lines: Vec<String> = quoted.lines().map(omo_core::test_runner::visible_line).collect();
+        let lines: Vec<String> = quoted.lines().map(omo_core::check::test_runner::visible_line).collect();
         (lines.join("\n"), self.reader.counts(), self.listener.map(OutputListener::heard))
     }
 }

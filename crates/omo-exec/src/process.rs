@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use omo_core::check::{CheckEnd, TestCounts};
-use omo_core::task_check::HeardOutput;
+use omo_core::check::session_check::{CheckEnd, TestCounts};
+use omo_core::check::task_check::HeardOutput;
 use omo_store::seal::SealKey;
 
 use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::git_worktree::GitWorktree;

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::messages::command_text::paste_form;
-use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 
 use crate::check::{self, CheckLog};

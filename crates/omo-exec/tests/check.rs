@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_exec::alive::is_alive;
 use omo_exec::check::{CheckLog, run};
 use omo_exec::environment::CheckEnvironment;

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 use omo_core::session::HookEvent;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_hooks::answer::HookAnswer;
 use omo_hooks::input::{HookInput, LossyText};
 use omo_hooks::json_end::JsonEndFinder;

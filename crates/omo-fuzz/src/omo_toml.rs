@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use omo_core::check::{Check, CheckOrigin, MAX_CHECKS};
+use omo_core::check::session_check::{Check, CheckOrigin, MAX_CHECKS};
+use omo_core::check::task_check::TaskCheck;
 use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
 use omo_core::messages::checks::approval_request;
-use omo_core::task_check::TaskCheck;
 use omo_store::config::{self, ConfigProblem};
 use omo_store::repository_config::{FILE, RepositoryConfig};
 use omo_store::trust::content_digest;

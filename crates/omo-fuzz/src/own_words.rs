@@ -1,23 +1,23 @@
 //! Everything that omo says, with a text from outside wherever there is room for one.
 
-use omo_core::check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
-use omo_core::check_request;
+use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::RunLimits;
 use omo_core::log_entry;
+use omo_core::messages::status_report::status_report;
 use omo_core::messages::{self, ContractForm, StatePersisted, checks};
-use omo_core::plan_run::{PlanRun, PlannedCommand};
 use omo_core::promise::{final_promise, read_claim};
+use omo_core::prompt::check_request;
 use omo_core::review::{self, ReviewVerdict};
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::{PlanRun, PlannedCommand};
+use omo_core::session::task_list::OpenTaskList;
 use omo_core::session::{PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind};
-use omo_core::session_id::SessionId;
-use omo_core::status_report::status_report;
-use omo_core::stop::{BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow};
-use omo_core::task_list::OpenTaskList;
-use omo_core::timestamp::Timestamp;
-use omo_core::verification::{
+use omo_core::stop::claim::{
     CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, ReportedFailure, ReviewMaterial,
 };
+use omo_core::stop::{BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow};
+use omo_core::timestamp::Timestamp;
 
 const TRIGGERS: [UlwTrigger; 3] = [UlwTrigger::Keyword, UlwTrigger::Command, UlwTrigger::Cli];
 const ENDS: [VerdictKind; 5] =
@@ -63,7 +63,7 @@ pub fn all(text: &str) -> Vec<String> {
         messages::build_ready(env!("CARGO_PKG_VERSION"), false),
         messages::run_stopped_context(),
         messages::refusal_line(text),
-        messages::refusal_line(omo_core::ulw_arguments::USAGE),
+        messages::refusal_line(omo_core::prompt::ulw_arguments::USAGE),
         messages::refusal_line(check_request::USAGE),
     ];
     said.extend(SessionId::parse("dd79366c-d9f2-4076-8f09-e508a449860f").iter().map(messages::session_line));

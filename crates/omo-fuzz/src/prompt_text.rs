@@ -1,16 +1,16 @@
 //! What a person types, and what a model and a reviewer say last.
 
-use omo_core::check::MAX_CHECKS;
-use omo_core::check_request::{self, CheckRequest};
+use omo_core::check::session_check::MAX_CHECKS;
 use omo_core::keyword::{Keywords, PromptReading, is_from_a_person, read_prompt};
 use omo_core::limits::RunLimits;
 use omo_core::messages::checks;
 use omo_core::promise::{Claim, final_promise, read_claim};
+use omo_core::prompt::check_request::{self, CheckRequest};
+use omo_core::prompt::ulw_arguments::{self, UlwOptions};
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, read_intent};
 use omo_core::review::{self, ReviewVerdict};
 use omo_core::session::{PauseReason, Session, UlwActivation, UlwTrigger};
 use omo_core::timestamp::Timestamp;
-use omo_core::ulw_arguments::{self, UlwOptions};
 
 use crate::own_words;
 

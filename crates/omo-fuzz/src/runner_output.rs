@@ -1,7 +1,7 @@
 //! What a check prints, which is read for the number of its tests.
 
-use omo_core::check::{Check, CheckEnd, CheckRecord, CheckVerdict, TestCounts, judge_check};
-use omo_core::test_runner::{TestOutputReader, visible_line};
+use omo_core::check::session_check::{Check, CheckEnd, CheckRecord, CheckVerdict, TestCounts, judge_check};
+use omo_core::check::test_runner::{TestOutputReader, visible_line};
 
 /// The same is read in any pieces, with any line ends, in any colour and over any other line; a success that ran no
 /// test or failed one is never green; and the same result a second time is not worse.

@@ -2,7 +2,7 @@
 
 use memchr::memmem;
 use omo_core::session::Session;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::json_object::JsonObject;
 use omo_store::state_document::{RETENTION_MILLIS, StateDocument};

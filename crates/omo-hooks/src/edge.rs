@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use omo_core::log_entry::LogEntry;
 use omo_core::request_source::ClientProcess;
+use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, HookEvent, Session};
-use omo_core::session_id::SessionId;
 use omo_exec::alive::start_mark;
 use omo_exec::asking::find_ancestor;
 use omo_exec::git::GitCalls;

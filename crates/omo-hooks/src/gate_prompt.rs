@@ -4,15 +4,15 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use omo_core::check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
-use omo_core::check_request::CheckRequest;
+use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
 use omo_core::log_entry;
 use omo_core::messages::checks::{
     CODE_CHARS, approval_request, check_list, checks_not_approved, count_checks, inline_code,
 };
-use omo_core::messages::command_text::paste_form;
 use omo_core::messages::{self, refusal_line};
+use omo_core::prompt::check_request::CheckRequest;
 use omo_core::session::{ChangedBy, EntryProvenance, Session};
+use omo_core::text::command_text::paste_form;
 use omo_exec::environment::CheckEnvironment;
 use omo_store::lock::DEADLINE;
 use omo_store::pending_approval::{self, PendingApproval};
@@ -33,7 +33,7 @@ pub fn run_check_command(context: &HookContext, command: &CheckRequest) -> Resul
         CheckRequest::Add(gate) => add_check(context, root, gate),
         CheckRequest::Remove(name) => change_checks(context, |gates| {
             let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
-            if check::remove_check(gates, name) { Ok(said) } else { Err(unknown_check(name)) }
+            if session_check::remove_check(gates, name) { Ok(said) } else { Err(unknown_check(name)) }
         }),
         CheckRequest::Accept { name } => accept_checks(context, root, name.as_deref()),
         CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
@@ -62,7 +62,7 @@ fn add_check(context: &HookContext, root: &Path, gate: &Check) -> Result<String,
     let mut gate = gate.clone();
     pin_checks([&mut gate], root, &check_search_path(context, root));
     change_checks(context, |gates| {
-        check::add_check(gates, gate.clone()).map_err(|error| refusal_line(&error.to_string()))?;
+        session_check::add_check(gates, gate.clone()).map_err(|error| refusal_line(&error.to_string()))?;
         let added = gates.iter().rev().find(|known| known.command == gate.command);
         let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
         Ok(format!(
@@ -181,7 +181,7 @@ fn approve_file(
     change_checks(context, |gates| {
         gates.retain(|gate| gate.origin != CheckOrigin::Repository);
         for gate in new.clone() {
-            check::add_check(gates, gate).map_err(|error| refusal_line(&error.to_string()))?;
+            session_check::add_check(gates, gate).map_err(|error| refusal_line(&error.to_string()))?;
         }
         // Last: what does not fit is not approved either.
         let approved = repository.approve(state_home, root, given);

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use omo_core::check::TOTAL_TIMEOUT_SECONDS;
+use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
+use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_core::session_id::SessionId;
-use omo_core::verification::{
+use omo_core::stop::claim::{
     ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, VerificationPhase, judge_claim,
 };
 use omo_exec::difference::{self, FileVersions};
@@ -292,7 +292,7 @@ struct RunWatcher<'a> {
 }
 
 impl CheckWatcher for RunWatcher<'_> {
-    fn check_started(&mut self, _gate: &omo_core::check::Check) {
+    fn check_started(&mut self, _gate: &omo_core::check::session_check::Check) {
         if !std::mem::replace(&mut self.shown, true) {
             let shown = self.place.update_armed(|session| session.verification.phase = VerificationPhase::Checks);
             if let Err(error) = shown {

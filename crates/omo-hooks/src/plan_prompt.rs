@@ -5,8 +5,8 @@ use std::path::Path;
 
 use omo_core::log_entry;
 use omo_core::messages::{plan, refusal_line};
-use omo_core::plan_run::{PlanRun, TypedCommand};
 use omo_core::prompt::{PromptIntent, approval_code};
+use omo_core::session::plan_run::{PlanRun, TypedCommand};
 use omo_core::session::{ChangedBy, Session};
 use omo_store::lock::DEADLINE;
 use omo_store::pending_approval::{self, PendingApproval};

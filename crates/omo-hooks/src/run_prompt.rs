@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use omo_core::messages::plan::run_answer;
 use omo_core::messages::refusal_line;
-use omo_core::plan_run::PlanRun;
 use omo_core::run_command::RunCommand;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, Session};
 use omo_exec::own_command::{self, Answered};
 use omo_store::git_worktree::GitWorktree;

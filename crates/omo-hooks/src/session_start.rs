@@ -1,11 +1,11 @@
 //! `SessionStart`: the session learns its id and, where it has a run, where that stands.
 
 use omo_core::messages::{self, ContractForm, StatePersisted};
-use omo_core::plan_run::PlanRun;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
+use omo_core::session::task_list::task_list_plan_name;
 use omo_core::session::{Session, UlwTrigger};
-use omo_core::session_id::SessionId;
 use omo_core::stop::allowed_blocks;
-use omo_core::task_list::task_list_plan_name;
 use omo_store::task_list_note;
 use omo_store::transcript::read_tail;
 

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use omo_core::promise::read_claim;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
+use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
 use omo_core::stop::{
     BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
     apply_decision, decide, decide_provenance, in_cooldown, needs_judgement, plan_continues,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
 use omo_core::{log_entry, messages};
 use omo_store::config::{self, FeedbackMode};
 use omo_store::folder::GuardedFolder;

@@ -1,7 +1,7 @@
 //! `StopFailure`: the turn ended in an API error. Says nothing; what needs its user waits for
 //! them.
 
-use omo_core::api_error::pause_reason;
+use omo_core::stop::api_error::pause_reason;
 
 use crate::edge::{HookContext, HookError};
 use crate::input::HookInput;

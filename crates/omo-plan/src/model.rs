@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, has_errors};

@@ -1,6 +1,6 @@
 //! Paths as plans write them: what they mean, and whether two of them can be the same file.
 
-use omo_core::glob::{is_glob, matches_glob};
+use omo_core::text::glob::{is_glob, matches_glob};
 
 /// A path in its plain form: `/` between its parts, no `.` and no empty part, `..` taken together with
 /// the part before it where there is one. `None` where it leads out of the folder that it is for.

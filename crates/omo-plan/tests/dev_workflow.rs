@@ -1,6 +1,6 @@
 //! A plan of the dialect `dev-workflow` as the model has it.
 
-use omo_core::task_check::{ExpectedExit, TaskCheck};
+use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Dialect, FileAction, MAX_PLAN_BYTES, OnFailure, Plan, PlanDecision, Precondition, TaskKind};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use omo_core::check::task_check::TaskCheck;
 use omo_core::session::ChangedBy;
-use omo_core::task_check::TaskCheck;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;
 use omo_exec::environment::CheckEnvironment;

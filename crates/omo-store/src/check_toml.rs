@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use omo_core::check::{Check, CheckOrigin, MAX_CHECKS};
+use omo_core::check::session_check::{Check, CheckOrigin, MAX_CHECKS};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 

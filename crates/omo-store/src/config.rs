@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use omo_core::check::{Check, CheckOrigin};
+use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_core::keyword::Keywords;
 use omo_core::limits::{LimitKind, RunLimits};
 use omo_core::text::sanitize;

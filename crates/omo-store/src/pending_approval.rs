@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use omo_core::messages::checks::CODE_CHARS;
-use omo_core::plan_run::PlannedCommand;
+use omo_core::session::plan_run::PlannedCommand;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::{FolderError, GuardedFolder};

@@ -18,7 +18,7 @@ mod steering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use omo_core::check::Check;
+use omo_core::check::session_check::Check;
 
 use self::budget::MAX_PINNED_BYTES;
 use self::command_reading::CommandReading;

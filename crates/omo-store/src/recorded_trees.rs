@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 
 use crate::folder::{FolderError, GuardedFolder};

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use omo_core::check::{Check, CheckOrigin, MAX_COMMAND_BYTES};
+use omo_core::check::session_check::{Check, CheckOrigin, MAX_COMMAND_BYTES};
 use toml::de::DeTable;
 
 use crate::check_toml;

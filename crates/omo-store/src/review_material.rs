@@ -1,7 +1,7 @@
 //! What a reviewer reads of a session's run: a file in the project's folder, and beside it a folder with what is too
 //! large for that. Both go with the run.
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 
 use crate::folder::GuardedFolder;
 

@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 
 use crate::env;
 use crate::folder::{FolderError, GuardedFolder};

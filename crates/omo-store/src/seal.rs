@@ -8,8 +8,8 @@
 
 use std::path::Path;
 
+use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, LastSeen, Session};
-use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
 use crate::entry_revision::{self, Revision};
@@ -310,10 +310,10 @@ pub(crate) fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) 
 
 #[cfg(test)]
 mod tests {
-    use omo_core::check::{Check, CheckOrigin};
+    use omo_core::check::session_check::{Check, CheckOrigin};
     use omo_core::review::{RejectedTree, Review, ReviewVerdict};
     use omo_core::session::{ChangedBy, UlwVerdict, VerdictKind};
-    use omo_core::verification::VerificationPhase;
+    use omo_core::stop::claim::VerificationPhase;
 
     use super::*;
 
@@ -371,8 +371,12 @@ mod tests {
             ("the command", |session| session.checks[0].command = "true".to_owned()),
             ("no gates", |session| session.checks.clear()),
             ("a file", |session| _ = session.checks[0].pinned.insert("x".to_owned(), "y".to_owned())),
-            ("a result", |session| session.checks[0].last = Some(omo_core::check::CheckRecord::default())),
-            ("the best", |session| session.checks[0].best = Some(omo_core::check::BestCounts::default())),
+            ("a result", |session| {
+                session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default())
+            }),
+            ("the best", |session| {
+                session.checks[0].best = Some(omo_core::check::session_check::BestCounts::default())
+            }),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
             ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
             ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),

@@ -6,9 +6,9 @@
 
 use std::path::Path;
 
-use omo_core::plan_run::{PlanRun, TypedCommand};
 use omo_core::session::Session;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::{PlanRun, TypedCommand};
 use omo_core::timestamp::Timestamp;
 
 use crate::folder::GuardedFolder;
@@ -132,7 +132,7 @@ fn sealed_bytes(id: &SessionId, run: &PlanRun) -> Vec<u8> {
 mod tests {
     use std::time::Duration;
 
-    use omo_core::plan_run::ARGUMENTS_KEPT_MILLIS;
+    use omo_core::session::plan_run::ARGUMENTS_KEPT_MILLIS;
 
     use super::*;
     use crate::state::CorruptPolicy;
@@ -246,7 +246,9 @@ mod tests {
     #[test]
     fn the_seal_of_a_run_lends_nothing_to_what_a_verdict_rests_on() {
         let place = Fixture::new();
-        let gate = omo_core::check::Check::new(None, "true", omo_core::check::CheckOrigin::User).unwrap();
+        let gate =
+            omo_core::check::session_check::Check::new(None, "true", omo_core::check::session_check::CheckOrigin::User)
+                .unwrap();
         let forged = serde_json::json!({"sessions": {"a": {"ulw": {"enabled": true}, "gates": [gate]}}});
         place.folder.replace(state::FILE, forged.to_string().as_bytes()).unwrap();
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use omo_core::check::{self, Check, CheckBaseline};
+use omo_core::check::session_check::{self, Check, CheckBaseline};
 
 use crate::git_worktree::GitWorktree;
 use crate::pinned_files;
@@ -36,7 +36,7 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, se
             start.approval = Some(given);
             for gate in repository.checks {
                 // More than there may be are left out: the user's own come first.
-                let _ = check::add_check(&mut start.checks, gate);
+                let _ = session_check::add_check(&mut start.checks, gate);
             }
         } else {
             start.not_approved = Some(repository).filter(|repository| !repository.checks.is_empty());

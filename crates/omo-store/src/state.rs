@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 
 use crate::folder::{FolderError, GuardedFolder};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 use omo_core::session::Session;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};

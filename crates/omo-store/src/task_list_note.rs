@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use omo_core::task_list::OpenTaskList;
+use omo_core::session::task_list::OpenTaskList;
 use omo_core::timestamp::Timestamp;
 
 use crate::folder::{FolderError, GuardedFolder};

@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use omo_core::run_command::RunCommand;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 

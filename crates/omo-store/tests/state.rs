@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use omo_core::limits::RunLimits;
+use omo_core::session::id::SessionId;
 use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
-use omo_core::session_id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::lock::{LockError, StateLock};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
 use omo_store::folder::GuardedFolder;
 use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};

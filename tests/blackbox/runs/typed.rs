@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::run_command::RunCommand;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::env;
 use omo_store::typed_order::{ARGUMENT, TypedOrder};
 use omo_testkit::stand_in::HookAnswer;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::Style;
-use omo_core::plan_run::PlannedCommand;
+use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, PlanDecision, Precondition, Task};

@@ -7,8 +7,8 @@
 
 use std::fmt::Write;
 
-use omo_core::messages::command_text::{is_plain_text, number_rows, show_whole};
-use omo_core::plan_run::PlannedCommand;
+use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::diagnostic::Severity;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
-use omo_core::plan_run::PlanRun;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_exec::alive;

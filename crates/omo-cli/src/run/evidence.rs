@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use omo_core::messages::command_text::{paste_form, typed_form};
+use omo_core::text::command_text::{paste_form, typed_form};
 use omo_core::text::sanitize;
 use omo_plan::run::event::Evidence as Piece;
 use omo_store::env::ProcessEnv;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use omo_core::messages::checks::CODE_CHARS;
-use omo_core::plan_run::PlannedCommand;
+use omo_core::session::plan_run::PlannedCommand;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Plan;
 use omo_plan::run::event::QuestionKind;

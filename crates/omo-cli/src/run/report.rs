@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
-use omo_core::messages::command_text::typed_form;
+use omo_core::text::command_text::typed_form;
 use omo_core::text::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::state::RunState;

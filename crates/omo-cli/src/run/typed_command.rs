@@ -10,9 +10,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use omo_core::messages::plan::run_answer::{AtWork, still_at_work};
-use omo_core::plan_run::PlanRun;
 use omo_core::run_command::RunCommand;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::text::sanitize;
 use omo_plan::model::Dialect;
 use omo_plan::run::apart::GroupStatus;

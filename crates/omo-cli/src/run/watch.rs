@@ -1,6 +1,6 @@
 //! One line for the check that runs, on a terminal.
 
-use omo_core::messages::command_text::typed_form;
+use omo_core::text::command_text::typed_form;
 use omo_runs::engine::CommandWatcher;
 
 use crate::progress::Line;

@@ -1,6 +1,6 @@
 //! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_plan::task_session::rules::{self, NewTaskList};
 use omo_plan::task_session::{ContextFile, TaskListFile, TaskListSettings};

@@ -1,6 +1,6 @@
 //! `omo tasks clean`: removes sessions with all of their files.
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::task_session::TaskListFile;

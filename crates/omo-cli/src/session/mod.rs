@@ -8,7 +8,7 @@
 mod arguments;
 mod begin;
 mod clean;
-mod context;
+pub(crate) mod context;
 mod design;
 mod list;
 pub(crate) mod note;
@@ -21,7 +21,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
 use clap::error::ErrorKind;
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_plan::task_session::TaskListFile;
 use omo_plan::task_session::rules;
 use omo_runs::session_store::{self, RunRef, TaskListFolder, TaskListStore};
@@ -29,11 +29,11 @@ use omo_store::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use arguments::{ContextCommand, TaskCommand, TasksCommand, TasksEditCommand};
-
 use crate::failure::{CommandError, ExitKind};
 use crate::project::named_or_own_session;
 use arguments::Which;
+
+pub(crate) use arguments::{ContextCommand, TaskCommand, TasksCommand, TasksEditCommand};
 
 /// `omo tasks …`.
 pub(crate) fn run(env: &ProcessEnv, action: TasksCommand) -> Result<(), CommandError> {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::task_list::OpenTaskList;
+use omo_core::session::task_list::OpenTaskList;
 use omo_plan::model::TaskKind;
 use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};

@@ -7,7 +7,7 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::{Keywords, keyword_match, origin};
-use crate::masked_text::{self, MaskedText, lines, paragraphs};
+use crate::text::masked_text::{self, MaskedText, lines, paragraphs};
 
 /// The prompt with all of that covered.
 pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::sentence::{ends_clause, ends_sentence};
-use crate::masked_text::COVERED;
+use crate::text::masked_text::COVERED;
 
 /// The user turned ultrawork off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

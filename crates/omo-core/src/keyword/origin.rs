@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::mask;
-use crate::masked_text::find;
+use crate::text::masked_text::find;
 
 /// How prompts begin that no person typed.
 const NOT_A_PERSON: [&str; 28] = [

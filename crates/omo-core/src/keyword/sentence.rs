@@ -78,7 +78,7 @@ pub(super) fn ends_clause(char: char, next: char) -> bool {
 /// The words of a stretch, without the marks around them.
 pub(super) fn split_words(text: &str) -> Vec<&str> {
     text.split(|char: char| {
-        !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::masked_text::COVERED))
+        !(char.is_alphanumeric() || matches!(char, '\'' | '_' | '-' | '/' | '=' | crate::text::masked_text::COVERED))
     })
     .filter(|word| !word.trim_matches(['-', '/']).is_empty())
     .collect()

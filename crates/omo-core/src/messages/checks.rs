@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::command_text::{APPROVAL_CHARS, paste_form, show_whole};
 use super::refusal_line;
-use crate::check::{Check, CheckVerdict, MAX_COMMAND_BYTES};
+use crate::check::session_check::{Check, CheckVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
+use crate::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, ClaimReason};
+use crate::text::command_text::{APPROVAL_CHARS, paste_form, show_whole};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
-use crate::verification::{CheckResult, ClaimFindings, ClaimOutcome, ClaimReason};
 
 /// How many red checks are told in full before the rest is only counted.
 const MAX_RED_CHECKS: usize = 4;

@@ -7,10 +7,10 @@
 pub mod run_answer;
 
 use super::checks::{CODE_CHARS, inline_code};
-use super::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
 use super::refusal_line;
-use crate::plan_run::{PlanRun, PlanRunStatus, PlannedCommand};
-use crate::task_list::{OpenTaskList, task_list_id};
+use crate::session::plan_run::{PlanRun, PlanRunStatus, PlannedCommand};
+use crate::session::task_list::{OpenTaskList, task_list_id};
+use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
 use crate::text::sanitize;
 
 /// What stands before the path of a plan that is executed step by step, where its commands are shown and in what a

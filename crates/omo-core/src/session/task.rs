@@ -75,7 +75,7 @@ fn kept_part(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Check, CheckOrigin};
+    use crate::check::session_check::{Check, CheckOrigin};
     use crate::review::RejectedTree;
     use crate::session::tests::{activation, at};
     use crate::session::{Session, UlwActivation, VerdictKind};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Session, UlwTrigger, UlwVerdict, VerdictKind};
-use crate::check::{self, Check, CheckOrigin};
+use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
@@ -74,7 +74,7 @@ impl Session {
         if !earlier.continues_task() {
             return;
         }
-        for what in check::describe_weakening(&earlier.checks, &self.checks, false) {
+        for what in session_check::describe_weakening(&earlier.checks, &self.checks, false) {
             self.note_weakening(by, &what, now);
         }
         if earlier.verification.review_wanted && !self.verification.review_wanted {
@@ -100,7 +100,7 @@ impl Session {
     /// Takes these checks in the place of those that decided so far, and notes what that weakens.
     pub fn change_checks(&mut self, gates: Vec<Check>, by: ChangedBy, now: Timestamp) {
         let old = std::mem::replace(&mut self.checks, gates);
-        for what in check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached) {
+        for what in session_check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached) {
             self.note_weakening(by, &what, now);
         }
     }
@@ -138,7 +138,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::CheckOrigin;
+    use crate::check::session_check::CheckOrigin;
     use crate::limits::RunLimits;
     use crate::session::UlwActivation;
     use crate::session::tests::{activation, at};

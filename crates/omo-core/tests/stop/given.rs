@@ -1,11 +1,11 @@
 //! What a Stop is decided from.
 
 use omo_core::limits::RunLimits;
-use omo_core::plan_run::PlanRun;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Session, UlwActivation, UlwTrigger};
+use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{StopDecision, StopEvent, StopFacts, TranscriptFacts, decide};
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::ClaimJudgement;
 
 use super::{MINUTE, START, at};
 

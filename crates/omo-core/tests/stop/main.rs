@@ -8,12 +8,12 @@ mod plan;
 
 use omo_core::promise::Claim;
 use omo_core::session::{Interruption, PauseReason, Session, UlwPause, VerdictKind};
+use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{
     BackgroundTask, BlockCause, StopAction, StopDecision, StopRow, TranscriptFacts, allowed_blocks, apply_decision,
     decide,
 };
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::ClaimJudgement;
 
 use given::Given;
 

@@ -1,9 +1,9 @@
 //! What an open plan run changes about a Stop: it is what is left to do, and its question lets go.
 
-use omo_core::plan_run::PlanRun;
 use omo_core::promise::Claim;
+use omo_core::session::plan_run::PlanRun;
+use omo_core::stop::claim::ClaimJudgement;
 use omo_core::stop::{BlockCause, StopAction, StopRow, needs_judgement};
-use omo_core::verification::ClaimJudgement;
 
 use super::{Case, Given, MINUTE, START, at, blocked, claim_done, last_block_before, spend_all, word};
 

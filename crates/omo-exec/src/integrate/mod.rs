@@ -6,7 +6,7 @@
 
 mod facts;
 mod journal;
-mod land;
+pub mod land;
 mod preview;
 mod references;
 mod steps;

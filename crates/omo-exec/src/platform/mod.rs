@@ -24,7 +24,7 @@
 //! docs/adr/0013 says what holds on which system, and what does not.
 
 #[cfg(target_os = "linux")]
-mod ancestors;
+pub(crate) mod ancestors;
 #[cfg(unix)]
 mod groups;
 #[cfg(target_os = "linux")]

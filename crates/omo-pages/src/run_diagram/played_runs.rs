@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_core::check::{CheckRecord, CheckVerdict};
+use omo_core::check::session_check::{CheckRecord, CheckVerdict};
 use omo_core::limits::RunLimits;
 use omo_core::promise::Claim;
 use omo_core::review::{Review, ReviewVerdict, standing_review};
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
+use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, MAX_ATTEMPTS, VerificationPhase, judge_claim};
+use omo_core::stop::claim::{count_standing_failure, note_standing_failure};
 use omo_core::stop::{StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts};
 use omo_core::stop::{apply_decision, decide, needs_judgement};
 use omo_core::timestamp::Timestamp;
-use omo_core::verification::{CheckResult, ClaimFindings, ClaimOutcome, MAX_ATTEMPTS, VerificationPhase, judge_claim};
-use omo_core::verification::{count_standing_failure, note_standing_failure};
 
 /// Where a run stands, in one word.
 pub(super) type RunStateName = &'static str;

@@ -1,6 +1,6 @@
 //! The dialect of one session of an ultraplan, with its own entry and exit conditions.
 
-use omo_core::task_check::{TaskCheck, has_pipe};
+use omo_core::check::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
 use super::ultraplan::commands::read_commands;

@@ -17,7 +17,7 @@ pub mod waves;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
 use self::fence::PathComparer;

@@ -8,14 +8,14 @@ mod expectation;
 
 use std::ops::Range;
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 use crate::pattern::Pattern;
+use expectation::{Expectation, parse_expectation};
 
 pub use expectation::StatedOutcome;
-use expectation::{Expectation, parse_expectation};
 
 /// Code blocks that hold commands.
 const SHELLS: [&str; 9] = ["", "sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "cmd"];

@@ -3,7 +3,7 @@
 //! Once written, an event of this version can be read by every later one: fields are added with a
 //! default and never change their meaning.
 
-use omo_core::task_check::TaskCheckOutcome;
+use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 

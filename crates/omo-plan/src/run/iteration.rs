@@ -1,6 +1,6 @@
 //! Which tasks of a session are done again when it is gone over once more, and why.
 
-use omo_core::task_check::TaskCheckVerdict;
+use omo_core::check::task_check::TaskCheckVerdict;
 use omo_core::text::sanitize;
 
 use crate::model::{OnTaskFail, Task};

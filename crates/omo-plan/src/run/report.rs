@@ -1,7 +1,7 @@
 //! What is said about a run, as plain data: every rendering of a report shows this, and nothing in it
 //! is kept anywhere but in the ledger.
 
-use omo_core::task_check::TaskCheckOutcome;
+use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::Serialize;
 

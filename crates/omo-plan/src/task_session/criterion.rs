@@ -1,6 +1,6 @@
 //! What a criterion of a task is: a command that shows whether it holds, or a sentence that the verifier has to judge.
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 
 use crate::fields::verify::split_code_span;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
 use super::criterion::parse_criterion_command;

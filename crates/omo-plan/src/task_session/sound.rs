@@ -48,7 +48,7 @@ pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
             diagnostics.push(task_diagnostic(Code::MissingVerify, Some(task), text));
         }
         for check in task.criteria.iter().filter_map(|text| parse_criterion_command(text)) {
-            if omo_core::task_check::has_pipe(&check.command) {
+            if omo_core::check::task_check::has_pipe(&check.command) {
                 let shown = sanitize(&check.command, 60);
                 let text = format!("`{shown}` has a pipe: without pipefail only what stands behind it counts");
                 diagnostics.push(task_diagnostic(Code::PipeInVerify, Some(task), text));

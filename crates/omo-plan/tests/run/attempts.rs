@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use omo_core::check::CheckEnd;
-use omo_core::task_check::{
+use omo_core::check::session_check::CheckEnd;
+use omo_core::check::task_check::{
     ExpectedExit, ExpectedResult, HeardOutput, ObservedResult, ShellComplaint, TaskCheckVerdict, judge_task_check,
 };
 use omo_plan::diagnostic::Code;

@@ -1,7 +1,7 @@
 //! What each event makes of a run.
 
-use omo_core::task_check::TaskCheck;
-use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_plan::run::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent, RunResult};
 use omo_plan::run::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStatus};

@@ -1,6 +1,6 @@
 //! Who a run belongs to, and what becomes of it when a session is gone.
 
-use omo_core::task_check::TaskCheckVerdict::Green;
+use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess};
 use omo_plan::run::verbs::{self, MAX_LOST_WORKERS, VerbCaller, VerbRefusal, VerbRefusalKind};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{
     DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism,

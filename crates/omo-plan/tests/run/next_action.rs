@@ -1,7 +1,7 @@
 //! What comes next: what may be done at the same time, what a failure stops, and how a run ends.
 
-use omo_core::task_check::TaskCheck;
-use omo_core::task_check::TaskCheckVerdict::{Green, Red};
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::schedule::{NextAction, have_disjoint_files, next_action};
@@ -159,7 +159,7 @@ fn a_run_is_complete_when_every_final_check_is_green() {
 #[test]
 fn final_checks_run_again_after_anything_was_done() {
     let (run, checks) = at_its_finals();
-    let ran = |verdict: &omo_core::task_check::TaskCheckVerdict| -> Vec<_> {
+    let ran = |verdict: &omo_core::check::task_check::TaskCheckVerdict| -> Vec<_> {
         checks.iter().map(|check| (check.clone(), outcome(verdict.clone()))).collect()
     };
     let ended = |verdict| {

@@ -1,7 +1,7 @@
 //! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
 
-use omo_core::task_check::TaskCheck;
-use omo_core::task_check::TaskCheckVerdict::Green;
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use omo_plan::run::apart::{
     BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupState, GroupStatus, ParallelAction, ParallelState, accepts_billing,
@@ -106,7 +106,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     end(&mut run, "c", None);
     merge(&mut run, "c");
     assert_eq!(step(&run), "final checks");
-    let green = crate::kit::outcome(omo_core::task_check::TaskCheckVerdict::Green);
+    let green = crate::kit::outcome(omo_core::check::task_check::TaskCheckVerdict::Green);
     run.write(omo_plan::run::verbs::final_check_events(vec![(TaskCheck::new("all of it"), green)]));
     assert_eq!(step(&run), "land");
     run.write([EventKind::Landed { from: "base".to_owned(), to: "with c".to_owned() }]);

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::client_end::FollowUp;
-use omo_core::task_check::TaskCheck;
-use omo_core::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Dialect, OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use omo_plan::run::apart::{

@@ -63,7 +63,7 @@ fn a_plan_is_not_changed_under_a_worker() {
         assert_eq!(run.state, before);
     }
     run.replan(again(vec![unit("1"), edited(unit("2")), unit("3")])).unwrap();
-    run.done(&ticket, crate::kit::all(&unit("1"), &omo_core::task_check::TaskCheckVerdict::Green)).unwrap();
+    run.done(&ticket, crate::kit::all(&unit("1"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
     assert_eq!(run.standing("1"), "passed");
 }
 

@@ -1,7 +1,7 @@
 //! How a unit comes to pass, and how it does not: only what was measured counts.
 
-use omo_core::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
-use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusalKind};

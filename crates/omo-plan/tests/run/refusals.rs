@@ -1,6 +1,6 @@
 //! Verbs that are refused: what is said, what is to be done, and that nothing changes.
 
-use omo_core::task_check::TaskCheckVerdict::Green;
+use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::verbs::{self, VerbRefusal, VerbRefusalKind};
 

@@ -1,7 +1,7 @@
 //! What a report says.
 
-use omo_core::task_check::TaskCheck;
-use omo_core::task_check::TaskCheckVerdict::Green;
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_plan::model::{Plan, Task};
 use omo_plan::run::event::{EventKind, ImportedStatus};
 use omo_plan::run::report::{ReportedActor, ReportedResult, build_report};
@@ -120,7 +120,7 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
     assert_eq!(said.next_command.as_deref(), Some("omo run resume r1"));
     let mut red = open();
     red.pass("1");
-    let ran = vec![(TaskCheck::new("make"), outcome(omo_core::task_check::TaskCheckVerdict::Red))];
+    let ran = vec![(TaskCheck::new("make"), outcome(omo_core::check::task_check::TaskCheckVerdict::Red))];
     red.take(Ok(verbs::final_check_events(ran))).unwrap();
     let said = build_report("r1", &red.state);
     assert_eq!((said.result, said.final_checks[0].verdict), (ReportedResult::Failed, Some("red")));

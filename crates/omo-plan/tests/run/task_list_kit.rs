@@ -1,6 +1,7 @@
 //! Runs of task sessions: their plans, and what only they know.
 
-use omo_core::task_check::{TaskCheck, TaskCheckVerdict, TaskCheckVerdict::Green};
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
 use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, Task, TaskKind};
 use omo_plan::run::event::{EventKind, Evidence, PlanVerdict};
 use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusal};

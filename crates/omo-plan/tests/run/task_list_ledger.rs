@@ -1,6 +1,6 @@
 //! Ledgers of task sessions that no verb has written: refused, and nothing is folded.
 
-use omo_core::task_check::TaskCheckVerdict::{Green, Red};
+use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::event::{AttemptEnd, EventKind, Evidence, ImportedStatus, RunEvent};
 use omo_plan::run::verbs;

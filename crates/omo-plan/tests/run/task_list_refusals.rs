@@ -1,7 +1,7 @@
 //! What is refused in a run of a task session: what is said, what is to be done, and that nothing changes.
 
-use omo_core::task_check::TaskCheck;
-use omo_core::task_check::TaskCheckVerdict::{Green, Red};
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::event::{EventKind, PlanVerdict};
 use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusal, VerbRefusalKind};
@@ -43,7 +43,7 @@ fn claim(
     run: &mut Run,
     ticket: &str,
     ids: &[&str],
-    verdict: &omo_core::task_check::TaskCheckVerdict,
+    verdict: &omo_core::check::task_check::TaskCheckVerdict,
 ) -> Result<(), VerbRefusal> {
     let unit = verbs::task_of_ticket(&run.state, ticket)?.clone();
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::task_check::{TaskCheck, TaskCheckVerdict::Green};
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_plan::model::{OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::run::event::{EventKind, PlanVerdict, RunResult};
 use omo_plan::run::schedule::{NextAction, next_action};

@@ -1,7 +1,7 @@
 //! The life of a task session: waves, claims, verdicts, and one iteration after the other.
 
-use omo_core::task_check::TaskCheckVerdict::{Green, Red};
-use omo_core::task_check::{TaskCheck, TaskCheckVerdict};
+use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
+use omo_core::check::task_check::{TaskCheck, TaskCheckVerdict};
 use omo_plan::model::{FileUse, Plan, Task};
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::schedule::{NextAction, next_action};

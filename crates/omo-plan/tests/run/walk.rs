@@ -3,8 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use omo_core::task_check::TaskCheckVerdict::{self, Green, Red};
-use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green, Red};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_plan::model::{OnFailure, Plan, Precondition, Task, TaskKind};
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
 use omo_plan::run::schedule::{NextAction, next_action};

@@ -1,6 +1,6 @@
 //! One session of an ultraplan, in a file of its own; and files that are neither.
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{Dialect, Parallelism, Precondition};

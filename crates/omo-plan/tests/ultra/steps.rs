@@ -1,6 +1,6 @@
 //! What one step becomes.
 
-use omo_core::task_check::ExpectedExit;
+use omo_core::check::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::steps::is_test_unwritten;
 use omo_plan::model::{OnFailure, Task};

@@ -1,6 +1,6 @@
 //! What only the run of a task session does: a command is run to show something, and the whole is judged.
 
-use omo_core::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
+use omo_core::check::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;
 use omo_exec::check::{self, CheckLog};
 use omo_plan::digest::sha256_hex;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-use omo_core::plan_run::PlannedCommand;
-use omo_core::task_check::{ExpectedExit, TaskCheck};
+use omo_core::check::task_check::{ExpectedExit, TaskCheck};
+use omo_core::session::plan_run::PlannedCommand;
 use omo_exec::changes::TreeSnapshot;
 use omo_exec::check;
 use omo_plan::dialects::ultraplan::steps::is_test_unwritten;

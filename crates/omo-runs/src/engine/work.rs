@@ -1,6 +1,6 @@
 //! A worker is done: what it changed is found out, the checks are run, and what they say decides.
 
-use omo_core::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;
 use omo_exec::check::{self, CheckLog};
 use omo_plan::digest::sha256_hex;

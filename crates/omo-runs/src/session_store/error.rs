@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_store::folder::FolderError;
 use omo_store::lock::LockError;

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_plan::task_session::rules::{parse_task_id, sort_tasks};
 use omo_plan::task_session::{ContextFile, TaskFile, TaskListFile};
 use omo_store::folder::GuardedFolder;

@@ -11,7 +11,7 @@ mod period;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_store::folder::{FolderError, GuardedFolder};
 
 pub use error::TaskListError;

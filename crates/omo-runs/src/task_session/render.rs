@@ -1,7 +1,7 @@
 //! What the files of a task session say of its run: each of them from what it says already, of which all
 //! that no rule of a run sets is kept.
 
-use omo_core::task_check::TaskCheckOutcome;
+use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::schedule::{self, NextAction};

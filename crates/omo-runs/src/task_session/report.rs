@@ -4,7 +4,7 @@
 //! All of it is Markdown that can be read in a terminal as it is. What stands in a task is data: it is neutralised,
 //! cut, and never ends the cell or the line that it stands in. What no command decided is never shown as checked.
 
-mod brief;
+pub mod brief;
 mod end;
 mod evidence;
 mod progress;

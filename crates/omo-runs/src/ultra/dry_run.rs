@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use omo_core::messages::checks::inline_code;
-use omo_core::messages::command_text::paste_form;
+use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::dialects::ultraplan::report::{SESSION_PREFIX, session_groups};

@@ -96,7 +96,7 @@ fn final_checks_section(state: &RunState, reached: &OutcomeSummary) -> String {
             let red = state.final_checks.iter().filter(|(_, outcome)| !outcome.is_green());
             for (place, outcome) in red {
                 let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
-                let command = omo_core::messages::command_text::paste_form(command, 1_000);
+                let command = omo_core::text::command_text::paste_form(command, 1_000);
                 let _ = writeln!(text, "- {command} → FAIL: {}", sanitize(outcome.describe(), 200));
             }
             text + "\n"

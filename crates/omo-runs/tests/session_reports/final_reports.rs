@@ -266,14 +266,14 @@ fn what_is_claimed_is_never_shown_as_checked() {
 
 #[test]
 fn a_command_is_shown_as_it_ended() {
-    use omo_core::task_check::TaskCheckVerdict::NothingRan;
+    use omo_core::check::task_check::TaskCheckVerdict::NothingRan;
     let mut state = complete();
     let cell = |state: &RunState| Outline::of(&final_report(state)).table(&CHECKED)[0][2].clone();
     task_state_mut(&mut state, "1").already_green = vec![0];
     assert_eq!(cell(&state), "0, as before the work");
     state.final_checks.insert(0, outcome(7));
     assert_eq!(cell(&state), "7", "what it showed last, at the end");
-    state.final_checks.insert(0, omo_core::task_check::TaskCheckOutcome { verdict: NothingRan, ..outcome(0) });
+    state.final_checks.insert(0, omo_core::check::task_check::TaskCheckOutcome { verdict: NothingRan, ..outcome(0) });
     assert_eq!(cell(&state), format!("0, {}", NothingRan.word()));
     state.final_checks.clear();
     task_state_mut(&mut state, "1").checks.clear();

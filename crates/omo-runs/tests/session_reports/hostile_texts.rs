@@ -1,6 +1,6 @@
 //! Sessions of any size, and texts that want to be something else than text.
 
-use omo_core::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheck;
 use omo_plan::run::event::{RunResult, UnfinishedLine};
 use omo_plan::run::state::{RunPhase, RunState, TaskStatus};
 use omo_runs::task_session::report::{

@@ -1,6 +1,6 @@
 //! Runs of task sessions as plain data.
 
-use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_plan::model::{
     Dialect, FileAction, FileUse, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind,
 };

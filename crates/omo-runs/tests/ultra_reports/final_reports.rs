@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use omo_core::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_plan::run::event::{AttemptEnd, EventKind, RunResult};
 use omo_plan::run::state::{FINAL_CHECKS_ID, RunState, WorktreeBaseline};
 use omo_plan::run::verbs;

@@ -1,6 +1,6 @@
 //! Runs of ultraplans, played by what happens in them.
 
-use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;

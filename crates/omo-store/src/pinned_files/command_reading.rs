@@ -12,10 +12,10 @@ mod python;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf, is_separator};
 
-use omo_core::command_line::{
+use omo_core::check::command_line::{
     Assignment, ShellCommand, is_reader, is_syntax_check, is_wrapper, program_name, split_commands,
 };
-use omo_core::test_runner::test_commands::names_test_runner;
+use omo_core::check::test_runner::test_commands::names_test_runner;
 
 use self::packages::Package;
 use super::budget::{Budget, MAX_LINE_BYTES};

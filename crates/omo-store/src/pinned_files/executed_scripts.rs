@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use omo_core::command_line::{ShellCommand, is_line_option, is_syntax_check, is_wrapper, program_name};
-use omo_core::test_runner::test_commands::python_module;
+use omo_core::check::command_line::{ShellCommand, is_line_option, is_syntax_check, is_wrapper, program_name};
+use omo_core::check::test_runner::test_commands::python_module;
 
 use super::steering;
 use crate::regular_file;

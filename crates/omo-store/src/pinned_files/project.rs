@@ -71,7 +71,7 @@ fn normalize(path: &Path) -> PathBuf {
 mod tests {
     use std::os::unix::fs::symlink;
 
-    use omo_core::check::{Check, CheckOrigin};
+    use omo_core::check::session_check::{Check, CheckOrigin};
 
     use super::*;
     use crate::pinned_files::find_pins;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use omo_core::command_line::{
+use omo_core::check::command_line::{
     Assignment, ShellCommand, TOP_LEVEL, expand_variables, is_builder, is_wrapper, program_name, variables_in,
 };
 

@@ -1,6 +1,6 @@
 //! The files that say what a runner does, beside the command itself.
 
-use omo_core::command_line::is_shell;
+use omo_core::check::command_line::is_shell;
 
 /// What a tool is told by files of the project.
 ///

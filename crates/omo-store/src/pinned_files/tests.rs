@@ -4,7 +4,7 @@ mod bounds;
 mod not_pinned;
 mod pinned;
 
-use omo_core::check::CheckOrigin;
+use omo_core::check::session_check::CheckOrigin;
 
 use super::budget::MAX_TEXT_BYTES as MAX_BYTES;
 use super::*;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::session_id::SessionId;
+use omo_core::session::id::SessionId;
 use omo_plan::run::state::RunState;
 use omo_plan::task_session::{TaskFile, TaskListFile};
 use omo_runs::task_session::is_task_list;

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use omo_core::messages::command_text::paste_form;
-use omo_core::plan_run::PlannedCommand;
+use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};

@@ -4,7 +4,7 @@
 pub(super) mod blocks;
 pub(super) mod commands;
 pub(super) mod facts;
-mod resume;
+pub(crate) mod resume;
 
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_plan::model::Plan;

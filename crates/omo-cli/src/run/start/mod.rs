@@ -3,7 +3,7 @@
 
 mod again;
 pub(super) mod arguments;
-mod begin;
+pub(crate) mod begin;
 mod by_agents;
 mod line;
 

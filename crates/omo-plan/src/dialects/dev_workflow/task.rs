@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use omo_core::task_check::{ExpectedExit, TaskCheck, has_pipe};
+use omo_core::check::task_check::{ExpectedExit, TaskCheck, has_pipe};
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;

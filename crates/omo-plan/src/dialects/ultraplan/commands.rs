@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use omo_core::task_check::{TaskCheck, has_pipe};
+use omo_core::check::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
 use super::expected::{apply_expectation, strip_word};

@@ -1,6 +1,6 @@
 //! What is expected of a command: an exit, a text in its output, or a sentence about it.
 
-use omo_core::task_check::ExpectedExit;
+use omo_core::check::task_check::ExpectedExit;
 
 use super::commands::VerifyCommand;
 use super::inline::split_inline_code;

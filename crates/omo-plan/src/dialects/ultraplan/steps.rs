@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-use omo_core::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 
 use super::inline::split_inline_code;
 use super::outline::{NumberedHeading, PlanFindings, PlanSection, SectionOutline, parse_numbered_heading};

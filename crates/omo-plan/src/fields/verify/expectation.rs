@@ -1,6 +1,6 @@
 //! What `Expected:` says of a command, as far as it can be held to it.
 
-use omo_core::task_check::{ExpectedExit, ExpectedResult, has_pipe};
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, has_pipe};
 
 use super::split_code_span;
 

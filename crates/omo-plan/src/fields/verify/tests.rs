@@ -1,6 +1,6 @@
 //! What is read of a `Verify`.
 
-use omo_core::task_check::ExpectedExit::{self, Exactly, NonZero, Zero};
+use omo_core::check::task_check::ExpectedExit::{self, Exactly, NonZero, Zero};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! A worker begins with a unit, is judged by what was measured, gives up, or is gone.
 
-use omo_core::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 
 use super::{VerbRefusal, VerbRefusalKind, ended_refusal, find_task, lost_worker_event, unanswered_refusal};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::messages::command_text::paste_form;
+use omo_core::text::command_text::paste_form;
 use omo_core::text::{sanitize, sanitize_line};
 use omo_plan::model::Task;
 use omo_plan::run::state::{RunState, TaskStanding, TaskState, TaskStatus};

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use omo_core::messages::command_text::paste_form;
-use omo_core::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
 use omo_plan::run::event::{Evidence, PlanVerdict};

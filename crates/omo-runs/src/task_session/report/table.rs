@@ -1,6 +1,6 @@
 //! Tables in Markdown whose columns stand in line in a terminal, too.
 
-use omo_core::messages::command_text::paste_form;
+use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use unicode_width::UnicodeWidthStr;
 

@@ -1,6 +1,6 @@
 //! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
 
-use omo_core::messages::command_text::paste_form;
+use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
 use omo_plan::run::report::{TaskRow, build_report};

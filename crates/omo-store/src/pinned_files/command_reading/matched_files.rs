@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use omo_core::command_line::{is_line_option, is_syntax_check};
-use omo_core::glob::{is_glob, matches_glob};
-use omo_core::test_runner::test_commands::python_module;
+use omo_core::check::command_line::{is_line_option, is_syntax_check};
+use omo_core::check::test_runner::test_commands::python_module;
+use omo_core::text::glob::{is_glob, matches_glob};
 
 use super::{CommandReading, ProgramCall};
 use crate::pinned_files::executed_scripts::is_script_run;

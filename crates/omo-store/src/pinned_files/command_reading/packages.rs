@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use omo_core::glob::matches_glob;
+use omo_core::text::glob::matches_glob;
 use serde_json::Value;
 
 use super::{CommandReading, ProgramCall};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, is_separator};
 
-use omo_core::command_line::program_name;
-use omo_core::glob::is_glob;
+use omo_core::check::command_line::program_name;
+use omo_core::text::glob::is_glob;
 
 use super::{CommandReading, ProgramCall};
 use crate::pinned_files::executed_scripts::{is_binary, is_script_name};

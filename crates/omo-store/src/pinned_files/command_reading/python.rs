@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::test_runner::test_commands::python_module;
+use omo_core::check::test_runner::test_commands::python_module;
 
 use super::{CommandReading, ProgramCall};
 use crate::pinned_files::file_parts::SteeringPart;

@@ -1,6 +1,6 @@
 //! Commands in every spelling that plans have for them.
 
-use omo_core::task_check::ExpectedExit;
+use omo_core::check::task_check::ExpectedExit;
 
 use super::*;
 

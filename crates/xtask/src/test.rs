@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test of the project, or those that a name means, with what they need.
 
 mod needs;
-mod run;
+pub(crate) mod run;
 mod suites;
 
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! `cargo test` (libtest, which almost all tests on stable Rust use) and `cargo nextest run`.
 
 use super::{add_counts, parse_numbered_words};
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// What was read.
 #[derive(Debug, Default)]

@@ -4,18 +4,15 @@
 //! and may be meant to fail: tests that are written before what they test prove something only as
 //! long as they fail. What comes of a check is plain data, which a ledger keeps.
 
-mod output_listener;
-mod shell_complaint;
-
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::{CheckEnd, CheckVerdict, TestCounts, is_below, judge_check as judge_gate};
+use crate::check::session_check::{CheckEnd, CheckVerdict, TestCounts, is_below, judge_check as judge_gate};
 use crate::text::sanitize;
 
-pub use output_listener::{HeardOutput, OutputListener};
-pub use shell_complaint::{ShellComplaint, has_pipe, is_shell_variable, read_complaint};
+pub use crate::check::output_listener::{HeardOutput, OutputListener};
+pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_variable, read_complaint};
 
 /// How long one check may run, in seconds, where nothing else is said.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;

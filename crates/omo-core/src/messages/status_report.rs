@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use crate::check::Check;
+use crate::check::session_check::Check;
 use crate::log_entry::LogEntry;
 use crate::messages::check_changes::weakened_lines;
 use crate::messages::plan;
-use crate::plan_run::PlanRun;
+use crate::session::plan_run::PlanRun;
 use crate::session::{CheckWeakening, HookEvent, Session, UlwVerdict};
 use crate::stop::allowed_blocks;
+use crate::stop::claim::{MAX_ATTEMPTS, VerificationPhase};
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
-use crate::verification::{MAX_ATTEMPTS, VerificationPhase};
 
 /// Stands above each status. What follows it up to the next blank line is known as omo's own: a
 /// status that is pasted into a prompt must not turn anything on with the task that it shows.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::{Check, CheckBaseline, CheckRecord, CheckVerdict};
+use crate::check::session_check::{Check, CheckBaseline, CheckRecord, CheckVerdict};
 use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::session::Session;
 use crate::timestamp::Timestamp;

@@ -1,6 +1,6 @@
 //! What stands after `/omo:check`.
 
-use crate::check::{Check, CheckOrigin, InvalidCheck};
+use crate::check::session_check::{Check, CheckOrigin, InvalidCheck};
 use crate::text::sanitize;
 
 /// One line that shows how the command is used.

@@ -1,7 +1,7 @@
 //! Python's `unittest`. What it says ran includes what was skipped, but for version 3.12.1 alone.
 
 use super::{add_counts, parse_numbered_words};
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// What was read.
 #[derive(Debug, Default)]

@@ -3,12 +3,12 @@
 //! All of it is numbers and words of omo's own: nothing of a task, a check's name or any other
 //! text of a model or a repository gets onto the screen this way.
 
-use crate::check::CheckVerdict;
-use crate::plan_run::{PlanRun, PlanRunStatus};
+use crate::check::session_check::CheckVerdict;
 use crate::session::Session;
+use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::stop::allowed_blocks;
+use crate::stop::claim::{MAX_ATTEMPTS, VerificationPhase};
 use crate::timestamp::Timestamp;
-use crate::verification::{MAX_ATTEMPTS, VerificationPhase};
 
 /// The most columns that a segment takes. Each of its characters takes one.
 pub const COLUMNS: usize = 80;
@@ -105,7 +105,7 @@ fn shown_number(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::{Check, CheckOrigin, CheckRecord, MAX_CHECKS};
+    use crate::check::session_check::{Check, CheckOrigin, CheckRecord, MAX_CHECKS};
     use crate::limits::RunLimits;
     use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
 

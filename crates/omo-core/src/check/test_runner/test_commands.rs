@@ -1,6 +1,6 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
-use crate::command_line::{ShellCommand, is_reader, is_shell, is_wrapper, program_name, split_commands};
+use crate::check::command_line::{ShellCommand, is_reader, is_shell, is_wrapper, program_name, split_commands};
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
 pub fn names_test_runner(command: &ShellCommand) -> bool {

@@ -1,7 +1,7 @@
 //! Jest and Vitest, which share most of their forms.
 
 use super::{add_counts, parse_numbered_words};
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// What was read.
 #[derive(Debug, Default)]

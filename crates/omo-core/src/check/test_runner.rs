@@ -13,7 +13,7 @@ mod pytest;
 pub mod test_commands;
 mod unittest;
 
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// A longer line is read only so far: a summary in JSON begins with its numbers.
 const LINE_BYTES: usize = 64 * 1024;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// So many tests may run at once; of more the rest is not counted.
 const MAX_RUNNING: usize = 100_000;

@@ -1,7 +1,7 @@
 //! pytest.
 
 use super::parse_numbered_words;
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// What was read. Of one session the last summary counts: what a test prints comes before it.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! `node --test`: the block below its report, with `ℹ` in the spec form and `#` in TAP.
 
 use super::add_counts;
-use crate::check::TestCounts;
+use crate::check::session_check::TestCounts;
 
 /// What was read.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::shell_complaint::{ShellComplaint, read_complaint};
-use crate::test_runner::LineSplitter;
+use crate::check::test_runner::LineSplitter;
 use crate::text::sanitize;
 
 /// How many lines of the output are quoted, from its beginning and from its end.

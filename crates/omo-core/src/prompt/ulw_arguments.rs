@@ -3,7 +3,7 @@
 //! The text is read here and nowhere else. It never passes a shell, and what is no option is the
 //! user's own words: ``fix `touch x`; a | b`` is a task like any other.
 
-use crate::check::{self, Check, CheckOrigin};
+use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LimitKind, RunLimits};
 
 /// One line that shows how the command is used.
@@ -122,7 +122,8 @@ fn take_option<'a>(
             let (command, rest) = quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
             let gate = Check::new(None, &command, CheckOrigin::User)
                 .map_err(|error| bad_check(&format!("`--check`: {error}")))?;
-            check::add_check(&mut options.checks, gate).map_err(|error| bad_check(&format!("`--check`: {error}")))?;
+            session_check::add_check(&mut options.checks, gate)
+                .map_err(|error| bad_check(&format!("`--check`: {error}")))?;
             Ok(Some(rest))
         }
         _ => {

@@ -19,7 +19,7 @@ use crate::client_lab::{Stage, client_lab, plugin};
 /// Where the plan lies in the project.
 const PLAN: &str = "docs/plan.md";
 /// Seven tasks, three hard stops.
-const SEVEN: &str = include_str!("../../vectors/plans/seven.md");
+const SEVEN: &str = include_str!("../vectors/plans/seven.md");
 /// The checkpoint that other tools read.
 const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
 /// The report that people read.

@@ -82,7 +82,7 @@ pub fn task_list_plan_name(id: &str) -> String {
 
 /// The session that a run is of, by what stands in the place of its plan's path; `None` for a plan.
 pub fn task_list_id(plan: &str) -> Option<&str> {
-    plan.strip_prefix(PLAN_NAME_PREFIX).filter(|id| crate::session_id::SessionId::parse(id).is_ok())
+    plan.strip_prefix(PLAN_NAME_PREFIX).filter(|id| crate::session::id::SessionId::parse(id).is_ok())
 }
 
 #[cfg(test)]
