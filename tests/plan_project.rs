@@ -305,7 +305,7 @@ impl Everything {
                     }
                     kind if kind.is_symlink() => format!("a link to {}", fs::read_link(&path)?.display()),
                     kind if kind.is_fifo() => "a fifo".to_owned(),
-                    _ => format!("{:o} {}", meta.mode(), omo_store::seal::hex_digest(&fs::read(&path)?)),
+                    _ => format!("{:o} {}", meta.mode(), omo_state::seal::hex_digest(&fs::read(&path)?)),
                 };
                 found.insert(path, what);
             }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::GuardedFolder;
-use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{HookRun, Lab, StandIn};
 use serde_json::{Value, json};
@@ -220,7 +220,7 @@ impl Scene {
         let home = self.lab.home().join(".local/state");
         for id in ids {
             let written = state::peek(self.lab.project(), id)?.and_then(|session| session.updated_at);
-            let now = written.unwrap_or_else(omo_store::env::now);
+            let now = written.unwrap_or_else(omo_state::env::now);
             let options = StateUpdateOptions {
                 deadline: Duration::from_secs(3),
                 corrupt: CorruptPolicy::Refuse,
@@ -297,7 +297,7 @@ pub fn is_contract(answer: &HookAnswer) -> bool {
 
 /// The time some milliseconds ago, as the state writes it.
 pub fn time_ago(millis: i64) -> String {
-    Timestamp::from_millis(omo_store::env::now().as_millis() - millis).to_string()
+    Timestamp::from_millis(omo_state::env::now().as_millis() - millis).to_string()
 }
 
 /// One case: its id, and how it is staged.

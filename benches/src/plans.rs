@@ -14,8 +14,8 @@ use omo_plan::run::event::{AttemptEnd, EventActor, EventKind};
 use omo_plan::run::mode::ExecutionMode;
 use omo_runs::engine::{RunOpening, planned_commands};
 use omo_runs::{Run, RunStore};
-use omo_store::pending_approval;
-use omo_store::trust::GivenApproval;
+use omo_state::trust::GivenApproval;
+use omo_state::trust::pending_approval;
 
 use crate::contest::Contestant;
 use crate::contestants::{CAT, NEXT, SEGMENTS, SEGMENTS_IN_PYTHON};

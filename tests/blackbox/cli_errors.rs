@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use omo_testkit::stand_in::HookAnswer;
 use serde_json::json;
 

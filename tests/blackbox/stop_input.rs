@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::{Result, ensure};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use omo_testkit::Lab;
 use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};

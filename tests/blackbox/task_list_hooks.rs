@@ -9,9 +9,12 @@ use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::{PlanRun, PlannedCommand};
 use omo_core::session::task_list::{OpenTaskList, task_list_plan_name};
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::GuardedFolder;
-use omo_store::state::{CorruptPolicy, StateUpdateOptions};
-use omo_store::{env, lock, pending_approval, sealed_plan_run, task_list_note};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock;
+use omo_state::state::sealed_plan_run;
+use omo_state::state::{CorruptPolicy, StateUpdateOptions};
+use omo_state::trust::pending_approval;
+use omo_state::{env, task_list_note};
 use omo_testkit::stand_in::HookAnswer;
 
 use crate::claim_scene::play_with_review;

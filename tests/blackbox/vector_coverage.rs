@@ -7,7 +7,7 @@ use crate::scene::Case;
 
 /// Vectors that no process from outside can stage here.
 const ELSEWHERE: [(&str, &str); 1] =
-    [("state-006", "no file system without locks can be mounted in a test; omo-store's lock has its error for it")];
+    [("state-006", "no file system without locks can be mounted in a test; omo-state's lock has its error for it")];
 
 fn check(file: &str, cases: &[&[Case]]) -> Result<()> {
     let file: Value = serde_json::from_str(file)?;

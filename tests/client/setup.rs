@@ -7,14 +7,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{DEADLINE, StateLock};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use omo_testkit::{HookRun, Lab, MockModel, ModelScript, run_command};
+use omo_tests::scene::copy;
 use serde_json::Value;
 
 use crate::client_lab::{CLAIM, LIMIT, Stage, client, plugin};
-use omo_tests::scene::copy;
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
 fn fresh(script: ModelScript, folder: &str) -> Stage {

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_core::session::id::SessionId;
-use omo_store::state::MAX_BYTES;
-use omo_store::state_document::StateDocument;
+use omo_state::state::MAX_BYTES;
+use omo_state::state::document::StateDocument;
 use omo_tests::claim_scene::DONE;
 use omo_tests::scene::Scene;
 use serde_json::{Value, json};

@@ -6,9 +6,9 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
-use omo_store::folder::GuardedFolder;
-use omo_store::sealed_plan_run;
-use omo_store::state::{CorruptPolicy, StateUpdateOptions};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::sealed_plan_run;
+use omo_state::state::{CorruptPolicy, StateUpdateOptions};
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{StandIn, run_command, wait_until};
 use omo_tests::scene::require_sound;
@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// The entry of a session that the run belongs to.
 fn is_of(ground: &Ground, hooks: &StandIn) -> Result<()> {
     let home = ground.lab.home().join(".local/state");
-    let now = omo_store::env::now();
+    let now = omo_state::env::now();
     let run = PlanRun { id: ground.run()?.id().to_owned(), total: 2, opened_at: Some(now), ..PlanRun::default() };
     let options = StateUpdateOptions {
         deadline: Duration::from_secs(3),

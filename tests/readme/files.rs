@@ -52,10 +52,10 @@ fn every_file_of_a_run_is_in_the_guide() {
 fn the_files_that_the_code_names_are_in_the_guide() {
     let rows = first_cells(&page("docs/guide.md"), "In the project, only once ultrawork was used there");
     let named = [
-        omo_store::state::FILE,
-        omo_store::decision_log::FILE,
-        omo_store::hook_error_log::FILE,
-        omo_store::task_list_note::FILE,
+        omo_state::state::FILE,
+        omo_state::decision_log::FILE,
+        omo_state::hook_error_log::FILE,
+        omo_state::task_list_note::FILE,
     ];
     for name in named {
         assert!(is_shown(&rows, name), "{name}");

@@ -7,8 +7,8 @@ use omo_core::check::session_check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::{LimitKind, RunLimits};
 use omo_core::stop::claim::MAX_ATTEMPTS;
-use omo_store::config::{FeedbackMode, ReviewSetting, parse};
-use omo_store::repository_config::RepositoryConfig;
+use omo_state::config::{FeedbackMode, ReviewSetting, parse};
+use omo_state::repository_config::RepositoryConfig;
 use serde_json::Value;
 
 use crate::{fenced, page, top};

@@ -13,8 +13,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::GuardedFolder;
-use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use omo_testkit::strace::{self, SystemCall};
 use omo_tests::scene::{Scene, plugin};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn one_process(scene: &Scene, process: usize) -> Result<Vec<(usize, u64)>> {
 /// to prune.
 fn write_old_entries(scene: &Scene, done: &AtomicBool) -> Result<usize> {
     let folder = GuardedFolder::open_state(scene.lab.project())?.context("no state folder")?;
-    let long_ago = Timestamp::from_millis(omo_store::env::now().as_millis() - 8 * 24 * 60 * 60 * 1_000);
+    let long_ago = Timestamp::from_millis(omo_state::env::now().as_millis() - 8 * 24 * 60 * 60 * 1_000);
     let options = StateUpdateOptions {
         deadline: Duration::from_secs(10),
         corrupt: CorruptPolicy::Refuse,

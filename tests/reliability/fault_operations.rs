@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use omo_testkit::{HookRun, run_command};
 use omo_tests::claim_scene::DONE;
 use omo_tests::scene::{Scene, time_ago};

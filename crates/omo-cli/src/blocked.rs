@@ -4,9 +4,9 @@ use std::io::Write;
 
 use omo_core::log_entry;
 use omo_core::text::sanitize;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::state::{self, EntryChange};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::{self, EntryChange};
 
 use crate::arguments::BlockedOptions;
 use crate::failure::CommandError;

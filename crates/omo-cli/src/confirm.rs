@@ -5,10 +5,10 @@ use std::path::Path;
 
 use omo_core::session::ChangedBy;
 use omo_core::session::id::SessionId;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::state::{self, EntryChange};
-use omo_store::trust::GivenApproval;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::{self, EntryChange};
+use omo_state::trust::GivenApproval;
 
 use crate::failure::CommandError;
 use crate::project::Project;

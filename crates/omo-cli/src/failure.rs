@@ -12,14 +12,14 @@ use omo_runs::engine::{EngineError, PlanFileError};
 use omo_runs::projection::ProjectionError;
 use omo_runs::session_store::TaskListError;
 use omo_runs::{RunStoreError, TransactError};
-use omo_store::config::ConfigProblem;
-use omo_store::folder::FolderError;
-use omo_store::lock::LockError;
-use omo_store::pending_approval::PendingError;
-use omo_store::project_file::ProjectFileError;
-use omo_store::state::StateError;
-use omo_store::state_document::DocumentError;
-use omo_store::trust::TrustError;
+use omo_state::config::ConfigProblem;
+use omo_state::files::folder::FolderError;
+use omo_state::files::lock::LockError;
+use omo_state::files::project_file::ProjectFileError;
+use omo_state::state::StateError;
+use omo_state::state::document::DocumentError;
+use omo_state::trust::TrustError;
+use omo_state::trust::pending_approval::PendingError;
 
 /// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
 /// it.

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
 use omo_plan::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
-use omo_store::env::{self, ProcessEnv};
-use omo_store::regular_file;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::regular_file;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -30,8 +30,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use omo_exec::asking::ProjectClients;
-use omo_store::env::ProcessEnv;
-use omo_store::{config, signals};
+use omo_state::env::ProcessEnv;
+use omo_state::{config, signals};
 
 use crate::arguments::{AgentCommand, Arguments, Command, UlwCommand};
 use crate::failure::{CommandError, ExitKind};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use omo_core::log_entry::LogEntry;
 use omo_core::text::sanitize;
-use omo_store::decision_log;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
+use omo_state::decision_log;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
 
 use crate::arguments::LogOptions;
 use crate::failure::CommandError;

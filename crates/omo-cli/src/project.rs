@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::project_root;
-use omo_store::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::project_root;
+use omo_state::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
 use crate::failure::CommandError;
 

@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use omo_core::client_version::MIN_CLIENT_VERSION;
 use omo_core::text::sanitize;
 use omo_exec::claude::{ClaudeClient, ClaudeError};
-use omo_store::env::{self, ProcessEnv};
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::lock::{DEADLINE, LockError, StateLock};
-use omo_store::search_path::SearchPath;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{DEADLINE, LockError, StateLock};
+use omo_state::search_path::SearchPath;
 
 use self::link::Other;
 use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
@@ -229,7 +229,7 @@ fn unregister(claude: &ClaudeClient, places: &Places) -> Result<bool, CommandErr
 /// Removes the staged plugin, what is left of a half-finished one, and the lock, which is held.
 fn unstage(places: &Places) -> std::io::Result<()> {
     for left in [&places.new, &places.plugin] {
-        omo_store::folder_swap::clear_leftovers(left)?;
+        omo_state::files::folder_swap::clear_leftovers(left)?;
     }
     match fs::remove_file(lock_of(places)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

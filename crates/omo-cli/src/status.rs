@@ -6,10 +6,10 @@ use omo_core::log_entry::LogEntry;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_store::decision_log;
-use omo_store::env::ProcessEnv;
-use omo_store::sealed_plan_run;
-use omo_store::state;
+use omo_state::decision_log;
+use omo_state::env::ProcessEnv;
+use omo_state::state;
+use omo_state::state::sealed_plan_run;
 use unicode_width::UnicodeWidthStr;
 
 use crate::arguments::StatusOptions;

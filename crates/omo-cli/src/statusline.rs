@@ -15,9 +15,10 @@ use omo_exec::status_line::StatusLine;
 use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
 use omo_runs::RunStore;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::{project_root, sealed_plan_run, state};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::project_root;
+use omo_state::state::{self, sealed_plan_run};
 
 use crate::arguments::StatuslineOptions;
 

@@ -6,12 +6,12 @@ use omo_core::log_entry::{self, LogEntry};
 use omo_core::messages;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_store::decision_log;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::seal;
-use omo_store::sealed_plan_run;
-use omo_store::state::{self, EntryChange, StateError};
+use omo_state::decision_log;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::seal;
+use omo_state::state::sealed_plan_run;
+use omo_state::state::{self, EntryChange, StateError};
 
 use crate::arguments::StopOptions;
 use crate::failure::CommandError;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
-use omo_store::client_session::{self, ClientSession};
-use omo_store::folder::GuardedFolder;
-use omo_store::{env, state};
+use omo_state::client_session::{self, ClientSession};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::{env, state};
 
 use crate::alive::{is_alive, start_mark};
 use crate::platform::{CLIENTS, ancestors, owner_home, process_name, process_variable, working_folder};

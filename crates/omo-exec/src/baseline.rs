@@ -16,11 +16,11 @@ use omo_core::check::session_check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEO
 use omo_core::check::test_runner::test_commands::may_run_tests;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
-use omo_store::seal::{SealKey, hex_digest};
-use omo_store::{pinned_files, state};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
+use omo_state::seal::{SealKey, hex_digest};
+use omo_state::{pinned_files, state};
 
 use self::project_copy::ProjectCopy;
 use crate::environment::CheckEnvironment;
@@ -210,7 +210,7 @@ pub(crate) fn with_baselines(
     Some(gates)
 }
 
-fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_store::folder::FolderError> {
+fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_state::files::folder::FolderError> {
     GuardedFolder::create_user_part(state_home, &["omo", "baselines", id.as_str()])
 }
 

@@ -5,9 +5,9 @@ use std::path::Path;
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, UlwActivation};
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::FolderError;
-use omo_store::trust::GivenApproval;
-use omo_store::{env, run_environment};
+use omo_state::files::folder::FolderError;
+use omo_state::trust::GivenApproval;
+use omo_state::{env, run_environment};
 
 use crate::environment::CheckEnvironment;
 

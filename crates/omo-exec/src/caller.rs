@@ -17,7 +17,7 @@ pub(crate) fn is_started_as(argument: &str) -> bool {
 
 /// The order; `None` where there is none that can be read. `gone` is called once its caller is gone.
 pub(crate) fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
-    omo_store::signals::outlive_size_limit();
+    omo_state::signals::outlive_size_limit();
     // A signal to every process around this one must not end this one, which cleans up.
     endings::flag_termination(&Arc::default());
     adopt_orphans();

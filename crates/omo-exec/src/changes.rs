@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
 
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::git_worktree::GitWorktree;
-use omo_store::regular_file;
-use omo_store::seal::hex_digest;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use omo_core::client_version::ClientVersion;
 use omo_core::text::sanitize;
-use omo_store::search_path::SearchPath;
+use omo_state::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::check::session_check::CheckEnd;
-use omo_store::env;
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::git_worktree::GitWorktree;
-use omo_store::lock::StateLock;
-use omo_store::seal::hex_digest;
+use omo_state::env;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::StateLock;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::hex_digest;
 
 use self::words::{commit_variables, has_run, identity_variables, message_with, pathspec_list, refusing_hook};
 use crate::changes::project_folder;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::messages::checks::ReviewChanges;
 use omo_core::session::id::SessionId;
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use crate::files::FileScope;
 use crate::git::GitCalls;

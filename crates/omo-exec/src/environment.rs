@@ -7,11 +7,11 @@ use std::path::Path;
 use omo_core::check::session_check::{Check, is_hidden_from_checks};
 use omo_core::check::task_check::{TaskCheck, is_shell_variable};
 use omo_core::session::id::SessionId;
-use omo_store::env::is_variable_named;
-use omo_store::folder::FolderError;
-use omo_store::run_environment;
-use omo_store::seal::hex_digest;
-use omo_store::search_path::SearchPath;
+use omo_state::env::is_variable_named;
+use omo_state::files::folder::FolderError;
+use omo_state::run_environment;
+use omo_state::seal::hex_digest;
+use omo_state::search_path::SearchPath;
 
 /// An environment for checks.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::fs;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::PathBuf;
 
-use omo_store::git_worktree::GitWorktree;
-use omo_store::regular_file;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
 
 /// Of a longer list only so much is read; a line that stands behind that is written once more.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;

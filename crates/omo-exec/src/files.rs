@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use omo_core::timestamp::Timestamp;
-use omo_store::git_worktree::GitWorktree;
-use omo_store::pinned_files::BUILD_FOLDERS;
-use omo_store::regular_file;
-use omo_store::seal::hex_digest;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::pinned_files::BUILD_FOLDERS;
+use omo_state::seal::hex_digest;
 
 use self::content::{ContentDigest, FileEntry, KnownDigests};
 use self::memory::{CachedFiles, FilesCache, source_marks};

@@ -10,9 +10,9 @@ use omo_core::check::session_check::{
 };
 use omo_core::session::id::SessionId;
 use omo_core::stop::claim::CheckResult;
-use omo_store::folder::GuardedFolder;
-use omo_store::repository_config::{ApprovalState, RepositoryConfig};
-use omo_store::{env, pinned_files};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::repository_config::{ApprovalState, RepositoryConfig};
+use omo_state::{env, pinned_files};
 
 use crate::baseline;
 use crate::environment::CheckEnvironment;

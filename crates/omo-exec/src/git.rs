@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use omo_store::git_worktree::GitWorktree;
-use omo_store::search_path::{ProjectFolders, SearchPath};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::search_path::{ProjectFolders, SearchPath};
 
 use crate::environment::CheckEnvironment;
 use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
@@ -59,7 +59,7 @@ pub fn use_environment(environment: &CheckEnvironment) {
 
 /// The variables that git gets, before those that steer it are taken out.
 fn inherited() -> Vec<(OsString, OsString)> {
-    OF_RUN.get().map_or_else(omo_store::env::variables, CheckEnvironment::variables_for_task_check)
+    OF_RUN.get().map_or_else(omo_state::env::variables, CheckEnvironment::variables_for_task_check)
 }
 
 /// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
@@ -265,7 +265,7 @@ fn found(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPa
 
 /// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
 fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders {
-    let home = omo_store::env::home();
+    let home = omo_state::env::home();
     let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
     let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));
     // A worktree lies beside its repository.

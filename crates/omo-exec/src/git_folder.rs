@@ -11,10 +11,10 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use omo_store::env;
-use omo_store::folder::GuardedFolder;
-use omo_store::git_worktree::GitWorktree;
-use omo_store::regular_file;
+use omo_state::env;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;

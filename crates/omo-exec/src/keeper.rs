@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use omo_core::check::session_check::TestCounts;
 use omo_core::check::task_check::{HeardOutput, OutputListener};
 use omo_core::check::test_runner::TestOutputReader;
-use omo_store::seal::SealKey;
+use omo_state::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
 use crate::caller;

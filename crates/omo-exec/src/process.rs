@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use omo_core::check::session_check::{CheckEnd, TestCounts};
 use omo_core::check::task_check::HeardOutput;
-use omo_store::seal::SealKey;
+use omo_state::seal::SealKey;
 
 use crate::keeper::{KEEPER_ARGUMENT, KeeperReport, KeeperSpec, TaskCheckSpec, read_report};
 use crate::platform::{hide_memory, own_program, start_own_group};

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::GuardedFolder;
-use omo_store::git_worktree::GitWorktree;
-use omo_store::lock::DEADLINE;
-use omo_store::recorded_trees::{self as store, RecordedTrees};
-use omo_store::seal::hex_digest;
-use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::DEADLINE;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::recorded_trees::{self as store, RecordedTrees};
+use omo_state::seal::hex_digest;
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
 use crate::files::{FileScope, ignore_built, path_to_text};
 use crate::git::GitCalls;

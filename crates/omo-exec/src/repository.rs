@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 use thiserror::Error;
 
 use crate::git::{GitOutcome, StderrMode, answer_within, run};

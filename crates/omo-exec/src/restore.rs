@@ -19,9 +19,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::FolderError;
-use omo_store::lock::LockError;
+use omo_state::files::folder::FolderError;
+use omo_state::files::lock::LockError;
 use serde::{Deserialize, Serialize};
+
+use self::site::Snapshotter;
 
 pub use self::cover::{UncoveredReason, find_uncovered};
 pub(crate) use self::ground::tree_path;
@@ -29,7 +31,6 @@ pub(crate) use self::index::{
     IndexEntries, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
 };
 pub(crate) use self::manifest::{RestoreSelection, TreePath};
-use self::site::Snapshotter;
 
 /// Which work tree is meant, and for which run its snapshots are kept.
 #[derive(Clone, Copy, Debug)]

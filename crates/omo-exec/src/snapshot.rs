@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
-use omo_store::env;
+use omo_state::env;
 
 use crate::platform::{FileStamp, TreeTop};
 

@@ -17,11 +17,11 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::GuardedFolder;
-use omo_store::git_worktree::GitWorktree;
-use omo_store::lock::StateLock;
-use omo_store::regular_file;
-use omo_store::seal::{SealKey, hex_digest};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::files::FileScope;

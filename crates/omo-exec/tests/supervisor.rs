@@ -15,8 +15,8 @@ use omo_exec::alive::is_alive;
 use omo_exec::supervisor::left::{self, ProcessIdentity, ProcessState};
 use omo_exec::supervisor::minder::MinderSpec;
 use omo_exec::supervisor::{Supervisor, SupervisorEvent, claim_supervision, detached, minder};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::LockError;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::LockError;
 use omo_testkit::main_tests;
 use tempfile::TempDir;
 

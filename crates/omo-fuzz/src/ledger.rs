@@ -7,7 +7,7 @@ use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::state::RunState;
 use omo_runs::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
 use omo_runs::snapshot;
-use omo_store::seal::SealKey;
+use omo_state::seal::SealKey;
 use tempfile::TempDir;
 
 const RUN: &str = "20260101-000000-abcd";

@@ -7,9 +7,9 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
 use omo_core::messages::checks::approval_request;
-use omo_store::config::{self, ConfigProblem};
-use omo_store::repository_config::{FILE, RepositoryConfig};
-use omo_store::trust::content_digest;
+use omo_state::config::{self, ConfigProblem};
+use omo_state::repository_config::{FILE, RepositoryConfig};
+use omo_state::trust::content_digest;
 
 use crate::scratch;
 

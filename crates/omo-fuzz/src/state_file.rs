@@ -4,8 +4,8 @@ use memchr::memmem;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::json_object::JsonObject;
-use omo_store::state_document::{RETENTION_MILLIS, StateDocument};
+use omo_state::json_object::JsonObject;
+use omo_state::state::document::{RETENTION_MILLIS, StateDocument};
 use serde_json::Value;
 
 /// The time of every change, in milliseconds.

@@ -1,7 +1,7 @@
 //! What omo does not know survives in the state file, wherever it stands and however it is written.
 
 use omo_fuzz::state_file;
-use omo_store::state_document::StateDocument;
+use omo_state::state::document::StateDocument;
 use proptest::prelude::*;
 
 /// Values as other writers write them: with blanks, odd numbers, escapes and names that mean

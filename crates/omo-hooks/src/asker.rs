@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_core::request_source::{RequestFacts, RequestSource, request_source};
 use omo_exec::asking::ProjectClients;
-use omo_store::{env, transcript};
+use omo_state::{env, transcript};
 
 use crate::edge::HookContext;
 use crate::input::HookInput;

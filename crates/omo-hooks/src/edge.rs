@@ -12,11 +12,11 @@ use omo_core::session::{EntryProvenance, HookEvent, Session};
 use omo_exec::alive::start_mark;
 use omo_exec::asking::find_ancestor;
 use omo_exec::git::GitCalls;
-use omo_store::env::{self, ProcessEnv};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{DEADLINE, StateLock};
-use omo_store::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
-use omo_store::{decision_log, hook_error_log, project_root, seal, signals};
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
+use omo_state::{decision_log, hook_error_log, project_root, seal, signals};
 
 use crate::input::HookInput;
 use crate::{handler_of, stdin, watchdog};

@@ -18,12 +18,12 @@ use omo_exec::environment::CheckEnvironment;
 use omo_exec::files::WorkFiles;
 use omo_exec::gates::{self, CheckContext, CheckWatcher, EvidenceReuse};
 use omo_exec::{git, tree};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{DEADLINE, StateLock};
-use omo_store::seal::hex_digest;
-use omo_store::state::StateError;
-use omo_store::transcript::agent_transcript;
-use omo_store::{env, review_material, state, transcript};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::seal::hex_digest;
+use omo_state::state::StateError;
+use omo_state::transcript::agent_transcript;
+use omo_state::{env, review_material, state, transcript};
 
 use crate::edge::{HookContext, HookError, SessionEntry};
 use crate::input::HookInput;

@@ -8,11 +8,11 @@ use omo_core::messages::{plan, refusal_line};
 use omo_core::prompt::{PromptIntent, approval_code};
 use omo_core::session::plan_run::{PlanRun, TypedCommand};
 use omo_core::session::{ChangedBy, Session};
-use omo_store::lock::DEADLINE;
-use omo_store::pending_approval::{self, PendingApproval};
-use omo_store::sealed_plan_run::{self, keep_arguments, note_prompt};
-use omo_store::state::{CorruptPolicy, EntryChange, StateError};
-use omo_store::trust::GivenApproval;
+use omo_state::files::lock::DEADLINE;
+use omo_state::state::sealed_plan_run::{self, keep_arguments, note_prompt};
+use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::trust::GivenApproval;
+use omo_state::trust::pending_approval::{self, PendingApproval};
 
 use crate::edge::HookContext;
 use crate::watchdog;

@@ -12,8 +12,8 @@ use omo_core::run_command::RunCommand;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, Session};
 use omo_exec::own_command::{self, Answered};
-use omo_store::git_worktree::GitWorktree;
-use omo_store::typed_order::{ARGUMENT, TypedOrder};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::typed_order::{ARGUMENT, TypedOrder};
 
 use crate::edge::HookContext;
 use crate::{plan_prompt, watchdog};

@@ -6,8 +6,8 @@ use omo_core::session::plan_run::PlanRun;
 use omo_core::session::task_list::task_list_plan_name;
 use omo_core::session::{Session, UlwTrigger};
 use omo_core::stop::allowed_blocks;
-use omo_store::task_list_note;
-use omo_store::transcript::read_tail;
+use omo_state::task_list_note;
+use omo_state::transcript::read_tail;
 
 use crate::answer::HookAnswer;
 use crate::edge::{HookContext, HookError};

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use omo_core::messages::{self, client_settings};
-use omo_store::env;
+use omo_state::env;
 use serde_json::{Value, json};
 
 /// Every how many seconds the status line is renewed while nothing happens in the session: a check

@@ -11,12 +11,12 @@ use omo_core::stop::{
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::{log_entry, messages};
-use omo_store::config::{self, FeedbackMode};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{DEADLINE, StateLock};
-use omo_store::state::{CorruptPolicy, EntryChange, StateError};
-use omo_store::transcript::{self, TranscriptTail, read_tail};
-use omo_store::{decision_log, env, hook_error_log, seal};
+use omo_state::config::{self, FeedbackMode};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::transcript::{self, TranscriptTail, read_tail};
+use omo_state::{decision_log, env, hook_error_log, seal};
 
 use crate::answer::HookAnswer;
 use crate::edge::{HookContext, HookError, SessionEntry};

@@ -18,16 +18,16 @@ use omo_exec::beginning::ActivationContext;
 use omo_exec::files;
 use omo_exec::git::GitCalls;
 use omo_exec::recorded;
-use omo_store::config::{self, ReviewSetting, UserConfig};
-use omo_store::entry_revision;
-use omo_store::lock::DEADLINE;
-use omo_store::seal::{self, SealKey};
-use omo_store::search_path::SearchPath;
-use omo_store::starting_checks::{self, StartingChecks};
-use omo_store::state::{CorruptPolicy, EntryChange, StateError};
-use omo_store::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
-use omo_store::trust::GivenApproval;
-use omo_store::{decision_log, env};
+use omo_state::config::{self, ReviewSetting, UserConfig};
+use omo_state::files::lock::DEADLINE;
+use omo_state::seal::entry_revision;
+use omo_state::seal::{self, SealKey};
+use omo_state::search_path::SearchPath;
+use omo_state::starting_checks::{self, StartingChecks};
+use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
+use omo_state::trust::GivenApproval;
+use omo_state::{decision_log, env};
 
 use crate::answer::HookAnswer;
 use crate::edge::{HookContext, HookError};
@@ -71,10 +71,10 @@ fn record_and_count(context: &HookContext) {
     let (of_home, of_id) = (home.clone(), id.clone());
     watchdog::on_timeout(move || {
         omo_exec::endings::end_started_processes();
-        omo_store::recorded_trees::abandon(&of_home, &of_id);
+        omo_state::recorded_trees::abandon(&of_home, &of_id);
     });
     if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
-        omo_store::recorded_trees::abandon(home, id);
+        omo_state::recorded_trees::abandon(home, id);
         context.log_problem(&format!("the files that the run begins with are not recorded: {error}"));
         return;
     }

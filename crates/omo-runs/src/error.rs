@@ -6,9 +6,9 @@ use omo_core::text::sanitize;
 use omo_plan::id::InvalidId;
 use omo_plan::run::state::LedgerError;
 use omo_plan::run::verbs::VerbRefusal;
-use omo_store::folder::FolderError;
-use omo_store::lock::LockError;
-use omo_store::seal::KeyError;
+use omo_state::files::folder::FolderError;
+use omo_state::files::lock::LockError;
+use omo_state::seal::KeyError;
 
 use crate::ledger::BadLine;
 

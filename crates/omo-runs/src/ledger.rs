@@ -8,7 +8,7 @@
 //! killed process left of one is not there for any reader.
 
 use omo_plan::run::event::RunEvent;
-use omo_store::seal::SealKey;
+use omo_state::seal::SealKey;
 
 /// What stands between what is sealed and its seal.
 const SEAL: &str = r#","seal":""#;

@@ -6,10 +6,10 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::git_worktree::GitWorktree;
-use omo_store::lock::{DEADLINE, StateLock};
-use omo_store::seal::{KeyError, hex_digest};
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::{KeyError, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RunStoreError;

@@ -12,9 +12,9 @@ use omo_plan::digest::sha256_hex;
 use omo_plan::model::Dialect;
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, RunState};
-use omo_store::folder::FolderError;
-use omo_store::lock::LockError;
-use omo_store::project_file::{ProjectFile, ProjectFileError};
+use omo_state::files::folder::FolderError;
+use omo_state::files::lock::LockError;
+use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 use serde::{Deserialize, Serialize};
 
 use crate::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH, checkpoint, report};

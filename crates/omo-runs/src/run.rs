@@ -9,9 +9,9 @@ use omo_plan::id;
 use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::state::{LedgerError, RunState};
 use omo_plan::run::verbs::VerbRefusal;
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::lock::{LockError, StateLock};
-use omo_store::seal::SealKey;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{LockError, StateLock};
+use omo_state::seal::SealKey;
 
 use crate::error::{RunStoreError, TransactError};
 use crate::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};

@@ -6,9 +6,9 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::id;
 use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::state::{RunPhase, RunState};
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::lock::StateLock;
-use omo_store::seal::SealKey;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::StateLock;
+use omo_state::seal::SealKey;
 
 use crate::error::RunStoreError;
 use crate::ledger::{self, LedgerPosition};

@@ -2,7 +2,7 @@
 //! so that nothing else than omo can say where a run stands. No file is touched here.
 
 use omo_plan::run::state::RunState;
-use omo_store::seal::SealKey;
+use omo_state::seal::SealKey;
 use serde::{Deserialize, Serialize};
 
 use crate::ledger::LedgerPosition;

@@ -17,8 +17,8 @@ use omo_plan::run::state::{TaskStanding, TaskStatus};
 use omo_plan::run::verbs::VerbCaller;
 use omo_runs::engine::{CompletionReport, Engine, RunOpening, SilentWatcher, planned_commands};
 use omo_runs::{Run, RunStore};
-use omo_store::pending_approval;
-use omo_store::trust::GivenApproval;
+use omo_state::trust::GivenApproval;
+use omo_state::trust::pending_approval;
 use omo_testkit::{main_tests, plans, wait_until};
 use tempfile::TempDir;
 

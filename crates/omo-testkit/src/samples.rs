@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use omo_core::session::id::SessionId;
 use omo_core::timestamp::Timestamp;
-use omo_store::folder::GuardedFolder;
-use omo_store::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 use serde_json::{Value, json};
 
 use crate::environment::timestamp;

@@ -7,7 +7,7 @@ pub(crate) const START: &str = "start and end of the process";
 /// other crates do counts for whichever of our files called them, and so do our files that are
 /// named nowhere here.
 pub(crate) const PARTS: [(&str, &[&str]); 10] = [
-    ("environment, settings", &["omo-store/src/env.rs", "omo-store/src/config.rs", "omo-store/src/check_toml.rs"]),
+    ("environment, settings", &["omo-state/src/env.rs", "omo-state/src/config.rs", "omo-state/src/check_toml.rs"]),
     ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs", "omo-hooks/src/platform"]),
     ("parsing the input", &["omo-hooks/src/input.rs"]),
     (
@@ -23,24 +23,24 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
     (
         "files and lock",
         &[
-            "omo-store/src/folder.rs",
-            "omo-store/src/lock.rs",
-            "omo-store/src/platform",
-            "omo-store/src/project_root.rs",
-            "omo-store/src/regular_file.rs",
+            "omo-state/src/folder.rs",
+            "omo-state/src/lock.rs",
+            "omo-state/src/platform",
+            "omo-state/src/project_root.rs",
+            "omo-state/src/regular_file.rs",
         ],
     ),
     (
         "state",
         &[
-            "omo-store/src/state.rs",
-            "omo-store/src/state_document.rs",
-            "omo-store/src/json_object.rs",
-            "omo-store/src/seal.rs",
+            "omo-state/src/state.rs",
+            "omo-state/src/state_document.rs",
+            "omo-state/src/json_object.rs",
+            "omo-state/src/seal.rs",
             "omo-core/src/session.rs",
         ],
     ),
-    ("transcript", &["omo-store/src/transcript"]),
+    ("transcript", &["omo-state/src/transcript"]),
     (
         "deciding",
         &[
@@ -51,7 +51,7 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
             "omo-core/src/check",
         ],
     ),
-    ("decision log", &["omo-store/src/decision_log.rs", "omo-core/src/log_entry.rs"]),
+    ("decision log", &["omo-state/src/decision_log.rs", "omo-core/src/log_entry.rs"]),
     ("wording and printing", &["omo-core/src/messages", "omo-core/src/text.rs", "omo-hooks/src/answer.rs"]),
 ];
 

@@ -129,7 +129,7 @@ calls=1 5
 fl=(2)
 fn=(2)
 5 100
-fi=(3) crates/omo-store/src/state.rs
+fi=(3) crates/omo-state/src/state.rs
 cfi=(4) /library/memcpy.rs
 cfn=(3) memcpy
 calls=3 1

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use omo_tests::fake_cargo::lay_binaries;
 use omo_tests::repository_copy::npm_platform;
 use serde_json::Value;

@@ -184,7 +184,7 @@ fn what_is_wrong_with_the_state_is_named_right() {
         ),
         (
             |w| {
-                let line = format!("{} Stop (omo 0.1.0): the disk is full\n", omo_store::env::now());
+                let line = format!("{} Stop (omo 0.1.0): the disk is full\n", omo_state::env::now());
                 write(&w.state("hooks.log"), &line)
             },
             "log",

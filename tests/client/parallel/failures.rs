@@ -119,7 +119,7 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
     let site = Site::new(Payer::Subscription);
-    let limit = ModelTurn::computed(|_| ModelTurn::usage_limit(omo_store::env::now().as_millis() / 1_000 + 6));
+    let limit = ModelTurn::computed(|_| ModelTurn::usage_limit(omo_state::env::now().as_millis() / 1_000 + 6));
     site.works.set_once(2, [limit], [write("b.txt", "2")]);
     site.open(&[]);
     let said = site.wait(0);

@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{DEADLINE, StateLock};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
 
 fn main() -> Result<()> {
     let root = std::env::args_os().nth(1).context("no folder")?;

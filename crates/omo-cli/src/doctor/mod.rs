@@ -12,12 +12,13 @@ mod render;
 
 use std::io::Write;
 
-use omo_store::config::UserConfig;
-use omo_store::env::ProcessEnv;
+use omo_state::config::UserConfig;
+use omo_state::env::ProcessEnv;
 
 use crate::arguments::DoctorOptions;
 use crate::failure::CommandError;
 use finding::Level;
+
 pub(crate) use gather::read_json;
 
 /// Looks at everything and shows it. Where something is bad that is a failure.

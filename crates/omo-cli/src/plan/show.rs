@@ -8,8 +8,8 @@ use omo_core::text::sanitize;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, PlanDecision, Precondition, Task};
 use omo_runs::engine::planned_commands;
-use omo_store::env::ProcessEnv;
-use omo_store::pending_approval;
+use omo_state::env::ProcessEnv;
+use omo_state::trust::pending_approval;
 use serde::Serialize;
 
 use super::findings;

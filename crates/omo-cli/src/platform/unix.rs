@@ -40,7 +40,7 @@ fn mode(rights: Rights) -> u32 {
 
 /// Where a user's own programs are found in a terminal.
 pub(crate) fn terminal_folder() -> Option<PathBuf> {
-    Some(omo_store::env::home()?.join(".local").join("bin"))
+    Some(omo_state::env::home()?.join(".local").join("bin"))
 }
 
 /// Makes a link at a path to another one.

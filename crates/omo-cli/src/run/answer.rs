@@ -7,7 +7,7 @@ use omo_plan::run::event::QuestionKind;
 use omo_plan::run::state::chosen_label;
 use omo_plan::run::verbs;
 use omo_runs::engine;
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::AnswerOptions;
 use super::blocks;

@@ -16,9 +16,9 @@ use omo_runs::apart::ReapReport;
 use omo_runs::engine::Engine;
 use omo_runs::task_session::is_task_list;
 use omo_runs::{ExclusiveGuard, Run, RunStore};
-use omo_store::env::{self, ProcessEnv};
-use omo_store::folder::GuardedFolder;
-use omo_store::sealed_plan_run;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::sealed_plan_run;
 
 use super::blocks;
 use crate::failure::CommandError;
@@ -115,7 +115,7 @@ impl<'a> CommandContext<'a> {
     pub(super) fn note_ended_run(&self, run: &Run, state: &RunState) {
         if let (Some(id), false) = (&self.session, state.phase == RunPhase::Executing) {
             let told = GuardedFolder::create_state(Path::new(&state.root))
-                .map_err(|error| sealed_plan_run::PlanRunError::from(omo_store::state::StateError::from(error)))
+                .map_err(|error| sealed_plan_run::PlanRunError::from(omo_state::state::StateError::from(error)))
                 .and_then(|folder| {
                     sealed_plan_run::set(&folder, id, session_entry(run, state), Project::state_update(self.env))
                 });
@@ -259,7 +259,7 @@ impl<'a> CommandContext<'a> {
         let root = Path::new(&now.root);
         let id = |actor: &EventActor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
         let Some(holder) = id(&now.holder) else { return Ok(()) };
-        let folder = GuardedFolder::create_state(root).map_err(omo_store::state::StateError::from)?;
+        let folder = GuardedFolder::create_state(root).map_err(omo_state::state::StateError::from)?;
         if let Some(old) = id(before).filter(|old| *old != holder) {
             sealed_plan_run::clear(&folder, &old, run.id(), Project::state_update(self.env))?;
         }

@@ -6,7 +6,7 @@ use anstyle::AnsiColor;
 use omo_core::text::command_text::{paste_form, typed_form};
 use omo_core::text::sanitize;
 use omo_plan::run::event::Evidence as Piece;
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{EvidenceCommand, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
 use super::context::{CommandContext, Ended};
@@ -112,7 +112,7 @@ fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandEr
     writeln!(out, "{}\ntask {}, attempt {}", evidence_line(piece), piece.task, piece.attempt)?;
     let Some(path) = &piece.outcome.log else { return Ok(()) };
     writeln!(out, "output: {}\n", path.display())?;
-    let kept = omo_store::regular_file::open(path).ok().flatten();
+    let kept = omo_state::files::regular_file::open(path).ok().flatten();
     let mut bytes = Vec::new();
     let read = kept.map(|file| std::io::Read::read_to_end(&mut std::io::Read::take(file, MAX_BYTES), &mut bytes));
     if read.is_none() {

@@ -15,9 +15,9 @@ use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{PlanEdit, PlanFile, RunOpening, find_edit, opening_events};
 use omo_runs::{Run, RunStore, dev_workflow, import as imports, task_session};
-use omo_store::env::{self, ProcessEnv};
-use omo_store::git_worktree::GitWorktree;
-use omo_store::project_file::ProjectFile;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::project_file::ProjectFile;
+use omo_state::git_worktree::GitWorktree;
 use serde::Serialize;
 
 use super::arguments::{CancelOptions, GcOptions, ImportOptions, ListOptions, ResumeOptions, ShowOptions};

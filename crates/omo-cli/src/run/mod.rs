@@ -24,6 +24,11 @@ mod typed_command;
 pub(crate) mod verdict;
 mod watch;
 
+use omo_state::config::UserConfig;
+use omo_state::env::ProcessEnv;
+
+use crate::failure::CommandError;
+
 pub(crate) use answer::answer_question;
 pub(crate) use arguments::{
     AnswerOptions, DoneOptions, EvidenceCommand, FailOptions, NextOptions, ReportOptions, RunCommand, RunOptions,
@@ -40,11 +45,6 @@ pub(crate) use start::{message_of_clap, open_typed};
 pub(crate) use task::{brief, done, fail, start};
 pub(crate) use typed_command::{answer_typed_command, is_typed_command};
 pub(crate) use verdict::verdict;
-
-use omo_store::config::UserConfig;
-use omo_store::env::ProcessEnv;
-
-use crate::failure::CommandError;
 
 /// `omo run …`.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), CommandError> {

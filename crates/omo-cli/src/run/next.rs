@@ -12,7 +12,7 @@ use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
 use omo_runs::engine::Engine;
 use omo_runs::{Run, task_session};
-use omo_store::env::{self, ProcessEnv, WorkerIdentity};
+use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
 use super::arguments::NextOptions;
 use super::context::{CommandContext, Ended};

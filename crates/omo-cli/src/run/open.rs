@@ -14,7 +14,7 @@ use omo_plan::run::verbs;
 use omo_runs::dev_workflow;
 use omo_runs::engine::planned_commands;
 use omo_runs::projection::{self, Projection};
-use omo_store::pending_approval;
+use omo_state::trust::pending_approval;
 
 use super::context::{CommandContext, Ended};
 use super::{blocks, handed};

@@ -9,7 +9,7 @@ use omo_plan::model::Dialect;
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs;
 use omo_runs::{dev_workflow, task_session, ultra};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{ReportFormat, ReportOptions, ShowOptions};
 use super::context::{CommandContext, Ended};

@@ -9,7 +9,7 @@ use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, CompletionReport, JudgedAttempt};
 use omo_runs::{task_session, ultra};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
 use super::blocks::LONG_TIMEOUT;

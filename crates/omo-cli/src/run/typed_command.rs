@@ -20,9 +20,9 @@ use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::ultra_run::own::quote_argument;
 use omo_runs::{ListedRun, RunStore};
-use omo_store::env::ProcessEnv;
-use omo_store::sealed_plan_run;
-use omo_store::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
+use omo_state::env::ProcessEnv;
+use omo_state::state::sealed_plan_run;
+use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
 use super::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
 use super::context::CommandContext;

@@ -7,7 +7,7 @@ use omo_plan::id;
 use omo_plan::run::event::PlanVerdict;
 use omo_plan::run::state::RunState;
 use omo_runs::engine::VerdictOutcome;
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{VerdictOptions, Word};
 use super::context::{CommandContext, Ended};

@@ -5,8 +5,8 @@ use omo_core::text::sanitize;
 use omo_plan::task_session::rules::{self, NewTaskList};
 use omo_plan::task_session::{ContextFile, TaskListFile, TaskListSettings};
 use omo_runs::session_store::{LockedTaskList, TaskListError};
-use omo_store::env::ProcessEnv;
-use omo_store::sealed_plan_run;
+use omo_state::env::ProcessEnv;
+use omo_state::state::sealed_plan_run;
 
 use super::arguments::CreateOptions;
 use super::{note, typed};

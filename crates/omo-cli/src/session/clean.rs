@@ -5,7 +5,7 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::task_session::TaskListFile;
 use omo_runs::session_store::{LockedTaskList, TaskListFolder, TaskListStore};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{CleanOptions, Which};
 use super::note;

@@ -6,7 +6,7 @@ use omo_core::text::sanitize;
 use omo_plan::task_session::ContextFile;
 use omo_plan::task_session::rules::{self, ExplorerFinding};
 use omo_runs::session_store::TaskListFolder;
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, split_list};

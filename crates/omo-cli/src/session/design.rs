@@ -6,7 +6,7 @@
 use std::io::{IsTerminal, Read};
 
 use omo_plan::task_session::rules::{self, TaskListChange, TaskListWork};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::DesignOptions;
 use crate::failure::CommandError;

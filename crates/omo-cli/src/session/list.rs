@@ -7,7 +7,7 @@ use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_plan::task_session::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 use omo_runs::session_store::{TaskListError, TaskListFolder};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 use serde::Serialize;
 
 use super::arguments::ListOptions;

@@ -25,7 +25,7 @@ use omo_core::session::id::SessionId;
 use omo_plan::task_session::TaskListFile;
 use omo_plan::task_session::rules;
 use omo_runs::session_store::{self, RunRef, TaskListFolder, TaskListStore};
-use omo_store::env::{self, ProcessEnv};
+use omo_state::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -10,10 +10,10 @@ use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
 use omo_runs::session_store::TaskListFolder;
 use omo_runs::task_session::{render, task_list_id};
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::project_root;
-use omo_store::task_list_note::{self, TaskListNoteError};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::project_root;
+use omo_state::task_list_note::{self, TaskListNoteError};
 
 /// Notes where a session stands, as its files say it now.
 pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {

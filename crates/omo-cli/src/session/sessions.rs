@@ -3,7 +3,7 @@
 use omo_plan::task_session::TaskListPhase;
 use omo_plan::task_session::rules::{self, TaskListChange, TaskListWork};
 use omo_runs::session_store::SESSION_FILE;
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{GetOptions, UpdateOptions};
 use super::{print, print_done, print_field};

@@ -3,7 +3,7 @@
 use omo_core::text::sanitize;
 use omo_plan::task_session::rules::format_value;
 use omo_plan::task_session::{TaskFile, TaskFileStatus, TaskListFile};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
 use super::arguments::{SummaryFormat, TaskSummaryOptions};

@@ -8,7 +8,7 @@ use omo_plan::task_session::rules::{self, NewTask, TaskChange};
 use omo_plan::task_session::{TaskFile, TaskFileStatus};
 use omo_runs::engine::read_plan_bytes;
 use omo_runs::session_store::{LoadedTasks, TASKS_FOLDER, TaskListFolder};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 use serde::Serialize;
 use serde_json::Value;
 

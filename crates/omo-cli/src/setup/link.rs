@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use omo_core::messages::client_settings::{PATH_LINE, quote_shell_word};
-use omo_store::env;
+use omo_state::env;
 
 use crate::platform;
 

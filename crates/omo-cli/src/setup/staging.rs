@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use omo_store::folder_swap;
+use omo_state::files::folder_swap;
 
 use super::source::Source;
 use crate::failure::CommandError;

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use omo_store::env;
+use omo_state::env;
 use serde_json::Value;
 use serde_json::value::RawValue;
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use omo_core::check::session_check::Check;
-use omo_store::env::is_variable_named;
+use omo_state::env::is_variable_named;
 
 use super::INSTALLED;
 

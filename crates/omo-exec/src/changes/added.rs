@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::{TreeSnapshot, diff_snapshots, is_omo_path, project_folder, relative_path};
 

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use omo_core::client_end::GIT_REDIRECT_VARIABLES;
-use omo_store::env::is_variable_named;
+use omo_state::env::is_variable_named;
 
 /// What a running session of the client tells its own children about itself. A session that had these
 /// would take itself for a part of the one that started it.

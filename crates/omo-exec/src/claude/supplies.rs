@@ -5,7 +5,7 @@ use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::{FolderError, GuardedFolder};
+use omo_state::files::folder::{FolderError, GuardedFolder};
 
 use crate::platform::make_removable;
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 
 use omo_core::text::sanitize;
-use omo_store::env::is_variable_named;
+use omo_state::env::is_variable_named;
 use serde::Deserialize;
 
 use crate::restore::TreePath;

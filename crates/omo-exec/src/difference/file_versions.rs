@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_store::folder::GuardedFolder;
+use omo_state::files::folder::GuardedFolder;
 
 use super::{DiffEntry, DiffSide};
 use crate::tree::ScratchTree;

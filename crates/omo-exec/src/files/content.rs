@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use omo_store::regular_file;
+use omo_state::files::regular_file;
 
 use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
 

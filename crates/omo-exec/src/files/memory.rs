@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::GuardedFolder;
-use omo_store::git_worktree::GitWorktree;
-use omo_store::lock::StateLock;
-use omo_store::seal::{SealKey, hex_digest};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use super::scope::text_to_path;

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use omo_store::env;
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{DEADLINE, StateLock};
-use omo_store::seal::hex_digest;
+use omo_state::env;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::git_folder::RepositorySettings;

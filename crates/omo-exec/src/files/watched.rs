@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use omo_store::pinned_files::BUILD_FOLDERS;
+use omo_state::pinned_files::BUILD_FOLDERS;
 
 use super::memory::FilesCache;
 use super::{WorkFiles, join_paths};

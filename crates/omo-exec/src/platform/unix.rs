@@ -10,7 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use omo_store::search_path::{ProjectFolders, SearchPath};
+use omo_state::search_path::{ProjectFolders, SearchPath};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};

@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use command_group::{CommandGroup, GroupChild};
-use omo_store::env::{is_variable_named, variables};
-use omo_store::search_path::SearchPath;
+use omo_state::env::{is_variable_named, variables};
+use omo_state::search_path::SearchPath;
 
 use super::{FileStamp, GroupEnding, Leftovers};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::RestoreError;
 use super::ground::{WorktreeFiles, tree_path};

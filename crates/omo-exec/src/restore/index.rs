@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use omo_store::git_worktree::GitWorktree;
-use omo_store::regular_file;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
 
 use super::RestoreError;
 use super::manifest::{RestoreSelection, TreePath};

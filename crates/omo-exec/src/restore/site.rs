@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::ground::{TEMPORARY, WorktreeFiles, is_safe, tree_path};
 use super::index::{self, IndexLock};

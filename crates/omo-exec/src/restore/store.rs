@@ -6,10 +6,10 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use omo_store::folder::{FolderError, GuardedFolder};
-use omo_store::lock::StateLock;
-use omo_store::regular_file;
-use omo_store::seal::hex_digest;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::StateLock;
+use omo_state::files::regular_file;
+use omo_state::seal::hex_digest;
 
 use super::RestoreError;
 use super::manifest::SnapshotManifest;

@@ -15,8 +15,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use omo_core::client_end::ProcessEnd;
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{LockError, StateLock};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{LockError, StateLock};
 use serde::{Deserialize, Serialize};
 
 use super::left::ProcessIdentity;

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use omo_core::client_end::{ProcessEnd, SessionOutput};
 use omo_core::text::sanitize;
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::{LockError, StateLock};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{LockError, StateLock};
 
 use crate::claude::stream;
 use crate::platform::{own_program, start_own_group};

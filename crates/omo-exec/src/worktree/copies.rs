@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-use omo_store::regular_file;
+use omo_state::files::regular_file;
 
 /// More files than this, or more bytes, are no settings and no notes.
 const MAX_FILES: usize = 10_000;

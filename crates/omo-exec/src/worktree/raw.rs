@@ -7,8 +7,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use omo_store::git_worktree::GitWorktree;
-use omo_store::regular_file;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
 
 use super::{WorktreeError, file_error};
 use crate::platform::path_of;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use super::copies::FileCopier;

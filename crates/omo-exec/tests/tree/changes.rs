@@ -283,5 +283,5 @@ fn the_digest_of_a_file_is_that_of_a_regular_file_of_the_project() {
     assert_ne!(digest("a.txt"), Some(one));
     let large = "x".repeat(3_000_000);
     it.write("large", &large);
-    assert_eq!(digest("large"), Some(omo_store::seal::hex_digest(large.as_bytes())));
+    assert_eq!(digest("large"), Some(omo_state::seal::hex_digest(large.as_bytes())));
 }

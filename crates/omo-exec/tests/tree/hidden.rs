@@ -221,10 +221,10 @@ fn what_became_ignored_is_told() {
     it.write("venv/lib/x", "x");
     let scope = it.settle_scope();
     // The time of a change is told from that of the run only when they are not the same.
-    let begun = omo_store::env::now();
-    let is_later = || omo_store::env::now().millis_since(begun).is_some_and(|millis| millis > 300).then_some(());
+    let begun = omo_state::env::now();
+    let is_later = || omo_state::env::now().millis_since(begun).is_some_and(|millis| millis > 300).then_some(());
     omo_testkit::wait_until("later", std::time::Duration::from_secs(10), is_later).unwrap();
-    let since = Some(omo_store::env::now());
+    let since = Some(omo_state::env::now());
     let state_home = it.state_home();
     let told = || {
         let calls = GitCalls::default();

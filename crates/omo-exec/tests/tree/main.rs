@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use omo_exec::difference::{self, FileVersions};
 use omo_exec::files::{FilesState, WorkFiles, settle_scope};
 use omo_exec::git::GitCalls;
-use omo_store::folder::GuardedFolder;
-use omo_store::git_worktree::GitWorktree;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::git_worktree::GitWorktree;
 use tempfile::TempDir;
 
 fn id(folder: &Path, state_home: Option<&Path>) -> Option<String> {
@@ -498,7 +498,7 @@ fn what_was_kept_is_not_believed_when_somebody_changed_it() {
     assert_eq!(it.settle(), first);
     // As if nothing were to be looked at.
     fs::write(kept.join("paths"), "").unwrap();
-    let nothing = omo_store::seal::hex_digest(b"");
+    let nothing = omo_state::seal::hex_digest(b"");
     let text = fs::read_to_string(kept.join("remembered.json")).unwrap();
     let mut remembered: serde_json::Value = serde_json::from_str(&text).unwrap();
     for looks in ["stamps", "folders"] {

@@ -18,7 +18,7 @@ use omo_plan::run::apart::{self, ClientPolicy};
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{RunPhase, TaskStatus};
 use omo_plan::run::verbs;
-use omo_store::search_path::SearchPath;
+use omo_state::search_path::SearchPath;
 
 use super::checks::AsLongAsWanted;
 use super::on_remote::{Collected, collect_branches, count_launches, launch_name};

@@ -12,7 +12,7 @@ use omo_plan::model::Task;
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{RunState, TaskState, WorktreeBaseline};
 use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::start::tree_to_text;
 use super::{Engine, EngineError};

@@ -21,7 +21,7 @@ use omo_plan::run::apart::{self, ClientPolicy, ParallelState};
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
 use omo_plan::run::state::RunState;
 use omo_plan::run::verbs::{self, VerbCaller, VerbRefusal, VerbRefusalKind};
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use crate::projection::{self, FileDrift, Projection, ProjectionError};
 use crate::{Run, RunStoreError, TransactError, task_session, ultra};

@@ -9,7 +9,7 @@ use omo_plan::dialects::{self, BatchOptions, PlanChange};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlanDecision, Precondition};
 use omo_plan::run::state::{PlanDifferences, RunState};
-use omo_store::project_file::{ProjectFile, ProjectFileError};
+use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 
 use crate::task_session;
 
@@ -84,7 +84,7 @@ fn read_error(path: &Path, source: std::io::Error) -> PlanFileError {
 pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
     use std::io::Read;
     let failed = |source| read_error(path, source);
-    let file = omo_store::regular_file::open(path).map_err(failed)?;
+    let file = omo_state::files::regular_file::open(path).map_err(failed)?;
     let not_regular = || failed(std::io::Error::other("it is no regular file"));
     let file = file.ok_or_else(not_regular)?;
     // As long as it says, and one byte for its end: a buffer that has to grow is copied each time.

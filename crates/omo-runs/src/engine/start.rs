@@ -15,7 +15,7 @@ use omo_plan::run::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, 
 use omo_plan::run::verbs::{self, AttemptStart, VerbRefusal, VerbRefusalKind};
 use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::own::quote_argument;
-use omo_store::pending_approval;
+use omo_state::trust::pending_approval;
 
 use super::{CommandWatcher, Engine, EngineError};
 use crate::{new_ticket, task_session, ultra};

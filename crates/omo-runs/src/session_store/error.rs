@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
-use omo_store::folder::FolderError;
-use omo_store::lock::LockError;
+use omo_state::files::folder::FolderError;
+use omo_state::files::lock::LockError;
 
 use crate::RunStoreError;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use omo_core::session::id::SessionId;
 use omo_plan::task_session::rules::{parse_task_id, sort_tasks};
 use omo_plan::task_session::{ContextFile, TaskFile, TaskListFile};
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use omo_core::session::id::SessionId;
-use omo_store::folder::{FolderError, GuardedFolder};
+use omo_state::files::folder::{FolderError, GuardedFolder};
 
 pub use error::TaskListError;
 pub use folder::{LOCK_FILE, LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskListFolder};

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use omo_plan::digest::sha256_hex;
 use omo_plan::run::state::RunState;
-use omo_store::folder::GuardedFolder;
-use omo_store::lock::StateLock;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

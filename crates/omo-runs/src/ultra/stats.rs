@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_store::folder::GuardedFolder;
+use omo_state::files::folder::GuardedFolder;
 
 use super::summary::STATS_FILE;
 

@@ -7,7 +7,7 @@ use std::thread;
 use omo_plan::run::apart::ClientPolicy;
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess};
 use omo_runs::engine::{CompletionReport, EngineError, SilentWatcher};
-use omo_store::env;
+use omo_state::env;
 
 use crate::Named;
 use crate::ultraplan_lab::{Stage, git, plan_text, step, usual_step};

@@ -1,13 +1,14 @@
 //! A process that is ended between two steps of a verb: whoever comes next finds it out, and nobody's work is lost.
 
+use std::time::Duration;
+
 use omo_exec::commit::{CommitEnd, CommitRequest, commit_paths};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskKind;
 use omo_plan::run::event::{EventActor, EventKind};
 use omo_plan::run::verbs::{self, AttemptMeasurement};
 use omo_runs::engine::{EngineError, SilentWatcher};
-use omo_store::env;
-use std::time::Duration;
+use omo_state::env;
 
 use crate::Named;
 use crate::ultraplan_lab::{Stage, plan_text, usual_step};

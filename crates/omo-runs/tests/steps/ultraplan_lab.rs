@@ -19,8 +19,9 @@ use omo_runs::engine::{
 };
 use omo_runs::ultra::RunScope;
 use omo_runs::{Run, RunStore};
-use omo_store::trust::GivenApproval;
-use omo_store::{env, pending_approval};
+use omo_state::env;
+use omo_state::trust::GivenApproval;
+use omo_state::trust::pending_approval;
 use tempfile::TempDir;
 
 /// Where the plan is.

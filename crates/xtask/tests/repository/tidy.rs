@@ -12,20 +12,20 @@ use crate::{read, rust_files, top};
 /// What a crate of ours may use of the others. Arrows go one way.
 const ARROWS: [(&str, &[&str]); 12] = [
     ("omo-core", &[]),
-    ("omo-store", &["omo-core"]),
-    ("omo-exec", &["omo-core", "omo-store"]),
-    ("omo-hooks", &["omo-core", "omo-exec", "omo-store"]),
+    ("omo-state", &["omo-core"]),
+    ("omo-exec", &["omo-core", "omo-state"]),
+    ("omo-hooks", &["omo-core", "omo-exec", "omo-state"]),
     ("omo-plan", &["omo-core"]),
-    ("omo-runs", &["omo-core", "omo-exec", "omo-plan", "omo-store"]),
-    ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-plan", "omo-runs", "omo-store"]),
+    ("omo-runs", &["omo-core", "omo-exec", "omo-plan", "omo-state"]),
+    ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-plan", "omo-runs", "omo-state"]),
     // Writes the pages; nothing uses it.
     ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
-    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-runs", "omo-store"]),
+    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-runs", "omo-state"]),
     // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
-    ("omo-testkit", &["omo-core", "omo-plan", "omo-store"]),
+    ("omo-testkit", &["omo-core", "omo-plan", "omo-state"]),
     ("xtask", &["omo-core", "omo-testkit"]),
-    ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-store", "omo-testkit"]),
+    ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-state", "omo-testkit"]),
 ];
 
 fn json(path: &str) -> Value {
@@ -64,7 +64,7 @@ fn the_rules_do_no_input_or_output() {
 
 /// Every file of the crates that a user runs, with its text.
 fn of_the_user() -> Vec<(PathBuf, String)> {
-    let crates = ["omo-core", "omo-plan", "omo-store", "omo-exec", "omo-runs", "omo-hooks", "omo-cli"];
+    let crates = ["omo-core", "omo-plan", "omo-state", "omo-exec", "omo-runs", "omo-hooks", "omo-cli"];
     let is_one = |path: &PathBuf| crates.iter().any(|name| path.starts_with(format!("crates/{name}/src")));
     let read = |path: PathBuf| {
         let text = fs::read_to_string(top().join(&path)).unwrap();

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use omo_core::text::sanitize;
-use omo_store::regular_file;
+use omo_state::files::regular_file;
 use serde_json::Value;
 
 /// No settings file and no manifest is larger.

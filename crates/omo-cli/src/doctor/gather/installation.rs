@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::text::sanitize;
 use omo_exec::claude::{ClaudeClient, ClaudeError, InstalledPlugin, is_executable};
-use omo_store::search_path::{SearchPath, leads_into};
+use omo_state::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
 use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, omo_hooks};

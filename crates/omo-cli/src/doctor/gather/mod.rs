@@ -13,10 +13,11 @@ mod settings;
 
 use std::path::PathBuf;
 
-use omo_store::config::UserConfig;
-use omo_store::env::{self, ProcessEnv};
+use omo_state::config::UserConfig;
+use omo_state::env::{self, ProcessEnv};
 
 use super::facts::{Facts, Live};
+
 pub(crate) use files::read_json;
 pub(super) use installation::safe_search_path;
 

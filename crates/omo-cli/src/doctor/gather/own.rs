@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_store::folder::GuardedFolder;
-use omo_store::seal::SealKey;
-use omo_store::trust::ApprovalList;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::seal::SealKey;
+use omo_state::trust::ApprovalList;
 
 use super::super::facts::Own;
 use crate::platform;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use omo_store::env::ProcessEnv;
-use omo_store::project_root;
+use omo_state::env::ProcessEnv;
+use omo_state::project_root;
 
 use super::super::facts::{Given, Place};
 use super::Surroundings;

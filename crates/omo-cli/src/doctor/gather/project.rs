@@ -5,12 +5,12 @@ use std::path::Path;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_exec::tracked;
-use omo_store::folder::GuardedFolder;
-use omo_store::git_worktree::GitWorktree;
-use omo_store::lock::{DEADLINE, StateLock};
-use omo_store::repository_config;
-use omo_store::search_path::SearchPath;
-use omo_store::{hook_error_log, state};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::repository_config;
+use omo_state::search_path::SearchPath;
+use omo_state::{hook_error_log, state};
 
 use super::super::facts::{Git, Repository, State, StateFolder};
 use crate::platform;

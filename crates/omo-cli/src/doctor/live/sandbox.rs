@@ -119,7 +119,7 @@ impl Sandbox {
     /// at anything of another session.
     pub(super) fn variables(&self, model: &str) -> Vec<(OsString, OsString)> {
         let inherited =
-            omo_store::env::variables().into_iter().filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
+            omo_state::env::variables().into_iter().filter(|(name, _)| is_variable_kept(&name.to_string_lossy()));
         let own = [
             ("PATH", self.path.clone()),
             ("ANTHROPIC_BASE_URL", OsString::from(model)),

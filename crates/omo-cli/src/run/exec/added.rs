@@ -6,7 +6,7 @@ use omo_plan::run::verbs;
 use omo_plan::task_session::{self, TaskFile};
 use omo_runs::session_store::RunRef;
 use omo_runs::{Run, RunStore, RunStoreError};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use crate::failure::CommandError;
 use crate::run::context::CommandContext;

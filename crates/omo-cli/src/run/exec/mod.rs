@@ -19,7 +19,7 @@ use omo_runs::engine::planned_commands;
 use omo_runs::session_store::run_of;
 use omo_runs::task_session::report;
 use omo_runs::{Run, RunStore};
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::context::{CommandContext, another_run_is_open};
 use super::handed;
@@ -29,8 +29,9 @@ use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 use super::start::{begin as begin_run, otherwise, prepare};
 use crate::failure::{CommandError, ExitKind};
 use crate::project::named_or_own_session;
-pub(crate) use added::AddedTask;
 use session::Session;
+
+pub(crate) use added::AddedTask;
 
 /// Opens the run of a task session, goes on with the one that it has, or says how it ended.
 pub(super) fn execute(

@@ -9,8 +9,8 @@ use omo_core::text::sanitize;
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
 use omo_runs::engine::{CommandWatcher, planned_commands};
-use omo_store::pending_approval::{self, PendingApproval};
-use omo_store::repository_config::RepositoryConfig;
+use omo_state::repository_config::RepositoryConfig;
+use omo_state::trust::pending_approval::{self, PendingApproval};
 
 use super::super::context::CommandContext;
 use super::super::open::{Asked, approve_commands};

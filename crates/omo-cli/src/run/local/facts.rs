@@ -17,8 +17,8 @@ use omo_plan::ultra_run::billing::BillingFacts;
 use omo_plan::ultra_run::preflight::{
     PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository,
 };
-use omo_store::env;
-use omo_store::git_worktree::GitWorktree;
+use omo_state::env;
+use omo_state::git_worktree::GitWorktree;
 
 use crate::doctor;
 use crate::failure::CommandError;

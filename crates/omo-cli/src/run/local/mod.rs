@@ -13,13 +13,14 @@ use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::strategy::RunStrategy;
 use omo_runs::RunStore;
 use omo_runs::ultra::dry_run;
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::context::CommandContext;
 use super::open::{self, no_repository_error, print_block};
 use super::start::arguments::ExecuteRequest;
 use super::start::{begin, prepare};
 use crate::failure::{CommandError, ExitKind};
+
 pub(super) use resume::{require_accepted_billing, require_only_parallel_run, resume};
 
 /// Opens the run of a plan, or goes on with the one that it has.

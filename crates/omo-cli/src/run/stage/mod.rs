@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use clap::Subcommand;
 use omo_plan::run::state::RunState;
 use omo_runs::apart::{DriveEnd, ParallelDriver};
-use omo_store::env::ProcessEnv;
+use omo_state::env::ProcessEnv;
 
 use super::arguments::{RunOptions, WatchOptions};
 use super::context::{CommandContext, Ended};

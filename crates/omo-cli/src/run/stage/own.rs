@@ -4,7 +4,7 @@ use omo_plan::model::TaskGroup;
 use omo_plan::run::apart::next_task_of;
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs;
-use omo_store::env::WorkerIdentity;
+use omo_state::env::WorkerIdentity;
 
 use crate::failure::CommandError;
 use crate::run::blocks::work_inline;

@@ -8,7 +8,7 @@ use omo_plan::run::state::RunState;
 use omo_runs::Run;
 use omo_runs::apart::{WorkerRow, worker_rows};
 use omo_runs::ultra::session_lines;
-use omo_store::env;
+use omo_state::env;
 
 use crate::failure::CommandError;
 use crate::run::blocks::{self, LONG_TIMEOUT};

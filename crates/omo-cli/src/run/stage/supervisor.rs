@@ -10,8 +10,8 @@ use omo_exec::supervisor::detached;
 use omo_plan::run::state::RunState;
 use omo_runs::Run;
 use omo_runs::apart::{LaunchConfig, ParallelDriver};
-use omo_store::env::{self, ProcessEnv};
-use omo_store::search_path::SearchPath;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::search_path::SearchPath;
 
 use super::RunOptions;
 use crate::failure::CommandError;

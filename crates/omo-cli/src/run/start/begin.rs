@@ -13,7 +13,7 @@ use omo_plan::ultra_run::billing::{self, BillingDecision, decide_billing};
 use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity, can_start};
 use omo_runs::RunStore;
 use omo_runs::engine::{RunOpening, begin_parallel, opening_events};
-use omo_store::env;
+use omo_state::env;
 
 use super::arguments::ExecuteRequest;
 use crate::failure::{CommandError, ExitKind};

@@ -8,7 +8,7 @@ use omo_plan::run::event::RunResult;
 use omo_plan::run::mode::{ExecutionMode, arranged};
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_runs::{Run, RunStore};
-use omo_store::git_worktree::GitWorktree;
+use omo_state::git_worktree::GitWorktree;
 
 use super::arguments::ExecuteRequest;
 use super::{begin, prepare};

@@ -19,9 +19,9 @@ use omo_plan::ultra_run::strategy::RunStrategy;
 use omo_plan::ultra_run::target::{PathTarget, check_file, check_selection};
 use omo_runs::RunStore;
 use omo_runs::engine::PlanFile;
-use omo_store::env::ProcessEnv;
-use omo_store::folder::GuardedFolder;
-use omo_store::sealed_plan_run;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::sealed_plan_run;
 
 use super::context::CommandContext;
 use super::open::{continue_open_run, invalid_plan_error, print_block};
@@ -29,8 +29,9 @@ use super::{exec, local};
 use crate::failure::CommandError;
 use crate::project::Project;
 use arguments::{ExecuteCommand, ExecuteRequest, OpenOptions, PlanSource, StartOptions};
-pub(super) use begin::{PAYER, begin, prepare};
 use line::Line;
+
+pub(super) use begin::{PAYER, begin, prepare};
 pub(crate) use line::message as message_of_clap;
 
 /// `omo run start`.

@@ -1,0 +1,286 @@
+//! The user's configuration: `~/.config/omo/config.toml`. Everything in it is optional.
+//!
+//! A value that cannot be is left at its default and named with its line: the CLI shows that to
+//! the user, a hook writes it to its log. Only the user's own file is read: nothing in a
+//! repository can set any of this.
+
+pub(crate) mod check_toml;
+
+use std::fmt;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use omo_core::check::session_check::{Check, CheckOrigin};
+use omo_core::keyword::Keywords;
+use omo_core::limits::{LimitKind, RunLimits};
+use omo_core::text::sanitize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::files::regular_file::{self, Links};
+
+/// A larger configuration is refused.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// What the user has set.
+#[derive(Clone, Debug, Default)]
+pub struct UserConfig {
+    /// The words that turn ultrawork on.
+    pub keywords: Keywords,
+    /// The bounds of a run.
+    pub limits: RunLimits,
+    /// How a block is told to the client.
+    pub feedback: FeedbackMode,
+    /// Whether a claim needs a review as well.
+    pub review: ReviewSetting,
+    /// The user's own checks, each with the one project that it is for, where it names one.
+    pub checks: Vec<(Check, Option<PathBuf>)>,
+    /// What was wrong with the file.
+    pub problems: Vec<ConfigProblem>,
+}
+
+/// How a block is told to the client: `stop.feedback`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FeedbackMode {
+    /// As a blocking decision. Every client understands it.
+    #[default]
+    Block,
+    /// As additional context: sent to the model once, and shown as feedback rather than as a
+    /// problem. Needs client 2.1.163.
+    Context,
+}
+
+/// Whether a claim needs a review: `verify.review`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReviewSetting {
+    /// It does.
+    #[default]
+    Wanted,
+    /// Checks alone decide.
+    Off,
+}
+
+impl UserConfig {
+    /// The user's own checks for one project.
+    pub fn checks_for(&self, root: &Path) -> Vec<Check> {
+        let is_for = |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
+        self.checks.iter().filter(|(_, project)| is_for(project)).map(|(gate, _)| gate.clone()).collect()
+    }
+}
+
+/// One thing that is wrong with the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// Which file.
+    pub file: PathBuf,
+    /// Which line, from 1; `None` where the whole file is meant.
+    pub line: Option<usize>,
+    /// What is wrong, and what would be right.
+    pub message: String,
+}
+
+/// How many characters of a problem are shown.
+const SHOWN_CHARS: usize = 400;
+
+impl fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
+        // The file may hold anything, and what is quoted of it is shown on a terminal.
+        let message = sanitize(&self.message, SHOWN_CHARS);
+        write!(f, "{}{line}: {message}", self.file.display())
+    }
+}
+
+/// Reads the file; where there is none, everything is at its default.
+pub fn load(file: Option<&Path>) -> UserConfig {
+    let Some(file) = file else { return UserConfig::default() };
+    match read(file) {
+        Ok(Some(text)) => parse(&text, file),
+        Ok(None) => UserConfig::default(),
+        Err(message) => {
+            let problem = ConfigProblem { file: file.to_owned(), line: None, message };
+            UserConfig { problems: vec![problem], ..UserConfig::default() }
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, String> {
+    let bytes = regular_file::read(path, MAX_BYTES, Links::Followed)?;
+    bytes.map(String::from_utf8).transpose().map_err(|_| "is not UTF-8".to_owned())
+}
+
+/// Reads the text of a configuration; `file` is only named in problems.
+pub fn parse(text: &str, file: &Path) -> UserConfig {
+    let mut reader = ConfigReader { text, file, config: UserConfig::default() };
+    match DeTable::parse(text) {
+        Ok(table) => reader.top(table.get_ref()),
+        Err(error) => reader.problem(error.span(), format!("is not TOML: {}", error.message())),
+    }
+    reader.config
+}
+
+struct ConfigReader<'a> {
+    text: &'a str,
+    file: &'a Path,
+    config: UserConfig,
+}
+
+impl ConfigReader<'_> {
+    fn top(&mut self, table: &DeTable) {
+        for (key, value) in table {
+            match &**key.get_ref() {
+                "keywords" => self.keywords(value),
+                "limits" => self.section(value, "limits", Self::limit),
+                "stop" => self.section(value, "stop", Self::stop),
+                "verify" => self.section(value, "verify", Self::verify),
+                "check" => {
+                    let read = check_toml::read(value, CheckOrigin::Config);
+                    self.config.checks = read.checks;
+                    read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
+                }
+                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, check"),
+            }
+        }
+    }
+
+    fn section(
+        &mut self,
+        value: &Spanned<DeValue>,
+        name: &str,
+        each: fn(&mut Self, &str, Range<usize>, &Spanned<DeValue>),
+    ) {
+        let Some(table) = value.get_ref().as_table() else {
+            return self.problem(Some(value.span()), format!("`{name}` must be a table: [{name}]"));
+        };
+        for (key, value) in table {
+            each(self, key.get_ref(), key.span(), value);
+        }
+    }
+
+    fn keywords(&mut self, value: &Spanned<DeValue>) {
+        let words = value.get_ref().as_array().and_then(|array| {
+            array.iter().map(|word| word.get_ref().as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        });
+        let allowed = "a list of words of letters, digits, `-` and `_`, such as [\"ulw\", \"ultrawork\"]; [] turns the keyword off";
+        match words.map(Keywords::new) {
+            Some(Ok(keywords)) => self.config.keywords = keywords,
+            Some(Err(error)) => self.problem(Some(value.span()), format!("`keywords`: {error}; allowed is {allowed}")),
+            None => self.problem(Some(value.span()), format!("`keywords` must be {allowed}")),
+        }
+    }
+
+    fn limit(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        let Some(limit) = LimitKind::ALL.into_iter().find(|limit| limit.name() == name) else {
+            let known = LimitKind::ALL.map(LimitKind::name).join(", ");
+            return self.unknown(span, &format!("limits.{name}"), &known);
+        };
+        let number =
+            value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok());
+        if !number.is_some_and(|number| self.config.limits.set(limit, number)) {
+            let allowed = limit.allowed_range();
+            let range = format!("a whole number from {} to {}", allowed.start(), allowed.end());
+            self.problem(Some(value.span()), format!("`limits.{name}` must be {range}"));
+        }
+    }
+
+    fn stop(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        if name != "feedback" {
+            return self.unknown(span, &format!("stop.{name}"), "feedback");
+        }
+        match value.get_ref().as_str() {
+            Some("block") => self.config.feedback = FeedbackMode::Block,
+            Some("context") => self.config.feedback = FeedbackMode::Context,
+            _ => self.problem(Some(value.span()), "`stop.feedback` must be \"block\" or \"context\"".to_owned()),
+        }
+    }
+
+    fn verify(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        if name != "review" {
+            return self.unknown(span, &format!("verify.{name}"), "review");
+        }
+        match value.get_ref().as_bool() {
+            Some(true) => self.config.review = ReviewSetting::Wanted,
+            Some(false) => self.config.review = ReviewSetting::Off,
+            None => self.problem(Some(value.span()), "`verify.review` must be true or false".to_owned()),
+        }
+    }
+
+    fn unknown(&mut self, span: Range<usize>, name: &str, known: &str) {
+        self.problem(Some(span), format!("`{name}` is not a setting; known are: {known}"));
+    }
+
+    fn problem(&mut self, span: Option<Range<usize>>, message: String) {
+        let line = span.map(|span| line_at(self.text, span.start));
+        self.config.problems.push(ConfigProblem { file: self.file.to_owned(), line, message });
+    }
+}
+
+/// The line, from 1, that a byte of a text stands on.
+pub(crate) fn line_at(text: &str, offset: usize) -> usize {
+    text.get(..offset).unwrap_or_default().matches('\n').count() + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> Vec<String> {
+        parse(text, Path::new("config.toml")).problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn every_setting_is_read() {
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
+        let config = parse(text, Path::new("config.toml"));
+        assert_eq!(config.problems, []);
+        assert_eq!(config.limits, RunLimits { max_blocks: 20, max_minutes: 60, cooldown_seconds: 0 });
+        assert_eq!(config.feedback, FeedbackMode::Context);
+        assert_eq!(config.review, ReviewSetting::Off);
+        let runs =
+            |root: &str| config.checks_for(Path::new(root)).into_iter().map(|gate| gate.command).collect::<Vec<_>>();
+        assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
+    }
+
+    #[test]
+    fn a_bad_value_is_named_with_its_line_and_what_is_allowed_and_the_rest_counts() {
+        let text = "[limits]\nmax_blocks = 900\nmax_minutes = 60\n";
+        assert_eq!(problems(text), ["config.toml:2: `limits.max_blocks` must be a whole number from 1 to 100"]);
+        let config = parse(text, Path::new("config.toml"));
+        assert_eq!((config.limits.max_blocks, config.limits.max_minutes), (8, 60));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_for_each_kind() {
+        for (text, expected) in [
+            ("limits = 3", "config.toml:1: `limits` must be a table"),
+            (
+                "\nlimit = 3",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, check",
+            ),
+            ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
+            ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
+            ("[limits]\nmax_blocks = \"3\"", "config.toml:2: `limits.max_blocks` must be"),
+            ("[limits]\nmax_blocks = 3.5", "config.toml:2: `limits.max_blocks` must be"),
+            ("keywords = \"ulw\"", "config.toml:1: `keywords` must be a list"),
+            ("keywords = [3]", "config.toml:1: `keywords` must be a list"),
+            ("keywords = [\"a b\"]", "config.toml:1: `keywords`"),
+            ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
+            ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
+            ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
+            ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
+            ("[stop\n", "config.toml:1: is not TOML"),
+        ] {
+            let found = problems(text);
+            assert!(found.first().is_some_and(|problem| problem.starts_with(expected)), "{text}: {found:?}");
+            assert!(!found.concat().contains(char::is_control), "{text}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_a_problem_and_what_is_not_there_is_none() {
+        let temp = tempfile::tempdir().unwrap();
+        assert!(load(Some(&temp.path().join("missing.toml"))).problems.is_empty());
+        assert_eq!(load(Some(temp.path())).problems.len(), 1);
+        assert!(load(None).problems.is_empty());
+    }
+}

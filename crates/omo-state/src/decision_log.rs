@@ -1,0 +1,60 @@
+//! The decision log beside the state: one JSON line for every decision, rotated at 1 MiB.
+
+use omo_core::log_entry::LogEntry;
+
+use crate::files::folder::{FolderError, GuardedFolder};
+
+/// The log's name; the rotated one has `.1` after it.
+pub const FILE: &str = "decisions.jsonl";
+/// At this size the log is rotated.
+pub const ROTATE_AT: u64 = 1024 * 1024;
+/// A larger log is refused. A line may be appended to one that is about to be rotated.
+const MAX_BYTES: u64 = ROTATE_AT * 2;
+
+/// Appends a line. Callers hold the lock, so that lines and rotation do not cross.
+pub fn append(folder: &GuardedFolder, entry: &LogEntry) -> Result<(), FolderError> {
+    let mut line = serde_json::to_string(entry).unwrap_or_default();
+    line.push('\n');
+    folder.append(FILE, line.as_bytes(), ROTATE_AT)
+}
+
+/// All lines that can be read, the rotated ones first. A half-written or foreign line is passed
+/// over.
+pub fn read_all(folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
+    DecisionLogReader::default().read_on(folder)
+}
+
+/// Reads the log, and then again and again what was added to it.
+#[derive(Debug, Default)]
+pub struct DecisionLogReader {
+    /// Where it goes on, once the log was read.
+    offset: Option<u64>,
+}
+
+impl DecisionLogReader {
+    /// What was added since the last time; the first time, all of it. A log that was rotated
+    /// meanwhile is read from its start.
+    pub fn read_on(&mut self, folder: &GuardedFolder) -> Result<Vec<LogEntry>, FolderError> {
+        let mut entries = Vec::new();
+        if self.offset.is_none()
+            && let Some(bytes) = folder.read(&format!("{FILE}.1"), MAX_BYTES)?
+        {
+            entries.extend(parse(&bytes));
+        }
+        let (start, bytes) = folder.read_from(FILE, self.offset.unwrap_or(0), MAX_BYTES)?.unwrap_or_default();
+        // The last line may be half written: it is read the next time.
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
+        self.offset = Some(start + whole as u64);
+        entries.extend(parse(bytes.get(..whole).unwrap_or_default()));
+        Ok(entries)
+    }
+}
+
+fn parse(bytes: &[u8]) -> impl Iterator<Item = LogEntry> {
+    bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+/// The last decision about one session.
+pub fn last_decision(folder: &GuardedFolder, id: &str) -> Result<Option<LogEntry>, FolderError> {
+    Ok(read_all(folder)?.into_iter().rfind(|entry| entry.session == id))
+}

@@ -1,0 +1,7 @@
+//! Files: opened through no link, read within bounds, written whole.
+
+pub mod folder;
+pub mod folder_swap;
+pub mod lock;
+pub mod project_file;
+pub mod regular_file;

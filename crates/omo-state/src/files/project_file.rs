@@ -1,0 +1,231 @@
+//! Files of a project that omo writes for its people and for other tools: plain files with the rights
+//! that their user gives to new ones, replaced whole or not at all.
+//!
+//! A path goes from the project's top through folders alone. A link on the way could lead anywhere, and
+//! is refused.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Component, Path, PathBuf};
+
+use crate::files::regular_file::{self, Links};
+
+/// Why a file of a project could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProjectFileError {
+    /// The system refused.
+    #[error("{action} {path}: {source}")]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something on the way, or at its end, is not what belongs there.
+    #[error("{path} {what}; omo leaves it as it is")]
+    Refused {
+        /// Which path.
+        path: PathBuf,
+        /// What it is.
+        what: String,
+    },
+}
+
+/// A file of a project, by its path from the top.
+#[derive(Clone, Debug)]
+pub struct ProjectFile {
+    root: PathBuf,
+    /// The folders from the top on.
+    folders: Vec<PathBuf>,
+    path: PathBuf,
+}
+
+impl ProjectFile {
+    /// The file at this path from the project's top; `None` where that leads out of it, or nowhere.
+    pub fn at(root: &Path, path: &str) -> Option<Self> {
+        let parts: Vec<_> = Path::new(path).components().collect();
+        let is_plain = parts.iter().all(|part| matches!(part, Component::Normal(_)));
+        let (_, inner) = parts.split_last().filter(|_| is_plain)?;
+        let mut folder = root.to_owned();
+        let mut folders = Vec::new();
+        for part in inner {
+            folder.push(part);
+            folders.push(folder.clone());
+        }
+        Some(Self { root: root.to_owned(), folders, path: root.join(path) })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads it; `None` where there is none.
+    pub fn read(&self, limit: u64) -> Result<Option<Vec<u8>>, ProjectFileError> {
+        for folder in &self.folders {
+            match kind(folder)? {
+                Some(Kind::Folder) => {}
+                None => return Ok(None),
+                Some(Kind::Other) => return Err(refused(folder, "is no folder")),
+            }
+        }
+        regular_file::read(&self.path, limit, Links::Refused).map_err(|what| refused(&self.path, what))
+    }
+
+    /// Whether it could be written now: nothing is left behind by asking.
+    pub fn check_writable(&self) -> Result<(), ProjectFileError> {
+        let mut deepest = self.root.as_path();
+        for folder in &self.folders {
+            match kind(folder)? {
+                Some(Kind::Folder) => deepest = folder,
+                None => break,
+                Some(Kind::Other) => return Err(refused(folder, "is no folder")),
+            }
+        }
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
+            return Err(refused(&self.path, "is no regular file"));
+        }
+        // The rights alone do not tell: a file system may be mounted to be read only.
+        let probe = deepest.join(".omo-probe");
+        let _ = fs::remove_file(&probe);
+        // Another process that asks at the same time makes and removes the same file.
+        let is_others = |error: &io::Error| matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound);
+        for done in [new_file(&probe).map(drop), fs::remove_file(&probe)] {
+            match done {
+                Err(source) if !is_others(&source) => return Err(io_error("write in", deepest, source)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts this in the place of what is there, making the folders on the way.
+    pub fn replace(&self, bytes: &[u8]) -> Result<(), ProjectFileError> {
+        for folder in &self.folders {
+            match kind(folder)? {
+                Some(Kind::Folder) => {}
+                Some(Kind::Other) => return Err(refused(folder, "is no folder")),
+                None => match fs::create_dir(folder) {
+                    Err(source) if source.kind() != ErrorKind::AlreadyExists => {
+                        return Err(io_error("create", folder, source));
+                    }
+                    _ => {}
+                },
+            }
+        }
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| !found.is_file()) {
+            return Err(refused(&self.path, "is no regular file"));
+        }
+        let temporary = self.temporary();
+        let written = self.write(&temporary, bytes);
+        if written.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        written
+    }
+
+    fn write(&self, temporary: &Path, bytes: &[u8]) -> Result<(), ProjectFileError> {
+        // Of a process that was killed.
+        let _ = fs::remove_file(temporary);
+        let mut file = new_file(temporary).map_err(|source| io_error("create", temporary, source))?;
+        if let Ok(old) = fs::metadata(&self.path) {
+            // A file system without rights keeps none.
+            let _ = file.set_permissions(old.permissions());
+        }
+        file.write_all(bytes).map_err(|source| io_error("write", temporary, source))?;
+        file.sync_data().map_err(|source| io_error("write", temporary, source))?;
+        fs::rename(temporary, &self.path).map_err(|source| io_error("replace", &self.path, source))
+    }
+
+    /// Removes it; nothing happens where there is none.
+    pub fn remove(&self) -> Result<(), ProjectFileError> {
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != ErrorKind::NotFound => Err(io_error("remove", &self.path, source)),
+            _ => Ok(()),
+        }
+    }
+
+    fn temporary(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!(".{name}.omo-tmp"))
+    }
+}
+
+fn new_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
+enum Kind {
+    Folder,
+    Other,
+}
+
+fn kind(path: &Path) -> Result<Option<Kind>, ProjectFileError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => Ok(Some(Kind::Folder)),
+        Ok(_) => Ok(Some(Kind::Other)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(io_error("look at", path, source)),
+    }
+}
+
+fn io_error(action: &'static str, path: &Path, source: io::Error) -> ProjectFileError {
+    ProjectFileError::Io { action, path: path.to_owned(), source }
+}
+
+fn refused(path: &Path, what: impl Into<String>) -> ProjectFileError {
+    ProjectFileError::Refused { path: path.to_owned(), what: what.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_whole_and_its_folders_are_made() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = ProjectFile::at(temp.path(), "docs/06-plans/report.md").unwrap();
+        assert_eq!(file.read(100).unwrap(), None);
+        file.check_writable().unwrap();
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0, "asking leaves nothing");
+        for text in ["one", "two"] {
+            file.replace(text.as_bytes()).unwrap();
+            assert_eq!(file.read(100).unwrap().unwrap(), text.as_bytes());
+        }
+        let names = fs::read_dir(temp.path().join("docs/06-plans")).unwrap().count();
+        assert_eq!(names, 1, "nothing but the file");
+        assert!(file.read(2).is_err(), "too large");
+        file.remove().unwrap();
+        file.remove().unwrap();
+        assert_eq!(file.read(100).unwrap(), None);
+    }
+
+    #[test]
+    fn a_path_stays_in_the_project() {
+        for path in ["", "/etc/x", "../x", "a/../../x", "a/./../x"] {
+            assert!(ProjectFile::at(Path::new("/p"), path).is_none(), "{path}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_not_followed_and_what_is_no_file_is_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let (root, outside) = (temp.path().join("root"), temp.path().join("outside"));
+        fs::create_dir_all(&root).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("docs")).unwrap();
+        let file = ProjectFile::at(&root, "docs/x.md").unwrap();
+        assert!(file.replace(b"x").is_err() && file.check_writable().is_err() && file.read(10).is_err());
+        fs::write(outside.join("y"), "y").unwrap();
+        std::os::unix::fs::symlink(outside.join("y"), root.join("y")).unwrap();
+        let file = ProjectFile::at(&root, "y").unwrap();
+        assert!(file.replace(b"x").is_err() && file.read(10).is_err());
+        fs::create_dir(root.join("z")).unwrap();
+        assert!(ProjectFile::at(&root, "z").unwrap().replace(b"x").is_err());
+        assert_eq!(fs::read(outside.join("y")).unwrap(), b"y");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,98 @@
+//! A work tree of git, and what can be read of it without git.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use crate::files::regular_file;
+use crate::platform;
+
+/// Of a longer line only so much is read: none of git's is that long.
+const MAX_LINE: u64 = 8 * 1024;
+/// Of a larger list of references only so much is read.
+const MAX_PACKED: u64 = 64 * 1024 * 1024;
+
+/// A work tree, and where git keeps what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitWorktree {
+    /// Its top folder.
+    pub top: PathBuf,
+    /// The folder with its own index.
+    pub git: PathBuf,
+    /// The folder with the objects, which several work trees may share.
+    pub common: PathBuf,
+}
+
+impl GitWorktree {
+    /// The work tree that a folder lies in.
+    pub fn find(folder: &Path) -> Option<Self> {
+        folder.ancestors().find_map(Self::at)
+    }
+
+    /// The work tree whose top this is.
+    pub fn at(top: &Path) -> Option<Self> {
+        let dot = top.join(".git");
+        let kind = fs::metadata(&dot).ok()?;
+        let git = if kind.is_dir() { dot } else { linked(top, &read_line(&dot)?)? };
+        // A folder that only looks like one is none; git would wait for a HEAD that is a FIFO.
+        let head = git.join("HEAD");
+        head.symlink_metadata().ok()?;
+        if fs::metadata(head).is_ok_and(|head| !head.is_file()) {
+            return None;
+        }
+        let common = read_line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
+        Some(Self { top: top.to_owned(), git, common })
+    }
+}
+
+/// `gitdir: path`, as a worktree and a submodule have it in place of a folder.
+fn linked(top: &Path, line: &str) -> Option<PathBuf> {
+    Some(top.join(line.strip_prefix("gitdir:")?.trim()))
+}
+
+impl GitWorktree {
+    /// The commit that is checked out; `None` where there is none yet, or it cannot be told.
+    pub fn head(&self) -> Option<String> {
+        let head = read_line(&self.git.join("HEAD"))?;
+        let Some(name) = head.strip_prefix("ref: ") else { return Some(head).filter(|head| is_commit(head)) };
+        let loose = [&self.git, &self.common].into_iter().find_map(|folder| read_line(&folder.join(name)));
+        loose.or_else(|| self.packed(name)).filter(|commit| is_commit(commit))
+    }
+
+    fn packed(&self, name: &str) -> Option<String> {
+        let file = regular_file::open(&self.common.join("packed-refs")).ok()??;
+        let mut list = BufReader::new(file.take(MAX_PACKED));
+        loop {
+            let mut line = String::new();
+            if list.by_ref().take(MAX_LINE).read_line(&mut line).ok()? == 0 {
+                return None;
+            }
+            let commit = line.trim_end_matches('\n').strip_suffix(name).and_then(|line| line.strip_suffix(' '));
+            if let Some(commit) = commit {
+                return Some(commit.to_owned());
+            }
+        }
+    }
+}
+
+/// What tells the repository of a folder from another one that comes to stand at the same path: the number of its
+/// folder and the moment at which that was made, neither of which a clone has in common with another. A work tree has
+/// that of its repository, and a folder without one its own.
+pub fn repository_identity(folder: &Path) -> String {
+    let kept = GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common);
+    // Not every file system knows when it made a folder.
+    let made = platform::made_at(&kept).and_then(|made| made.duration_since(UNIX_EPOCH).ok());
+    let Ok(found) = fs::metadata(kept) else { return String::new() };
+    format!("{} {}", platform::number(&found), made.map_or(0, |made| made.as_nanos()))
+}
+
+fn is_commit(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn read_line(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    regular_file::open(path).ok()??.take(MAX_LINE).read_to_string(&mut text).ok()?;
+    Some(text.trim_end_matches(['\n', '\r']).to_owned())
+}

@@ -1,0 +1,125 @@
+//! What the files of a project were when a run began: a folder beside the key for each session, with git's objects for
+//! them and a list of their trees.
+//!
+//! The list is named by its digest in the session's entry, which bears the seal. It goes when the task is proved; the
+//! folder goes when the next run begins, for there may be much in it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_core::session::id::SessionId;
+use omo_core::timestamp::Timestamp;
+
+use crate::files::folder::{FolderError, GuardedFolder};
+use crate::seal::hex_digest;
+
+const PARTS: [&str; 2] = ["omo", "recorded"];
+const LIST: &str = "trees.json";
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// A run that was not touched for so long no longer has an entry.
+const LONGEST_SECONDS: i64 = 30 * 24 * 60 * 60;
+
+/// For each work tree, by its path from the project's, what tells its content.
+pub type RecordedTrees = BTreeMap<String, String>;
+
+/// The folders that lead to what is recorded of a session, from the user's own.
+pub fn folder_parts(id: &SessionId) -> [String; 3] {
+    [PARTS[0].to_owned(), PARTS[1].to_owned(), name(id)]
+}
+
+/// Makes room for what a run begins with, and forgets what earlier ones did whose tasks are proved, or were left for
+/// a month.
+///
+/// # Errors
+///
+/// Where the user's own folder cannot be written.
+pub fn begin(state_home: &Path, id: &SessionId, now: Timestamp) -> Result<(), FolderError> {
+    let all = GuardedFolder::create_user_part(state_home, &PARTS)?;
+    all.remove_folder(&name(id))?;
+    for other in all.file_names("session-")? {
+        let list = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &other]).ok().flatten();
+        let written = list.and_then(|folder| folder.written_at(LIST));
+        if written.is_none_or(|at| now.as_millis() / 1_000 - at > LONGEST_SECONDS) {
+            // Another process may have been quicker.
+            let _ = all.remove_folder(&other);
+        }
+    }
+    // One that holds no trees yet: without a list it could be taken for one that is over.
+    open(state_home, id)?.replace(LIST, b"")
+}
+
+/// Keeps the list of a run, and gives what stands for it in the session's entry.
+///
+/// # Errors
+///
+/// Where the user's own folder cannot be written.
+pub fn keep(state_home: &Path, id: &SessionId, trees: &RecordedTrees) -> Result<String, FolderError> {
+    let bytes = serde_json::to_vec(trees).unwrap_or_default();
+    open(state_home, id)?.replace(LIST, &bytes)?;
+    Ok(hex_digest(&bytes))
+}
+
+/// Removes what was begun for a run and holds no list yet: as much of a file may lie there as could be read in the time.
+pub fn abandon(state_home: &Path, id: &SessionId) {
+    let all = GuardedFolder::open_user_part(state_home, &PARTS).ok().flatten();
+    let Some((all, folder)) = all.zip(open(state_home, id).ok()) else { return };
+    if folder.read(LIST, MAX_BYTES).is_ok_and(|list| list.is_none_or(|list| list.is_empty())) {
+        let _ = all.remove_folder(&name(id));
+    }
+}
+
+/// The list that this stands for; `None` where it is gone, or is another one.
+pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<RecordedTrees> {
+    let folder = GuardedFolder::open_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)]).ok()??;
+    let bytes = folder.read(LIST, MAX_BYTES).ok()??;
+    (hex_digest(&bytes) == kept).then(|| serde_json::from_slice(&bytes).ok())?
+}
+
+/// Forgets that of a run whose task is proved. Only the list: what is no longer needed is removed when there is time.
+pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
+    let open = |home| GuardedFolder::open_user_part(home, &[PARTS[0], PARTS[1], &name(id)]);
+    if let Some(Ok(Some(folder))) = state_home.map(open) {
+        let _ = folder.remove(LIST);
+    }
+}
+
+fn open(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, FolderError> {
+    GuardedFolder::create_user_part(state_home, &[PARTS[0], PARTS[1], &name(id)])
+}
+
+/// No name of a device on Windows.
+fn name(id: &SessionId) -> String {
+    format!("session-{id}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_recorded_is_kept_until_its_task_is_proved_or_a_month_is_over() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path();
+        let (id, other) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
+        let now = crate::env::now();
+        let trees = RecordedTrees::from([(String::new(), "x".to_owned())]);
+        begin(home, &id, now).unwrap();
+        let kept = keep(home, &id, &trees).unwrap();
+        begin(home, &other, now).unwrap();
+        abandon(home, &id);
+        abandon(home, &other);
+        assert!(!home.join("omo/recorded/session-b").exists());
+        assert_eq!(read(home, &id, &kept), Some(trees.clone()));
+        assert_eq!((read(home, &id, "x"), read(home, &other, &kept)), (None, None));
+        forget(Some(home), &id);
+        assert_eq!(read(home, &id, &kept), None);
+        let is_there = || home.join("omo/recorded/session-a").exists();
+        assert!(is_there());
+        begin(home, &other, now).unwrap();
+        assert!(!is_there());
+        begin(home, &id, now).unwrap();
+        let later = Timestamp::from_millis(now.as_millis() + (LONGEST_SECONDS + 60) * 1_000);
+        begin(home, &other, later).unwrap();
+        assert!(!is_there());
+    }
+}

@@ -1,0 +1,98 @@
+//! The environment that the checks of a run get: the one that it began with, kept beside the key, in a file that only
+//! its user can read, until the run ends.
+//!
+//! The client hands its hooks what a project's settings say at that moment, and a model may write those. What is kept
+//! is named by its digest in the session's entry, which bears the seal.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use omo_core::session::id::SessionId;
+
+use crate::env;
+use crate::files::folder::{FolderError, GuardedFolder};
+use crate::seal::hex_digest;
+
+const PARTS: [&str; 2] = ["omo", "environments"];
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// An entry in the state that was not touched for so long is removed as well.
+const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
+
+/// The variables of an environment.
+pub type EnvVariables = Vec<(OsString, OsString)>;
+
+/// Keeps the environment of a run that begins, and gives what stands for it in the session's entry. Where it could not be
+/// kept, that is nothing that [`read`] finds again.
+///
+/// # Errors
+///
+/// Where the user's own folder cannot be written.
+pub fn keep(state_home: &Path, id: &SessionId, variables: &EnvVariables) -> Result<String, FolderError> {
+    let bytes = serde_json::to_vec(variables).unwrap_or_default();
+    let folder = GuardedFolder::create_user_part(state_home, &PARTS)?;
+    forget_old(&folder);
+    folder.replace(&name(id), &bytes)?;
+    Ok(hex_digest(&bytes))
+}
+
+/// The environment that this stands for; `None` where it is gone, or is another one.
+pub fn read(state_home: &Path, id: &SessionId, kept: &str) -> Option<EnvVariables> {
+    let folder = GuardedFolder::open_user_part(state_home, &PARTS).ok()??;
+    let bytes = folder.read(&name(id), MAX_BYTES).ok()??;
+    (hex_digest(&bytes) == kept).then(|| serde_json::from_slice(&bytes).ok())?
+}
+
+/// Forgets the environment of a run that has ended.
+pub(crate) fn forget(state_home: Option<&Path>, id: &SessionId) {
+    if let Some(Ok(Some(folder))) = state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)) {
+        // What cannot be removed goes with the next one that is too old.
+        let _ = folder.remove(&name(id));
+    }
+}
+
+/// A run whose state was removed has not ended here.
+fn forget_old(folder: &GuardedFolder) {
+    let now = env::now().as_millis() / 1_000;
+    let is_old = |name: &String| folder.written_at(name).is_some_and(|at| now - at > LONGEST_SECONDS);
+    for name in folder.file_names("").unwrap_or_default().iter().filter(|name| is_old(name)) {
+        let _ = folder.remove(name);
+    }
+}
+
+fn name(id: &SessionId) -> String {
+    format!("{}.json", id.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_found_until_it_is_forgotten_or_changed() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path();
+        let (id, other) = (SessionId::parse("a").unwrap(), SessionId::parse("b").unwrap());
+        let variables: EnvVariables = vec![("PATH".into(), "/bin".into()), ("X".into(), "a\nb=c".into())];
+        let kept = keep(home, &id, &variables).unwrap();
+        assert_eq!(read(home, &id, &kept), Some(variables.clone()));
+        assert_eq!(read(home, &id, "other"), None);
+        assert_eq!(read(home, &other, &kept), None);
+        let file = home.join("omo/environments/a.json");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace('1', "2")).unwrap();
+        assert_eq!(read(home, &id, &kept), None);
+        let kept = keep(home, &id, &variables).unwrap();
+        forget(Some(home), &id);
+        assert_eq!(read(home, &id, &kept), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_its_user_can_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let temp = tempfile::tempdir().unwrap();
+        keep(temp.path(), &SessionId::parse("a").unwrap(), &EnvVariables::new()).unwrap();
+        let mode = std::fs::metadata(temp.path().join("omo/environments/a.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,440 @@
+//! The seal on what a run is judged by: a keyed digest, with a key that only the user can read.
+//!
+//! The state file lies in the project, where a model may write. What decides whether and how a run is on, its checks
+//! with their results, its counters and its verdict are therefore sealed: what something else than omo wrote there
+//! does not bear the seal, and is neither run nor believed. An older entry bears one, and a revision that lies beside
+//! the key tells it apart. A process that reads the user's own files can read the key as well, and can forge a seal: this
+//! notices tampering, it cannot prevent it.
+
+pub mod entry_revision;
+
+use std::path::Path;
+
+use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, LastSeen, Session};
+use omo_core::timestamp::Timestamp;
+
+use crate::files::folder::{FolderError, GuardedFolder};
+use crate::files::lock::{DEADLINE, LockError, StateLock};
+use entry_revision::Revision;
+
+/// The key's file in the user's own folder.
+const FILE: &str = "key";
+const KEY_BYTES: usize = 32;
+/// How long the key is as it is written.
+const HEX_CHARS: u64 = KEY_BYTES as u64 * 2;
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Its file could not be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process is making it, and does not finish.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The file holds no key.
+    #[error("{0} holds no key; remove it to have a new one made")]
+    Malformed(std::path::PathBuf),
+    /// The system gives no random numbers.
+    #[error("get random numbers: {0}")]
+    Random(getrandom::Error),
+    /// The user has no folder for what programs remember.
+    #[error("no folder for the user's own state is known: neither HOME nor XDG_STATE_HOME is set")]
+    NoHome,
+}
+
+/// The user's key.
+#[derive(Clone)]
+pub struct SealKey([u8; KEY_BYTES]);
+
+impl std::fmt::Debug for SealKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+impl SealKey {
+    /// The key below the user's state folder; made where there is none.
+    pub fn load(state_home: Option<&Path>) -> Result<Self, KeyError> {
+        if let Some(key) = Self::find(state_home)? {
+            return Ok(key);
+        }
+        make_key(&GuardedFolder::create_user(state_home.ok_or(KeyError::NoHome)?)?)
+    }
+
+    /// As [`SealKey::load`], and makes none: what was sealed before bears the seal of one that was there.
+    pub fn find(state_home: Option<&Path>) -> Result<Option<Self>, KeyError> {
+        match GuardedFolder::open_user(state_home.ok_or(KeyError::NoHome)?)? {
+            Some(folder) => read_key(&folder),
+            None => Ok(None),
+        }
+    }
+
+    /// One for two processes, one of which hands it to the other as text.
+    ///
+    /// # Errors
+    ///
+    /// Where the system gives no random numbers.
+    pub fn random() -> Result<Self, KeyError> {
+        let mut bytes = [0; KEY_BYTES];
+        getrandom::fill(&mut bytes).map_err(KeyError::Random)?;
+        Ok(Self(bytes))
+    }
+
+    /// As text; [`SealKey::parse`] reads it.
+    pub fn to_text(&self) -> String {
+        blake3::Hash::from_bytes(self.0).to_hex().to_string()
+    }
+
+    /// Reads what [`SealKey::to_text`] wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        blake3::Hash::from_hex(text).ok().map(|key| Self(*key.as_bytes()))
+    }
+
+    /// The seal of some bytes.
+    pub fn mac(&self, bytes: &[u8]) -> String {
+        blake3::keyed_hash(&self.0, bytes).to_hex().to_string()
+    }
+
+    /// Whether this is the seal of these bytes, compared in constant time.
+    pub fn is_mac(&self, bytes: &[u8], seal: &str) -> bool {
+        blake3::Hash::from_hex(seal).is_ok_and(|seal| seal == blake3::keyed_hash(&self.0, bytes))
+    }
+
+    /// The seal of what an entry holds.
+    pub fn seal_of(&self, id: &SessionId, session: &Session) -> String {
+        self.mac(&Sealed::of(session).bytes(id))
+    }
+
+    /// Whether the entry bears the seal of what it holds.
+    pub fn holds(&self, id: &SessionId, session: &Session) -> bool {
+        session.seal.as_deref().is_some_and(|seal| self.is_mac(&Sealed::of(session).bytes(id), seal))
+    }
+}
+
+fn read_key(folder: &GuardedFolder) -> Result<Option<SealKey>, KeyError> {
+    let Some(bytes) = folder.read(FILE, HEX_CHARS + 2)? else { return Ok(None) };
+    let text = std::str::from_utf8(&bytes).unwrap_or_default().trim();
+    SealKey::parse(text).map(Some).ok_or_else(|| KeyError::Malformed(folder.path().join(FILE)))
+}
+
+fn make_key(folder: &GuardedFolder) -> Result<SealKey, KeyError> {
+    // Two sessions may begin at the same time: the second one takes the key of the first.
+    let _lock = StateLock::take(folder, DEADLINE)?;
+    if let Some(key) = read_key(folder)? {
+        return Ok(key);
+    }
+    // Where the home is a repository itself, what omo keeps here would be among the files that it judges,
+    // and no evidence about them would ever hold. Without it there is a key all the same.
+    let _ = folder.replace(".gitignore", b"*\n");
+    let key = SealKey::random()?;
+    folder.replace(FILE, format!("{}\n", key.to_text()).as_bytes())?;
+    Ok(key)
+}
+
+/// What is sealed of a session's entry: everything that decides whether and how a run is on, and what its verdict
+/// rests on. When which hook was seen, and when the entry was written, decides nothing; a plan run has a seal of its
+/// own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Sealed(Session);
+
+impl Sealed {
+    /// That of an entry.
+    pub(crate) fn of(session: &Session) -> Self {
+        let session = session.clone();
+        Self(Session {
+            seal: None,
+            plan_run: None,
+            typed_command: None,
+            last_seen: LastSeen::default(),
+            updated_at: None,
+            ..session
+        })
+    }
+
+    fn bytes(&self, id: &SessionId) -> Vec<u8> {
+        const VERSION: u32 = 2;
+        serde_json::to_vec(&(VERSION, id.as_str(), &self.0)).unwrap_or_default()
+    }
+}
+
+/// Whether an entry holds anything that a seal is for.
+pub fn needs_seal(session: &Session) -> bool {
+    session.seal.is_some() || Sealed::of(session) != Sealed::of(&Session::default())
+}
+
+/// What the user's own folder says about a session's entry: the key, and the last revision that omo wrote. Read it
+/// before an entry that is read without the lock, or a write in between makes the entry look older than it is.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    key: Option<SealKey>,
+    last: Option<u64>,
+}
+
+impl Witness {
+    /// Reads both. What is not there, or not to be used, is nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where the system fails for the moment: then nothing is known, and nothing is held against the entry.
+    pub(crate) fn read(state_home: Option<&Path>, id: &SessionId) -> Result<Self, KeyError> {
+        let key = retry_passing_error(|| SealKey::find(state_home))?.flatten();
+        Ok(Self { key, last: retry_passing_error(|| entry_revision::read(state_home, id))?.flatten() })
+    }
+
+    /// Whose work an entry is. What cannot be told counts against it.
+    pub(crate) fn provenance(&self, id: &SessionId, session: &Session) -> EntryProvenance {
+        if !needs_seal(session) {
+            return EntryProvenance::Own;
+        }
+        let Some(key) = &self.key else {
+            // Once is enough to say so: without a key there is no seal for what was forgotten either.
+            return if session.is_disowned() { EntryProvenance::Own } else { EntryProvenance::Foreign };
+        };
+        match self.last {
+            _ if !key.holds(id, session) => EntryProvenance::Foreign,
+            Some(last) if session.revision >= last => EntryProvenance::Own,
+            _ => EntryProvenance::PutBack,
+        }
+    }
+}
+
+/// Only an error that may be gone at the next try is one: a folder that is not there or belongs to another user may
+/// have been named by the project's own settings. Where that is denied it is tried once more.
+fn retry_passing_error<T>(read: impl Fn() -> Result<T, KeyError>) -> Result<Option<T>, KeyError> {
+    use std::io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied};
+    let kind = |error: &KeyError| match error {
+        KeyError::Folder(FolderError::Io { source, .. }) => Some(source.kind()),
+        _ => None,
+    };
+    let result = read();
+    let is_denied = result.as_ref().is_err_and(|error| kind(error) == Some(PermissionDenied));
+    match if is_denied { read() } else { result } {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => match (kind(&error), &error) {
+            (Some(NotFound | NotADirectory | IsADirectory | PermissionDenied), _) => Ok(None),
+            (Some(_), _) | (None, KeyError::Lock(_) | KeyError::Random(_)) => Err(error),
+            (None, _) => Ok(None),
+        },
+    }
+}
+
+/// Whose work an entry is that was read under the lock.
+///
+/// # Errors
+///
+/// Where the system fails for the moment.
+pub fn provenance(state_home: Option<&Path>, id: &SessionId, session: &Session) -> Result<EntryProvenance, KeyError> {
+    if !needs_seal(session) {
+        return Ok(EntryProvenance::Own);
+    }
+    Ok(Witness::read(state_home, id)?.provenance(id, session))
+}
+
+/// Forgets an entry that is not omo's own: nothing of it may run or go on.
+///
+/// # Errors
+///
+/// Where the system fails for the moment: then nothing is known, and the entry stays as it is.
+pub fn forget_foreign(
+    state_home: Option<&Path>,
+    id: &SessionId,
+    session: &mut Session,
+    now: Timestamp,
+) -> Result<(), KeyError> {
+    if let Some(why) = provenance(state_home, id, session)?.distrust_reason() {
+        session.disown(why, now);
+    }
+    Ok(())
+}
+
+/// As [`forget_foreign`], of an entry that ends whatever is known of it: what cannot be told counts against it.
+pub fn forget_unproved(state_home: Option<&Path>, id: &SessionId, session: &mut Session, now: Timestamp) {
+    if forget_foreign(state_home, id, session, now).is_err()
+        && let Some(why) = EntryProvenance::Foreign.distrust_reason()
+    {
+        session.disown(why, now);
+    }
+}
+
+/// A seal for what a change has left, which is on the disk once the revision is written.
+pub(crate) struct Renewal(Revision, u64);
+
+impl Renewal {
+    /// Seals an entry anew. Without a key, or without a place for the revision, it has no seal.
+    ///
+    /// # Errors
+    ///
+    /// Where the system fails for the moment; the entry has no seal then.
+    pub(crate) fn seal(
+        state_home: Option<&Path>,
+        id: &SessionId,
+        session: &mut Session,
+    ) -> Result<Option<Self>, KeyError> {
+        session.seal = None;
+        let Some(key) = retry_passing_error(|| SealKey::load(state_home))? else { return Ok(None) };
+        let Some((revision, last)) = retry_passing_error(|| Revision::open(state_home, id))?.flatten() else {
+            return Ok(None);
+        };
+        session.revision = session.revision.max(last).saturating_add(1);
+        session.seal = Some(key.seal_of(id, session));
+        Ok(Some(Self(revision, session.revision)))
+    }
+
+    /// Writes the revision, after the entry: a process that is ended in between leaves an entry that is newer than
+    /// its revision, which is believed.
+    pub(crate) fn write(self) {
+        self.0.write(self.1);
+    }
+}
+
+/// The digest of some bytes, in hexadecimal.
+pub fn hex_digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// The same digest of what is read, without holding all of it; `None` where it cannot be read, or is more than `limit`.
+pub(crate) fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
+    let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
+    loop {
+        match content.read(&mut buffer) {
+            Ok(0) => return Some(hasher.finalize().to_hex().to_string()),
+            Ok(count) => {
+                length = length.saturating_add(count as u64);
+                hasher.update(buffer.get(..count).filter(|_| length <= limit)?);
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_core::check::session_check::{Check, CheckOrigin};
+    use omo_core::review::{RejectedTree, Review, ReviewVerdict};
+    use omo_core::session::{ChangedBy, UlwVerdict, VerdictKind};
+    use omo_core::stop::claim::VerificationPhase;
+
+    use super::*;
+
+    type Edit = fn(&mut Session);
+
+    fn session() -> Session {
+        let gates = vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()];
+        Session { checks: gates, ..Session::default() }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_key_is_made_once_and_only_its_user_can_read_it() {
+        use std::os::unix::fs::PermissionsExt;
+        let temp = tempfile::tempdir().unwrap();
+        let home = temp.path().join("deep/state");
+        let (id, mut session) = (SessionId::parse("a").unwrap(), session());
+        session.seal = Some(SealKey::load(Some(&home)).unwrap().seal_of(&id, &session));
+        assert!(SealKey::load(Some(&home)).unwrap().holds(&id, &session));
+        let mode = std::fs::metadata(home.join("omo/key")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let other = SealKey::load(Some(&temp.path().join("other"))).unwrap();
+        assert!(!other.holds(&id, &session));
+        assert!(SealKey::load(None).is_err());
+        std::fs::write(home.join("omo/key"), "short").unwrap();
+        assert!(matches!(SealKey::load(Some(&home)), Err(KeyError::Malformed(_))));
+    }
+
+    #[test]
+    fn what_decides_about_a_run_breaks_the_seal_when_it_is_changed() {
+        let temp = tempfile::tempdir().unwrap();
+        let key = SealKey::load(Some(temp.path())).unwrap();
+        let id = SessionId::parse("a").unwrap();
+        let mut sealed = session();
+        let at = Timestamp::from_millis(1);
+        sealed.note_weakening(ChangedBy::Detached, "check `a` removed", at);
+        sealed.verification.reject(RejectedTree::default());
+        sealed.seal = Some(key.seal_of(&id, &sealed));
+        let changes: [(&str, Edit); 26] = [
+            ("the run is over", |session| session.ulw.enabled = !session.ulw.enabled),
+            ("the continuations", |session| session.ulw.stop_blocks = 1),
+            ("the last one", |session| session.ulw.last_stop_at = Some(Timestamp::from_millis(2))),
+            ("the start", |session| session.ulw.started_at = Some(Timestamp::from_millis(2))),
+            ("what was named", |session| session.ulw.named_tasks.push("x".to_owned())),
+            ("the bounds", |session| session.limits.max_blocks = 100),
+            ("the hatch", |session| session.stop_continuation.disabled = true),
+            ("the verdict", |session| {
+                let kind = VerdictKind::Verified;
+                session.verdict = Some(UlwVerdict { kind, why: "proved".to_owned(), at: Timestamp::from_millis(2) });
+            }),
+            ("what was weakened", |session| session.weakened.clear()),
+            ("the phase", |session| session.verification.phase = VerificationPhase::Verified),
+            ("how far the transcript was read", |session| session.transcript.offset = 9),
+            ("the revision", |session| session.revision = 9),
+            ("the command", |session| session.checks[0].command = "true".to_owned()),
+            ("no gates", |session| session.checks.clear()),
+            ("a file", |session| _ = session.checks[0].pinned.insert("x".to_owned(), "y".to_owned())),
+            ("a result", |session| {
+                session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default())
+            }),
+            ("the best", |session| {
+                session.checks[0].best = Some(omo_core::check::session_check::BestCounts::default())
+            }),
+            ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
+            ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),
+            ("what was added", |session| session.ulw.asked_later.push("only the first half".to_owned())),
+            ("no rejection", |session| session.verification.rejections.clear()),
+            ("the commit", |session| session.ulw.base = Some("0".repeat(40))),
+            ("the files before it", |session| session.ulw.recorded = Some("0".repeat(64))),
+            ("no review", |session| session.verification.review_wanted = false),
+            ("the attempts", |session| session.verification.attempts = 9),
+            ("a review", |session| {
+                session.verification.review = Some(Review { verdict: ReviewVerdict::Verified, ..Review::default() });
+            }),
+        ];
+        for (what, change) in changes {
+            let mut session = sealed.clone();
+            change(&mut session);
+            assert!(!key.holds(&id, &session), "{what}");
+        }
+        assert!(!key.holds(&SessionId::parse("b").unwrap(), &sealed), "another session");
+        assert!(!key.holds(&id, &Session { seal: None, ..sealed.clone() }), "no seal");
+        let mut seen = sealed.clone();
+        seen.last_seen.note(omo_core::session::HookEvent::Stop, at);
+        seen.updated_at = Some(at);
+        assert!(key.holds(&id, &seen), "what nothing rests on may change");
+    }
+
+    #[test]
+    fn an_older_entry_is_told_from_the_last() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, id) = (Some(temp.path()), SessionId::parse("a").unwrap());
+        let provenance = |session: &Session| provenance(home, &id, session).unwrap();
+        assert_eq!(provenance(&Session::default()), EntryProvenance::Own, "there is nothing to seal");
+        assert!(!temp.path().join("omo").exists(), "and nothing is made to see that");
+        let mut first = session();
+        assert_eq!(provenance(&first), EntryProvenance::Foreign);
+        let renewal = Renewal::seal(home, &id, &mut first).unwrap().unwrap();
+        assert_eq!(provenance(&first), EntryProvenance::Own, "written, and its revision not yet");
+        renewal.write();
+        let mut second = Session { checks: Vec::new(), ..first.clone() };
+        Renewal::seal(home, &id, &mut second).unwrap().unwrap().write();
+        assert_eq!((first.revision, second.revision), (1, 2));
+        assert_eq!((provenance(&first), provenance(&second)), (EntryProvenance::PutBack, EntryProvenance::Own));
+        assert_eq!(provenance(&Session { seal: None, ..second.clone() }), EntryProvenance::Foreign);
+        let file = temp.path().join("omo/sessions/session-a");
+        std::fs::write(&file, "x").unwrap();
+        assert_eq!(provenance(&second), EntryProvenance::PutBack, "what cannot be told counts against it");
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(provenance(&second), EntryProvenance::PutBack);
+    }
+
+    #[test]
+    fn without_a_key_it_is_said_once() {
+        let id = SessionId::parse("a").unwrap();
+        let mut session = session();
+        assert_eq!(provenance(None, &id, &session).unwrap(), EntryProvenance::Foreign);
+        forget_foreign(None, &id, &mut session, Timestamp::from_millis(1)).unwrap();
+        assert!(session.checks.is_empty() && session.is_disowned());
+        assert_eq!(provenance(None, &id, &session).unwrap(), EntryProvenance::Own);
+    }
+}

@@ -1,0 +1,348 @@
+//! Reading and changing a session's entry: the one writer pattern of omo.
+//!
+//! Lock, read, decide, write another file, have the two change names. Nothing is written when
+//! nothing changed, and what could not be written did not happen.
+
+pub mod document;
+pub mod sealed_plan_run;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, Session};
+use omo_core::timestamp::Timestamp;
+
+use crate::files::folder::{FolderError, GuardedFolder};
+use crate::files::lock::{LockError, StateLock};
+use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
+use crate::{recorded_trees, review_material, run_environment};
+use document::{DocumentError, StateDocument};
+
+/// The state file's name.
+pub const FILE: &str = "runtime.local.json";
+/// A larger state file is refused.
+pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
+const CORRUPT: &str = "runtime.local.json.corrupt-";
+/// How many files that did not parse are kept.
+const CORRUPT_KEPT: usize = 3;
+
+/// Why the state could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// A file could not be.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// The lock was not had.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The text is no state that this omo can use.
+    #[error("{file} {source}")]
+    Document {
+        /// The state file.
+        file: PathBuf,
+        /// What is wrong with it.
+        source: DocumentError,
+    },
+    /// The new state would be refused by every later reader.
+    #[error("the state would grow past {MAX_BYTES} bytes")]
+    TooLarge,
+    /// The key that seals an entry cannot be read at the moment.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The new state could not be put into words.
+    #[error("write the state: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// What to do about a file that does not parse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorruptPolicy {
+    /// Leave it, and fail: the user has asked for no change.
+    Refuse,
+    /// Move it aside and begin afresh: the user wants something written.
+    MoveAside,
+}
+
+/// Whether a change is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryChange {
+    /// It is.
+    Write,
+    /// It is, and the entry was found to be omo's own under the same lock.
+    WriteOwn,
+    /// It is, and the entry begins afresh: nothing of what stood in it before is believed.
+    Begin,
+    /// Nothing changed.
+    Keep,
+}
+
+/// How a change is made.
+#[derive(Clone, Copy, Debug)]
+pub struct StateUpdateOptions<'a> {
+    /// How long to wait for the lock.
+    pub deadline: Duration,
+    /// What to do about a file that does not parse.
+    pub corrupt: CorruptPolicy,
+    /// The time of the change.
+    pub now: Timestamp,
+    /// Where the key of the seal is.
+    pub state_home: Option<&'a Path>,
+}
+
+/// Reads one session's entry without the lock: a rename replaces the file whole, so that what is
+/// read is always one state or the other.
+pub fn peek(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    let Some((folder, bytes)) = read(root)? else { return Ok(None) };
+    if !StateDocument::mentions(&bytes, id) {
+        return Ok(None);
+    }
+    parse(&folder, &bytes)?.session(id).map_err(|source| document_error(&folder, source))
+}
+
+/// The session's entry, if its run may be on, as [`StateDocument::peek_if_active`] finds it. Most calls
+/// of most hooks end here.
+pub fn peek_if_active(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if_active(&bytes, id)))
+}
+
+/// As [`peek_if_active`], of an entry that holds anything that a seal is for: a run that is said to have ended may
+/// have been ended by something else than omo.
+pub fn peek_if_sealed(root: &Path, id: &SessionId) -> Result<Option<Session>, StateError> {
+    Ok(read(root)?.and_then(|(_, bytes)| StateDocument::peek_if(&bytes, id, seal::needs_seal)))
+}
+
+/// Whose work a session's entry is that was read without the lock.
+///
+/// # Errors
+///
+/// Where the system fails for the moment.
+pub fn provenance(
+    root: &Path,
+    id: &SessionId,
+    session: &Session,
+    state_home: Option<&Path>,
+) -> Result<EntryProvenance, StateError> {
+    if !seal::needs_seal(session) {
+        return Ok(EntryProvenance::Own);
+    }
+    let witness = Witness::read(state_home, id)?;
+    Ok(match witness.provenance(id, session) {
+        // omo may have written once more after the entry was read: one that is read after the revision is newer.
+        EntryProvenance::PutBack => {
+            peek(root, id)?.map_or(EntryProvenance::Own, |session| witness.provenance(id, &session))
+        }
+        provenance => provenance,
+    })
+}
+
+/// Every entry of a state.
+#[derive(Debug, Default)]
+pub struct StateEntries {
+    /// Those that can be read.
+    pub sessions: Vec<(SessionId, Session)>,
+    /// Those that cannot: whose they are, and why.
+    pub unreadable: Vec<(SessionId, StateError)>,
+}
+
+/// Reads every entry, without the lock.
+pub fn peek_all(folder: &GuardedFolder) -> Result<StateEntries, StateError> {
+    let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(StateEntries::default()) };
+    let mut entries = StateEntries::default();
+    for (id, session) in parse(folder, &bytes)?.sessions() {
+        match session {
+            Ok(session) => entries.sessions.push((id, session)),
+            Err(source) => entries.unreadable.push((id, document_error(folder, source))),
+        }
+    }
+    Ok(entries)
+}
+
+fn read(root: &Path) -> Result<Option<(GuardedFolder, Vec<u8>)>, StateError> {
+    let Some(folder) = GuardedFolder::open_state(root)? else { return Ok(None) };
+    let bytes = folder.read(FILE, MAX_BYTES)?;
+    Ok(bytes.map(|bytes| (folder, bytes)))
+}
+
+fn parse<'a>(folder: &GuardedFolder, bytes: &'a [u8]) -> Result<StateDocument<'a>, StateError> {
+    StateDocument::parse(bytes).map_err(|source| document_error(folder, source))
+}
+
+fn document_error(folder: &GuardedFolder, source: DocumentError) -> StateError {
+    StateError::Document { file: folder.path().join(FILE), source }
+}
+
+/// Changes one session's entry under the lock. `change` gets the entry as it stands, or a new
+/// one, and says whether to write it.
+///
+/// The lock comes back with the value, so that what is printed because of the change can be
+/// printed before another process changes the entry again.
+pub fn update<T>(
+    folder: &GuardedFolder,
+    id: &SessionId,
+    options: StateUpdateOptions<'_>,
+    change: impl FnOnce(&mut Session) -> (T, EntryChange),
+) -> Result<(T, StateLock), StateError> {
+    under_lock(folder, options, |document, bytes| {
+        let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
+        Ok((value, written.map(|written| (id, written)).into_iter().collect()))
+    })
+}
+
+/// As [`update`], of several sessions at once: all of it is written, or nothing.
+pub fn update_all<T>(
+    folder: &GuardedFolder,
+    ids: &[SessionId],
+    options: StateUpdateOptions<'_>,
+    mut change: impl FnMut(&SessionId, &mut Session) -> (T, EntryChange),
+) -> Result<(Vec<T>, StateLock), StateError> {
+    under_lock(folder, options, |document, bytes| {
+        let mut values = Vec::new();
+        let mut changed = Vec::new();
+        for id in ids {
+            let change = |session: &mut Session| change(id, session);
+            let (value, written) = change_entry(folder, document, bytes, id, options, change)?;
+            changed.extend(written.map(|written| (id, written)));
+            values.push(value);
+        }
+        Ok((values, changed))
+    })
+}
+
+/// Reads the state under the lock, and writes it where `work` names entries that it changed.
+fn under_lock<'a, T>(
+    folder: &GuardedFolder,
+    options: StateUpdateOptions<'_>,
+    work: impl FnOnce(&mut StateDocument<'_>, Option<&[u8]>) -> Result<(T, Vec<(&'a SessionId, WrittenEntry)>), StateError>,
+) -> Result<(T, StateLock), StateError> {
+    let lock = StateLock::take(folder, options.deadline)?;
+    let bytes = folder.read(FILE, MAX_BYTES)?;
+    let mut document = document_of(folder, bytes.as_deref(), options)?;
+    let (value, changed) = work(&mut document, bytes.as_deref())?;
+    if let Some((id, _)) = changed.last() {
+        document.prune(id, options.now);
+        write(folder, &document, options.now)?;
+        for (id, written) in changed {
+            if let Some(renewal) = written.renewal {
+                renewal.write();
+            }
+            if written.has_ended {
+                run_environment::forget(options.state_home, id);
+                review_material::forget(folder, id);
+            }
+            if written.is_done {
+                recorded_trees::forget(options.state_home, id);
+            }
+        }
+    }
+    Ok((value, lock))
+}
+
+fn document_of<'a>(
+    folder: &GuardedFolder,
+    bytes: Option<&'a [u8]>,
+    options: StateUpdateOptions<'_>,
+) -> Result<StateDocument<'a>, StateError> {
+    match bytes.map(StateDocument::parse) {
+        None => Ok(StateDocument::default()),
+        Some(Ok(document)) => Ok(document),
+        Some(Err(DocumentError::Corrupt(_))) if options.corrupt == CorruptPolicy::MoveAside => {
+            keep_corrupt(folder, options.now, bytes)?;
+            Ok(StateDocument::default())
+        }
+        Some(Err(error)) => Err(document_error(folder, error)),
+    }
+}
+
+/// Changes one entry of a document that was read from `bytes`; `None` where there is nothing to write.
+fn change_entry<T>(
+    folder: &GuardedFolder,
+    document: &mut StateDocument<'_>,
+    bytes: Option<&[u8]>,
+    id: &SessionId,
+    options: StateUpdateOptions<'_>,
+    change: impl FnOnce(&mut Session) -> (T, EntryChange),
+) -> Result<(T, Option<WrittenEntry>), StateError> {
+    let mut session = match document.session(id) {
+        Ok(session) => session.unwrap_or_default(),
+        Err(error) if options.corrupt == CorruptPolicy::Refuse => return Err(document_error(folder, error)),
+        Err(_) => {
+            // Only this entry is bad: the other sessions live on.
+            keep_corrupt(folder, options.now, bytes)?;
+            document.remove(id);
+            Session::default()
+        }
+    };
+    let before = session.clone();
+    let (value, change) = change(&mut session);
+    if change == EntryChange::Keep {
+        return Ok((value, None));
+    }
+    let has_ended = before.is_armed() && !session.is_armed();
+    let is_done = has_ended && !session.continues_task();
+    let renewal = renew_seal(id, &before, &mut session, change, options)?;
+    session.updated_at = Some(options.now);
+    document.set(id, &session)?;
+    Ok((value, Some(WrittenEntry { renewal, has_ended, is_done })))
+}
+
+/// An entry that was changed in a document.
+struct WrittenEntry {
+    /// Its new seal, where it needs one.
+    renewal: Option<Renewal>,
+    /// Whether its run ended with the change.
+    has_ended: bool,
+    /// Whether no other run goes on with its task.
+    is_done: bool,
+}
+
+/// Seals what decides, where that was changed. What something else than omo had written gets no seal by omo's
+/// writing over it. Without a key there is no seal, and so no verdict.
+fn renew_seal(
+    id: &SessionId,
+    before: &Session,
+    session: &mut Session,
+    change: EntryChange,
+    options: StateUpdateOptions<'_>,
+) -> Result<Option<Renewal>, KeyError> {
+    let is_same = || Sealed::of(before) == Sealed::of(session);
+    match change {
+        EntryChange::Keep => Ok(None),
+        EntryChange::Write if is_same() => Ok(None),
+        EntryChange::Write if seal::provenance(options.state_home, id, before)? != EntryProvenance::Own => {
+            session.seal = None;
+            Ok(None)
+        }
+        EntryChange::Write | EntryChange::WriteOwn => Renewal::seal(options.state_home, id, session),
+        // A user who ends a run is not kept from it by a key that cannot be read.
+        EntryChange::Begin => Ok(Renewal::seal(options.state_home, id, session).unwrap_or_default()),
+    }
+}
+
+fn write(folder: &GuardedFolder, document: &StateDocument, now: Timestamp) -> Result<(), StateError> {
+    let pieces = document.pieces();
+    let pieces = pieces.each_ref().map(|piece| piece.as_bytes());
+    if pieces.iter().map(|piece| piece.len() as u64).sum::<u64>() > MAX_BYTES {
+        return Err(StateError::TooLarge);
+    }
+    Ok(folder.exchange(FILE, &pieces, now)?)
+}
+
+/// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at
+/// no time is there none.
+fn keep_corrupt(folder: &GuardedFolder, now: Timestamp, bytes: Option<&[u8]>) -> Result<(), FolderError> {
+    // Colons are no part of a file's name everywhere.
+    let name = format!("{CORRUPT}{}", now.to_string().replace(':', ""));
+    folder.replace(&name, bytes.unwrap_or_default())?;
+    forget_oldest_corrupt(folder);
+    Ok(())
+}
+
+fn forget_oldest_corrupt(folder: &GuardedFolder) {
+    let names = folder.file_names(CORRUPT).unwrap_or_default();
+    for name in names.iter().take(names.len().saturating_sub(CORRUPT_KEPT)) {
+        // A name that cannot be removed, such as a folder that another program made, is no reason to write
+        // nothing.
+        let _ = folder.remove(name);
+    }
+}

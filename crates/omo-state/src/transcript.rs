@@ -1,0 +1,378 @@
+//! The tail of a session's transcript, and the few facts that omo takes from it.
+//!
+//! The client appends JSON lines to the transcript, some of them after the hook has started. The
+//! file may be missing, half written, replaced, or hostile: none of that is an error, it only
+//! says less. Text of people and models is never searched: only the lines' own structure counts.
+
+use std::borrow::Cow;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use memchr::memmem;
+use omo_core::keyword::is_from_a_person;
+use omo_core::messages::CONTRACT_MARK;
+use omo_core::session::{Interruption, TranscriptMark};
+use omo_core::timestamp::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::files::regular_file;
+
+mod agent_reports;
+pub mod agent_transcript;
+mod scheduled_prompts;
+
+pub use agent_reports::{AgentReport, read_agent_reports};
+pub use scheduled_prompts::is_scheduled_prompt;
+
+/// At most this much of the transcript's end is read.
+pub const TAIL_BYTES: u64 = 1024 * 1024;
+
+/// What the tail of a transcript says about the time since a mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TranscriptTail {
+    /// A person's input waits in the client's queue.
+    pub input_waiting: bool,
+    /// The user interrupted.
+    pub interrupted: Option<Interruption>,
+    /// A tool was called since the last block.
+    pub tool_called_since_block: bool,
+    /// Where to read on at the next prompt: behind the last whole line, or, where an input still
+    /// waits, where the queue was last empty.
+    pub next_offset: u64,
+    /// Behind the last whole line.
+    pub end: u64,
+}
+
+/// What the tail of a transcript says about the conversation as the model knows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConversationState {
+    /// It holds omo's contract, and no compaction came after that.
+    pub holds_contract: bool,
+    /// The context was too full for the model, and no compaction came after that.
+    pub context_pressure: bool,
+}
+
+/// Reads the tail from a mark on. Where there is no transcript, nothing is known.
+///
+/// `last_block` is the time of the last block: what was done before it may have been written
+/// after it, since the client writes the transcript a little behind.
+pub fn read_tail(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>) -> TranscriptTail {
+    let unknown = TranscriptTail {
+        next_offset: mark.offset,
+        end: mark.offset.max(mark.block_offset),
+        ..TranscriptTail::default()
+    };
+    Chunk::read(path, mark.offset).map_or(unknown, |chunk| chunk.tail(mark, last_block))
+}
+
+/// Reads what the last [`TAIL_BYTES`] say about the conversation.
+pub fn read_conversation(path: &Path) -> ConversationState {
+    Chunk::read(path, 0).map(|chunk| chunk.conversation()).unwrap_or_default()
+}
+
+/// Whether the model has said anything since the mark; `None` where there is no transcript.
+pub fn model_has_spoken(path: &Path, mark: TranscriptMark) -> Option<bool> {
+    let chunk = Chunk::read(path, mark.offset)?;
+    Some(chunk.lines_with(b"assistant").any(|line| line.parse().is_some_and(|line| line.is_of_the_model())))
+}
+
+/// The last text of the main agent since the mark, for clients that do not send it. What came
+/// before the last prompt is not looked at.
+pub fn last_assistant_text(path: &Path, mark: TranscriptMark) -> Option<String> {
+    let chunk = Chunk::read(path, mark.offset)?;
+    let said = |line: RawLine| {
+        let line = line.parse().filter(TranscriptLine::is_of_the_model)?;
+        line.blocks().into_iter().rev().find(|block| block.kind == "text")?.text
+    };
+    chunk.lines_with(b"assistant").filter_map(said).last()
+}
+
+/// Whether the transcript already holds what a Stop needs of it: the final message, or a tool
+/// call, since the last block. The client writes it up to 80 ms behind (measured on 2.1.328).
+pub fn has_caught_up(path: &Path, mark: TranscriptMark, last_block: Option<Timestamp>, message: &str) -> bool {
+    let Some(chunk) = Chunk::read(path, mark.block_offset) else { return true };
+    let is_it = |block: &MessageBlock| block.text.as_deref().is_some_and(|text| text.trim() == message.trim());
+    chunk.of_the_model_since(b"assistant", mark, last_block).any(|line| line.blocks().iter().any(is_it))
+        || chunk.calls_a_tool(mark, last_block)
+}
+
+/// Whole lines of a transcript, and where they start.
+struct Chunk {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+/// One line, and where it starts.
+#[derive(Clone, Copy)]
+struct RawLine<'a> {
+    offset: u64,
+    bytes: &'a [u8],
+}
+
+impl<'a> RawLine<'a> {
+    fn parse(self) -> Option<TranscriptLine<'a>> {
+        serde_json::from_slice(self.bytes).ok()
+    }
+}
+
+impl Chunk {
+    /// The whole lines from `offset` to the end, at most [`TAIL_BYTES`] of them. A file that is
+    /// shorter than the offset was replaced: it is read anew.
+    fn read(path: &Path, offset: u64) -> Option<Self> {
+        let mut file = regular_file::open(path).ok()??;
+        let length = file.metadata().ok()?.len();
+        let from = if offset <= length { offset } else { 0 };
+        let start = from.max(length.saturating_sub(TAIL_BYTES));
+        file.seek(SeekFrom::Start(start)).ok()?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(usize::try_from(length - start).ok()?).ok()?;
+        file.take(length - start).read_to_end(&mut bytes).ok()?;
+        // The last line may be half written.
+        bytes.truncate(memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1));
+        if start == from {
+            return Some(Self { start, bytes });
+        }
+        // The first line is cut: it begins before what was read.
+        let cut = memchr::memchr(b'\n', &bytes).map_or(bytes.len(), |at| at + 1);
+        bytes.drain(..cut);
+        Some(Self { start: start + cut as u64, bytes })
+    }
+
+    /// The lines that hold these bytes. Few lines matter and most are long, so they are found by
+    /// their bytes first; the caller looks at their structure.
+    fn lines_with<'a>(&'a self, needle: &'a [u8]) -> impl Iterator<Item = RawLine<'a>> {
+        let finder = memmem::Finder::new(needle);
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let hit = from + finder.find(self.bytes.get(from..)?)?;
+            let start = memchr::memrchr(b'\n', self.bytes.get(..hit)?).map_or(0, |at| at + 1);
+            let end = hit + memchr::memchr(b'\n', self.bytes.get(hit..)?)? + 1;
+            from = end;
+            Some(RawLine { offset: self.start + start as u64, bytes: self.bytes.get(start..end)? })
+        })
+    }
+
+    fn tail(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> TranscriptTail {
+        let mut queue = InputQueue::default();
+        for line in self.lines_with(b"queue-operation") {
+            if let Some(operation) = line.parse().filter(|line| line.kind == "queue-operation") {
+                queue.apply(&operation, line.offset);
+            }
+        }
+        let end = self.start + self.bytes.len() as u64;
+        TranscriptTail {
+            input_waiting: queue.waiting.iter().any(|waiting| waiting.by_a_person),
+            interrupted: self.interruption(),
+            tool_called_since_block: self.calls_a_tool(mark, last_block),
+            next_offset: queue.busy_since.unwrap_or(end),
+            end,
+        }
+    }
+
+    /// The last interruption.
+    fn interruption(&self) -> Option<Interruption> {
+        let by_esc = self.lines_with(b"[Request interrupted by user").filter_map(RawLine::parse);
+        let by_esc = by_esc.filter(TranscriptLine::is_interruption).map(|line| line.interruption()).last();
+        let in_hook = self.lines_with(b"hook_cancelled").filter_map(RawLine::parse);
+        let in_hook = in_hook.filter(TranscriptLine::is_cancelled_stop).map(|line| line.interruption()).last();
+        by_esc.max(in_hook)
+    }
+
+    fn calls_a_tool(&self, mark: TranscriptMark, last_block: Option<Timestamp>) -> bool {
+        self.of_the_model_since(b"tool_use", mark, last_block).any(|line| line.calls_a_tool())
+    }
+
+    /// The model's lines with these bytes that were written, and made, after the last block. What
+    /// was made in the block's own millisecond came after it: between a call and the Stop that
+    /// follows it lies a request to the model.
+    fn of_the_model_since<'a>(
+        &'a self,
+        needle: &'a [u8],
+        mark: TranscriptMark,
+        last_block: Option<Timestamp>,
+    ) -> impl Iterator<Item = TranscriptLine<'a>> {
+        let written = self.lines_with(needle).filter(move |line| line.offset >= mark.block_offset);
+        let is_after = move |line: &TranscriptLine| match (line.time(), last_block) {
+            (Some(at), Some(block)) => at >= block,
+            _ => true,
+        };
+        written.filter_map(RawLine::parse).filter(TranscriptLine::is_of_the_model).filter(is_after)
+    }
+
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a method's path fits one lifetime, not every one")]
+    fn conversation(&self) -> ConversationState {
+        let compacted = self.last_line(b"compact_boundary", |line| line.is_compaction());
+        // `None` is before everything.
+        ConversationState {
+            holds_contract: self.last_line(CONTRACT_MARK.as_bytes(), |line| line.is_contract()) > compacted,
+            context_pressure: self.last_line(b"isApiErrorMessage", |line| line.says_prompt_too_long()) > compacted,
+        }
+    }
+
+    /// Where the last line with these bytes begins that counts.
+    fn last_line(&self, needle: &[u8], counts: fn(&TranscriptLine) -> bool) -> Option<u64> {
+        let counting = self.lines_with(needle).filter(|line| line.parse().is_some_and(|line| counts(&line)));
+        counting.last().map(|line| line.offset)
+    }
+}
+
+/// The client's queue of inputs.
+#[derive(Default)]
+struct InputQueue {
+    waiting: Vec<WaitingInput>,
+    /// Where the first input came since the queue was last empty. The next read begins there, and finds the
+    /// same inputs waiting. If it began at a later input, it would take an earlier one that leaves the queue
+    /// for that input.
+    busy_since: Option<u64>,
+}
+
+/// An input in the queue.
+struct WaitingInput {
+    content: String,
+    by_a_person: bool,
+}
+
+impl InputQueue {
+    /// The client's own book-keeping: what is enqueued leaves by `dequeue`, from the front, or by
+    /// `remove` and `popAll`, which name what leaves. What leaves without having been seen to come
+    /// came before the mark.
+    fn apply(&mut self, line: &TranscriptLine, offset: u64) {
+        let content = line.content.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+        match line.operation {
+            Some("enqueue") => {
+                let content = content.unwrap_or_default();
+                let by_a_person = is_from_a_person(&content);
+                self.waiting.push(WaitingInput { content, by_a_person });
+                self.busy_since.get_or_insert(offset);
+            }
+            Some("dequeue" | "remove" | "popAll") => {
+                let same = |waiting: &WaitingInput| content.as_ref().is_none_or(|content| *content == waiting.content);
+                if let Some(at) = self.waiting.iter().position(same) {
+                    self.waiting.remove(at);
+                }
+                if self.waiting.is_empty() {
+                    self.busy_since = None;
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TranscriptLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    subtype: Option<&'a str>,
+    operation: Option<&'a str>,
+    timestamp: Option<&'a str>,
+    #[serde(default)]
+    is_sidechain: bool,
+    #[serde(default)]
+    is_api_error_message: bool,
+    #[serde(default)]
+    is_compact_summary: bool,
+    #[serde(borrow)]
+    cwd: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow)]
+    attachment: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    origin: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    content: Vec<MessageBlock>,
+}
+
+#[derive(Deserialize)]
+struct MessageBlock {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Attachment<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    hook_event: Option<&'a str>,
+    #[serde(default)]
+    timed_out: bool,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+}
+
+impl<'a> TranscriptLine<'a> {
+    fn is_of_the_model(&self) -> bool {
+        self.kind == "assistant" && !self.is_sidechain && !self.is_api_error_message
+    }
+
+    fn is_compaction(&self) -> bool {
+        self.kind == "system" && self.subtype == Some("compact_boundary")
+    }
+
+    fn time(&self) -> Option<Timestamp> {
+        self.timestamp.and_then(Timestamp::parse)
+    }
+
+    fn interruption(&self) -> Interruption {
+        self.time().map_or(Interruption::AtSomeTime, Interruption::At)
+    }
+
+    /// The blocks of the message; none where it is plain text, as a person's prompt is.
+    fn blocks(&self) -> Vec<MessageBlock> {
+        let message = self.message.and_then(|raw| serde_json::from_str::<Message>(raw.get()).ok());
+        message.map(|message| message.content).unwrap_or_default()
+    }
+
+    /// The client's own line for Esc: one block with exactly these words, and no tool's result.
+    fn is_interruption(&self) -> bool {
+        let words = |block: &MessageBlock| {
+            let text = block.text.as_deref();
+            matches!(text, Some("[Request interrupted by user]" | "[Request interrupted by user for tool use]"))
+        };
+        let own = self.kind == "user" && !self.is_sidechain && self.tool_use_result.is_none();
+        own && matches!(&*self.blocks(), [block] if words(block))
+    }
+
+    fn calls_a_tool(&self) -> bool {
+        self.blocks().iter().any(|block| block.kind == "tool_use")
+    }
+
+    fn says_prompt_too_long(&self) -> bool {
+        let too_long =
+            |block: &MessageBlock| block.text.as_deref().is_some_and(|text| text.starts_with("Prompt is too long"));
+        self.is_api_error_message && self.blocks().iter().any(too_long)
+    }
+
+    fn attachment(&self) -> Option<Attachment<'a>> {
+        serde_json::from_str(self.attachment?.get()).ok().filter(|_| self.kind == "attachment")
+    }
+
+    /// The user interrupted while the Stop hook ran.
+    fn is_cancelled_stop(&self) -> bool {
+        let cancelled = |it: Attachment| it.kind == "hook_cancelled" && it.hook_event == Some("Stop") && !it.timed_out;
+        self.attachment().is_some_and(cancelled)
+    }
+
+    /// The contract, told to the model by a hook. The same words from another source do not count.
+    fn is_contract(&self) -> bool {
+        let contract = |it: Attachment| {
+            let from_hook = matches!(it.kind, "hook_success" | "hook_additional_context");
+            let told = matches!(it.hook_event, Some("UserPromptSubmit" | "SessionStart"));
+            from_hook && told && it.content.is_some_and(|raw| raw.get().contains(CONTRACT_MARK))
+        };
+        self.attachment().is_some_and(contract)
+    }
+}

@@ -1,0 +1,258 @@
+//! Whether a prompt is one that a model has scheduled.
+//!
+//! The client hands a scheduled prompt on as it hands on one that was typed, and what tells the two apart gets into the
+//! transcript only when the hook has ended (measured on 2.1.328). What is there before are the calls that scheduled it,
+//! in the transcripts of this project's sessions and their subagents, and the client's own list of those that outlive
+//! its process. Of that list the client takes a prompt as it is due.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use omo_core::timestamp::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Chunk, RawLine, TranscriptLine};
+use crate::files::regular_file;
+
+/// Where the client keeps what is scheduled and outlives its process, below the project's folder.
+const LIST: &str = ".claude/scheduled_tasks.json";
+/// A larger list is not read, and may hold anything.
+const MAX_LIST_BYTES: u64 = 256 * 1024;
+/// What was due is taken from the list so long before the hook, at most.
+const JUST_NOW_MILLIS: u64 = 3_000;
+/// How the client writes down that a scheduled prompt is due, and how near to that it queues the prompt.
+const FIRE: &str = "scheduled_task_fire";
+const NEAR_MILLIS: u64 = 1_000;
+/// How the client's copies of what it sends begin; most of a transcript is them.
+const COPY: &[u8] = b"{\"type\":\"api-request";
+/// How much of the transcripts is read, the newest first.
+const MAX_TRANSCRIPT_BYTES: u64 = 64 * 1024 * 1024;
+/// How much of one is held at a time, and how many times are kept of it.
+const PIECE_BYTES: u64 = 1024 * 1024;
+const MAX_TIMES: usize = 1_000;
+/// How deep the transcripts of subagents lie, and how many there may be.
+const MAX_DEPTH: usize = 5;
+const MAX_FILES: usize = 5_000;
+
+/// Whether a model has scheduled this prompt, or the client has changed its list of scheduled prompts just now.
+pub fn is_scheduled_prompt(prompt: &str, transcript: Option<&Path>, folders: &[&Path], now: Timestamp) -> bool {
+    folders.iter().any(|folder| is_listed(prompt, &folder.join(LIST), now))
+        || transcript.and_then(Path::parent).is_some_and(|folder| is_called_for(prompt, folder))
+}
+
+/// Whether the client's list holds it, or was changed just now: what is scheduled once is gone from it already.
+fn is_listed(prompt: &str, list: &Path, now: Timestamp) -> bool {
+    let Ok(Some(mut file)) = regular_file::open(list) else { return false };
+    let changed = file.metadata().and_then(|found| found.modified()).ok();
+    let changed =
+        changed.and_then(|at| i64::try_from(at.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_millis()).ok());
+    let is_new = changed.is_some_and(|at| now.as_millis().abs_diff(at) <= JUST_NOW_MILLIS);
+    let mut text = Vec::new();
+    let read = file.by_ref().take(MAX_LIST_BYTES + 1).read_to_end(&mut text);
+    let is_too_large = text.len() as u64 > MAX_LIST_BYTES;
+    is_new
+        || is_too_large
+        || read.is_ok() && serde_json::from_slice(&text).is_ok_and(|list: Value| has_prompt(&list, prompt))
+}
+
+/// Whether a `prompt` anywhere in a value is this one.
+fn has_prompt(value: &Value, prompt: &str) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(|value| has_prompt(value, prompt)),
+        Value::Object(fields) => fields.iter().any(|(name, value)| {
+            (name == "prompt" && value.as_str().is_some_and(|text| is_same(text, prompt))) || has_prompt(value, prompt)
+        }),
+        _ => false,
+    }
+}
+
+/// Whether a transcript says so: a model has called a tool that schedules with this prompt, or the client queued it as a
+/// scheduled one was due while a turn ran.
+fn is_called_for(prompt: &str, folder: &Path) -> bool {
+    let mut files = Vec::new();
+    find_transcripts(folder, MAX_DEPTH, &mut files);
+    files.sort_unstable_by(|one, other| other.cmp(one));
+    // The client may have changed white space, and so only the first word is searched for.
+    let Ok(word) = serde_json::to_string(prompt.split_whitespace().next().unwrap_or_default()) else { return false };
+    let word = word.trim_matches('"').as_bytes();
+    let mut left = MAX_TRANSCRIPT_BYTES;
+    files.into_iter().any(|(_, path)| ScheduleSigns::read(&path, &mut left, word, prompt).unwrap_or_default().hold())
+}
+
+/// What a transcript says about a prompt.
+#[derive(Default)]
+struct ScheduleSigns {
+    /// A model has scheduled it.
+    is_called_for: bool,
+    /// When the client queued it.
+    queued: Vec<Timestamp>,
+    /// When scheduled prompts were due.
+    fires: Vec<Timestamp>,
+}
+
+impl ScheduleSigns {
+    /// Reads the end of a transcript in pieces; a line that is longer than one is no call.
+    fn read(path: &Path, left: &mut u64, word: &[u8], prompt: &str) -> Option<Self> {
+        let mut file = regular_file::open(path).ok()??;
+        let length = file.metadata().ok()?.len().min(*left);
+        *left -= length;
+        file.seek(SeekFrom::End(-i64::try_from(length).ok()?)).ok()?;
+        let mut file = file.take(length);
+        let mut signs = Self::default();
+        let mut rest = Vec::new();
+        loop {
+            let mut piece = Chunk { start: 0, bytes: std::mem::take(&mut rest) };
+            let more = file.by_ref().take(PIECE_BYTES).read_to_end(&mut piece.bytes).ok()?;
+            let end = memchr::memrchr(b'\n', &piece.bytes).map_or(0, |at| at + 1);
+            if piece.bytes.len() as u64 - (end as u64) < PIECE_BYTES {
+                rest = piece.bytes.split_off(end);
+            }
+            signs.add(&piece, word, prompt);
+            if more == 0 || signs.is_called_for {
+                return Some(signs);
+            }
+        }
+    }
+
+    fn add(&mut self, piece: &Chunk, word: &[u8], prompt: &str) {
+        let lines =
+            |needle| piece.lines_with(needle).filter(|line| !line.bytes.starts_with(COPY)).filter_map(RawLine::parse);
+        for line in lines(word) {
+            self.is_called_for |= line.calls_with(prompt);
+            self.queued.extend(line.queues(prompt).filter(|_| self.queued.len() < MAX_TIMES));
+        }
+        for line in lines(FIRE.as_bytes()) {
+            self.fires.extend(line.fires().filter(|_| self.fires.len() < MAX_TIMES));
+        }
+    }
+
+    /// Whether a model scheduled it, or a scheduled prompt was due as it was queued.
+    fn hold(&self) -> bool {
+        let is_near = |at: &Timestamp, other: &Timestamp| at.as_millis().abs_diff(other.as_millis()) <= NEAR_MILLIS;
+        self.is_called_for || self.queued.iter().any(|at| self.fires.iter().any(|fire| is_near(at, fire)))
+    }
+}
+
+/// The transcripts in a folder and below, each with the time of its last change. No link is followed.
+fn find_transcripts(folder: &Path, depth: usize, files: &mut Vec<(SystemTime, PathBuf)>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Ok(found) = entry.metadata() else { continue };
+        let path = entry.path();
+        if files.len() >= MAX_FILES {
+            return;
+        } else if found.is_dir() && depth > 1 {
+            find_transcripts(&path, depth - 1, files);
+        } else if found.is_file() && path.extension().is_some_and(|ending| ending == "jsonl") {
+            files.push((found.modified().unwrap_or(SystemTime::UNIX_EPOCH), path));
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Calls<'a> {
+    #[serde(borrow)]
+    content: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    input: Value,
+}
+
+impl Call {
+    /// `CronCreate`, `ScheduleWakeup`, and what may come beside them.
+    fn schedules(&self) -> bool {
+        self.kind == "tool_use" && ["Cron", "Schedule"].iter().any(|part| self.name.contains(part))
+    }
+}
+
+impl TranscriptLine<'_> {
+    /// Whether a model, or an agent of it, schedules this prompt.
+    fn calls_with(&self, prompt: &str) -> bool {
+        let message = self.message.filter(|_| self.kind == "assistant");
+        let calls = message.and_then(|raw| serde_json::from_str::<Calls>(raw.get()).ok());
+        let blocks = calls.map(|calls| calls.content).unwrap_or_default();
+        let mut calls = blocks.into_iter().filter_map(|block| serde_json::from_str::<Call>(block.get()).ok());
+        calls.any(|call| call.schedules() && has_prompt(&call.input, prompt))
+    }
+
+    /// When a scheduled prompt was due, if this says so.
+    fn fires(&self) -> Option<Timestamp> {
+        (self.kind == "system" && self.subtype == Some(FIRE)).then(|| self.time())?
+    }
+
+    /// When the client queued this prompt, if it did.
+    fn queues(&self, prompt: &str) -> Option<Timestamp> {
+        let is_queued = self.kind == "queue-operation" && self.operation == Some("enqueue");
+        let content: String = serde_json::from_str(self.content.filter(|_| is_queued)?.get()).ok()?;
+        is_same(&content, prompt).then(|| self.time())?
+    }
+}
+
+/// Whether two prompts are the same but for white space.
+fn is_same(one: &str, other: &str) -> bool {
+    one.split_whitespace().eq(other.split_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::now;
+
+    const CALL: &str = r#"{"type":"assistant","message":{"content":[{"type":"tool_use","name":"ScheduleWakeup","input":{"cron":"* * * * *","prompt":" /omo:check remove \"a\" "}}]}}"#;
+    const QUEUED: &str = r#"{"type":"queue-operation","operation":"enqueue","timestamp":"2026-11-22T18:27:04.864Z","content":"/omo:check remove \"a\""}"#;
+    const DUE: &str = r#"{"type":"system","subtype":"scheduled_task_fire","content":"Running scheduled task (Nov 22 6:27pm)","timestamp":"2026-11-22T18:27:04.860Z"}"#;
+    const PROMPT: &str = "/omo:check remove \"a\"";
+
+    #[test]
+    fn a_prompt_that_a_model_scheduled_is_known_wherever_it_did_so() {
+        for path in ["s.jsonl", "t.jsonl", "s/subagents/agent-1.jsonl", "s/subagents/workflows/w/agent-2.jsonl"] {
+            let temp = tempfile::tempdir().unwrap();
+            let file = temp.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(temp.path().join("s.jsonl"), "{\"type\":\"user\"}\n").unwrap();
+            let ask = |prompt: &str| is_scheduled_prompt(prompt, Some(&temp.path().join("s.jsonl")), &[], now());
+            for (text, is_known) in [
+                (CALL.to_owned(), true),
+                (format!("{{}}\n{}\n{{\"type\":\n", CALL.replace("ScheduleWakeup", "CronCreate")), true),
+                (CALL.replace("remove ", "remove\\n\\n "), true),
+                (format!("{QUEUED}\n{DUE}\n"), true),
+                (format!("{}\n{CALL}\n{}", " ".repeat(3 << 20), "x\n".repeat(3 << 19)), true),
+                (QUEUED.to_owned(), false),
+                (format!("{QUEUED}\n{}\n", DUE.replace("04.860", "05.865")), false),
+                (CALL.replace("ScheduleWakeup", "Agent"), false),
+                (CALL.replace("assistant", "user"), false),
+                (CALL.replace("tool_use", "text"), false),
+                (CALL.replace("\"prompt\"", "\"reason\""), false),
+            ] {
+                fs::write(&file, format!("{text}\n")).unwrap();
+                assert_eq!(ask(PROMPT), is_known, "{path}: {text}");
+                assert!(!ask("/omo:check remove \"b\""));
+            }
+        }
+        assert!(!is_scheduled_prompt(PROMPT, Some(Path::new("/nowhere/s.jsonl")), &[], now()));
+    }
+
+    #[test]
+    fn what_the_client_keeps_on_disk_is_scheduled_too_until_it_is_due() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::create_dir(temp.path().join(".claude")).unwrap();
+        let list = temp.path().join(LIST);
+        fs::write(&list, r#"{"tasks":[{"cron":"* * * * *","prompt":"ulw it"}]}"#).unwrap();
+        let later = Timestamp::from_millis(now().as_millis() + 60_000);
+        let ask = |prompt, now| is_scheduled_prompt(prompt, None, &[temp.path()], now);
+        assert!(ask("ulw it\n", later) && !ask("ulw", later));
+        fs::write(&list, "{").unwrap();
+        assert!(ask("ulw it", now()), "it was due just now");
+        assert!(!ask("ulw it", later));
+    }
+}

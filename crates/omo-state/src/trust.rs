@@ -1,0 +1,285 @@
+//! What the user has approved of repositories: `trust.json` in their own folder, never in the
+//! repository.
+//!
+//! An approval is for the exact bytes of one file in one folder of one repository: a digest of all three. Any change,
+//! of a comment even, asks again, and so does another repository at the same path. That of a file with checks is for
+//! the files that these run as well.
+
+pub mod pending_approval;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_core::session::ChangedBy;
+use omo_core::timestamp::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::files::folder::{FolderError, GuardedFolder};
+use crate::files::lock::{LockError, StateLock};
+use crate::git_worktree::repository_identity;
+use crate::seal::{KeyError, SealKey};
+
+const FILE: &str = "trust.json";
+const MAX_BYTES: u64 = 1024 * 1024;
+/// So many approvals are kept, the newest ones.
+const KEPT: usize = 1_000;
+
+/// Why the approvals could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TrustError {
+    /// The file could not be.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process writes it all the time.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// It does not parse, or a newer omo wrote it.
+    #[error("{0} is not as this omo writes it; remove it to begin afresh")]
+    Malformed(std::path::PathBuf),
+    /// There is no key to seal it with.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+/// Everything that was approved.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalList {
+    version: u32,
+    approved: Vec<StoredApproval>,
+}
+
+/// One approval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredApproval {
+    /// Of exactly this: see [`content_digest`] and [`bound_digest`].
+    pub digest: String,
+    /// The part of it that stands for the file alone, where it is bound to other files as well.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub content: String,
+    /// Those files, each with the digest that it had.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pinned: BTreeMap<String, String>,
+    /// In which folder, for people to read.
+    pub root: String,
+    /// When.
+    pub at: Timestamp,
+    /// Who gave it. Of an older omo nothing is known.
+    #[serde(default)]
+    pub by: Option<ChangedBy>,
+    /// omo's own mark on it.
+    #[serde(default)]
+    pub seal: String,
+}
+
+/// What stands for a file's exact content in one folder of one repository.
+pub fn content_digest(root: &Path, content: &[u8]) -> String {
+    let identity = repository_identity(root);
+    sum_parts("omo trust 2", &[root.as_os_str().as_encoded_bytes(), identity.as_bytes(), content])
+}
+
+/// The same, bound to files beside it.
+pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
+    let files = pinned.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
+    sum_parts("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
+}
+
+fn sum_parts(of: &str, parts: &[&[u8]]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(of);
+    for part in parts {
+        // Each with its length before it: no two lists of parts run into the same bytes.
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let digits = b"0123456789abcdef";
+    let digit = |nibble: u8| digits.get(usize::from(nibble)).copied().map(char::from);
+    hash.finalize().iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).flatten().collect()
+}
+
+impl ApprovalList {
+    /// Reads what was approved; nothing where there is no file.
+    pub fn load(state_home: Option<&Path>) -> Result<Self, TrustError> {
+        match state_home.map(GuardedFolder::open_user).transpose()?.flatten() {
+            Some(folder) => Self::read(&folder),
+            None => Ok(Self::default()),
+        }
+    }
+
+    fn read(folder: &GuardedFolder) -> Result<Self, TrustError> {
+        let Some(bytes) = folder.read(FILE, MAX_BYTES)? else { return Ok(Self::default()) };
+        let trust: Option<Self> = serde_json::from_slice(&bytes).ok();
+        trust.filter(|trust| trust.version <= 1).ok_or_else(|| TrustError::Malformed(folder.path().join(FILE)))
+    }
+
+    /// Whether exactly this was approved, by omo's own hand.
+    pub fn holds(&self, digest: &str, key: &SealKey) -> bool {
+        self.approval_given(digest, key).is_some()
+    }
+
+    /// Who approved exactly this, and when; of several the one that a person is known to have given.
+    pub fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
+        let sound = self.approved.iter().filter(|approval| approval.digest == digest && approval.is_sound(key));
+        let given = sound.map(|approval| GivenApproval { by: approval.by(), at: approval.at });
+        given.max_by_key(|given| given.by.is_person())
+    }
+
+    /// The newest approval of a file's content, and the files that it was bound to, whatever is in them now.
+    pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
+        let is_sound = |approval: &&StoredApproval| {
+            let is_bound = approval.content == content && approval.digest == bound_digest(content, &approval.pinned);
+            is_bound && approval.is_sound(key)
+        };
+        self.approved.iter().rev().find(is_sound).map(|approval| &approval.pinned)
+    }
+}
+
+/// Who gave an approval, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GivenApproval {
+    /// Who.
+    pub by: ChangedBy,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl StoredApproval {
+    /// Who gave it. Where that is not known it counts as given by no person.
+    fn by(&self) -> ChangedBy {
+        self.by.unwrap_or(ChangedBy::Detached)
+    }
+
+    /// Whether omo wrote it.
+    fn is_sound(&self, key: &SealKey) -> bool {
+        key.is_mac(sealed(&self.digest, self.by).as_bytes(), &self.seal)
+    }
+}
+
+/// What the seal of an approval is over.
+fn sealed(digest: &str, by: Option<ChangedBy>) -> String {
+    match by {
+        None => format!("omo approval 1 {digest}"),
+        Some(by) => format!("omo approval 2 {digest} {by:?}"),
+    }
+}
+
+/// Writes an approval down.
+pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, given: GivenApproval) -> Result<(), TrustError> {
+    write(state_home, root, digest.to_owned(), given, (String::new(), BTreeMap::new()))
+}
+
+/// Writes down that a file is approved together with the files that it runs.
+pub fn approve_bound(
+    state_home: Option<&Path>,
+    root: &Path,
+    content: &str,
+    pinned: &BTreeMap<String, String>,
+    given: GivenApproval,
+) -> Result<(), TrustError> {
+    write(state_home, root, bound_digest(content, pinned), given, (content.to_owned(), pinned.clone()))
+}
+
+fn write(
+    state_home: Option<&Path>,
+    root: &Path,
+    digest: String,
+    GivenApproval { by, at }: GivenApproval,
+    (content, pinned): (String, BTreeMap<String, String>),
+) -> Result<(), TrustError> {
+    let key = SealKey::load(state_home)?;
+    let seal = key.mac(sealed(&digest, Some(by)).as_bytes());
+    change(state_home, |approved| {
+        // What a person approved stays so, whatever approves it once more.
+        let is_stronger = |known: &StoredApproval| known.by().is_person() && !by.is_person() && known.is_sound(&key);
+        approved.retain(|known| known.digest != digest || is_stronger(known));
+        let root = root.display().to_string();
+        approved.push(StoredApproval { digest, content, pinned, root, at, by: Some(by), seal });
+        let surplus = approved.len().saturating_sub(KEPT);
+        approved.drain(..surplus);
+    })
+}
+
+fn change(state_home: Option<&Path>, change: impl FnOnce(&mut Vec<StoredApproval>)) -> Result<(), TrustError> {
+    let folder = GuardedFolder::create_user(state_home.ok_or(KeyError::NoHome)?)?;
+    let _lock = StateLock::take(&folder, crate::files::lock::DEADLINE)?;
+    let mut trust = ApprovalList::read(&folder)?;
+    trust.version = 1;
+    change(&mut trust.approved);
+    let mut json = serde_json::to_string_pretty(&trust).unwrap_or_default();
+    json.push('\n');
+    Ok(folder.replace(FILE, json.as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(by: ChangedBy) -> GivenApproval {
+        GivenApproval { by, at: Timestamp::from_millis(0) }
+    }
+
+    #[test]
+    fn who_approved_is_sealed_and_a_persons_approval_stays_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let key = SealKey::load(home).unwrap();
+        let by = || ApprovalList::load(home).unwrap().approval_given("x", &key).map(|given| given.by);
+        let approve = |by| approve(home, Path::new("/a"), "x", given(by)).unwrap();
+        assert_eq!(by(), None);
+        approve(ChangedBy::Detached);
+        assert_eq!(by(), Some(ChangedBy::Detached));
+        let file = temp.path().join("omo/trust.json");
+        let text = std::fs::read_to_string(&file).unwrap();
+        for forged in [text.replace("detached", "typed"), text.replace("\"detached\"", "null")] {
+            assert_ne!(forged, text);
+            std::fs::write(&file, forged).unwrap();
+            assert_eq!(by(), None);
+        }
+        std::fs::write(&file, text).unwrap();
+        approve(ChangedBy::Terminal);
+        approve(ChangedBy::Detached);
+        assert_eq!(by(), Some(ChangedBy::Terminal));
+    }
+
+    #[test]
+    fn an_approval_is_for_exactly_these_bytes_in_exactly_this_folder() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let key = SealKey::load(home).unwrap();
+        let (root, other) = (Path::new("/a"), Path::new("/b"));
+        let approved = content_digest(root, b"[[check]]\nrun = \"x\"\n");
+        assert!(!ApprovalList::load(home).unwrap().holds(&approved, &key));
+        approve(home, root, &approved, given(ChangedBy::Typed)).unwrap();
+        let trust = ApprovalList::load(home).unwrap();
+        assert!(trust.holds(&approved, &key));
+        assert!(!trust.holds(&content_digest(root, b"[[check]]\nrun = \"x\" \n"), &key), "one byte more");
+        assert!(!trust.holds(&content_digest(other, b"[[check]]\nrun = \"x\"\n"), &key), "another folder");
+        assert!(!trust.holds("", &key));
+    }
+
+    #[test]
+    fn an_approval_that_something_else_wrote_is_none() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        let key = SealKey::load(home).unwrap();
+        approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
+        let file = temp.path().join("omo/trust.json");
+        let text = std::fs::read_to_string(&file).unwrap().replace("\"x\"", "\"y\"");
+        std::fs::write(&file, text).unwrap();
+        assert!(!ApprovalList::load(home).unwrap().holds("y", &key));
+    }
+
+    #[test]
+    fn a_file_that_is_not_ours_is_refused_and_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let home = Some(temp.path());
+        approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).unwrap();
+        let file = temp.path().join("omo/trust.json");
+        for text in ["", "[]", "{\"version\":2,\"approved\":[]}", "{\"version\":1,\"approved\":[1]}"] {
+            std::fs::write(&file, text).unwrap();
+            assert!(matches!(ApprovalList::load(home), Err(TrustError::Malformed(_))), "{text}");
+            assert!(approve(home, Path::new("/a"), "x", given(ChangedBy::Typed)).is_err());
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+}

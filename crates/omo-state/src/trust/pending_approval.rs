@@ -1,0 +1,259 @@
+//! What plans would have run and their user has not looked at yet: one file for each set of
+//! commands, in the user's own folder, so that a hook can show and approve it without reading a plan.
+//!
+//! A file is named after what it holds and where that would run (`trust::digest`), and this is
+//! computed anew whenever it is read: one with other commands in it is worth nothing.
+
+use std::path::Path;
+
+use omo_core::messages::checks::CODE_CHARS;
+use omo_core::session::plan_run::PlannedCommand;
+use serde::{Deserialize, Serialize};
+
+use crate::files::folder::{FolderError, GuardedFolder};
+use crate::files::lock::{DEADLINE, LockError, StateLock};
+use crate::seal::{KeyError, SealKey};
+use crate::trust::{self, ApprovalList, GivenApproval, TrustError};
+
+const PARTS: [&str; 2] = ["omo", "pending"];
+const VERSION: u32 = 1;
+const SUFFIX: &str = ".json";
+/// A larger file is refused.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// So many are kept, the newest ones.
+const KEPT: usize = 32;
+
+/// Why what a plan would have run could not be left for its user.
+#[derive(Debug, thiserror::Error)]
+pub enum PendingError {
+    /// A file could not be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process writes there all the time.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The user has no folder for what programs remember.
+    #[error(transparent)]
+    Home(#[from] KeyError),
+    /// The commands are longer than a person would read.
+    #[error("the commands of this plan are longer than {MAX_BYTES} bytes together")]
+    TooLarge,
+}
+
+/// What one plan would have run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PendingApproval {
+    /// What stands for exactly these commands in exactly this folder.
+    pub digest: String,
+    /// The plan's path, as it was given.
+    pub plan: String,
+    /// All of its commands, in their order.
+    pub commands: Vec<PlannedCommand>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct PendingFile {
+    version: u32,
+    /// For people to read: the digest is over the folder itself.
+    root: String,
+    plan: String,
+    commands: Vec<PlannedCommand>,
+}
+
+/// What stands for exactly these commands, in this order, in this folder.
+pub fn commands_digest(root: &Path, commands: &[PlannedCommand]) -> String {
+    let mut content = b"omo plan commands 1\n".to_vec();
+    content.extend(serde_json::to_vec(commands).unwrap_or_default());
+    trust::content_digest(root, &content)
+}
+
+/// Leaves the commands of a plan for its user to approve, and gives what stands for them.
+pub fn write(
+    state_home: Option<&Path>,
+    root: &Path,
+    plan: &str,
+    commands: &[PlannedCommand],
+) -> Result<String, PendingError> {
+    let digest = commands_digest(root, commands);
+    let (root, plan) = (root.display().to_string(), plan.to_owned());
+    let file = PendingFile { version: VERSION, root, plan, commands: commands.to_vec() };
+    let json = serde_json::to_vec(&file).unwrap_or_default();
+    if json.len() as u64 > MAX_BYTES {
+        return Err(PendingError::TooLarge);
+    }
+    let home = state_home.ok_or(KeyError::NoHome)?;
+    // Makes the user's folder with all that belongs there.
+    SealKey::load(Some(home))?;
+    let folder = GuardedFolder::create_user_part(home, &PARTS)?;
+    let _lock = StateLock::take(&folder, DEADLINE)?;
+    let name = format!("{digest}{SUFFIX}");
+    folder.replace(&name, &json)?;
+    forget_oldest_but(&name, &folder)?;
+    Ok(digest)
+}
+
+/// What stands under a digest; `None` where there is nothing, or something else.
+pub fn read(state_home: Option<&Path>, root: &Path, digest: &str) -> Result<Option<PendingApproval>, FolderError> {
+    let Some(folder) = open(state_home)? else { return Ok(None) };
+    Ok(read_from(&folder, root, digest))
+}
+
+/// Everything that may be approved in a project, the newest first; approved or not.
+pub fn read_all(state_home: Option<&Path>, root: &Path) -> Result<Vec<PendingApproval>, FolderError> {
+    let Some(folder) = open(state_home)? else { return Ok(Vec::new()) };
+    let names = newest_first(&folder)?;
+    let digests = names.iter().filter_map(|name| name.strip_suffix(SUFFIX));
+    Ok(digests.filter_map(|digest| read_from(&folder, root, digest)).collect())
+}
+
+/// Whether the user approved exactly the commands that this stands for. What cannot be looked up is
+/// not approved.
+pub fn is_approved(state_home: Option<&Path>, digest: &str) -> bool {
+    given(state_home, digest).is_some()
+}
+
+/// Who approved them, and when.
+pub fn given(state_home: Option<&Path>, digest: &str) -> Option<GivenApproval> {
+    ApprovalList::load(state_home).ok()?.approval_given(digest, &SealKey::load(state_home).ok()?)
+}
+
+/// Writes down that the user approves these commands. Their file stays, so that the same prompt,
+/// handed on twice, says the same twice.
+pub fn approve(
+    state_home: Option<&Path>,
+    root: &Path,
+    pending: &PendingApproval,
+    given: GivenApproval,
+) -> Result<(), TrustError> {
+    trust::approve(state_home, root, &pending.digest, given)
+}
+
+/// The one of them that a code stands for, as far as a person has to type it.
+pub fn find_by_code<'a>(all: &'a [PendingApproval], code: &str) -> Option<&'a PendingApproval> {
+    // Other commands do not have the same beginning of their digest by chance; an attacker who searches
+    // for some still needs the user to type their code.
+    all.iter().find(|pending| code.len() >= CODE_CHARS && pending.digest.starts_with(code))
+}
+
+fn open(state_home: Option<&Path>) -> Result<Option<GuardedFolder>, FolderError> {
+    Ok(state_home.map(|home| GuardedFolder::open_user_part(home, &PARTS)).transpose()?.flatten())
+}
+
+/// A file that is not as omo writes it is passed over in silence.
+fn read_from(folder: &GuardedFolder, root: &Path, name: &str) -> Option<PendingApproval> {
+    let bytes = folder.read(&format!("{name}{SUFFIX}"), MAX_BYTES).ok()??;
+    let file: PendingFile = serde_json::from_slice(&bytes).ok()?;
+    let is_it = file.version <= VERSION && commands_digest(root, &file.commands) == name;
+    is_it.then(|| PendingApproval { digest: name.to_owned(), plan: file.plan, commands: file.commands })
+}
+
+fn newest_first(folder: &GuardedFolder) -> Result<Vec<String>, FolderError> {
+    let mut names = folder.file_names("")?;
+    names.retain(|name| name.ends_with(SUFFIX));
+    names.sort_by_cached_key(|name| std::cmp::Reverse(folder.written_at(name)));
+    Ok(names)
+}
+
+fn forget_oldest_but(new: &str, folder: &GuardedFolder) -> Result<(), FolderError> {
+    // Within one second nothing is older than the other.
+    let names = newest_first(folder)?.into_iter().filter(|name| name != new);
+    names.skip(KEPT - 1).try_for_each(|name| folder.remove(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use omo_core::session::ChangedBy;
+    use omo_core::timestamp::Timestamp;
+
+    use super::*;
+
+    fn command(unit: &str, command: &str) -> PlannedCommand {
+        PlannedCommand { task: unit.to_owned(), command: command.to_owned(), folder: None }
+    }
+
+    #[test]
+    fn what_is_left_is_read_until_it_is_approved_and_afterwards() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, root) = (Some(temp.path()), Path::new("/p"));
+        assert_eq!(read_all(home, root).unwrap(), []);
+        let commands = [command("1", "cargo test"), command("2", "test -f <x>")];
+        let digest = write(home, root, "docs/plan.md", &commands).unwrap();
+        let left = read(home, root, &digest).unwrap().unwrap();
+        assert_eq!((left.plan.as_str(), left.commands.as_slice()), ("docs/plan.md", commands.as_slice()));
+        assert_eq!(read_all(home, root).unwrap(), std::slice::from_ref(&left));
+        assert_eq!(read_all(home, Path::new("/other")).unwrap(), [], "another project's");
+        assert!(!is_approved(home, &digest));
+        let (by, at) = (ChangedBy::Typed, Timestamp::from_millis(0));
+        approve(home, root, &left, GivenApproval { by, at }).unwrap();
+        assert!(is_approved(home, &digest));
+        assert_eq!(read_all(home, root).unwrap(), [left]);
+    }
+
+    #[test]
+    fn any_other_command_order_or_folder_is_something_else() {
+        let root = Path::new("/p");
+        let (a, b) = (command("1", "a"), command("2", "b"));
+        let inside = PlannedCommand { folder: Some("x".to_owned()), ..a.clone() };
+        let digests = [
+            commands_digest(root, &[a.clone(), b.clone()]),
+            commands_digest(root, &[b.clone(), a.clone()]),
+            commands_digest(root, &[inside, b.clone()]),
+            commands_digest(root, &[command("1", "a "), b.clone()]),
+            commands_digest(root, &[command("3", "a"), b.clone()]),
+            commands_digest(root, std::slice::from_ref(&a)),
+            commands_digest(Path::new("/q"), &[a, b]),
+        ];
+        let distinct: std::collections::BTreeSet<_> = digests.iter().collect();
+        assert_eq!(distinct.len(), digests.len());
+    }
+
+    #[test]
+    fn a_forged_file_is_worth_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, root) = (Some(temp.path()), Path::new("/p"));
+        let digest = write(home, root, "plan.md", &[command("1", "cargo test")]).unwrap();
+        let file = temp.path().join(format!("omo/pending/{digest}.json"));
+        let text = fs::read_to_string(&file).unwrap();
+        for forged in [
+            text.replace("cargo test", "rm -rf ."),
+            text.replace("\"version\":1", "\"version\":2"),
+            text.replace("\"commands\"", "\"other\""),
+            String::new(),
+            "[]".to_owned(),
+            "[".repeat(100_000),
+            "x".repeat(2_000_000),
+        ] {
+            fs::write(&file, &forged).unwrap();
+            assert_eq!(read(home, root, &digest).unwrap(), None, "{}", forged.get(..60).unwrap_or(&forged));
+            assert_eq!(read_all(home, root).unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn a_code_is_long_enough_or_none() {
+        let pending =
+            |digest: &str| PendingApproval { digest: digest.to_owned(), plan: String::new(), commands: Vec::new() };
+        let all = [pending("0123456789abcdef"), pending("fedcba9876543210")];
+        assert_eq!(find_by_code(&all, "fedcba987654"), Some(&all[1]));
+        assert_eq!(find_by_code(&all, "0123456789abcdef"), Some(&all[0]));
+        for code in ["", "fedcba98765", "fedcba987655", "0123456789abcdef0"] {
+            assert_eq!(find_by_code(&all, code), None, "{code}");
+        }
+    }
+
+    #[test]
+    fn only_the_newest_are_kept_and_what_nobody_reads_is_not_written() {
+        let temp = tempfile::tempdir().unwrap();
+        let (home, root) = (Some(temp.path()), Path::new("/p"));
+        for number in 0..=KEPT {
+            let digest = write(home, root, "plan.md", &[command("1", &format!("test {number}"))]).unwrap();
+            assert!(read(home, root, &digest).unwrap().is_some(), "{number}");
+        }
+        assert_eq!(read_all(home, root).unwrap().len(), KEPT);
+        let long = write(home, root, "plan.md", &[command("1", &"x".repeat(1_100_000))]);
+        assert!(matches!(long, Err(PendingError::TooLarge)));
+        assert!(matches!(write(None, root, "plan.md", &[]), Err(PendingError::Home(KeyError::NoHome))));
+    }
+}
