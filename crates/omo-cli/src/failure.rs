@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use omo_exec::claude::ClaudeError;
 use omo_exec::restore::RestoreError;
-use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_runs::apart::DriveError;
 use omo_runs::engine::{EngineError, PlanFileError};
 use omo_runs::projection::ProjectionError;

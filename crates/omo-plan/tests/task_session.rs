@@ -3,7 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, TaskComplexity, TaskKind};
-use omo_plan::run::event::{EventKind, ImportedStatus};
 use omo_plan::task_session::{self, TaskFile, TaskListFile, VERIFY_TASK_ID};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -177,25 +176,6 @@ fn both_names_of_what_a_task_waits_for_are_read_and_numbers_are_one_however_they
     assert!(plan.can_run(), "{:?}", plan.diagnostics);
     assert_eq!(ids(&plan), ["1", "02", "3", VERIFY_TASK_ID]);
     assert_eq!((plan.tasks[1].deps.join(" "), plan.tasks[2].deps.join(" ")), ("1".to_owned(), "02 1".to_owned()));
-}
-
-#[test]
-fn what_was_resolved_without_a_run_is_taken_for_done_and_all_else_starts_afresh() {
-    let with = |id: &str, status: &str| json!({"id": id, "status": status});
-    let all = [
-        with("1", "resolved"),
-        with("2", "open"),
-        with("3", "in_progress"),
-        with("4", "failed"),
-        with("5", "blocked"),
-        with("verify", "resolved"),
-    ];
-    let imported = task_session::import_events(&tasks(&all));
-    let [EventKind::TaskImported { task: unit, status: ImportedStatus::Done, evidence, .. }] = imported.as_slice()
-    else {
-        panic!("{imported:?}");
-    };
-    assert_eq!((unit.as_str(), evidence.as_str()), ("1", "resolved before the run, as its file says"));
 }
 
 proptest! {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use omo_core::text::sanitize;
 use omo_plan::id::InvalidId;
+use omo_plan::refusal::VerbRefusal;
 use omo_plan::run::state::LedgerError;
-use omo_plan::run::verbs::VerbRefusal;
 use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
 use omo_state::seal::KeyError;

@@ -9,6 +9,7 @@ use std::path::Path;
 use omo_core::text::sanitize;
 use omo_plan::model::Plan;
 use omo_plan::run::event::{EventKind, ImportedStatus};
+use omo_plan::task_session::{TaskFile, TaskFileStatus, VERIFY_TASK_ID};
 use serde_json::{Map, Value};
 
 /// So many ids are named in a message.
@@ -126,6 +127,18 @@ fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
     let files = value.get("files_written").and_then(Value::as_array);
     let files = files.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     Ok(Entry { status, evidence, files })
+}
+
+/// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
+pub fn import_task_list(tasks: &[TaskFile]) -> Vec<EventKind> {
+    let done = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved);
+    done.map(|task| EventKind::TaskImported {
+        task: task.id.clone(),
+        status: ImportedStatus::Done,
+        evidence: "resolved before the run, as its file says".to_owned(),
+        files: Vec::new(),
+    })
+    .collect()
 }
 
 #[cfg(test)]

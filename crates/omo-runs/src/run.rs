@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use omo_core::timestamp::Timestamp;
 use omo_plan::id;
+use omo_plan::refusal::VerbRefusal;
 use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::state::{LedgerError, RunState};
-use omo_plan::run::verbs::VerbRefusal;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{LockError, StateLock};
 use omo_state::seal::SealKey;

@@ -19,7 +19,6 @@ use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};
 use omo_plan::ultra_run::own::quote_argument;
 use omo_runs::dev_workflow::{self, EndedTask, REPORT_PATH};
-use omo_runs::task_session;
 
 use super::segment::HandOut;
 use super::{exec, local};
@@ -87,7 +86,7 @@ pub(super) fn next_command(state: &RunState) -> &'static str {
 /// Whether whole segments can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
 pub(super) fn goes_by_workflow(state: &RunState) -> bool {
     match state.mode {
-        ExecutionMode::Batches => state.plan.verification_task().is_none() && !task_session::is_task_list(state),
+        ExecutionMode::Batches => state.plan.verification_task().is_none() && !state.is_task_list(),
         ExecutionMode::Waves | ExecutionMode::Parallel | ExecutionMode::StepByStep => false,
     }
 }
@@ -276,8 +275,8 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
             text.push_str(&local::blocks::how_to_answer(&choices));
             return;
         }
-        ExecutionMode::Waves if task_session::is_task_list(state) => {
-            format!("/omo:ulw-exec --session {}", task_session::task_list_id(state))
+        ExecutionMode::Waves if state.is_task_list() => {
+            format!("/omo:ulw-exec --session {}", state.task_list_id())
         }
         ExecutionMode::Batches => "/omo:execute-plan".to_owned(),
         ExecutionMode::Waves => "/omo:execute".to_owned(),
@@ -351,7 +350,7 @@ fn rows(text: &mut String, tasks: &[EndedTask]) {
 
 /// How far a run is, in the words for what it is of.
 pub(super) fn progress_words(state: &RunState) -> String {
-    if task_session::is_task_list(state) {
+    if state.is_task_list() {
         return exec::blocks::progress_words(state);
     }
     count_words(state.task_counts(), state.plan.dialect.unit_word())
@@ -408,8 +407,8 @@ fn plan_path(state: &RunState) -> String {
 
 /// What a run is of, for people: the plan's path, or the task session.
 pub(super) fn run_subject(state: &RunState) -> String {
-    if task_session::is_task_list(state) {
-        return format!("session {}", task_session::task_list_id(state));
+    if state.is_task_list() {
+        return format!("session {}", state.task_list_id());
     }
     state.plan.source.path.clone()
 }

@@ -14,7 +14,6 @@ use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::run::verbs::VerbCaller;
 use omo_runs::apart::ReapReport;
 use omo_runs::engine::Engine;
-use omo_runs::task_session::is_task_list;
 use omo_runs::{ExclusiveGuard, Run, RunStore};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
@@ -242,7 +241,7 @@ impl<'a> CommandContext<'a> {
     /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that
     /// cannot be written holds up nothing: the ledger is the truth.
     pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
-        if is_task_list(now) {
+        if now.is_task_list() {
             note::note_from_run(self.env, now);
         }
         if let Err(error) = self.write_session_note(run, holder, now) {

@@ -14,7 +14,7 @@ use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged};
 use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{PlanEdit, PlanFile, RunOpening, find_edit, opening_events};
-use omo_runs::{Run, RunStore, dev_workflow, import as imports, task_session};
+use omo_runs::{Run, RunStore, dev_workflow, import as imports};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
 use omo_state::git_worktree::GitWorktree;
@@ -227,7 +227,7 @@ pub(super) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Co
     }
     let digest = options.digest.as_deref();
     match state.mode {
-        _ if task_session::is_task_list(&state) => exec::resume(&context, &run, &state, digest),
+        _ if state.is_task_list() => exec::resume(&context, &run, &state, digest),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => local::resume(&context, &run, &state, digest),
         ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, true, digest),
     }

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use omo_plan::model::Task;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::{EventActor, EventKind, RunEvent};
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::schedule::{self, NextAction};
 use omo_plan::run::state::RunState;
-use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
+use omo_runs::Run;
 use omo_runs::engine::Engine;
-use omo_runs::{Run, task_session};
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
 use super::arguments::NextOptions;
@@ -90,11 +90,7 @@ fn next_block(
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
-            let text = if task_session::is_task_list(state) {
-                exec::blocks::end_block(state)
-            } else {
-                blocks::end_block(state)
-            };
+            let text = if state.is_task_list() { exec::blocks::end_block(state) } else { blocks::end_block(state) };
             said(text, if blocks::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
         NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),

@@ -26,7 +26,7 @@ pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(
     let context = CommandContext::find(env)?;
     let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     // Of steps the report that ends a run is the one for people.
-    let text = match options.format.or(ultra::is_ultraplan(&state).then_some(ReportFormat::Summary)) {
+    let text = match options.format.or(state.is_ultraplan().then_some(ReportFormat::Summary)) {
         Some(ReportFormat::Progress) => task_session::report::progress_screen(&state),
         Some(_) => summary(&state),
         None => return manage::show(env, &ShowOptions { run: options.run, json: false }),

@@ -8,7 +8,6 @@ use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::run::verbs;
 use omo_runs::engine::{self, CompletionReport, JudgedAttempt};
-use omo_runs::{task_session, ultra};
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
@@ -25,13 +24,13 @@ pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Comma
     let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
     context.note_in_session(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
-    let end = if task_session::is_task_list(&before) || started.task.kind == TaskKind::Verify {
+    let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {
         exec::blocks::how_to_end(&started.task, run, ticket)
     } else {
         how_to_end(run, ticket, before.plan.dialect.unit_word())
     };
     let mut out = anstream::stdout().lock();
-    if ultra::is_ultraplan(&before) {
+    if before.is_ultraplan() {
         writeln!(out, "Step {id} of {run} is yours. What it asks for:\n")?;
     } else {
         writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;

@@ -9,7 +9,7 @@ use omo_plan::model::TaskKind;
 use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
 use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
 use omo_runs::session_store::TaskListFolder;
-use omo_runs::task_session::{render, task_list_id};
+use omo_runs::task_session::render;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;
@@ -32,7 +32,7 @@ pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
     let is_done =
         |id: &str| matches!(state.standing(id), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
     let done = tasks().filter(|unit| is_done(&unit.id)).count();
-    let (id, goal) = (task_list_id(state).to_owned(), state.plan.goal.clone());
+    let (id, goal) = (state.task_list_id().to_owned(), state.plan.goal.clone());
     let open = OpenTaskList { id, goal, ..with_counts(tasks().count(), done) };
     write_note(env, Path::new(&state.root), render::phase_of_run(state), open);
 }

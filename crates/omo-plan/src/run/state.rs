@@ -1,12 +1,13 @@
 //! Where a run stands, as plain data: what its ledger folds to (`fold`).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Plan, PlanDecision, Task};
+use crate::model::{Dialect, Plan, PlanDecision, Task};
 use crate::run::apart::ParallelState;
 use crate::run::event::{
     AttemptEnd, EventActor, Evidence, ImportedStatus, PlanVerdict, Question, RunResult, UnfinishedLine,
@@ -325,6 +326,22 @@ impl std::fmt::Display for LedgerError {
 impl std::error::Error for LedgerError {}
 
 impl RunState {
+    /// Whether this is the run of a task list.
+    pub fn is_task_list(&self) -> bool {
+        self.plan.dialect == Dialect::TasksJson
+    }
+
+    /// The id of the task list that this run is of, which is the name of its folder.
+    pub fn task_list_id(&self) -> &str {
+        let name = Path::new(&self.plan.source.path).file_name().and_then(|name| name.to_str());
+        name.unwrap_or(&self.plan.source.path)
+    }
+
+    /// Whether this is the run of an ultraplan or a session spec: its tasks are committed and can be restored.
+    pub fn is_ultraplan(&self) -> bool {
+        matches!(self.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
+    }
+
     /// What differs between the plan that the run knows and another reading of its file: the ids of the
     /// units that say something else, that are new, and that are gone.
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {

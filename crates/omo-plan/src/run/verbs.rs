@@ -11,6 +11,7 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 
 use crate::model::{Plan, Task};
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::run::event::{AttemptEnd, EventActor, EventKind};
 use crate::run::iteration;
 use crate::run::question_text::build_question;
@@ -28,40 +29,6 @@ pub use work::{
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same
 /// unit again and again must not be fed to it for ever.
 pub const MAX_LOST_WORKERS: u32 = 3;
-
-/// Why a verb does nothing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerbRefusal {
-    /// What kind of thing is in the way.
-    pub kind: VerbRefusalKind,
-    /// What, in one sentence without its end.
-    pub message: String,
-    /// What to do.
-    pub hint: String,
-}
-
-/// What kind of thing is in the way of a verb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerbRefusalKind {
-    /// What was named is not there.
-    NotFound,
-    /// Something else has to happen first, or it is not this caller's to do.
-    Precondition,
-    /// Another worker is at it, or another session holds the run.
-    Contention,
-    /// A person has to say so.
-    Human,
-    /// What was said says too little, or is wrong.
-    Usage,
-    /// The answer is no: something is not green.
-    NotGreen,
-}
-
-impl VerbRefusal {
-    fn new(kind: VerbRefusalKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into() }
-    }
-}
 
 /// Who asks, and what is known about them.
 #[derive(Clone, Debug, Default)]

@@ -12,7 +12,6 @@ use crate::model::{
     Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource,
     RunPolicy, Task, TaskComplexity, TaskGroup, TaskKind,
 };
-use crate::run::event::{EventKind, ImportedStatus};
 use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile};
 
 /// The task that verifies all others.
@@ -112,18 +111,6 @@ pub fn task_from_file(task: &TaskFile) -> Task {
         contract: None,
         extra: BTreeMap::new(),
     }
-}
-
-/// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
-pub fn import_events(tasks: &[TaskFile]) -> Vec<EventKind> {
-    let done = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved);
-    done.map(|task| EventKind::TaskImported {
-        task: task.id.clone(),
-        status: ImportedStatus::Done,
-        evidence: "resolved before the run, as its file says".to_owned(),
-        files: Vec::new(),
-    })
-    .collect()
 }
 
 /// The SHA-256 over what defines all tasks of a plan.

@@ -46,7 +46,8 @@ impl RunScope {
             strategy::selected_tasks(&plan, self.selection).into_iter().map(|unit| unit.id.clone()).collect();
         let is_meant = |id: &String| meant.contains(id);
         let is_whole = self.selection == PlanSelection::Whole;
-        let in_one_tree = !is_whole || !strategy::RunStrategy::for_plan(&plan).starts_clients() || self.is_foreground;
+        let in_one_tree =
+            !is_whole || !crate::strategy::RunStrategy::for_plan(&plan).starts_clients() || self.is_foreground;
         let mut plan = plan;
         plan.tasks.retain(|unit| is_meant(&unit.id));
         for unit in &mut plan.tasks {

@@ -1,9 +1,10 @@
 //! Questions: what is asked in which order, what counts as an answer, and what follows from it.
 
 use omo_plan::model::{OnFailure, OnTaskFail, Plan, PlanDecision, Precondition};
+use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::run::event::{QuestionKind, RunResult};
 use omo_plan::run::state::{ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN};
-use omo_plan::run::verbs::{self, VerbRefusalKind};
+use omo_plan::run::verbs::{self};
 
 use crate::kit::{Run, all, decision, in_batches, needs, no_tool, plan, unit};
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use omo_plan::model::{OnFailure, Parallelism, Plan, Task};
+use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::run::event::{EventKind, ImportedStatus, RunResult};
 use omo_plan::run::segment::next_batches;
 use omo_plan::run::state::ANSWER_CONTINUE;
-use omo_plan::run::verbs::VerbRefusalKind;
 
 use crate::kit::{Run, in_batches, needs, plan, unit};
 

@@ -1,8 +1,9 @@
 //! Who a run belongs to, and what becomes of it when a session is gone.
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess};
-use omo_plan::run::verbs::{self, MAX_LOST_WORKERS, VerbCaller, VerbRefusal, VerbRefusalKind};
+use omo_plan::run::verbs::{self, MAX_LOST_WORKERS, VerbCaller};
 
 use crate::kit::{Run, all, file, plan, session, unit};
 

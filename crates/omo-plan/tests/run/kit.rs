@@ -8,10 +8,11 @@ use omo_plan::model::{
     DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism,
     Plan, PlanDecision, PlanSource, RunPolicy, Task, TaskGroup, TaskKind,
 };
+use omo_plan::refusal::VerbRefusal;
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent, RunResult};
 use omo_plan::run::schedule::{NextAction, next_action};
 use omo_plan::run::state::{RunPhase, RunState};
-use omo_plan::run::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller, VerbRefusal};
+use omo_plan::run::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller};
 
 /// A unit with one check of its own that fails once and stays failed.
 pub(crate) fn unit(id: &str) -> Task {

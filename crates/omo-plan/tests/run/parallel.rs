@@ -3,6 +3,7 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
+use omo_plan::refusal::VerbRefusal;
 use omo_plan::run::apart::{
     BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupState, GroupStatus, ParallelAction, ParallelState, accepts_billing,
     group_outcome, landed_with_more_work,
@@ -10,7 +11,7 @@ use omo_plan::run::apart::{
 use omo_plan::run::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
 use omo_plan::run::schedule::{NextAction, next_action};
 use omo_plan::run::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP};
-use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome, MAX_LOST_WORKERS, VerbCaller, VerbRefusal};
+use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome, MAX_LOST_WORKERS, VerbCaller};
 
 use crate::kit::{Run, all, group, plan, session, unit};
 
@@ -422,7 +423,7 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
     run.advance();
     run.caller.prompted_at = None;
     let refusal = budget(&run, 2_000_000).unwrap_err();
-    assert_eq!(refusal.kind, verbs::VerbRefusalKind::Human, "a model does not raise what its user may pay");
+    assert_eq!(refusal.kind, omo_plan::refusal::VerbRefusalKind::Human, "a model does not raise what its user may pay");
     run.types();
     run.write(budget(&run, 2_000_000).unwrap());
     assert!(run.state.open_question().is_none());
@@ -435,7 +436,10 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
 #[test]
 fn only_a_person_accepts_who_pays() {
     let mut run = apart(0);
-    assert_eq!(verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind, verbs::VerbRefusalKind::Human);
+    assert_eq!(
+        verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind,
+        omo_plan::refusal::VerbRefusalKind::Human
+    );
     run.types();
     let accepted = verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap();
     run.write(accepted);

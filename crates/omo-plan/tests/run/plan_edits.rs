@@ -1,9 +1,9 @@
 //! A plan that is edited under its run: what stays, what is done again, and what is refused.
 
 use omo_plan::model::{Dialect, Plan, Precondition, Task};
+use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::run::event::{EventKind, RunResult};
 use omo_plan::run::state::{ANSWER_CONTINUE, ANSWER_WITHDRAWN, PlanDifferences};
-use omo_plan::run::verbs::VerbRefusalKind;
 
 use crate::kit::{Run, decision, in_batches, needs, plan, session, unit};
 

@@ -3,8 +3,9 @@
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
 use omo_plan::model::{OnFailure, Task, TaskKind};
+use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
-use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusalKind};
+use omo_plan::run::verbs::{self, AttemptMeasurement};
 
 use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
 

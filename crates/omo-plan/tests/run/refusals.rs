@@ -1,8 +1,9 @@
 //! Verbs that are refused: what is said, what is to be done, and that nothing changes.
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::EventKind;
-use omo_plan::run::verbs::{self, VerbRefusal, VerbRefusalKind};
+use omo_plan::run::verbs::{self};
 
 use crate::kit::{Run, all, in_batches, needs, plan, unit};
 

@@ -3,8 +3,9 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
 use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, Task, TaskKind};
+use omo_plan::refusal::VerbRefusal;
 use omo_plan::run::event::{EventKind, Evidence, PlanVerdict};
-use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusal};
+use omo_plan::run::verbs::{self, AttemptMeasurement};
 use omo_plan::task_session::VERIFY_TASK_ID;
 
 use crate::kit::{Run, all, needs, outcome, plan};

@@ -3,8 +3,9 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_plan::model::{Task, TaskKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::{EventKind, PlanVerdict};
-use omo_plan::run::verbs::{self, AttemptMeasurement, VerbRefusal, VerbRefusalKind};
+use omo_plan::run::verbs::{self, AttemptMeasurement};
 use omo_plan::task_session::VERIFY_TASK_ID;
 
 use crate::kit::{Run, all, no_tool, plan, unit};

@@ -3,10 +3,11 @@
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::check::task_check::{TaskCheck, TaskCheckVerdict};
 use omo_plan::model::{FileUse, Plan, Task};
+use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::run::event::{EventKind, QuestionKind, RunResult};
 use omo_plan::run::schedule::{NextAction, next_action};
 use omo_plan::run::state::{ANSWER_CONTINUE, RunPhase};
-use omo_plan::run::verbs::{self, AttemptStart, MAX_LOST_WORKERS, VerbCaller, VerbRefusalKind};
+use omo_plan::run::verbs::{self, AttemptStart, MAX_LOST_WORKERS, VerbCaller};
 use omo_plan::task_session::VERIFY_TASK_ID;
 
 use crate::kit::{Run, file, no_tool, session};

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_plan::model::{OnFailure, Plan, Precondition, Task, TaskKind};
+use omo_plan::refusal::VerbRefusal;
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
 use omo_plan::run::schedule::{NextAction, next_action};
 use omo_plan::run::state::{ANSWER_CONTINUE, RunPhase, RunState};
-use omo_plan::run::verbs::{self, AttemptMeasurement, VerbCaller, VerbRefusal};
+use omo_plan::run::verbs::{self, AttemptMeasurement, VerbCaller};
 use proptest::prelude::*;
 
 use crate::invariants::Witness;

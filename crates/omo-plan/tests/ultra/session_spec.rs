@@ -4,7 +4,7 @@ use omo_core::check::task_check::TaskCheck;
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{Dialect, Parallelism, Precondition};
-use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::strategy::RunStrategy;
 
 use crate::{codes, read, step};
 

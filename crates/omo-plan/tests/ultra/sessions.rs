@@ -3,7 +3,7 @@
 use omo_plan::diagnostic::Code;
 use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan};
-use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::strategy::RunStrategy;
 
 use crate::{codes, read, step};
 

@@ -7,7 +7,7 @@ use omo_plan::dialects::ultraplan::{clauses, commit, report};
 use omo_plan::document::MarkdownDocument;
 use omo_plan::labels::read_labels;
 use omo_plan::model::{FileAction, OnFailure, Plan, Task};
-use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::strategy::RunStrategy;
 use serde_json::{Value, json};
 
 use crate::read;

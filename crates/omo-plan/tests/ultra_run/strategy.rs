@@ -2,7 +2,7 @@
 
 use omo_plan::model::{Task, TaskGroup};
 use omo_plan::ultra_run::arguments::{PlanSelection, RunRequest};
-use omo_plan::ultra_run::strategy::{RunStrategy, selected_groups, selected_tasks};
+use omo_plan::ultra_run::strategy::{requested_strategy, selected_groups, selected_tasks};
 
 use crate::plan;
 
@@ -32,7 +32,7 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
         (parallel, step, single),
         (parallel, session, single),
     ] {
-        let strategy = RunStrategy::for_arguments(&plan(4, sessions), &request);
+        let strategy = requested_strategy(&plan(4, sessions), &request);
         assert_eq!(strategy.summary_line(), expected, "{request:?} {sessions:?}");
         assert_eq!(strategy.starts_clients(), expected != single, "{request:?} {sessions:?}");
         assert_eq!(strategy.is_parallel(), expected.contains("(2 parallel"), "{request:?} {sessions:?}");

@@ -5,14 +5,15 @@ use omo_exec::changes;
 use omo_exec::check::{self, CheckLog};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::{EventKind, Evidence, PlanVerdict};
 use omo_plan::run::state::{FINAL_CHECKS_ID, RunState};
-use omo_plan::run::verbs::{self, VerbCaller, VerbRefusal, VerbRefusalKind};
+use omo_plan::run::verbs::{self, VerbCaller};
 
 use super::start::tree_to_text;
 use super::work::checked_elsewhere;
 use super::{CommandWatcher, Engine, EngineError};
-use crate::{letters, task_session};
+use crate::letters;
 
 /// So many letters tell the outputs of one attempt apart.
 const LETTERS: usize = 8;
@@ -52,7 +53,7 @@ impl Engine<'_> {
     ) -> Result<RecordedEvidence, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
         let (unit, _, state) = self.attempt_of_ticket(&digest)?;
-        if !task_session::is_task_list(&state) && unit.kind != TaskKind::Verify {
+        if !state.is_task_list() && unit.kind != TaskKind::Verify {
             return Err(no_evidence_in_plans(&unit));
         }
         let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);

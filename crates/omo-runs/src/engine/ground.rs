@@ -9,9 +9,9 @@ use std::time::Duration;
 use omo_exec::changes;
 use omo_exec::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
 use omo_plan::model::Task;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::EventKind;
 use omo_plan::run::state::{RunState, TaskState, WorktreeBaseline};
-use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
 use omo_state::git_worktree::GitWorktree;
 
 use super::start::tree_to_text;
@@ -24,7 +24,7 @@ const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Paths from the project's top that omo itself writes for a run.
 pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
-    if ultra::is_ultraplan(state) {
+    if state.is_ultraplan() {
         return vec![ultra::progress_path(state)];
     }
     [CHECKPOINT_PATH, REPORT_PATH].map(str::to_owned).into()
@@ -39,7 +39,7 @@ impl Engine<'_> {
         let tree =
             changes::snapshot_tree(self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
         // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
-        let is_kept = ultra::is_ultraplan(state)
+        let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
             && (GitWorktree::find(self.work_tree).is_some() || unit.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };

@@ -17,10 +17,11 @@ use omo_exec::exclude;
 use omo_exec::integrate::{self, CheckoutHead};
 use omo_exec::repository::GitRepository;
 use omo_exec::restore::RestoreError;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::apart::{self, ClientPolicy, ParallelState};
 use omo_plan::run::event::{EventActor, EventKind, RecordedProcess, RunEvent};
 use omo_plan::run::state::RunState;
-use omo_plan::run::verbs::{self, VerbCaller, VerbRefusal, VerbRefusalKind};
+use omo_plan::run::verbs::{self, VerbCaller};
 use omo_state::git_worktree::GitWorktree;
 
 use crate::projection::{self, FileDrift, Projection, ProjectionError};
@@ -170,7 +171,7 @@ impl Engine<'_> {
             Ok((play.events, value))
         })?;
         // The caller that wrote down the end counts it, and no other caller does.
-        if let (true, true, Some(folder)) = (is_over, ultra::is_ultraplan(&state), self.plugin_data) {
+        if let (true, true, Some(folder)) = (is_over, state.is_ultraplan(), self.plugin_data) {
             ultra::stats::append_stats(folder, &ultra::summary::stats_line(&state, ultra::scope_of(&state), now));
         }
         Ok((value, self.write_projections(state)?))
@@ -211,16 +212,16 @@ impl Engine<'_> {
     /// What remembers which files for others were written: those of a session lie in its own folder.
     fn projection_memory(&self, state: &RunState) -> PathBuf {
         let runs = self.run.folder().parent().unwrap_or(self.run.folder());
-        let folder = if task_session::is_task_list(state) { Path::new(&state.plan.source.path) } else { self.root };
+        let folder = if state.is_task_list() { Path::new(&state.plan.source.path) } else { self.root };
         projection::memory_path(runs, folder)
     }
 
     fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let memory = self.projection_memory(state);
-        if task_session::is_task_list(state) {
+        if state.is_task_list() {
             return task_session::files::write(state, self.run.id(), &memory);
         }
-        if let (true, Some(tree)) = (ultra::is_ultraplan(state), GitWorktree::find(self.root)) {
+        if let (true, Some(tree)) = (state.is_ultraplan(), GitWorktree::find(self.root)) {
             // Where it shows in `git status` it is omo's own all the same.
             let _ = exclude::add_exclude_line(&tree, ultra::progress::IGNORE_PATTERN);
         }
@@ -232,7 +233,7 @@ impl Engine<'_> {
         let _alone = self.run.lock_files()?;
         let drifts = match self.write_files(&state) {
             // Nothing is read from it, and a plan may lie where no file can be written.
-            Err(error) if ultra::is_ultraplan(&state) || self.caller.group.is_some() => {
+            Err(error) if state.is_ultraplan() || self.caller.group.is_some() => {
                 return Ok(self.warn_unwritten(state, &error));
             }
             written => written?,

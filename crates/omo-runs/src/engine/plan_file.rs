@@ -11,8 +11,6 @@ use omo_plan::model::{MAX_PLAN_BYTES, Plan, PlanDecision, Precondition};
 use omo_plan::run::state::{PlanDifferences, RunState};
 use omo_state::files::project_file::{ProjectFile, ProjectFileError};
 
-use crate::task_session;
-
 /// Why a plan's file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
@@ -124,7 +122,7 @@ impl fmt::Display for PlanEdit {
 /// is gone says nothing: the run has the whole plan. The files of a task session are made from its run, and
 /// what something else writes into them is no plan.
 pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
-    if task_session::is_task_list(state) {
+    if state.is_task_list() {
         return Ok(None);
     }
     let path = root.join(&state.plan.source.path);

@@ -9,10 +9,11 @@ use omo_exec::changes::TreeSnapshot;
 use omo_exec::check;
 use omo_plan::dialects::ultraplan::steps::is_test_unwritten;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::EventKind;
 use omo_plan::run::mode::ExecutionMode;
 use omo_plan::run::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
-use omo_plan::run::verbs::{self, AttemptStart, VerbRefusal, VerbRefusalKind};
+use omo_plan::run::verbs::{self, AttemptStart};
 use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::own::quote_argument;
 use omo_state::trust::pending_approval;
@@ -116,7 +117,7 @@ impl Engine<'_> {
         if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
         }
-        if let (true, Some(known)) = (ultra::is_ultraplan(&state), state.tasks.get_mut(id)) {
+        if let (true, Some(known)) = (state.is_ultraplan(), state.tasks.get_mut(id)) {
             known.already_green.clone_from(&vacuous);
         }
         // What the attempt before came to is known until the next one has begun.
@@ -163,7 +164,7 @@ impl Engine<'_> {
             return Ok(Vec::new());
         }
         // A test that should fail before the work is run only for a plan whose steps have such tests.
-        let is_looked_at = ultra::is_ultraplan(state) && !is_test_unwritten(unit);
+        let is_looked_at = state.is_ultraplan() && !is_test_unwritten(unit);
         let first = usize::from(unit.red_check.is_some() && !is_looked_at);
         let mut green = Vec::new();
         for (place, known) in unit.all_checks().enumerate().skip(first) {
@@ -183,14 +184,14 @@ impl Engine<'_> {
 
 /// The checks of a step that were green before its first attempt: what is green now may be by its own work.
 fn known_green_checks(state: &RunState, unit: &Task) -> Option<Vec<usize>> {
-    let known = state.tasks.get(&unit.id).filter(|known| ultra::is_ultraplan(state) && known.baseline.is_some())?;
+    let known = state.tasks.get(&unit.id).filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
     Some(known.already_green.clone())
 }
 
 /// The command that opens a run of such a plan.
 fn open_command(state: &RunState) -> String {
-    if task_session::is_task_list(state) {
-        return format!("omo run start --tasks --session {}", task_session::task_list_id(state));
+    if state.is_task_list() {
+        return format!("omo run start --tasks --session {}", state.task_list_id());
     }
     format!("omo run start {}", quote_argument(&state.plan.source.path))
 }
@@ -214,10 +215,10 @@ fn guarded_test_files(state: &RunState, unit: &Task) -> Vec<(String, String)> {
 
 /// What a worker has to know about its unit, in Markdown.
 pub fn task_brief(state: &RunState, unit: &Task) -> String {
-    if task_session::is_task_list(state) || unit.kind == TaskKind::Verify {
+    if state.is_task_list() || unit.kind == TaskKind::Verify {
         return task_session::report::brief(state, unit);
     }
-    if ultra::is_ultraplan(state) {
+    if state.is_ultraplan() {
         return ultra::brief::brief(state, unit);
     }
     let word = state.plan.dialect.unit_word();

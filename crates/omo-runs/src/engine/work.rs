@@ -6,15 +6,16 @@ use omo_exec::check::{self, CheckLog};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::{EventKind, UnfinishedLine};
 use omo_plan::run::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
-use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome, VerbRefusal, VerbRefusalKind};
-use omo_plan::task_session::find_unfinished_lines;
+use omo_plan::run::verbs::{self, AttemptMeasurement, CommitOutcome};
+use omo_plan::task_session::unfinished::find_unfinished_lines;
 
 use super::ground::files_written_by_omo;
 use super::start::{tree_from_text, tree_to_text};
 use super::{CommandWatcher, Engine, EngineError};
-use crate::{task_session, ultra};
+use crate::ultra;
 
 /// An attempt was judged.
 #[derive(Debug)]
@@ -268,8 +269,7 @@ impl Engine<'_> {
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
-        let files: Vec<String> =
-            files.filter(|file| !ultra::is_ultraplan(state) || !ultra::is_progress_file(file)).collect();
+        let files: Vec<String> = files.filter(|file| !state.is_ultraplan() || !ultra::is_progress_file(file)).collect();
         let digest = |path: &str| changes::file_digest(self.work_tree, path).unwrap_or_default();
         let tampered = running.protected_files.iter().filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
@@ -314,7 +314,7 @@ impl Engine<'_> {
         let (before, now) = before
             .and_then(tree_from_text)
             .zip(now.and_then(tree_from_text))
-            .filter(|_| task_session::is_task_list(state) || state.plan.verification_task().is_some())?;
+            .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
         let added = changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, &[])?;
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }

@@ -11,7 +11,6 @@ use omo_plan::task_session::{
 };
 use serde_json::{Map, Value, json};
 
-use super::task_list_id;
 use crate::session_store::{RUN_MEMBER, RunRef};
 
 /// The member of a piece of evidence that names the run that it is from.
@@ -61,7 +60,7 @@ pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -
 fn empty_session_file(state: &RunState) -> TaskListFile {
     TaskListFile {
         version: VERSION.to_owned(),
-        session_id: task_list_id(state).to_owned(),
+        session_id: state.task_list_id().to_owned(),
         working_dir: state.root.clone(),
         original_dir: None,
         goal: state.plan.goal.clone(),

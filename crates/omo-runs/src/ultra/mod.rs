@@ -14,18 +14,13 @@ mod sessions;
 pub mod stats;
 pub mod summary;
 
-use omo_plan::model::{Dialect, OnFailure};
+use omo_plan::model::OnFailure;
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::arguments::{PlanSelection, RunMode};
 pub use omo_plan::ultra_run::asked::RunScope;
 
 /// What the user types to run a plan.
 pub const COMMAND: &str = "/omo:execute-local";
-
-/// Whether a run is one of an ultraplan or a session spec: of steps, which are committed and taken back.
-pub fn is_ultraplan(state: &RunState) -> bool {
-    matches!(state.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
-}
 
 /// How much of a plan a run was asked for: all of it, where nothing else was said.
 pub fn scope_of(state: &RunState) -> RunScope {

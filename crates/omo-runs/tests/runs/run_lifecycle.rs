@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::run::event::{EventKind, RunResult};
 use omo_plan::run::state::RunPhase;
-use omo_plan::run::verbs::{VerbRefusal, VerbRefusalKind};
 use omo_runs::{RunStore, RunStoreError, TransactError};
 use omo_testkit::plans;
 

@@ -2,7 +2,7 @@
 
 use omo_plan::run::event::{RunResult, UnfinishedLine};
 use omo_plan::run::state::{RunPhase, RunState, TaskStatus};
-use omo_plan::task_session::MAX_UNFINISHED_LINES;
+use omo_plan::task_session::unfinished::MAX_UNFINISHED_LINES;
 use omo_runs::task_session::report::{final_report, final_report_block};
 
 use crate::markdown::Outline;

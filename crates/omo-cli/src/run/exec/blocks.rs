@@ -8,7 +8,7 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::event::{EventKind, RunEvent};
 use omo_plan::run::state::{RunPhase, RunState};
 use omo_plan::task_session::{self as sessions, TaskFile, TaskFileStatus};
-use omo_runs::task_session::{is_task_list, report, task_list_id};
+use omo_runs::task_session::report;
 
 use super::super::blocks::{LONG_TIMEOUT, MAX_BYTES};
 
@@ -27,7 +27,7 @@ pub(crate) fn user_line(text: &str) -> String {
 /// A run was opened.
 pub(crate) fn opened_block(run: &str, state: &RunState) -> String {
     let head = format!("omo: opened the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
-    let shown = if is_task_list(state) { report::start_screen(state) } else { report::progress_screen(state) };
+    let shown = if state.is_task_list() { report::start_screen(state) } else { report::progress_screen(state) };
     frame_block(&head, &shown, "\n\n  2. Then\n  run: omo agent next")
 }
 
@@ -39,8 +39,8 @@ pub(crate) fn resumed_block(run: &str, state: &RunState) -> String {
 
 /// What a run is of.
 fn of(state: &RunState) -> String {
-    if is_task_list(state) {
-        return format!("the task session {}", task_list_id(state));
+    if state.is_task_list() {
+        return format!("the task session {}", state.task_list_id());
     }
     sanitize(&state.plan.source.path, 200)
 }
@@ -137,7 +137,7 @@ fn agent_line(run: &str, unit: &Task, state: &RunState) -> String {
     format!(
         "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
         agent_type(unit, state),
-        sessions::choose_model(unit, attempt),
+        sessions::model_choice::choose_model(unit, attempt),
     )
 }
 
@@ -145,7 +145,7 @@ fn agent_line(run: &str, unit: &Task, state: &RunState) -> String {
 pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
     match unit.kind {
         TaskKind::Verify => "omo:verifier",
-        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if is_task_list(state) => "omo:worker",
+        TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if state.is_task_list() => "omo:worker",
         TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => "omo:executor",
     }
 }
@@ -154,8 +154,8 @@ pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
 pub(crate) fn prompt(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let begin = format!("Begin with: omo agent start {id} --run {run}");
-    if is_task_list(state) {
-        return format!("SESSION_ID: {} TASK_ID: {id} {begin}", task_list_id(state));
+    if state.is_task_list() {
+        return format!("SESSION_ID: {} TASK_ID: {id} {begin}", state.task_list_id());
     }
     match unit.kind {
         TaskKind::Verify => format!("TASK_ID: {id} Verify the plan run {run}. {begin}"),

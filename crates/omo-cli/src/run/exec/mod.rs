@@ -161,7 +161,7 @@ fn open_task_list_run(
         let message = format!("the task session {} was changed meanwhile", session.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
-    begin_run(context, &runs, prepared, work_tree.head(), task_session::import_events(&session.tasks))
+    begin_run(context, &runs, prepared, work_tree.head(), omo_runs::import::import_task_list(&session.tasks))
 }
 
 /// The plan of a session, with the options that were given now.
@@ -249,7 +249,7 @@ fn changed_plan(
     wanted: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<Option<(Plan, String)>, CommandError> {
-    let id = omo_runs::task_session::task_list_id(state);
+    let id = state.task_list_id();
     let mut plan = state.plan.clone();
     let waves = wanted.map(|wanted| wanted.waves.clone()).unwrap_or_default();
     if let Some(most) = waves.max_iterations {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use omo_core::session::id::SessionId;
 use omo_plan::run::state::RunState;
 use omo_plan::task_session::{TaskFile, TaskListFile};
-use omo_runs::task_session::is_task_list;
 use serde_json::Value;
 
 use crate::failure::CommandError;
@@ -39,7 +38,7 @@ impl Session {
 
     /// Whether a run is one of this session.
     pub(super) fn is_of_run(&self, state: &RunState) -> bool {
-        is_task_list(state) && Path::new(&state.plan.source.path) == self.folder
+        state.is_task_list() && Path::new(&state.plan.source.path) == self.folder
     }
 
     /// Whether its own file says that no agent verifies it.

@@ -9,12 +9,11 @@ use omo_plan::model::{Plan, Task};
 use omo_plan::run::apart::{ClientPolicy, ParallelState};
 use omo_plan::run::event::RunResult;
 use omo_plan::run::state::{RunPhase, RunState};
+use omo_plan::strategy::RunStrategy;
 use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::outcome::OutcomeSummary;
 use omo_plan::ultra_run::own::quote_argument;
 use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity};
-use omo_plan::ultra_run::strategy::RunStrategy;
-use omo_runs::task_session;
 use omo_runs::ultra::{COMMAND, short_commit};
 
 use super::super::blocks::{LONG_TIMEOUT, fit_block, pluralize, run_subject};
@@ -134,7 +133,7 @@ pub(crate) fn how_to_answer(choices: &[&str]) -> String {
 /// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
 pub(crate) fn result_block(state: &RunState) -> Option<String> {
     // What of a task list is judged with the whole is no step that has not passed.
-    let asked = state.scope.filter(|_| !task_session::is_task_list(state))?;
+    let asked = state.scope.filter(|_| !state.is_task_list())?;
     match state.phase {
         RunPhase::Executing => return None,
         RunPhase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
@@ -147,8 +146,8 @@ pub(crate) fn result_block(state: &RunState) -> Option<String> {
 pub(crate) fn end_line(state: &RunState) -> String {
     let path = &state.plan.source.path;
     let is_well = state.phase == RunPhase::Ended { result: RunResult::Complete };
-    let goes_on = if task_session::is_task_list(state) {
-        format!("/omo:ulw-exec --session {} --again", task_session::task_list_id(state))
+    let goes_on = if state.is_task_list() {
+        format!("/omo:ulw-exec --session {} --again", state.task_list_id())
     } else {
         format!("{COMMAND} --resume {}", sanitize(&quote_argument(path), 300))
     };

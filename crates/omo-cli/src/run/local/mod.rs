@@ -10,7 +10,7 @@ use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_plan::model::Plan;
 use omo_plan::run::mode::{ExecutionMode, arranged};
 use omo_plan::ultra_run::asked::RunScope;
-use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::ultra_run::strategy::strategy_of_mode;
 use omo_runs::RunStore;
 use omo_runs::ultra::dry_run;
 use omo_state::git_worktree::GitWorktree;
@@ -42,7 +42,7 @@ pub(super) fn execute(
         ..RunScope::from(&request.scope)
     };
     let plan = arranged(asked.narrow_plan(whole.clone()), mode, &request.mode_options());
-    let head = blocks::plan_heading(request, whole, RunStrategy::of_mode(&plan, mode)) + &blocks::plan_notes(&plan);
+    let head = blocks::plan_heading(request, whole, strategy_of_mode(&plan, mode)) + &blocks::plan_notes(&plan);
     let about = about(&plan, request.typed(&request.source));
     let prepared = prepare(context, request, plan, mode, Some(asked), &about)?.headed(&head);
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
@@ -84,7 +84,7 @@ pub(super) fn print_dry_run(
     let text = format!(
         "{}{}\n{report}",
         request.choice,
-        blocks::plan_heading(request, whole, RunStrategy::of_mode(&arranged, mode))
+        blocks::plan_heading(request, whole, strategy_of_mode(&arranged, mode))
     );
     let is_ready = dry_run::is_ready(whole, asked, &facts);
     // What fails behind a command that a person typed the client shows them as it is, without a model.

@@ -15,7 +15,7 @@ use omo_plan::ultra_run::asked::RunScope;
 use omo_plan::ultra_run::billing::{self, BillingDecision, decide_billing};
 use omo_plan::ultra_run::own::quote_argument;
 use omo_plan::ultra_run::resume;
-use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::ultra_run::strategy::strategy_of_mode;
 use omo_plan::ultra_run::target::check_selection;
 use omo_runs::apart::view::format_dollars;
 use omo_runs::engine::{PlanFile, find_edit, is_alive};
@@ -189,7 +189,7 @@ pub(super) fn continue_run(
     })?;
     context.note_in_session(run, &before.holder, &state);
     let mut said = wanted
-        .map(|wanted| blocks::plan_heading(wanted, &state.plan, RunStrategy::of_mode(&state.plan, state.mode)))
+        .map(|wanted| blocks::plan_heading(wanted, &state.plan, strategy_of_mode(&state.plan, state.mode)))
         .unwrap_or_default();
     if wanted.is_none_or(|wanted| wanted.scope.is_resume) {
         // Of what says something else now it is known only afterwards that it is done again.

@@ -15,7 +15,7 @@ use omo_plan::model::Plan;
 use omo_plan::run::mode::{ExecutionMode, choose};
 use omo_plan::run::state::RunState;
 use omo_plan::ultra_run::arguments::{ArgumentError, PlanSelection};
-use omo_plan::ultra_run::strategy::RunStrategy;
+use omo_plan::ultra_run::strategy::requested_strategy;
 use omo_plan::ultra_run::target::{PathTarget, check_file, check_selection};
 use omo_runs::RunStore;
 use omo_runs::engine::PlanFile;
@@ -149,7 +149,7 @@ fn mode_of(
     let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
     let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
     if request.command == ExecuteCommand::ExecuteLocal {
-        let in_sessions = RunStrategy::for_arguments(plan, scope).starts_clients();
+        let in_sessions = requested_strategy(plan, scope).starts_clients();
         return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
     }
     let known = context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume)).transpose()?.flatten();

@@ -3,7 +3,7 @@
 use super::ExecutionMode;
 use crate::dialects::ultraplan::report::session_groups;
 use crate::model::{Dialect, Plan, Precondition};
-use crate::ultra_run::strategy::RunStrategy;
+use crate::strategy::RunStrategy;
 
 /// The mode that a plan asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::graph::{dependents, flattened, group, may_collide};
 use crate::id::MAX_ID_BYTES;
 use crate::model::{Dialect, GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
-use crate::ultra_run::strategy::RunStrategy;
+use crate::strategy::RunStrategy;
 
 /// What the groups of workers that were made are called, before their first task.
 const WORKER_PREFIX: &str = "worker-";

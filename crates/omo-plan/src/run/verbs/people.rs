@@ -2,9 +2,10 @@
 
 use omo_core::text::sanitize;
 
-use super::{VerbCaller, VerbRefusal, VerbRefusalKind, ended_refusal, find_task};
+use super::{VerbCaller, ended_refusal, find_task};
 use crate::dialects::ultraplan::report::SESSION_PREFIX;
 use crate::model::{Dialect, Plan, TaskKind};
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::run::apart::{GroupStatus, ParallelState};
 use crate::run::event::{EventKind, QuestionKind};
 use crate::run::iteration;

@@ -3,9 +3,10 @@
 
 use omo_core::text::sanitize;
 
-use super::{VerbCaller, VerbRefusal, VerbRefusalKind, ended_refusal, find_task, task_of_ticket};
+use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
 use crate::id;
 use crate::model::{Dialect, MAX_PLAN_TASKS, Task, TaskKind};
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::run::event::{EventKind, Evidence, PlanVerdict};
 use crate::run::shown;
 use crate::run::state::{RunPhase, RunState, TaskStatus};

@@ -3,9 +3,10 @@
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
 
-use super::{VerbRefusal, VerbRefusalKind, ended_refusal, find_task, lost_worker_event, unanswered_refusal};
+use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::model::{Dialect, OnFailure, Task, TaskKind};
 use crate::paths::PlannedPaths;
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::run::apart;
 use crate::run::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::run::question_text::build_question;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{NEW_TASK_LIST_HINT, next_task_id, precondition_refusal, require_open};
 use crate::model::TaskComplexity;
-use crate::run::verbs::{VerbRefusal, VerbRefusalKind};
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_session::files::TASK_LIST_VERSION;
 use crate::task_session::{TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings};
 

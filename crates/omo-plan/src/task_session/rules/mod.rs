@@ -18,7 +18,7 @@ pub use ids::{next_task_id, parse_task_id, sort_tasks};
 pub use session::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, update_task_list};
 pub use tasks::{TaskChange, parse_status, update_task};
 
-use crate::run::verbs::{VerbRefusal, VerbRefusalKind};
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
 fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {

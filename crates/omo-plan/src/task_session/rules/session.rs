@@ -3,7 +3,7 @@
 use omo_core::timestamp::Timestamp;
 
 use super::{NEW_TASK_LIST_HINT, precondition_refusal, unresolved_tasks};
-use crate::run::verbs::VerbRefusal;
+use crate::refusal::VerbRefusal;
 use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
 
 /// How far an exploration can be.

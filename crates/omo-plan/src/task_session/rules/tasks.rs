@@ -4,7 +4,7 @@ use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::{doubtful, precondition_refusal, require_open, unresolved_tasks};
-use crate::run::verbs::VerbRefusal;
+use crate::refusal::VerbRefusal;
 use crate::task_session::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
 
 /// What changes in a task.

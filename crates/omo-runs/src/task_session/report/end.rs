@@ -10,7 +10,8 @@ use omo_plan::model::Task;
 use omo_plan::run::event::{PlanVerdict, UnfinishedLine};
 use omo_plan::run::report::{TaskRow, build_report};
 use omo_plan::run::state::{RunPhase, RunState, TaskState, TaskStatus};
-use omo_plan::task_session::{MAX_UNFINISHED_LINES, TaskListPhase};
+use omo_plan::task_session::TaskListPhase;
+use omo_plan::task_session::unfinished::MAX_UNFINISHED_LINES;
 
 use super::evidence::{
     Amount, checked_commands, current_verdict, evidence_sections, judged_criteria, tasks_done_before,

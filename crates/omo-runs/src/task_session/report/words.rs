@@ -5,7 +5,7 @@ use std::fmt::Write;
 use omo_core::text::sanitize;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
-use omo_plan::task_session::choose_model;
+use omo_plan::task_session::model_choice::choose_model;
 
 /// The longest goal that is shown, in characters.
 const GOAL_CHARS: usize = 200;
