@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use omo_runs::{Run, RunStore};
+use omo_engine::{Run, RunStore};
 use omo_testkit::Lab;
 
 use crate::plan_project::Said;

@@ -9,11 +9,11 @@ use anyhow::{Context, Result, ensure};
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
+use omo_engine::event::{AttemptEnd, EventActor, EventKind};
+use omo_engine::modes::ExecutionMode;
+use omo_engine::work::{RunOpening, planned_commands};
+use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{self, BatchOptions};
-use omo_plan::run::event::{AttemptEnd, EventActor, EventKind};
-use omo_plan::run::mode::ExecutionMode;
-use omo_runs::engine::{RunOpening, planned_commands};
-use omo_runs::{Run, RunStore};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval;
 
@@ -199,7 +199,7 @@ fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
 
 /// Has the run as many events as it is to have.
 fn fill(run: &Run, actor: &EventActor, now: Timestamp) -> Result<()> {
-    let last = |state: &omo_plan::run::state::RunState| {
+    let last = |state: &omo_engine::state::RunState| {
         let left = usize::try_from(EVENTS.saturating_sub(state.seq)).unwrap_or(0);
         let tasks = state.plan.groups.iter().filter_map(|group| group.tasks.last().cloned()).collect();
         Ok((vec![EventKind::TasksDispatched { tasks, to_agents: false }; left], ()))
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn the_plan_has_as_many_tasks_as_asked_and_nothing_is_wrong_with_their_order() {
         let plan = plan(TASKS);
-        let found = omo_plan::segments::compute_batches(plan.as_bytes(), 3, 5);
+        let found = omo_plan::batches::compute_batches(plan.as_bytes(), 3, 5);
         assert_eq!(found.total, TASKS);
         assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics.first());
         assert!(found.hard_stops.len() > 10 && found.hard_stops.len() < found.batches.len());

@@ -243,7 +243,7 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_gate_sees_no_key_and_nothing_of_omo_runs_in_it() {
+fn a_gate_sees_no_key_and_nothing_of_omo_engine_in_it() {
     let cases: &[Case] = &[
         ("its environment", |s| {
             s.session = s.session.clone().with_env("CLAUDE_CODE_MESSAGING_TOKEN", "t").with_env("MINE", "yes");

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::fence::{FenceRules, RULES_VERSION};
+use omo_engine::fence::{FenceRules, RULES_VERSION};
 use omo_testkit::{Lab, run_command};
 use serde_json::{Value, json};
 

@@ -12,8 +12,8 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{RunPhase, RunState, TaskState};
+use omo_engine::event::RunResult;
+use omo_engine::state::{RunPhase, RunState, TaskState};
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{Lab, MockModel, Terminal, wait_until};
 use omo_tests::parallel_plan::{self, PLAN, four_sessions, plan_text};

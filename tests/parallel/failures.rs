@@ -5,10 +5,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::run::apart::GroupStatus;
-use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{RunPhase, TaskStatus};
-
+use omo_engine::event::RunResult;
+use omo_engine::parallel_state::GroupStatus;
+use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::wait_until;
 
 use crate::parallel_repository::{Ground, Step, four_sessions, on_repository, session, step};

@@ -49,7 +49,7 @@ fn reaches(ground: &Ground, events: u64) -> Result<bool> {
         if state.seq >= events {
             return Ok(true);
         }
-        if state.phase != omo_plan::run::state::RunPhase::Executing {
+        if state.phase != omo_engine::state::RunPhase::Executing {
             return Ok(false);
         }
         std::thread::yield_now();
@@ -62,7 +62,7 @@ pub(crate) fn kill_supervisor(ground: &Ground) -> Result<()> {
     let run = ground.run()?;
     let supervisors = processes(&["agent supervise", run.id()]);
     ensure!(
-        !supervisors.is_empty() || run.state()?.phase != omo_plan::run::state::RunPhase::Executing,
+        !supervisors.is_empty() || run.state()?.phase != omo_engine::state::RunPhase::Executing,
         "the run goes on without a supervisor that could be killed"
     );
     for pid in supervisors {

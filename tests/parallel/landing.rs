@@ -5,9 +5,9 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::ensure;
-use omo_plan::run::apart::GroupStatus;
-use omo_plan::run::event::RunResult;
-use omo_plan::run::state::RunPhase;
+use omo_engine::event::RunResult;
+use omo_engine::parallel_state::GroupStatus;
+use omo_engine::state::RunPhase;
 use omo_testkit::wait_until;
 use omo_tests::parallel_plan::{PLAN, plan_text};
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
-use omo_plan::run::state::RunState;
-use omo_runs::Run;
+use omo_engine::Run;
+use omo_engine::state::RunState;
 use omo_testkit::Lab;
 use omo_tests::parallel_plan::{self, plan_text};
 pub(crate) use omo_tests::parallel_plan::{Session, Step, four_sessions, session, step};

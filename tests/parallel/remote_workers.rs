@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::run::apart::GroupStatus;
-use omo_plan::run::state::{TaskState, TaskStatus};
+use omo_engine::parallel_state::GroupStatus;
+use omo_engine::state::{TaskState, TaskStatus};
 use omo_testkit::wait_until;
 
 use crate::kills::kill_supervisor;

@@ -1,8 +1,8 @@
 //! What goes well: every session in its wave, merged in the order of the plan, and the user's branch last.
 
 use anyhow::ensure;
-use omo_plan::run::event::RunResult;
-use omo_plan::run::state::RunPhase;
+use omo_engine::event::RunResult;
+use omo_engine::state::RunPhase;
 
 use crate::parallel_repository::{four_sessions, on_repository};
 

@@ -8,8 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use omo_plan::run::event::EventKind;
-use omo_runs::{Run, RunStore};
+use omo_engine::event::EventKind;
+use omo_engine::{Run, RunStore};
 use omo_testkit::run_command;
 use omo_testkit::strace::{self, CallFault, SystemCall};
 use tempfile::TempDir;

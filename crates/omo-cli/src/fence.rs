@@ -10,9 +10,9 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use omo_engine::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
-use omo_plan::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::regular_file;
 use serde::Deserialize;

@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{EventActor, EventKind, RunEvent};
-use omo_plan::run::state::RunState;
-use omo_runs::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
-use omo_runs::snapshot;
+use omo_engine::event::{EventActor, EventKind, RunEvent};
+use omo_engine::ledger::snapshot;
+use omo_engine::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
+use omo_engine::state::RunState;
 use omo_state::seal::SealKey;
 use tempfile::TempDir;
 

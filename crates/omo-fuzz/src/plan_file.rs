@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use omo_plan::batches::{PlanBatches, compute_batches};
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::id::is_id;
 use omo_plan::model::{Plan, Precondition};
-use omo_plan::segments::{PlanBatches, compute_batches};
 
 /// Any file is a plan or says why it is none; what can be run is in an order that keeps what it
 /// promises; what is shown moves no terminal; and all is the same for the same file.

@@ -4,21 +4,18 @@
 //! Nothing here opens a file, reads a clock, or starts a process: text and events go in, plans,
 //! diagnostics and decisions come out.
 
+pub mod batches;
 pub mod diagnostic;
 pub mod dialects;
 pub mod digest;
 pub mod document;
-pub mod fence;
 pub mod fields;
 pub mod id;
 pub mod labels;
-pub mod launcher;
 pub mod model;
 pub mod paths;
 mod pattern;
+pub mod plan_summary;
 pub mod refusal;
-pub mod run;
-pub mod segments;
 pub mod strategy;
-pub mod task_session;
-pub mod ultra_run;
+pub mod task_list;

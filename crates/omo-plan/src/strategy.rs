@@ -1,7 +1,7 @@
 //! How a plan asks to be worked on: by one session, or each of its sessions by a client of its own.
 
-use crate::dialects::ultraplan::report::{session_groups, sessions_per_wave};
 use crate::model::{Plan, TaskGroup};
+use crate::plan_summary::{session_groups, sessions_per_wave};
 
 /// How a plan is worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

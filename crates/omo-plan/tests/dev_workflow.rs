@@ -1,10 +1,10 @@
 //! A plan of the dialect `dev-workflow` as the model has it.
 
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
+use omo_plan::batches::compute_batches;
 use omo_plan::dialects::{BatchOptions, PlanChange, read};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Dialect, FileAction, MAX_PLAN_BYTES, OnFailure, Plan, PlanDecision, Precondition, TaskKind};
-use omo_plan::segments::compute_batches;
 use proptest::prelude::*;
 use serde_json::Value;
 

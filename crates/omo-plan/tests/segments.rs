@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use omo_plan::segments::{PlanBatches, compute_batches, next_batches};
+use omo_plan::batches::{PlanBatches, compute_batches, next_batches};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

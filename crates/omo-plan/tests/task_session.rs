@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, TaskComplexity, TaskKind};
-use omo_plan::task_session::{self, TaskFile, TaskListFile, VERIFY_TASK_ID};
+use omo_plan::task_list::{self, TaskFile, TaskListFile, VERIFY_TASK_ID};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn task(id: &str, needs: &[&str]) -> Value {
 }
 
 fn plan(all: &[Value]) -> Plan {
-    task_session::task_list_plan(&session(&json!({})), &tasks(all), "folder", false)
+    task_list::task_list_plan(&session(&json!({})), &tasks(all), "folder", false)
 }
 
 fn ids(plan: &Plan) -> Vec<&str> {
@@ -33,7 +33,7 @@ fn ids(plan: &Plan) -> Vec<&str> {
 fn a_session_is_a_plan_of_its_tasks_by_number_and_of_a_verification_behind_them() {
     let all = [task("10", &["2"]), task("2", &["1"]), task("1", &[])];
     let options = json!({"max_workers": "2", "max_iterations": "7"});
-    let plan = task_session::task_list_plan(&session(&options), &tasks(&all), "the/folder", false);
+    let plan = task_list::task_list_plan(&session(&options), &tasks(&all), "the/folder", false);
     assert_eq!((plan.dialect, plan.can_run()), (Dialect::TasksJson, true), "{:?}", plan.diagnostics);
     assert_eq!(ids(&plan), ["1", "2", "10", VERIFY_TASK_ID]);
     assert_eq!(plan.groups.len(), 1);
@@ -47,7 +47,7 @@ fn a_session_is_a_plan_of_its_tasks_by_number_and_of_a_verification_behind_them(
     assert_eq!((verification.kind, verification.model.as_deref()), (TaskKind::Verify, Some("opus")));
     let commands: Vec<&str> = plan.final_checks.iter().map(|check| check.command.as_str()).collect();
     assert_eq!(commands, ["prove 1", "prove 2", "prove 10"]);
-    let without = task_session::task_list_plan(&session(&options), &tasks(&all), "the/folder", true);
+    let without = task_list::task_list_plan(&session(&options), &tasks(&all), "the/folder", true);
     assert_eq!((ids(&without), without.policy.skips_verification), (vec!["1", "2", "10"], true));
     assert!(without.verification_task().is_none());
 }
@@ -55,7 +55,7 @@ fn a_session_is_a_plan_of_its_tasks_by_number_and_of_a_verification_behind_them(
 #[test]
 fn a_session_is_gone_over_once_at_least() {
     let plan =
-        task_session::task_list_plan(&session(&json!({"max_iterations": 0})), &tasks(&[task("1", &[])]), "f", false);
+        task_list::task_list_plan(&session(&json!({"max_iterations": 0})), &tasks(&[task("1", &[])]), "f", false);
     assert_eq!(plan.policy.max_rounds, 1);
 }
 

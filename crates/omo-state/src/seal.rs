@@ -374,10 +374,10 @@ mod tests {
             ("no gates", |session| session.checks.clear()),
             ("a file", |session| _ = session.checks[0].pinned.insert("x".to_owned(), "y".to_owned())),
             ("a result", |session| {
-                session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default())
+                session.checks[0].last = Some(omo_core::check::session_check::CheckRecord::default());
             }),
             ("the best", |session| {
-                session.checks[0].best = Some(omo_core::check::session_check::BestCounts::default())
+                session.checks[0].best = Some(omo_core::check::session_check::BestCounts::default());
             }),
             ("the task", |session| session.ulw.task = Some("something easier".to_owned())),
             ("the whole task", |session| session.ulw.whole_task = Some("something easier".to_owned())),

@@ -1,11 +1,11 @@
 //! Plans, and what happens in runs of them, for tests of what is done with a plan once it was read.
 
 use omo_core::timestamp::Timestamp;
+use omo_engine::event::EventKind;
 use omo_plan::model::{
     Dialect, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource, RunPolicy, Task, TaskComplexity,
     TaskKind,
 };
-use omo_plan::run::event::EventKind;
 
 /// A plan with these units, each with what it depends on.
 pub fn plan(units: &[(&str, &[&str])]) -> Plan {

@@ -1,9 +1,9 @@
 //! What goes wrong in one session of the real client: its siblings finish, the user's branch stays where it was, and
 //! the run goes on to the end of one that was never disturbed.
 
-use omo_plan::run::apart::GroupStatus;
-use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{RunPhase, TaskStatus};
+use omo_engine::event::RunResult;
+use omo_engine::parallel_state::GroupStatus;
+use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelTurn, wait_until};
 use omo_tests::parallel_plan::{plan_text, session, step};

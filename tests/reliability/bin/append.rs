@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use omo_plan::run::event::{EventActor, EventKind};
-use omo_runs::{Run, RunStore};
+use omo_engine::event::{EventActor, EventKind};
+use omo_engine::{Run, RunStore};
 use omo_testkit::plans;
 
 /// `append PROJECT STATE_HOME begin` begins a run and prints its folder;

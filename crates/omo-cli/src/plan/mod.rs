@@ -9,17 +9,17 @@ mod show;
 use std::io::{Read, Write};
 use std::path::Path;
 
+use omo_engine::work::read_plan_bytes;
 use omo_plan::diagnostic::{Code, has_errors};
 use omo_plan::dialects::{self, BatchOptions};
-use omo_plan::{model, segments};
-use omo_runs::engine::read_plan_bytes;
+use omo_plan::{batches, model};
 use serde::Serialize;
-
-pub(crate) use arguments::PlanCommand;
-pub(crate) use findings::{error_count_words, render_diagnostics};
 
 use crate::failure::{CommandError, ExitKind};
 use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
+
+pub(crate) use arguments::PlanCommand;
+pub(crate) use findings::{error_count_words, render_diagnostics};
 
 /// What stands for stdin, as an argument and as the path of a plan that came from there.
 const STDIN: &str = "-";
@@ -60,7 +60,7 @@ fn lint(options: &ReadOptions) -> Result<(), CommandError> {
 fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
     let bytes = bytes(&options.plan)?;
     let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
-    let found = segments::compute_batches(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
+    let found = batches::compute_batches(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
     let has = |codes: &[Code]| found.diagnostics.iter().any(|one| codes.contains(&one.code));
     let has_order = !has(&[Code::DuplicateId, Code::Cycle, Code::NotUtf8, Code::TooLarge]);
     if has_order {

@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use omo_plan::run::event::QuestionKind;
-use omo_plan::run::state::chosen_label;
-use omo_plan::run::verbs;
-use omo_runs::engine;
+use omo_engine::event::QuestionKind;
+use omo_engine::state::chosen_label;
+use omo_engine::verbs;
+use omo_engine::work;
 use omo_state::env::ProcessEnv;
 
 use super::arguments::AnswerOptions;
@@ -36,7 +36,7 @@ pub(crate) fn answer_question(env: &ProcessEnv, options: &AnswerOptions) -> Resu
         _ => Vec::new(),
     };
     let written =
-        if choices.is_empty() { None } else { engine::write_choices(Path::new(&before.root), &before, &choices)? };
+        if choices.is_empty() { None } else { work::write_choices(Path::new(&before.root), &before, &choices)? };
     let state = engine
         .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
     context.note_in_session(&run, &before.holder, &state);

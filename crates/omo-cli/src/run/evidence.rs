@@ -5,7 +5,7 @@ use std::io::Write;
 use anstyle::AnsiColor;
 use omo_core::text::command_text::{paste_form, typed_form};
 use omo_core::text::sanitize;
-use omo_plan::run::event::Evidence as Piece;
+use omo_engine::event::Evidence as Piece;
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{EvidenceCommand, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};

@@ -2,8 +2,8 @@
 //! session asks what comes next before any of them has said a word.
 
 use omo_core::timestamp::Timestamp;
-use omo_plan::run::event::{EventKind, RunEvent};
-use omo_plan::run::state::RunState;
+use omo_engine::event::{EventKind, RunEvent};
+use omo_engine::state::RunState;
 
 /// How long an agent may take to begin, in milliseconds.
 pub(super) const BEGINS_WITHIN_MILLIS: i64 = 120_000;
@@ -54,7 +54,7 @@ pub(super) fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use omo_plan::run::event::EventActor;
+    use omo_engine::event::EventActor;
 
     use super::*;
 

@@ -7,14 +7,15 @@ use std::time::Duration;
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
+use omo_engine::event::{EventKind, RunResult};
+use omo_engine::modes::{ExecutionMode, ModeOptions, arranged};
+use omo_engine::report::dev_workflow;
+use omo_engine::state::{RunPhase, RunState, TaskStanding, TaskStatus};
+use omo_engine::verbs;
+use omo_engine::work::{PlanEdit, PlanFile, RunOpening, find_edit, opening_events};
+use omo_engine::{Run, RunStore, import as imports};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
-use omo_plan::run::event::{EventKind, RunResult};
-use omo_plan::run::mode::{ExecutionMode, ModeOptions, arranged};
-use omo_plan::run::state::{RunPhase, RunState, TaskStanding, TaskStatus};
-use omo_plan::run::verbs;
-use omo_runs::engine::{PlanEdit, PlanFile, RunOpening, find_edit, opening_events};
-use omo_runs::{Run, RunStore, dev_workflow, import as imports};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
 use omo_state::git_worktree::GitWorktree;
@@ -74,7 +75,7 @@ pub(super) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), Comman
     Ok(())
 }
 
-fn run_line(id: String, state: Result<RunState, omo_runs::RunStoreError>) -> Line {
+fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> Line {
     match state {
         Ok(state) => {
             let counts = state.task_counts();
@@ -134,7 +135,7 @@ pub(super) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Comman
         writeln!(
             out,
             "{}",
-            serde_json::to_string_pretty(&omo_plan::run::report::build_report(run.id(), &state)).unwrap_or_default()
+            serde_json::to_string_pretty(&omo_engine::report::build_report(run.id(), &state)).unwrap_or_default()
         )?;
         return Ok(());
     }
@@ -223,7 +224,7 @@ pub(super) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Co
     let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     if !context.is_person() {
         // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
-        verbs::join_run(&state, &context.caller()?, &omo_runs::engine::is_alive)?;
+        verbs::join_run(&state, &context.caller()?, &omo_engine::work::is_alive)?;
     }
     let digest = options.digest.as_deref();
     match state.mode {
@@ -243,7 +244,7 @@ pub(super) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     if !context.is_person() {
-        verbs::join_run(before, &engine.caller, &omo_runs::engine::is_alive)?;
+        verbs::join_run(before, &engine.caller, &omo_engine::work::is_alive)?;
     }
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = match &edit {
@@ -358,8 +359,8 @@ pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Co
     let context = CommandContext::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
     let shown = sanitize(&options.file, 200);
-    let bytes = match omo_runs::engine::read_plan_bytes(&path) {
-        Err(omo_runs::engine::PlanFileError::Missing(_)) => {
+    let bytes = match omo_engine::work::read_plan_bytes(&path) {
+        Err(omo_engine::work::PlanFileError::Missing(_)) => {
             return Err(CommandError::not_found(
                 format!("there is no file `{shown}`"),
                 "name the checkpoint that was left",

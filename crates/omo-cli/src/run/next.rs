@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use omo_engine::Run;
+use omo_engine::event::{EventActor, EventKind, RunEvent};
+use omo_engine::modes::ExecutionMode;
+use omo_engine::schedule::{self, NextAction};
+use omo_engine::state::RunState;
+use omo_engine::work::Engine;
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
-use omo_plan::run::event::{EventActor, EventKind, RunEvent};
-use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::schedule::{self, NextAction};
-use omo_plan::run::state::RunState;
-use omo_runs::Run;
-use omo_runs::engine::Engine;
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
 use super::arguments::NextOptions;

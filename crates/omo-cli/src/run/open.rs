@@ -6,14 +6,14 @@ use std::path::Path;
 
 use omo_core::messages::checks::CODE_CHARS;
 use omo_core::session::plan_run::PlannedCommand;
+use omo_engine::event::QuestionKind;
+use omo_engine::projection::{self, Projection};
+use omo_engine::report::dev_workflow;
+use omo_engine::state::{ANSWER_CONTINUE, QuestionState};
+use omo_engine::verbs;
+use omo_engine::work::planned_commands;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::Plan;
-use omo_plan::run::event::QuestionKind;
-use omo_plan::run::state::{ANSWER_CONTINUE, QuestionState};
-use omo_plan::run::verbs;
-use omo_runs::dev_workflow;
-use omo_runs::engine::planned_commands;
-use omo_runs::projection::{self, Projection};
 use omo_state::trust::pending_approval;
 
 use super::context::{CommandContext, Ended};

@@ -5,10 +5,10 @@ use std::io::Write;
 use anstyle::AnsiColor;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::sanitize;
+use omo_engine::report::{dev_workflow, task_list, ultraplan};
+use omo_engine::state::RunState;
+use omo_engine::verbs;
 use omo_plan::model::Dialect;
-use omo_plan::run::state::RunState;
-use omo_plan::run::verbs;
-use omo_runs::{dev_workflow, task_session, ultra};
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{ReportFormat, ReportOptions, ShowOptions};
@@ -27,7 +27,7 @@ pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(
     let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     // Of steps the report that ends a run is the one for people.
     let text = match options.format.or(state.is_ultraplan().then_some(ReportFormat::Summary)) {
-        Some(ReportFormat::Progress) => task_session::report::progress_screen(&state),
+        Some(ReportFormat::Progress) => task_list::progress_screen(&state),
         Some(_) => summary(&state),
         None => return manage::show(env, &ShowOptions { run: options.run, json: false }),
     };
@@ -37,9 +37,11 @@ pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(
 /// The report with which a run of such a plan ends.
 fn summary(state: &RunState) -> String {
     match state.plan.dialect {
-        Dialect::TasksJson => task_session::report::final_report(state),
-        Dialect::Ultraplan | Dialect::SessionSpec => ultra::report::final_report(state, ultra::scope_of(state)),
-        Dialect::DevWorkflow => dev_workflow::report::section(state),
+        Dialect::TasksJson => task_list::final_report(state),
+        Dialect::Ultraplan | Dialect::SessionSpec => {
+            ultraplan::final_report::final_report(state, ultraplan::scope_of(state))
+        }
+        Dialect::DevWorkflow => dev_workflow::execution_report::section(state),
     }
 }
 

@@ -1,9 +1,9 @@
 //! A segment as it is handed out to the Workflow tool: the arguments that the model types out, so that
 //! they are short.
 
-use omo_plan::run::segment::next_batches;
-use omo_plan::run::state::{RunState, TaskStanding};
-use omo_runs::dev_workflow::CHECKPOINT_PATH;
+use omo_engine::next_batches::next_batches;
+use omo_engine::report::dev_workflow::CHECKPOINT_PATH;
+use omo_engine::state::{RunState, TaskStanding};
 use serde::Serialize;
 
 /// The arguments have at most so many bytes, at least one batch's part aside.

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use omo_core::text::sanitize;
-use omo_plan::run::event::EventKind;
-use omo_plan::run::state::{TaskStanding, TaskStatus};
-use omo_runs::engine::JudgedAttempt;
-use omo_runs::ultra::lines;
+use omo_engine::event::EventKind;
+use omo_engine::report::ultraplan::task_lines;
+use omo_engine::state::{TaskStanding, TaskStatus};
+use omo_engine::work::JudgedAttempt;
 
 use super::blocks::LONG_TIMEOUT;
 use super::context::CommandContext;
@@ -19,9 +19,9 @@ const FILES: usize = 8;
 pub(super) fn print_outcome(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
     let (id, state) = (&judged.task.id, &judged.state);
     let mut said: Vec<String> =
-        judged.outcomes.iter().flat_map(|(check, outcome)| lines::check_lines(check, outcome)).collect();
+        judged.outcomes.iter().flat_map(|(check, outcome)| task_lines::check_lines(check, outcome)).collect();
     said.extend(failure_reason(judged));
-    said.extend(judged.events.iter().filter_map(|event| lines::task_event_line(&state.plan, event)));
+    said.extend(judged.events.iter().filter_map(|event| task_lines::task_event_line(&state.plan, event)));
     let known = state.tasks.get(id);
     if known.is_some_and(|known| known.status == TaskStatus::Passed && !known.already_green.is_empty()) {
         said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use omo_core::text::sanitize;
+use omo_engine::modes::ExecutionMode;
+use omo_engine::state::{RunState, TaskStanding, TaskStatus};
+use omo_engine::verbs;
+use omo_engine::work::{self, CompletionReport, JudgedAttempt};
 use omo_plan::model::TaskKind;
-use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
-use omo_plan::run::verbs;
-use omo_runs::engine::{self, CompletionReport, JudgedAttempt};
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
@@ -52,7 +52,7 @@ pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), Comma
     let context = CommandContext::find(env)?;
     let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let unit = verbs::find_task(&state, &options.id)?;
-    Ok(writeln!(anstream::stdout(), "{}", engine::task_brief(&state, unit).trim_end())?)
+    Ok(writeln!(anstream::stdout(), "{}", work::task_brief(&state, unit).trim_end())?)
 }
 
 /// A worker is done: omo finds out whether it is so.

@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use omo_core::text::sanitize;
+use omo_engine::event::PlanVerdict;
+use omo_engine::state::RunState;
+use omo_engine::work::VerdictOutcome;
 use omo_plan::id;
-use omo_plan::run::event::PlanVerdict;
-use omo_plan::run::state::RunState;
-use omo_runs::engine::VerdictOutcome;
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{VerdictOptions, Word};

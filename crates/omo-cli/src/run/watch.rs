@@ -1,7 +1,7 @@
 //! One line for the check that runs, on a terminal.
 
 use omo_core::text::command_text::typed_form;
-use omo_runs::engine::CommandWatcher;
+use omo_engine::work::CommandWatcher;
 
 use crate::progress::Line;
 use crate::table::truncate_columns;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
-use omo_plan::task_session::rules::{self, EXPLORATION_STAGES};
-use omo_plan::task_session::{TaskFileStatus, TaskListPhase};
+use omo_plan::task_list::rules::{self, EXPLORATION_STAGES};
+use omo_plan::task_list::{TaskFileStatus, TaskListPhase};
 
 use crate::help::tasks as help;
 

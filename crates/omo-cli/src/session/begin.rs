@@ -2,9 +2,9 @@
 
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
-use omo_plan::task_session::rules::{self, NewTaskList};
-use omo_plan::task_session::{ContextFile, TaskListFile, TaskListSettings};
-use omo_runs::session_store::{LockedTaskList, TaskListError};
+use omo_engine::task_list_store::{LockedTaskList, TaskListError};
+use omo_plan::task_list::rules::{self, NewTaskList};
+use omo_plan::task_list::{ContextFile, TaskListFile, TaskListSettings};
 use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 

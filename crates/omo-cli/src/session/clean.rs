@@ -3,8 +3,8 @@
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_plan::task_session::TaskListFile;
-use omo_runs::session_store::{LockedTaskList, TaskListFolder, TaskListStore};
+use omo_engine::task_list_store::{LockedTaskList, TaskListFolder, TaskListStore};
+use omo_plan::task_list::TaskListFile;
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{CleanOptions, Which};

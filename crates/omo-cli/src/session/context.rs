@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use omo_core::text::sanitize;
-use omo_plan::task_session::ContextFile;
-use omo_plan::task_session::rules::{self, ExplorerFinding};
-use omo_runs::session_store::TaskListFolder;
+use omo_engine::task_list_store::TaskListFolder;
+use omo_plan::task_list::ContextFile;
+use omo_plan::task_list::rules::{self, ExplorerFinding};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 
 use std::io::{IsTerminal, Read};
 
-use omo_plan::task_session::rules::{self, TaskListChange, TaskListWork};
+use omo_plan::task_list::rules::{self, TaskListChange, TaskListWork};
 use omo_state::env::ProcessEnv;
 
 use super::arguments::DesignOptions;

@@ -5,8 +5,8 @@ use std::io::Write;
 use anstyle::{AnsiColor, Style};
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_plan::task_session::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
-use omo_runs::session_store::{TaskListError, TaskListFolder};
+use omo_engine::task_list_store::{TaskListError, TaskListFolder};
+use omo_plan::task_list::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 

@@ -22,9 +22,9 @@ use std::io::Write;
 
 use clap::error::ErrorKind;
 use omo_core::session::id::SessionId;
-use omo_plan::task_session::TaskListFile;
-use omo_plan::task_session::rules;
-use omo_runs::session_store::{self, RunRef, TaskListFolder, TaskListStore};
+use omo_engine::task_list_store::{self, RunRef, TaskListFolder, TaskListStore};
+use omo_plan::task_list::TaskListFile;
+use omo_plan::task_list::rules;
 use omo_state::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
@@ -131,8 +131,8 @@ fn open_task_list(options: &Which, env: &ProcessEnv) -> Result<TaskListFolder, C
 
 /// The run of a session, where one was opened and is open still.
 fn open_run_of(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
-    let Some(run) = session_store::run_of(session) else { return Ok(None) };
-    let is_open = session_store::is_open(&run, env.state_home.as_deref())?;
+    let Some(run) = task_list_store::run_of(session) else { return Ok(None) };
+    let is_open = task_list_store::is_open(&run, env.state_home.as_deref())?;
     Ok(is_open.then_some(run))
 }
 

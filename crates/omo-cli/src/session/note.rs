@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::session::task_list::OpenTaskList;
+use omo_engine::report::task_list::render;
+use omo_engine::state::{RunState, TaskStanding, TaskStatus};
+use omo_engine::task_list_store::TaskListFolder;
 use omo_plan::model::TaskKind;
-use omo_plan::run::state::{RunState, TaskStanding, TaskStatus};
-use omo_plan::task_session::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
-use omo_runs::session_store::TaskListFolder;
-use omo_runs::task_session::render;
+use omo_plan::task_list::{TaskFileStatus, TaskListPhase, VERIFY_TASK_ID};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;

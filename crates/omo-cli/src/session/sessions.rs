@@ -1,8 +1,8 @@
 //! `omo tasks show|update`.
 
-use omo_plan::task_session::TaskListPhase;
-use omo_plan::task_session::rules::{self, TaskListChange, TaskListWork};
-use omo_runs::session_store::SESSION_FILE;
+use omo_engine::task_list_store::SESSION_FILE;
+use omo_plan::task_list::TaskListPhase;
+use omo_plan::task_list::rules::{self, TaskListChange, TaskListWork};
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{GetOptions, UpdateOptions};

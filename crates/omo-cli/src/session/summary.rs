@@ -1,8 +1,8 @@
 //! `omo agent task summary`: what has to be done and what is done, as Markdown.
 
 use omo_core::text::sanitize;
-use omo_plan::task_session::rules::format_value;
-use omo_plan::task_session::{TaskFile, TaskFileStatus, TaskListFile};
+use omo_plan::task_list::rules::format_value;
+use omo_plan::task_list::{TaskFile, TaskFileStatus, TaskListFile};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use omo_core::text::sanitize;
+use omo_engine::task_list_store::{LoadedTasks, TASKS_FOLDER, TaskListFolder};
+use omo_engine::work::read_plan_bytes;
 use omo_plan::model::TaskComplexity;
-use omo_plan::task_session::rules::{self, NewTask, TaskChange};
-use omo_plan::task_session::{TaskFile, TaskFileStatus};
-use omo_runs::engine::read_plan_bytes;
-use omo_runs::session_store::{LoadedTasks, TASKS_FOLDER, TaskListFolder};
+use omo_plan::task_list::rules::{self, NewTask, TaskChange};
+use omo_plan::task_list::{TaskFile, TaskFileStatus};
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 use serde_json::Value;

@@ -5,15 +5,13 @@ mod task;
 
 use std::collections::HashMap;
 
+use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
+use crate::batches::{PlanBatches, TaskOutline, batch_outline, has_tasks, span_diagnostic};
 use crate::diagnostic::Code;
 use crate::document::MarkdownDocument;
 use crate::labels::{normalize_key, read_labels};
 use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Precondition, Task, TaskGroup};
 use crate::pattern::Pattern;
-use crate::segments::{PlanBatches, TaskOutline, batch_outline, has_tasks, span_diagnostic};
-
-use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
-
 use decisions::write_choice;
 
 /// Plans of tasks `### Task N:`.

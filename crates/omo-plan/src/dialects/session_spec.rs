@@ -4,12 +4,13 @@ use omo_core::check::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
 use super::ultraplan::commands::read_commands;
-use super::ultraplan::fence::{PathComparer, ScopeFence, read_scope_fence};
-use super::ultraplan::outline::{PlanFindings, SectionOutline};
-use super::ultraplan::steps::read_steps;
-use super::ultraplan::{is_nothing, order_tasks, read_closing_checks, read_goal, run_policy, scope};
+use super::ultraplan::{is_nothing, order_tasks, read_closing_checks, read_goal, run_policy};
 use super::{BatchOptions, PlanDialect, PlanInput};
 use crate::diagnostic::Code;
+use crate::dialects::ultraplan::consistency;
+use crate::dialects::ultraplan::scope_fence::{PathComparer, ScopeFence, read_scope_fence};
+use crate::dialects::ultraplan::section_outline::{PlanFindings, SectionOutline};
+use crate::dialects::ultraplan::step::read_steps;
 use crate::labels::{LabeledField, read_labels};
 use crate::model::{GroupIsolation, Parallelism, Plan, Precondition, TaskGroup};
 
@@ -63,13 +64,13 @@ fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
         let start = outline.document.body_start;
         findings.add(Code::NoTasks, start..start, None, text, "a step is written `### Step 1: Title`");
     }
-    scope::report_numbering(&steps, None, &mut findings);
+    consistency::report_numbering(&steps, None, &mut findings);
     let fence = outline
         .section_named("scope fence")
         .map(|section| read_scope_fence(outline, section.content()))
         .unwrap_or_default();
     fence.report_findings(&mut findings);
-    scope::report_fence("the session", &fence, steps.iter(), &mut PathComparer::with_budget(), &mut findings);
+    consistency::report_fence("the session", &fence, steps.iter(), &mut PathComparer::with_budget(), &mut findings);
     plan.goal = read_goal(outline);
     plan.preconditions = entry_condition(outline, &mut findings).into_iter().collect();
     plan.groups = vec![session_group(&plan.title, steps.iter().map(|step| step.task.id.clone()).collect(), &fence)];

@@ -1,4 +1,4 @@
-//! The dialect of task sessions: a folder of files, one for each task, which [`crate::task_session`] reads.
+//! The dialect of task sessions: a folder of files, one for each task, which [`crate::task_list`] reads.
 
 use super::PlanDialect;
 

@@ -1,18 +1,17 @@
 //! The dialect of plans with `## Implementation Plan` and `### Step N:`, whose sessions run in waves; and what
 //! a session spec, which is one session of such a plan, has in common with it: steps, their fields, and fences.
 
-pub mod clauses;
 pub mod commands;
-pub mod commit;
-pub mod expected;
-pub mod fence;
-pub mod inline;
+pub mod commit_checkpoint;
+pub mod consistency;
+pub mod expectation;
+pub mod inline_code;
 pub mod numbers;
-pub mod outline;
-pub mod report;
-pub mod scope;
+pub mod on_failure;
+pub mod scope_fence;
+pub mod section_outline;
 pub mod sessions;
-pub mod steps;
+pub mod step;
 pub mod waves;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -20,14 +19,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
-use self::fence::PathComparer;
-use self::outline::{NumberedHeading, PlanFindings, SectionOutline, parse_numbered_heading};
-use self::report::SESSION_PREFIX;
 use self::sessions::{ExecutionStrategy, read_strategy};
-use self::steps::{ParsedStep, has_steps, read_steps};
 use super::{BatchOptions, PlanDialect, PlanInput};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
+use crate::plan_summary::SESSION_PREFIX;
+use scope_fence::PathComparer;
+use section_outline::{NumberedHeading, PlanFindings, SectionOutline, parse_numbered_heading};
+use step::{ParsedStep, has_steps, read_steps};
 
 /// The group of a plan without sessions.
 const WHOLE: &str = "plan";
@@ -75,7 +74,7 @@ impl PlanDialect for UltraplanDialect {
 fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
     let mut findings = PlanFindings::new(outline.document);
     let steps = read_steps(outline, &mut findings);
-    scope::report_numbering(&steps, Some(1), &mut findings);
+    consistency::report_numbering(&steps, Some(1), &mut findings);
     let strategy = read_strategy(outline, &mut findings).filter(|strategy| !strategy.sessions.is_empty());
     plan.goal = read_goal(outline);
     plan.groups = match &strategy {
@@ -93,10 +92,10 @@ fn read_ultra(outline: &SectionOutline<'_>, plan: &mut Plan) {
 fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mut PlanFindings<'_>) -> Vec<TaskGroup> {
     let sessions = &strategy.sessions;
     let stages = waves::assign_waves(strategy, findings);
-    scope::report_membership(steps, sessions, findings);
-    scope::report_order(sessions, &stages, findings);
+    consistency::report_membership(steps, sessions, findings);
+    consistency::report_order(sessions, &stages, findings);
     let mut comparison = PathComparer::with_budget();
-    scope::report_overlaps(sessions, &stages, steps, &mut comparison, findings);
+    consistency::report_overlaps(sessions, &stages, steps, &mut comparison, findings);
     let mut by_number: BTreeMap<u64, &ParsedStep> = BTreeMap::new();
     for step in steps {
         by_number.entry(step.number).or_insert(step);
@@ -109,7 +108,7 @@ fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mu
     for (session, stage) in sessions.iter().zip(&stages) {
         let own = session.steps.numbers.iter().filter_map(|number| by_number.get(number).copied());
         let name = format!("session {}", session.number);
-        scope::report_fence(&name, &session.fence, own, &mut comparison, findings);
+        consistency::report_fence(&name, &session.fence, own, &mut comparison, findings);
         let is_alone = in_stage.get(stage) == Some(&1);
         let units = session.steps.numbers.iter().map(u64::to_string);
         groups.push(TaskGroup {

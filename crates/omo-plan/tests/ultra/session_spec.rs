@@ -2,8 +2,8 @@
 
 use omo_core::check::task_check::TaskCheck;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{Dialect, Parallelism, Precondition};
+use omo_plan::plan_summary;
 use omo_plan::strategy::RunStrategy;
 
 use crate::{codes, read, step};
@@ -43,7 +43,7 @@ fn a_session_spec_has_an_entry_a_fence_and_an_exit() {
     assert_eq!(plan.final_checks[0].expect.stdout_has.as_deref(), Some("ok"));
     assert_eq!(plan.policy.parallel, Parallelism::None);
     assert_eq!(
-        report::summary_lines(&plan),
+        plan_summary::summary_lines(&plan),
         [
             "Type: session-spec",
             "Steps: 2",
@@ -143,7 +143,7 @@ fn what_is_missing_from_a_step_is_told() {
     found.sort_by_key(|(code, unit)| (*unit, *code));
     assert_eq!(found, expected);
     assert_eq!(
-        report::summary_lines(&plan).last().unwrap(),
+        plan_summary::summary_lines(&plan).last().unwrap(),
         "Warnings: Step 1: missing On failure, defaulting to escalate; Step 1: missing Verify; \
          Step 2: missing On failure, defaulting to escalate; Step 2: missing Verify"
     );

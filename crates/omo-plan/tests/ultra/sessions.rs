@@ -1,8 +1,8 @@
 //! Sessions and waves: what runs when, and what may not run together.
 
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::ultraplan::report;
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan};
+use omo_plan::plan_summary;
 use omo_plan::strategy::RunStrategy;
 
 use crate::{codes, read, step};
@@ -51,7 +51,7 @@ fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
     assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::Stop, Parallelism::Groups));
     assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
     assert_eq!(
-        report::summary_lines(&plan),
+        plan_summary::summary_lines(&plan),
         ["Type: plan", "Steps: 3", "Execution Strategy: 3 sessions across 2 waves"]
     );
 }

@@ -2,7 +2,7 @@
 
 use omo_core::check::task_check::ExpectedExit;
 use omo_plan::diagnostic::Code;
-use omo_plan::dialects::ultraplan::steps::is_test_unwritten;
+use omo_plan::dialects::ultraplan::step::is_test_unwritten;
 use omo_plan::model::{OnFailure, Task};
 
 use crate::{codes, read};

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use omo_plan::diagnostic::{Code, Diagnostic};
-use omo_plan::dialects::ultraplan::{clauses, commit, report};
+use omo_plan::dialects::ultraplan::{commit_checkpoint, on_failure};
 use omo_plan::document::MarkdownDocument;
 use omo_plan::labels::read_labels;
 use omo_plan::model::{FileAction, OnFailure, Plan, Task};
+use omo_plan::plan_summary;
 use omo_plan::strategy::RunStrategy;
 use serde_json::{Value, json};
 
@@ -59,7 +60,7 @@ fn step(plan: &Plan, unit: &Task) -> Value {
         OnFailure::Hold => "hold",
     };
     let clause = said(unit, "on failure");
-    let detail = clauses::parse_on_failure(&clause)
+    let detail = on_failure::parse_on_failure(&clause)
         .filter(|_| !is(Code::UnknownOnFailure))
         .and_then(|clause| clause.detail.map(str::to_owned));
     if unit.on_failure == OnFailure::Retry {
@@ -76,12 +77,12 @@ fn step(plan: &Plan, unit: &Task) -> Value {
         "verify": verify,
         "on_failure": if is(Code::UnknownOnFailure) { None } else { Some(word) },
         "on_failure_detail": detail,
-        "checkpoint": commit::parse_checkpoint(&said(unit, "checkpoint")).map(|checkpoint| checkpoint.command),
+        "checkpoint": commit_checkpoint::parse_checkpoint(&said(unit, "checkpoint")).map(|checkpoint| checkpoint.command),
     })
 }
 
 fn session_numbers(ids: &[String]) -> Vec<u64> {
-    ids.iter().map(|id| id.trim_start_matches(report::SESSION_PREFIX).parse().unwrap()).collect()
+    ids.iter().map(|id| id.trim_start_matches(plan_summary::SESSION_PREFIX).parse().unwrap()).collect()
 }
 
 /// What the vectors say of a plan, made of the model alone.
@@ -92,7 +93,7 @@ fn spec(plan: &Plan) -> Value {
     let mut units: Vec<&Task> = plan.tasks.iter().collect();
     units.sort_by_key(|unit| unit.lines);
     let steps: Vec<Value> = units.iter().map(|unit| step(plan, unit)).collect();
-    let sessions: Vec<Value> = report::session_groups(plan)
+    let sessions: Vec<Value> = plan_summary::session_groups(plan)
         .map(|group| {
             json!({
                 "n": session_numbers(std::slice::from_ref(&group.id))[0],
@@ -106,7 +107,7 @@ fn spec(plan: &Plan) -> Value {
         })
         .collect();
     let mut waves: Vec<Vec<u64>> = Vec::new();
-    for group in report::session_groups(plan) {
+    for group in plan_summary::session_groups(plan) {
         waves.resize(waves.len().max(group.wave + 1), Vec::new());
         waves[group.wave].extend(session_numbers(std::slice::from_ref(&group.id)));
     }
@@ -115,7 +116,7 @@ fn spec(plan: &Plan) -> Value {
         "type": "plan",
         "steps_total": plan.tasks.len(),
         "steps": steps,
-        "warnings": report::warning_lines(plan),
+        "warnings": plan_summary::warning_lines(plan),
         "has_execution_strategy": has_sessions,
         "sessions": has_sessions.then_some(sessions),
         "waves": has_sessions.then_some(&waves),
@@ -124,7 +125,7 @@ fn spec(plan: &Plan) -> Value {
         "master_verification": plan.final_checks.iter()
             .map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }))
             .collect::<Vec<_>>(),
-        "phase2_report": report::summary_lines(plan).join("\n"),
+        "phase2_report": plan_summary::summary_lines(plan).join("\n"),
     });
     if has_sessions {
         let order = waves.iter().enumerate().map(|(place, wave)| ((place + 1).to_string(), json!(wave)));

@@ -16,16 +16,16 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("omo-exec", &["omo-core", "omo-state"]),
     ("omo-hooks", &["omo-core", "omo-exec", "omo-state"]),
     ("omo-plan", &["omo-core"]),
-    ("omo-runs", &["omo-core", "omo-exec", "omo-plan", "omo-state"]),
-    ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-plan", "omo-runs", "omo-state"]),
+    ("omo-engine", &["omo-core", "omo-exec", "omo-plan", "omo-state"]),
+    ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-plan", "omo-engine", "omo-state"]),
     // Writes the pages; nothing uses it.
     ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
-    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-runs", "omo-state"]),
+    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-engine", "omo-state"]),
     // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
     ("omo-testkit", &["omo-core", "omo-plan", "omo-state"]),
     ("xtask", &["omo-core", "omo-testkit"]),
-    ("omo-benches", &["omo-core", "omo-plan", "omo-runs", "omo-state", "omo-testkit"]),
+    ("omo-benches", &["omo-core", "omo-plan", "omo-engine", "omo-state", "omo-testkit"]),
 ];
 
 fn json(path: &str) -> Value {
@@ -64,7 +64,7 @@ fn the_rules_do_no_input_or_output() {
 
 /// Every file of the crates that a user runs, with its text.
 fn of_the_user() -> Vec<(PathBuf, String)> {
-    let crates = ["omo-core", "omo-plan", "omo-state", "omo-exec", "omo-runs", "omo-hooks", "omo-cli"];
+    let crates = ["omo-core", "omo-plan", "omo-state", "omo-exec", "omo-engine", "omo-hooks", "omo-cli"];
     let is_one = |path: &PathBuf| crates.iter().any(|name| path.starts_with(format!("crates/{name}/src")));
     let read = |path: PathBuf| {
         let text = fs::read_to_string(top().join(&path)).unwrap();

@@ -1,8 +1,8 @@
 //! What a block looks like, and that none is long.
 
+use omo_engine::event::{EventActor, EventKind, RunEvent};
+use omo_engine::verbs;
 use omo_plan::dialects::{self, BatchOptions};
-use omo_plan::run::event::{EventActor, EventKind, RunEvent};
-use omo_plan::run::verbs;
 
 use super::*;
 
@@ -24,13 +24,13 @@ fn state(plan: &str, batch_size: u32) -> RunState {
 /// Every task of the plan is done, one after the other, up to the first stop or the end.
 fn played(mut state: RunState) -> RunState {
     loop {
-        let ids: Vec<String> = match omo_plan::run::schedule::next_action(&state) {
-            omo_plan::run::schedule::NextAction::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
+        let ids: Vec<String> = match omo_engine::schedule::next_action(&state) {
+            omo_engine::schedule::NextAction::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
             _ => Vec::new(),
         };
         let Some(id) = ids.first() else { break };
         let evidence = "its worker was lost".to_owned();
-        let end = omo_plan::run::event::AttemptEnd { attempt: 1, evidence, ..Default::default() };
+        let end = omo_engine::event::AttemptEnd { attempt: 1, evidence, ..Default::default() };
         add(&mut state, EventKind::TaskFailed { task: id.clone(), is_final: true, end });
     }
     while let Some(what) = verbs::automatic_event(&state) {

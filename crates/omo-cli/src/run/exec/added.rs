@@ -1,11 +1,11 @@
 //! A task that comes later: of a session whose run is open it is added to that as well.
 
+use omo_engine::state::RunState;
+use omo_engine::task_list_store::RunRef;
+use omo_engine::verbs;
+use omo_engine::{Run, RunStore, RunStoreError};
 use omo_plan::model::Task;
-use omo_plan::run::state::RunState;
-use omo_plan::run::verbs;
-use omo_plan::task_session::{self, TaskFile};
-use omo_runs::session_store::RunRef;
-use omo_runs::{Run, RunStore, RunStoreError};
+use omo_plan::task_list::{self, TaskFile};
 use omo_state::env::ProcessEnv;
 
 use crate::failure::CommandError;
@@ -26,7 +26,7 @@ impl<'a> AddedTask<'a> {
         let runs = RunStore::find(&run.root, Some(&context.state_home))?;
         let run = runs.ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?.get(&run.id)?;
         let before = run.state()?;
-        let unit = task_session::task_from_file(task);
+        let unit = task_list::task_from_file(task);
         verbs::add_task(&before, &context.caller()?, unit.clone())?;
         Ok(Self { context, run, before, unit })
     }

@@ -4,11 +4,11 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
+use omo_engine::event::{EventKind, RunEvent};
+use omo_engine::report::task_list;
+use omo_engine::state::{RunPhase, RunState};
 use omo_plan::model::{Task, TaskKind};
-use omo_plan::run::event::{EventKind, RunEvent};
-use omo_plan::run::state::{RunPhase, RunState};
-use omo_plan::task_session::{self as sessions, TaskFile, TaskFileStatus};
-use omo_runs::task_session::report;
+use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
 use super::super::blocks::{LONG_TIMEOUT, MAX_BYTES};
 
@@ -27,14 +27,14 @@ pub(crate) fn user_line(text: &str) -> String {
 /// A run was opened.
 pub(crate) fn opened_block(run: &str, state: &RunState) -> String {
     let head = format!("omo: opened the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
-    let shown = if state.is_task_list() { report::start_screen(state) } else { report::progress_screen(state) };
+    let shown = if state.is_task_list() { task_list::start_screen(state) } else { task_list::progress_screen(state) };
     frame_block(&head, &shown, "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// A run goes on.
 pub(crate) fn resumed_block(run: &str, state: &RunState) -> String {
     let head = format!("omo: going on with the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
-    frame_block(&head, &report::progress_screen(state), "\n\n  2. Then\n  run: omo agent next")
+    frame_block(&head, &task_list::progress_screen(state), "\n\n  2. Then\n  run: omo agent next")
 }
 
 /// What a run is of.
@@ -84,9 +84,9 @@ fn wave_announcement(units: &[&Task], state: &RunState, is_beginning: bool) -> S
         return "## Running Verification...".to_owned();
     }
     match (is_beginning, state.round) {
-        (true, 1) => report::round_line(state),
-        (true, _) => format!("{}\n{}", report::retry_lines(state), report::round_line(state)),
-        (false, _) => report::progress_screen(state),
+        (true, 1) => task_list::round_line(state),
+        (true, _) => format!("{}\n{}", task_list::retry_lines(state), task_list::round_line(state)),
+        (false, _) => task_list::progress_screen(state),
     }
 }
 
@@ -137,7 +137,7 @@ fn agent_line(run: &str, unit: &Task, state: &RunState) -> String {
     format!(
         "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
         agent_type(unit, state),
-        sessions::model_choice::choose_model(unit, attempt),
+        omo_engine::worker_model::choose_model(unit, attempt),
     )
 }
 
@@ -168,8 +168,8 @@ pub(crate) fn prompt(run: &str, unit: &Task, state: &RunState) -> String {
 /// The run came to its end.
 pub(crate) fn end_block(state: &RunState) -> String {
     let shown = match &state.phase {
-        RunPhase::Executing => report::progress_screen(state),
-        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => report::final_report_block(state),
+        RunPhase::Executing => task_list::progress_screen(state),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => task_list::final_report_block(state),
     };
     end_lines(&shown)
 }

@@ -6,19 +6,19 @@ mod session;
 
 use std::path::Path;
 
+use omo_engine::event::{QuestionKind, RunResult};
+use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::report::task_list as task_list_report;
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::run_scope::RunScope as AskedScope;
+use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
+use omo_engine::task_list_store::run_of;
+use omo_engine::verbs;
+use omo_engine::work::planned_commands;
+use omo_engine::{Run, RunStore};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, TaskKind};
-use omo_plan::run::event::{QuestionKind, RunResult};
-use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::run::state::{ANSWER_CONTINUE, RunPhase, RunState};
-use omo_plan::run::verbs;
-use omo_plan::task_session::{self, TaskListPhase};
-use omo_plan::ultra_run::arguments::PlanSelection;
-use omo_plan::ultra_run::asked::RunScope as AskedScope;
-use omo_runs::engine::planned_commands;
-use omo_runs::session_store::run_of;
-use omo_runs::task_session::report;
-use omo_runs::{Run, RunStore};
+use omo_plan::task_list::{self, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
 use super::context::{CommandContext, another_run_is_open};
@@ -66,7 +66,7 @@ pub(super) fn execute(
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
             show_ended(
-                &report::final_report(&state),
+                &task_list_report::final_report(&state),
                 &blocks::end_block(&state),
                 super::blocks::is_complete(&state),
                 wanted,
@@ -161,7 +161,7 @@ fn open_task_list_run(
         let message = format!("the task session {} was changed meanwhile", session.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
-    begin_run(context, &runs, prepared, work_tree.head(), omo_runs::import::import_task_list(&session.tasks))
+    begin_run(context, &runs, prepared, work_tree.head(), omo_engine::import::import_task_list(&session.tasks))
 }
 
 /// The plan of a session, with the options that were given now.
@@ -175,7 +175,7 @@ fn plan_of_task_list(session: &Session, wanted: &ExecuteRequest, mode: Execution
     }
     let skips = wanted.waves.skip_verify || session.skips_verification();
     let folder = session.folder.display().to_string();
-    let plan = task_session::task_list_plan(&file, &session.tasks, &folder, skips);
+    let plan = task_list::task_list_plan(&file, &session.tasks, &folder, skips);
     if plan.tasks.iter().all(|unit| unit.kind == TaskKind::Verify) {
         let message = format!("the task session {} has no tasks", session.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
@@ -220,11 +220,11 @@ fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     if !context.is_person() {
-        verbs::join_run(before, &engine.caller, &omo_runs::engine::is_alive)?;
+        verbs::join_run(before, &engine.caller, &omo_engine::work::is_alive)?;
     }
     let changed = changed_plan(context, before, wanted, digest)?;
     let is_typed = wanted.is_some_and(|wanted| wanted.is_typed);
-    let is_stop = |question: &&omo_plan::run::state::QuestionState| {
+    let is_stop = |question: &&omo_engine::state::QuestionState| {
         !matches!(question.question.kind, QuestionKind::Decisions { .. })
     };
     let stop = before.open_question().filter(is_stop).filter(|_| is_typed).map(|question| question.question.id.clone());

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use omo_core::session::id::SessionId;
-use omo_plan::run::state::RunState;
-use omo_plan::task_session::{TaskFile, TaskListFile};
+use omo_engine::state::RunState;
+use omo_plan::task_list::{TaskFile, TaskListFile};
 use serde_json::Value;
 
 use crate::failure::CommandError;

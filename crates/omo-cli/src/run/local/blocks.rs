@@ -3,18 +3,18 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
+use omo_engine::event::RunResult;
+use omo_engine::outcome::OutcomeSummary;
+use omo_engine::parallel_state::{ClientPolicy, ParallelState};
+use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
+use omo_engine::report::ultraplan::{COMMAND, short_commit};
+use omo_engine::request::client_policy::quote_argument;
+use omo_engine::request::run_scope::RunScope;
+use omo_engine::state::{RunPhase, RunState};
 use omo_plan::diagnostic::{Code, Severity};
-use omo_plan::dialects::ultraplan::report::{session_groups, summary_lines};
 use omo_plan::model::{Plan, Task};
-use omo_plan::run::apart::{ClientPolicy, ParallelState};
-use omo_plan::run::event::RunResult;
-use omo_plan::run::state::{RunPhase, RunState};
+use omo_plan::plan_summary::{session_groups, summary_lines};
 use omo_plan::strategy::RunStrategy;
-use omo_plan::ultra_run::asked::RunScope;
-use omo_plan::ultra_run::outcome::OutcomeSummary;
-use omo_plan::ultra_run::own::quote_argument;
-use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity};
-use omo_runs::ultra::{COMMAND, short_commit};
 
 use super::super::blocks::{LONG_TIMEOUT, fit_block, pluralize, run_subject};
 use super::super::start::arguments::{ExecuteRequest, PlanSource};

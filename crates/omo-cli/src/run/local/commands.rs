@@ -6,9 +6,9 @@ use std::path::Path;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
+use omo_engine::work::{CommandWatcher, planned_commands};
 use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
-use omo_runs::engine::{CommandWatcher, planned_commands};
 use omo_state::repository_config::RepositoryConfig;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 

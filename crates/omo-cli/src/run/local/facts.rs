@@ -3,6 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use omo_engine::billing::BillingFacts;
+use omo_engine::modes::ExecutionMode;
+use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::preflight::{PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository};
+use omo_engine::state::RunPhase;
 use omo_exec::commit::has_identity;
 use omo_exec::integrate::{self, checkout_bytes, ignored_paths};
 use omo_exec::remote::{Remote, RemoteError};
@@ -10,13 +15,6 @@ use omo_exec::repository::{GitFailed, GitRepository};
 use omo_exec::worktree::{WorkerName, blocking_branch, find_leftovers};
 use omo_plan::model::{Dialect, Plan};
 use omo_plan::paths;
-use omo_plan::run::apart::ClientPolicy;
-use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::RunPhase;
-use omo_plan::ultra_run::billing::BillingFacts;
-use omo_plan::ultra_run::preflight::{
-    PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository,
-};
 use omo_state::env;
 use omo_state::git_worktree::GitWorktree;
 

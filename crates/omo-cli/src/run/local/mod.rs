@@ -7,12 +7,12 @@ pub(super) mod facts;
 pub(crate) mod resume;
 
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
+use omo_engine::RunStore;
+use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::report::ultraplan::dry_run;
+use omo_engine::request::part::strategy_of_mode;
+use omo_engine::request::run_scope::RunScope;
 use omo_plan::model::Plan;
-use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::ultra_run::asked::RunScope;
-use omo_plan::ultra_run::strategy::strategy_of_mode;
-use omo_runs::RunStore;
-use omo_runs::ultra::dry_run;
 use omo_state::git_worktree::GitWorktree;
 
 use super::context::CommandContext;

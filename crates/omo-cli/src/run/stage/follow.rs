@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use omo_plan::run::event::EventActor;
-use omo_plan::run::schedule::{self, NextAction};
-use omo_plan::run::state::{QuestionState, RunState};
-use omo_runs::engine::Engine;
+use omo_engine::event::EventActor;
+use omo_engine::schedule::{self, NextAction};
+use omo_engine::state::{QuestionState, RunState};
+use omo_engine::work::Engine;
 
 use super::screen::{self, Screen};
 use super::supervisor;

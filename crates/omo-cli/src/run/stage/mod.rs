@@ -9,8 +9,8 @@ mod supervisor;
 use std::time::{Duration, Instant};
 
 use clap::Subcommand;
-use omo_plan::run::state::RunState;
-use omo_runs::apart::{DriveEnd, ParallelDriver};
+use omo_engine::parallel::{DriveEnd, ParallelDriver};
+use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 
 use super::arguments::{RunOptions, WatchOptions};

@@ -4,10 +4,10 @@
 use std::io::{IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
-use omo_plan::run::state::RunState;
-use omo_runs::Run;
-use omo_runs::apart::{WorkerRow, worker_rows};
-use omo_runs::ultra::session_lines;
+use omo_engine::Run;
+use omo_engine::parallel::{WorkerRow, worker_rows};
+use omo_engine::report::ultraplan::worker_lines;
+use omo_engine::state::RunState;
 use omo_state::env;
 
 use crate::failure::CommandError;
@@ -82,7 +82,7 @@ impl Screen {
         let first_look = self.last_event == 0;
         let mut out = anstream::stdout().lock();
         for event in run.events()?.iter().filter(|event| event.seq > self.last_event && event.seq <= state.seq) {
-            if let Some(line) = session_lines::worker_event_line(state, &event.kind).filter(|_| !first_look) {
+            if let Some(line) = worker_lines::worker_event_line(state, &event.kind).filter(|_| !first_look) {
                 writeln!(out, "{line}")?;
             }
         }

@@ -5,11 +5,11 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use omo_engine::Run;
+use omo_engine::parallel::{LaunchConfig, ParallelDriver};
+use omo_engine::state::RunState;
 use omo_exec::claude::ClaudeClient;
 use omo_exec::supervisor::detached;
-use omo_plan::run::state::RunState;
-use omo_runs::Run;
-use omo_runs::apart::{LaunchConfig, ParallelDriver};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::search_path::SearchPath;
 
@@ -74,7 +74,7 @@ pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), Co
     let Some(_lock) = lock else { return Ok(()) };
     let mut engine = context.engine(&run, &state)?;
     // It belongs to no session, whatever the environment says that it was started in.
-    engine.caller = omo_plan::run::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
+    engine.caller = omo_engine::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
     engine.require_approval(&state)?;
     let means = LaunchConfig {
         client: client_for_run(&state, &context.root)?,

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use omo_plan::run::mode::ExecutionMode;
-use omo_plan::ultra_run::arguments::PlanSelection;
-use omo_plan::ultra_run::own::quote_argument;
+use omo_engine::modes::ExecutionMode;
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::client_policy::quote_argument;
 
 use super::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 

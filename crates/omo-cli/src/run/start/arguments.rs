@@ -1,11 +1,11 @@
 //! What is typed to start a plan: behind `omo run start`, and behind the slash commands. Both are read by clap.
 
 use clap::{Args, Parser, ValueEnum};
-use omo_plan::launcher::LauncherTemplate;
-use omo_plan::run::apart::ClientPolicy;
-use omo_plan::run::mode::{ExecutionMode, ModeOptions};
-use omo_plan::ultra_run::arguments::{PlanSelection, RunRequest};
-use omo_plan::ultra_run::own::{ClientPolicyRequest, parse_budget};
+use omo_engine::launcher::LauncherTemplate;
+use omo_engine::modes::{ExecutionMode, ModeOptions};
+use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::request::arguments::{PlanSelection, RunRequest};
+use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
 
 /// The longest model name, rule or template, in characters.
 const MAX_CHARS: usize = 1_000;

@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
+use omo_engine::RunStore;
+use omo_engine::billing::{self, BillingDecision, decide_billing};
+use omo_engine::event::EventKind;
+use omo_engine::modes::ExecutionMode;
+use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
+use omo_engine::request::run_scope::RunScope as AskedScope;
+use omo_engine::state::RunState;
+use omo_engine::work::{RunOpening, begin_parallel, opening_events};
 use omo_plan::model::Plan;
-use omo_plan::run::apart::ClientPolicy;
-use omo_plan::run::event::EventKind;
-use omo_plan::run::mode::ExecutionMode;
-use omo_plan::run::state::RunState;
-use omo_plan::ultra_run::asked::RunScope as AskedScope;
-use omo_plan::ultra_run::billing::{self, BillingDecision, decide_billing};
-use omo_plan::ultra_run::preflight::{PreflightFinding, PreflightSeverity, can_start};
-use omo_runs::RunStore;
-use omo_runs::engine::{RunOpening, begin_parallel, opening_events};
 use omo_state::env;
 
 use super::arguments::ExecuteRequest;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use omo_core::text::sanitize;
+use omo_engine::event::RunResult;
+use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::state::{RunPhase, RunState};
+use omo_engine::{Run, RunStore};
 use omo_plan::model::{Dialect, Plan};
-use omo_plan::run::event::RunResult;
-use omo_plan::run::mode::{ExecutionMode, arranged};
-use omo_plan::run::state::{RunPhase, RunState};
-use omo_runs::{Run, RunStore};
 use omo_state::git_worktree::GitWorktree;
 
 use super::arguments::ExecuteRequest;

@@ -77,8 +77,8 @@ fn hint(command: ExecuteCommand) -> String {
 
 #[cfg(test)]
 mod tests {
-    use omo_plan::run::mode::ExecutionMode;
-    use omo_plan::ultra_run::arguments::PlanSelection;
+    use omo_engine::modes::ExecutionMode;
+    use omo_engine::request::arguments::PlanSelection;
     use serde_json::Value;
 
     use super::*;

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use omo_core::check::task_check::{ExpectedExit, TaskCheck, has_pipe};
 
+use crate::batches::{TaskHeading, TaskOutline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::digest::sha256_hex;
 use crate::document::{MarkdownDocument, line_ranges};
-use crate::fields::verify::{StatedCheck, StatedOutcome};
-use crate::fields::{files, verify};
+use crate::fields::stated_checks::{StatedCheck, StatedOutcome};
+use crate::fields::{named_files, stated_checks};
 use crate::labels::{LabeledField, read_labels};
 use crate::model::{FileUse, OnFailure, Task, TaskComplexity, TaskKind};
-use crate::segments::{TaskHeading, TaskOutline, span_diagnostic};
 
 /// Labels that are read, and others of this dialect that end a value without emphasis too.
 const KNOWN: [&str; 9] = [
@@ -108,9 +108,9 @@ fn read_files(
     report: &mut impl FnMut(Code, Range<usize>, String),
 ) -> Vec<FileUse> {
     let values = labels.iter().filter(|label| label.key == "files").map(|label| label.value.clone());
-    let found: Vec<_> = values.flat_map(|value| files::read_files(document, value)).collect();
+    let found: Vec<_> = values.flat_map(|value| named_files::read_files(document, value)).collect();
     for (file, span) in &found {
-        if let Some((code, text)) = files::path_problem(&file.path) {
+        if let Some((code, text)) = named_files::path_problem(&file.path) {
             report(code, span.clone(), text);
         }
     }
@@ -127,7 +127,8 @@ fn read_verify(
     // One among the items of another list is a step, where there is one that stands by itself.
     let has_own = all.iter().any(|label| !label.is_listed);
     let own = all.iter().filter(|label| !(has_own && label.is_listed));
-    let found: Vec<StatedCheck> = own.flat_map(|label| verify::read_checks(document, label.value.clone())).collect();
+    let found: Vec<StatedCheck> =
+        own.flat_map(|label| stated_checks::read_checks(document, label.value.clone())).collect();
     let said = all.iter().find(|label| !label.value.is_empty());
     match said {
         Some(label) if found.is_empty() => {

@@ -1,18 +1,18 @@
 //! The commands of a `Verify:`, a `## Verification` or an `## Exit Condition`, and what is expected of them.
 //!
 //! Here a `Verify:` is a command whatever it looks like, and what is expected is a text of its output;
-//! a dev-workflow plan says so by labels of its own ([`crate::fields::verify`]).
+//! a dev-workflow plan says so by labels of its own ([`crate::fields::stated_checks`]).
 
 use std::ops::Range;
 
 use omo_core::check::task_check::{TaskCheck, has_pipe};
 use omo_core::text::sanitize;
 
-use super::expected::{apply_expectation, strip_word};
-use super::inline::{InlinePiece, split_inline_code};
 use super::is_horizontal_rule;
-use super::outline::PlanFindings;
 use crate::diagnostic::Code as DiagnosticCode;
+use crate::dialects::ultraplan::expectation::{apply_expectation, strip_word};
+use crate::dialects::ultraplan::inline_code::{InlinePiece, split_inline_code};
+use crate::dialects::ultraplan::section_outline::PlanFindings;
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
 use crate::labels::split_list_marker;
 

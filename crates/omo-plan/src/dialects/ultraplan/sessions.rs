@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use omo_core::text::sanitize;
 
-use super::fence::{ScopeFence, read_scope_fence};
 use super::numbers::parse_numbers;
-use super::outline::{
+use crate::diagnostic::Code;
+use crate::dialects::ultraplan::scope_fence::{ScopeFence, read_scope_fence};
+use crate::dialects::ultraplan::section_outline::{
     NumberedHeading, PlanFindings, PlanSection, SectionOutline, is_heading_named, parse_numbered_heading,
 };
-use crate::diagnostic::Code;
 use crate::document::line_ranges;
 use crate::labels::{LabeledField, read_labels, split_list_marker};
 use crate::model::MAX_PLAN_TASKS;

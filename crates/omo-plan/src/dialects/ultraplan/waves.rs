@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::outline::PlanFindings;
 use super::sessions::{ExecutionStrategy, SessionSection};
 use crate::diagnostic::Code;
+use crate::dialects::ultraplan::section_outline::PlanFindings;
 
 /// The place of each session's wave, from 0, in the order of the sessions.
 pub fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {

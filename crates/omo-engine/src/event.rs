@@ -1,0 +1,546 @@
+//! What happens in a run: one event is one line of its ledger.
+//!
+//! Once written, an event of this version can be read by every later one: fields are added with a
+//! default and never change their meaning.
+
+use omo_core::check::task_check::TaskCheckOutcome;
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{Plan, Task};
+use serde::{Deserialize, Serialize};
+
+use crate::modes::ExecutionMode;
+use crate::parallel_state::ClientPolicy;
+use crate::request::run_scope::RunScope;
+
+pub use crate::question::{Question, QuestionKind, QuestionOption};
+
+/// One event, as it stands in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunEvent {
+    /// Its number, from 1, without gaps.
+    pub seq: u64,
+    /// When it was written.
+    pub ts: Timestamp,
+    /// Who caused it.
+    pub actor: EventActor,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// Who is at work: a session of the client, or a person at a terminal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventActor {
+    /// The session; `None` for a terminal of its user.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<String>,
+    /// The process that stands for it as long as it lives: the client's, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub process: Option<RecordedProcess>,
+}
+
+impl EventActor {
+    /// Whether both are the same session, or both a terminal.
+    pub fn is_same_holder(&self, other: &Self) -> bool {
+        self.session == other.session
+    }
+
+    /// Which one, for people.
+    pub fn describe(&self) -> String {
+        self.session.as_ref().map_or_else(|| "a terminal".to_owned(), |id| format!("session {id}"))
+    }
+}
+
+/// A process of this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedProcess {
+    /// Its number.
+    pub pid: u32,
+    /// What tells it from a later one with the same number, where that can be had.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mark: Option<String>,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum EventKind {
+    /// The run began.
+    RunOpened {
+        /// Its plan, whole.
+        plan: Box<Plan>,
+        /// The digest of exactly the commands that its user approved.
+        approved: String,
+        /// The top of the work tree that it changes.
+        #[serde(default)]
+        root: String,
+        /// The commit that was checked out.
+        base: Option<String>,
+        /// How much of an ultraplan was asked for, and in which way.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        scope: Option<RunScope>,
+        /// How its tasks are handed out; in a ledger that does not say, as its dialect was then.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        mode: Option<ExecutionMode>,
+    },
+    /// Another session took the run over, or the same one in another process.
+    HolderChanged,
+    /// The plan's file was edited, and the run goes on with what it says now.
+    PlanChanged {
+        /// The plan as it is now.
+        plan: Box<Plan>,
+        /// The digest of exactly the commands that its user approved.
+        approved: String,
+    },
+    /// A person has to decide something.
+    QuestionOpened {
+        /// What.
+        question: Question,
+    },
+    /// It was decided.
+    QuestionAnswered {
+        /// Which question.
+        question: String,
+        /// Which option of it.
+        option: String,
+        /// The SHA-256 of the plan's file after the answer was written into it, where it was.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        plan_sha256: Option<String>,
+    },
+    /// Units were handed out; their workers have not begun yet.
+    TasksDispatched {
+        /// Which ones; none where the workers that have them are not counted on any more.
+        tasks: Vec<String>,
+        /// Whether an agent of the client got each of them, and not a workflow all of them.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        to_agents: bool,
+    },
+    /// A worker began.
+    TaskStarted {
+        /// On which unit.
+        task: String,
+        /// Which attempt it is, from 1.
+        attempt: u32,
+        /// The SHA-256 of its ticket.
+        ticket: String,
+        /// The work tree as it was.
+        tree: Option<String>,
+        /// The digests of the files that it must not change, each as `path` and `digest`.
+        #[serde(default)]
+        protected_files: Vec<(String, String)>,
+        /// The places of its checks that were green before the work began: they prove nothing about it.
+        #[serde(default)]
+        already_green: Vec<usize>,
+        /// What the work tree is put back to where the plan says so: kept before its first attempt.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        snapshot: Option<String>,
+    },
+    /// A check of a unit ran.
+    CheckRan {
+        /// Of which unit; `final` for those of the whole plan.
+        task: String,
+        /// In which attempt; 0 for those of the whole plan, which have none.
+        attempt: u32,
+        /// Its place among the checks that prove the unit, or the plan, from 0.
+        #[serde(default)]
+        position: usize,
+        /// Its command.
+        command: String,
+        /// What came of it.
+        outcome: TaskCheckOutcome,
+    },
+    /// A unit was proved.
+    TaskPassed {
+        /// Which one.
+        task: String,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: AttemptEnd,
+    },
+    /// An attempt at a unit has failed.
+    TaskFailed {
+        /// Which one.
+        task: String,
+        /// There is no further attempt, unless a person asks for one.
+        is_final: bool,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: AttemptEnd,
+    },
+    /// A unit was done, and there was nothing to prove it with.
+    TaskUnverified {
+        /// Which one.
+        task: String,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: AttemptEnd,
+    },
+    /// A unit was done, and its evidence has to be judged: its worker has put forward commands that were run.
+    TaskClaimed {
+        /// Which one.
+        task: String,
+        /// The ids of the evidence that was put forward.
+        evidence_ids: Vec<String>,
+        /// What else is known about it.
+        #[serde(flatten)]
+        end: AttemptEnd,
+    },
+    /// A command was run to show something.
+    EvidenceRan {
+        /// What came of it.
+        #[serde(flatten)]
+        evidence: Evidence,
+    },
+    /// A task that the plan did not have was added.
+    TaskAdded {
+        /// The task.
+        task: Box<Task>,
+    },
+    /// The verifier has judged the whole.
+    VerdictGiven {
+        /// What was judged.
+        #[serde(flatten)]
+        verdict: PlanVerdict,
+    },
+    /// All lines that the run added were looked through, as the work tree is now.
+    UnfinishedSearched {
+        /// Those that say that something is not finished.
+        unfinished: Vec<UnfinishedLine>,
+    },
+    /// The tasks are gone over once more.
+    RoundStarted {
+        /// Which time it is, from 1.
+        round: u32,
+        /// The tasks that had ended and are done again, each with why.
+        reopened: Vec<(String, String)>,
+    },
+    /// Another program wrote down how a unit ended, before omo knew of the run.
+    TaskImported {
+        /// Which one.
+        task: String,
+        /// How it ended, as that program says.
+        status: ImportedStatus,
+        /// What that program says about it, on one line.
+        evidence: String,
+        /// The files that it says were written.
+        #[serde(default)]
+        files: Vec<String>,
+    },
+    /// What an attempt at a unit has left was taken back.
+    TaskRestored {
+        /// Which unit.
+        task: String,
+        /// What could not be put back, each with why; what git ignores is not covered.
+        #[serde(default)]
+        not_restored: Vec<String>,
+    },
+    /// A unit is left out.
+    TaskSkipped {
+        /// Which one.
+        task: String,
+        /// Why.
+        reason: String,
+    },
+    /// A worker is gone, or its check could not be run: the attempt does not count.
+    TaskHeld {
+        /// Which unit.
+        task: String,
+        /// Which attempt.
+        attempt: u32,
+        /// Why.
+        reason: String,
+        /// Nothing was wrong with its worker, which is not counted as lost.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        is_pause: bool,
+    },
+    /// A unit that had ended is done again.
+    TaskReopened {
+        /// Which one.
+        task: String,
+        /// Why.
+        reason: String,
+    },
+    /// The sessions of the plan are worked on apart, each in a work tree of its own. Also where a run goes on whose
+    /// work its user's branch has already.
+    ParallelStarted {
+        /// The commit that they begin from.
+        base: String,
+        /// What they are started with.
+        #[serde(flatten)]
+        policy: ClientPolicy,
+    },
+    /// All clients of the run together may cost so much from now on, what they have cost so far included.
+    BudgetSet {
+        /// In millionths of a US dollar.
+        micros: u64,
+    },
+    /// A session is about to get a work tree and a branch of its own. Written down before they are made: what a
+    /// kill leaves behind is found by it.
+    GroupPrepared {
+        /// Which session.
+        group: String,
+        /// The work tree.
+        worktree: String,
+        /// The branch.
+        branch: String,
+        /// The commit that it begins from.
+        base: String,
+    },
+    /// A client works on a session.
+    WorkerStarted {
+        /// Which session.
+        group: String,
+        /// The client's process.
+        process: RecordedProcess,
+    },
+    /// Something that a work tree should have besides a checkout is not in it.
+    GroupFilesMissing {
+        /// Which session.
+        group: String,
+        /// What, by its path: the first of them.
+        files: Vec<String>,
+        /// How much more.
+        #[serde(default)]
+        more: usize,
+    },
+    /// That client has ended.
+    WorkerEnded {
+        /// Which session.
+        group: String,
+        /// How, in words.
+        how: String,
+        /// What it has cost, in millionths of a dollar, where that is known.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cost_micros: Option<u64>,
+    },
+    /// A limit of use was met: no client is started before then.
+    LimitReached {
+        /// Which session met it.
+        group: String,
+        /// When it is reset.
+        until: Timestamp,
+    },
+    /// A session cannot go on by itself: a person is asked.
+    GroupStuck {
+        /// Which session.
+        group: String,
+        /// Why.
+        reason: String,
+    },
+    /// A session has ended: all of it is done, or why not.
+    GroupEnded {
+        /// Which session.
+        group: String,
+        /// The last commit of its branch.
+        tip: String,
+        /// Why it has failed; `None` where it has not.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        failed: Option<String>,
+    },
+    /// A session is part of what the run has come to.
+    GroupMerged {
+        /// Which session.
+        group: String,
+        /// The commit that the run has come to.
+        tip: String,
+    },
+    /// A session cannot be brought together with what others did.
+    GroupRefused {
+        /// Which session.
+        group: String,
+        /// The files that stand in the way.
+        files: Vec<String>,
+    },
+    /// The work tree of a session is gone.
+    GroupRemoved {
+        /// Which session.
+        group: String,
+        /// The reference that keeps what was never merged, where something was not.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        rescue_ref: Option<String>,
+        /// The last commit of its branch, from which it goes on where it is begun again.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        tip: Option<String>,
+    },
+    /// The work tree of a session stays where it is: it could not be removed without losing something.
+    WorktreeLeft {
+        /// Which session.
+        group: String,
+        /// Why, with the folder.
+        reason: String,
+    },
+    /// What its user committed meanwhile is part of what the run has come to.
+    UserCommitsMerged {
+        /// Where the user's branch is.
+        with: String,
+        /// The commit that the run has come to.
+        tip: String,
+    },
+    /// The user's branch cannot move to what the run has come to: a person is asked.
+    LandingRefused {
+        /// Why, in one sentence without its end.
+        reason: String,
+        /// The files that stand in the way.
+        files: Vec<String>,
+    },
+    /// The user's branch has moved to what the run has come to.
+    Landed {
+        /// The commit that it was at.
+        from: String,
+        /// The commit that it is at.
+        to: String,
+    },
+    /// A file that omo writes for others was changed by something else.
+    ProjectionChanged {
+        /// Which file.
+        file: String,
+        /// Where the changed one was put.
+        backup: Option<String>,
+    },
+    /// The run was ended before its end.
+    RunCancelled {
+        /// Why.
+        reason: String,
+    },
+    /// A run that had ended goes on.
+    RunResumed,
+    /// The run came to its end.
+    RunEnded {
+        /// How.
+        result: RunResult,
+    },
+}
+
+/// A command that was run to show something, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// What it is called: `e1` and so on.
+    pub id: String,
+    /// The unit that it was run for.
+    pub task: String,
+    /// The attempt at that unit.
+    pub attempt: u32,
+    /// The command.
+    pub command: String,
+    /// What came of it.
+    pub outcome: TaskCheckOutcome,
+    /// The work tree that it was run in.
+    #[serde(default)]
+    pub tree: Option<String>,
+    /// The SHA-256 of the file that keeps what it printed.
+    #[serde(default)]
+    pub output_sha256: Option<String>,
+}
+
+/// What the verifier says about the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanVerdict {
+    /// All of it is done.
+    pub passed: bool,
+    /// The ids of the evidence that it rests on.
+    #[serde(default)]
+    pub evidence_ids: Vec<String>,
+    /// The tasks that have to be done again, each with why.
+    #[serde(default)]
+    pub reopen: Vec<(String, String)>,
+    /// What else was said, on one line.
+    #[serde(default)]
+    pub note: String,
+}
+
+impl PlanVerdict {
+    /// All of it on one line: how a verification ended.
+    pub fn summary_line(&self) -> String {
+        if self.passed {
+            return format!("PASS, shown by {}", self.evidence_ids.join(", "));
+        }
+        let reopened = self.reopen.iter().map(|(id, why)| format!("{id}: {why}"));
+        let note = Some(self.note.clone()).filter(|note| !note.is_empty());
+        let said: Vec<String> = reopened.chain(note).collect();
+        if said.is_empty() { "FAIL".to_owned() } else { format!("FAIL: {}", said.join("; ")) }
+    }
+}
+
+/// An added line of a work tree that says that something is not finished.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnfinishedLine {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: usize,
+    /// The word that was found.
+    pub word: String,
+}
+
+/// How an attempt at a unit ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptEnd {
+    /// Which attempt it was; 0 where there was none.
+    pub attempt: u32,
+    /// What shows it, or what was wrong, on one line.
+    pub evidence: String,
+    /// The files that differ from the work tree at its start.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Those of them that the unit does not name.
+    #[serde(default)]
+    pub out_of_scope: Vec<String>,
+    /// Files that it had to make, and that are not there.
+    #[serde(default)]
+    pub missing: Vec<String>,
+    /// What the worker left for those who come after it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub note: Option<String>,
+    /// The digests of test files that the other half of the pair must not change.
+    #[serde(default)]
+    pub test_digests: Vec<(String, String)>,
+    /// The work tree that the checks judged.
+    #[serde(default)]
+    pub tree: Option<String>,
+    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Vec<UnfinishedLine>>,
+    /// The id of the commit that holds its work, where it was committed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// What keeps the work tree as the attempt left it, where that is taken back: what differs by then goes, and what
+    /// is changed afterwards stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+}
+
+/// How a unit ended, as another program says. omo has checked none of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportedStatus {
+    /// It was done.
+    Done,
+    /// It has failed.
+    Failed,
+    /// It was never begun.
+    Blocked,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunResult {
+    /// Every unit has passed, or was done before the run as another program says, and so have the final
+    /// checks.
+    Complete,
+    /// Some did not.
+    CompletedWithFailures,
+    /// A final check is red, or a step stopped the run.
+    Failed,
+}
+
+impl RunResult {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::CompletedWithFailures => "completed_with_failures",
+            Self::Failed => "failed",
+        }
+    }
+}

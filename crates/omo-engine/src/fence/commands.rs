@@ -1,0 +1,293 @@
+//! What a command line would do, as far as its words tell.
+
+use omo_core::client_end::GIT_REDIRECT_VARIABLES;
+
+use super::git::{self, Deed};
+use super::shell::{self, Part, SHELLS, Simple, base_name};
+use super::{FenceRefusal, ResolvePath, WorktreeFence, resolved_places};
+use crate::fence::path_text::{is_absolute, leads_up, resolve_path};
+
+/// At most so many bytes of commands are read, those within others counted again.
+const MAX_BYTES: usize = 256 * 1024;
+/// What may stand before a command without being one.
+const PREFIXES: [&str; 14] =
+    ["!", "{", "builtin", "command", "coproc", "do", "elif", "else", "exec", "if", "then", "time", "until", "while"];
+/// Programs that run another, which their arguments name somewhere.
+const WRAPPERS: [&str; 19] = [
+    "busybox",
+    "caffeinate",
+    "doas",
+    "env",
+    "find",
+    "flock",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "parallel",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "sudo",
+    "timeout",
+    "unbuffer",
+    "watch",
+    "xargs",
+];
+/// What gives variables to everything that follows.
+const EXPORTS: [&str; 5] = ["export", "declare", "typeset", "readonly", "local"];
+/// No system has a longer path, in bytes.
+const MAX_PATH: usize = 4_096;
+const TOO_COMPLEX: FenceRefusal = FenceRefusal::Unclear("the command is too long, or nested too deeply");
+
+/// Judges a command line that a shell runs in `folder`.
+pub(super) fn check_command_line(
+    fence: &WorktreeFence,
+    text: &str,
+    folder: String,
+    real: ResolvePath,
+) -> Result<(), FenceRefusal> {
+    let mut judge = Judge { fence, real, bytes_left: MAX_BYTES };
+    judge.check_text(text, &mut Some(folder))
+}
+
+struct Judge<'a> {
+    fence: &'a WorktreeFence<'a>,
+    real: ResolvePath<'a>,
+    bytes_left: usize,
+}
+
+/// The folder that a shell stands in; `None` where that cannot be told any more.
+type Folder = Option<String>;
+
+impl Judge<'_> {
+    fn check_text(&mut self, text: &str, folder: &mut Folder) -> Result<(), FenceRefusal> {
+        self.charge(text.len().max(1))?;
+        self.check_parts(&shell::parse_command_line(text).ok_or(TOO_COMPLEX)?, folder)
+    }
+
+    /// What is read again and again, behind a program that runs others, counts each time.
+    fn charge(&mut self, bytes: usize) -> Result<(), FenceRefusal> {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(TOO_COMPLEX)?;
+        Ok(())
+    }
+
+    fn check_parts(&mut self, parts: &[Part], folder: &mut Folder) -> Result<(), FenceRefusal> {
+        for part in parts {
+            match part {
+                Part::Subshell(inner) => self.check_parts(inner, &mut folder.clone())?,
+                Part::Simple(command) => self.check_command(command, folder)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn check_command(&mut self, command: &Simple, folder: &mut Folder) -> Result<(), FenceRefusal> {
+        for word in command.words.iter().chain(&command.written_files) {
+            self.check_names(word, folder.as_deref())?;
+        }
+        for target in &command.written_files {
+            self.check_target(target, folder.as_deref())?;
+        }
+        let mut words = command.words.as_slice();
+        while let [first, rest @ ..] = words {
+            check_git_redirection(first)?;
+            if !PREFIXES.contains(&first.as_str()) && !is_assignment(first) {
+                break;
+            }
+            words = rest;
+        }
+        // What begins with an option is that of a word before the program: `time -p`, `exec -a name`.
+        let is_wrapper =
+            words.first().is_some_and(|first| first.starts_with('-') || WRAPPERS.contains(&base_name(first)));
+        if !is_wrapper {
+            return self.check_program(words, folder);
+        }
+        // Which of its words is the program depends on its options: each of them may be.
+        for start in 1..words.len() {
+            let from = words.get(start..).unwrap_or_default();
+            from.first().map_or(Ok(()), |first| check_git_redirection(first))?;
+            self.check_program(from, &mut folder.clone())?;
+        }
+        Ok(())
+    }
+
+    /// A program with its arguments.
+    fn check_program(&mut self, words: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
+        let [program, arguments @ ..] = words else { return Ok(()) };
+        let name = base_name(program);
+        if let Some(elsewhere) = folder.as_ref().filter(|folder| name != "cd" && !self.fence.may_write(folder)) {
+            return Err(FenceRefusal::LeavesWorktree(elsewhere.clone()));
+        }
+        match name {
+            "git" => self.check_git(arguments, folder.as_deref()),
+            "cd" | "pushd" => self.change_folder(arguments, folder),
+            "popd" => {
+                *folder = None;
+                Ok(())
+            }
+            "eval" => self.check_text(&arguments.join(" "), folder),
+            // What runs later, wherever the shell stands by then: here is as good a guess as any.
+            "trap" => arguments.iter().try_for_each(|word| self.check_text(word, &mut folder.clone())),
+            "alias" => arguments
+                .iter()
+                .filter_map(|word| word.split_once('='))
+                .try_for_each(|(_, command)| self.check_text(command, &mut folder.clone())),
+            name if SHELLS.contains(&name) => {
+                shell_script(arguments).map_or(Ok(()), |script| self.check_text(script, &mut folder.clone()))
+            }
+            name if EXPORTS.contains(&name) => arguments.iter().try_for_each(|word| check_git_redirection(word)),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_git(&mut self, arguments: &[String], folder: Option<&str>) -> Result<(), FenceRefusal> {
+        self.charge(arguments.len())?;
+        let mut folder = folder.map(str::to_owned);
+        for deed in git::git_actions(arguments) {
+            match deed {
+                Deed::InFolder(place) => folder = self.enter_folder(place, folder.as_deref())?,
+                Deed::RedirectsGit(word) => return Err(FenceRefusal::RedirectsGit(word.to_owned())),
+                Deed::ReachesShared(words) => return Err(FenceRefusal::SharedGit(words)),
+            }
+        }
+        Ok(())
+    }
+
+    fn change_folder(&self, arguments: &[String], folder: &mut Folder) -> Result<(), FenceRefusal> {
+        let is_option = |word: &&String| word.len() > 1 && word.starts_with('-');
+        let place = arguments.iter().find(|word| !is_option(word)).map_or("~", String::as_str);
+        // Where it was before, which was in the worktree.
+        let entered = if place == "-" { None } else { self.enter_folder(place, folder.as_deref())? };
+        *folder = entered;
+        Ok(())
+    }
+
+    /// The folder that is gone to; `None` where that cannot be told.
+    fn enter_folder(&self, place: &str, folder: Option<&str>) -> Result<Folder, FenceRefusal> {
+        let Some(path) = self.expand_word(place, folder) else { return Ok(None) };
+        let from = if is_absolute(&path) { Some("/") } else { folder };
+        let Some(from) = from else { return Ok(None) };
+        let places = resolved_places(from, &path, self.real)?;
+        if places.iter().any(|place| !self.fence.may_write(place)) {
+            return Err(FenceRefusal::LeavesWorktree(place.to_owned()));
+        }
+        Ok(places.into_iter().next())
+    }
+
+    /// A file that output goes to.
+    fn check_target(&self, target: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
+        let Some(path) = self.expand_word(target, folder) else { return Ok(()) };
+        let from = if is_absolute(&path) { Some("/") } else { folder };
+        let Some(from) = from else { return Ok(()) };
+        for place in resolved_places(from, &path, self.real)? {
+            if self.fence.is_in_main(&place) {
+                return Err(FenceRefusal::OutsideWorktree(target.to_owned()));
+            }
+            self.fence.check_touch(&place, target)?;
+        }
+        self.fence.check_touch(&resolve_path(from, &path), target)
+    }
+
+    /// What a word names, by itself or behind an option, in the main checkout or further up than the worktree.
+    fn check_names(&self, word: &str, folder: Option<&str>) -> Result<(), FenceRefusal> {
+        if let Some(named) = self.main_path_in(word) {
+            return Err(FenceRefusal::MainCheckout(named));
+        }
+        for part in [Some(word), word.split_once('=').map(|(_, value)| value)].into_iter().flatten() {
+            let is_path = part.len() < MAX_PATH && !part.contains(char::is_whitespace);
+            let Some(path) = self.expand_word(part, folder).filter(|_| is_path) else { continue };
+            let from = if is_absolute(&path) { Some("/") } else { folder };
+            let Some(place) = from.map(|from| resolve_path(from, &path)) else { continue };
+            let is_named = is_absolute(&path);
+            if !is_named && leads_up(&path) && !self.fence.may_write(&place) {
+                return Err(FenceRefusal::OutsideWorktree(part.to_owned()));
+            }
+            if is_named && !self.fence.may_write(&place) && self.leads_to_main(&place) {
+                return Err(FenceRefusal::MainCheckout(part.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// By its name, or by a link.
+    fn leads_to_main(&self, place: &str) -> bool {
+        let of_main = |place: &str| self.fence.is_in_main(place);
+        of_main(place) || (self.real)(place).is_some_and(|place| of_main(&place))
+    }
+
+    /// A path in the main checkout that stands somewhere in a word.
+    fn main_path_in(&self, word: &str) -> Option<String> {
+        let (main, folded) = (self.fence.rules.main_checkout.to_ascii_lowercase(), word.to_ascii_lowercase());
+        let is_of_name = |char: char| char.is_alphanumeric() || "_-.".contains(char);
+        let starts = folded.match_indices(main.as_str()).filter(|_| main.len() > 1).map(|(start, _)| start);
+        let named = starts.filter_map(|start| {
+            let (before, from) = word.split_at_checked(start)?;
+            let after = from.get(main.len()..)?;
+            // The path of something else, unless it stands right behind an option's letter.
+            let begins =
+                !before.ends_with(|char| is_of_name(char) || char == '/') || (start == 2 && word.starts_with('-'));
+            let ends =
+                |(at, char): &(usize, char)| *at >= MAX_PATH || char.is_whitespace() || "'\"`:,;()|&<>".contains(*char);
+            let end = after.char_indices().find(ends).map_or(after.len(), |(at, _)| at);
+            let path = from.get(..main.len() + end)?;
+            begins.then_some(path)
+        });
+        named.map(str::to_owned).find(|path| self.fence.is_in_main(&resolve_path("/", path)))
+    }
+
+    /// A path with the variables put in that are known; `None` where one is not.
+    fn expand_word(&self, word: &str, folder: Option<&str>) -> Option<String> {
+        let (home, root) = (self.fence.home, Some(self.fence.root));
+        let known = [
+            ("~", home),
+            ("$HOME", home),
+            ("${HOME}", home),
+            ("$OMO_ROOT", root),
+            ("${OMO_ROOT}", root),
+            ("$PWD", folder),
+            ("${PWD}", folder),
+        ];
+        let behind = |(name, value): (&str, Option<&str>)| {
+            let rest = word.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+            Some(format!("{}{rest}", value?))
+        };
+        let path = known.into_iter().find_map(behind).unwrap_or_else(|| word.to_owned());
+        (!path.contains('$') && !path.starts_with('~')).then_some(path)
+    }
+}
+
+/// What a shell with these arguments runs, where they say so.
+fn shell_script(arguments: &[String]) -> Option<&String> {
+    let mut rest = arguments.iter();
+    while let Some(word) = rest.next() {
+        let letters = word.strip_prefix(['-', '+'])?;
+        if letters.starts_with('-') {
+            continue;
+        }
+        if word.starts_with('-') && letters.contains('c') {
+            return rest.find(|word| !word.starts_with(['-', '+']));
+        }
+        if letters.ends_with(['o', 'O']) {
+            rest.next();
+        }
+    }
+    None
+}
+
+/// Whether a word gives a variable a value.
+fn is_assignment(word: &str) -> bool {
+    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+')).unwrap_or_default();
+    let is_letter = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|char: char| char.is_ascii_digit())
+}
+
+/// Refuses a variable that has git work elsewhere.
+fn check_git_redirection(word: &str) -> Result<(), FenceRefusal> {
+    let name = word.split_once('=').map(|(name, _)| name.trim_end_matches('+'));
+    if name.is_some_and(|name| GIT_REDIRECT_VARIABLES.contains(&name)) {
+        Err(FenceRefusal::RedirectsGit(word.to_owned()))
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,427 @@
+//! How the events of a ledger become the state of its run, one after the other.
+//!
+//! A ledger is written by verbs only, so what cannot be here is a ledger that something else wrote, or
+//! a newer omo: it is refused with the number of the event, never folded into a state that is wrong.
+
+mod parallel;
+mod task_list;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use omo_plan::model::{Dialect, Plan, PlanDecision, Precondition};
+
+use crate::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
+use crate::modes::ExecutionMode;
+use crate::schedule;
+use crate::state::{
+    ANSWER_FOREGROUND, ANSWER_STOP, ANSWER_WITHDRAWN, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, QuestionAnswer,
+    QuestionState, RunPhase, RunState, RunningAttempt, TaskState, TaskStatus, WorktreeBaseline, chosen_label,
+    task_digests,
+};
+
+impl RunState {
+    /// The state after the first event, which opens the run.
+    ///
+    /// # Errors
+    ///
+    /// It opens none.
+    pub fn from_first_event(event: &RunEvent) -> Result<Self, LedgerError> {
+        let EventKind::RunOpened { plan, approved, root, base, scope: asked, mode } = &event.kind else {
+            return Err(LedgerError { seq: event.seq, problem: "does not open a run".to_owned() });
+        };
+        let units = plan.tasks.iter().map(|unit| (unit.id.clone(), TaskState::default())).collect();
+        Ok(Self {
+            plan: (**plan).clone(),
+            plan_sha256: plan.source.sha256.clone(),
+            approved: approved.clone(),
+            root: root.clone(),
+            base: base.clone(),
+            phase: RunPhase::Executing,
+            holder: event.actor.clone(),
+            tasks: units,
+            questions: Vec::new(),
+            reviewed_tasks: BTreeSet::new(),
+            final_checks: BTreeMap::new(),
+            changed_files: Vec::new(),
+            dispatched: None,
+            round: 1,
+            evidence: Vec::new(),
+            verdicts: Vec::new(),
+            first_tree: None,
+            unfinished: None,
+            parallel: None,
+            scope: *asked,
+            mode: mode.unwrap_or_else(|| ExecutionMode::of_dialect(plan.dialect)),
+            is_stopped: false,
+            opened_at: event.ts,
+            updated_at: event.ts,
+            seq: event.seq,
+        })
+    }
+
+    /// The state after one more event. Where that is an error, nothing has changed.
+    ///
+    /// # Errors
+    ///
+    /// The event cannot be the next one of this run.
+    pub fn apply(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        if self.seq.checked_add(1) != Some(event.seq) {
+            return Err(bad("does not follow the one before it"));
+        }
+        match &event.kind {
+            EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
+            EventKind::TasksDispatched { tasks: units, .. } => {
+                self.dispatched = Some(DispatchedTasks { tasks: units.clone(), at: event.ts });
+            }
+            EventKind::HolderChanged => self.change_holder(event),
+            EventKind::PlanChanged { plan, approved } => self.replace_plan(event, plan, approved),
+            EventKind::QuestionOpened { question } => self.add_question(event, question)?,
+            EventKind::QuestionAnswered { question, option, plan_sha256 } => {
+                self.apply_answer(event, question, option)?;
+                if let Some(sha256) = plan_sha256 {
+                    self.plan_sha256.clone_from(sha256);
+                }
+            }
+            // A unit may be called so too; its attempts are counted from 1.
+            EventKind::CheckRan { task: unit, attempt: 0, position: place, outcome, .. } if unit == FINAL_CHECKS_ID => {
+                self.final_checks.insert(*place, outcome.clone());
+            }
+            EventKind::ProjectionChanged { file, backup: kept } => {
+                self.changed_files.push((file.clone(), kept.clone()));
+            }
+            EventKind::TaskAdded { task: added } => self.apply_added_task(event, added)?,
+            EventKind::UnfinishedSearched { unfinished } => self.unfinished = Some(unfinished.clone()),
+            EventKind::VerdictGiven { verdict } => self.apply_verdict(event, verdict)?,
+            EventKind::RoundStarted { round: iteration, reopened } => self.start_round(event, *iteration, reopened)?,
+            EventKind::BudgetSet { .. }
+            | EventKind::ParallelStarted { .. }
+            | EventKind::GroupPrepared { .. }
+            | EventKind::WorkerStarted { .. }
+            | EventKind::WorkerEnded { .. }
+            | EventKind::GroupFilesMissing { .. }
+            | EventKind::LimitReached { .. }
+            | EventKind::GroupStuck { .. }
+            | EventKind::GroupEnded { .. }
+            | EventKind::GroupMerged { .. }
+            | EventKind::GroupRefused { .. }
+            | EventKind::GroupRemoved { .. }
+            | EventKind::WorktreeLeft { .. }
+            | EventKind::UserCommitsMerged { .. }
+            | EventKind::LandingRefused { .. }
+            | EventKind::Landed { .. } => self.apply_to_group(event)?,
+            EventKind::RunCancelled { reason: why } => {
+                self.hold_running_tasks("the run was cancelled");
+                self.phase = RunPhase::Cancelled { why: why.clone() };
+            }
+            EventKind::RunResumed => self.resume(event),
+            EventKind::RunEnded { result } => self.phase = RunPhase::Ended { result: *result },
+            what => self.apply_to_task(event, what)?,
+        }
+        (self.seq, self.updated_at) = (event.seq, event.ts);
+        Ok(())
+    }
+
+    fn apply_to_task(&mut self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
+        let Some(id) = task_of(what) else { return Ok(()) };
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        self.check_task_list_event(event, what)?;
+        let unit = self.tasks.get_mut(id).ok_or_else(|| bad("is about a unit that the plan does not have"))?;
+        // Verbs see to this. Here it holds for whatever else comes to write a ledger.
+        if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(unit) {
+            return Err(bad("passes a unit whose checks were not seen to be green"));
+        }
+        unit.updated_at = Some(event.ts);
+        let takes_back = self.plan.task(id).is_some_and(|unit| unit.on_failure.reverts_changes());
+        let mut end_as = |status, end: &AttemptEnd| {
+            unit.status = status;
+            unit.running = None;
+            unit.last_end = Some(end.clone());
+            unit.reason = None;
+            unit.is_stale = false;
+        };
+        match what {
+            EventKind::TaskPassed { end, .. } => {
+                end_as(TaskStatus::Passed, end);
+                unit.baseline = None;
+            }
+            EventKind::TaskUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
+            EventKind::TaskRestored { not_restored: left, .. } => {
+                (unit.baseline, unit.is_to_restore) = (None, false);
+                unit.not_restored.clone_from(left);
+            }
+            EventKind::TaskClaimed { end, evidence_ids, .. } => {
+                end_as(TaskStatus::Claimed, end);
+                unit.evidence_ids.clone_from(evidence_ids);
+            }
+            EventKind::EvidenceRan { evidence } => {
+                unit.evidence_ids.push(evidence.id.clone());
+                self.evidence.push(evidence.clone());
+            }
+            EventKind::TaskFailed { end, is_final: true, .. } => {
+                end_as(TaskStatus::Failed, end);
+                unit.is_to_restore =
+                    takes_back && unit.baseline.as_ref().is_some_and(|ground| ground.snapshot.is_some());
+            }
+            EventKind::TaskFailed { end, is_final: false, .. } => end_as(TaskStatus::Pending, end),
+            EventKind::TaskImported { status, evidence, files, .. } => {
+                let end = AttemptEnd { evidence: evidence.clone(), files: files.clone(), ..AttemptEnd::default() };
+                end_as((*status).into(), &end);
+                unit.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
+            }
+            EventKind::TaskStarted {
+                attempt,
+                ticket,
+                tree,
+                protected_files: guarded,
+                already_green: vacuous,
+                snapshot: kept,
+                ..
+            } => {
+                let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone() };
+                unit.baseline = unit.baseline.take().or_else(|| kept.is_some().then(ground));
+                unit.status = TaskStatus::Running;
+                unit.attempts = *attempt;
+                unit.reason = None;
+                unit.judgment = None;
+                unit.not_restored.clear();
+                unit.checks.clear();
+                unit.evidence_ids.clear();
+                // A task that is done again finds what its last attempt has left: that is green by its own work.
+                let is_gone_over = self.plan.dialect == Dialect::TasksJson || self.mode == ExecutionMode::Waves;
+                if *attempt == 1 || !is_gone_over {
+                    unit.already_green.clone_from(vacuous);
+                }
+                let (by, ticket) = (event.actor.clone(), ticket.clone());
+                self.first_tree = self.first_tree.take().or_else(|| tree.clone());
+                let (tree, guarded) = (tree.clone(), guarded.clone());
+                unit.running = Some(RunningAttempt { by, ticket, since: event.ts, tree, protected_files: guarded });
+                self.invalidate_final_results();
+            }
+            EventKind::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
+            EventKind::TaskHeld { reason: why, attempt, is_pause, .. } => {
+                hold_task(unit, *attempt, why);
+                unit.lost_workers = unit.lost_workers.saturating_add(u32::from(!is_pause));
+            }
+            EventKind::TaskSkipped { reason: why, .. } => {
+                (unit.status, unit.running, unit.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
+                unit.is_stale = false;
+            }
+            EventKind::TaskReopened { reason: why, .. } => {
+                reopen_task(unit, why);
+            }
+            _ => {}
+        }
+        if matches!(what, EventKind::TaskStarted { .. }) {
+            self.reset_idle_exits(id);
+        }
+        if matches!(what, EventKind::TaskSkipped { .. } | EventKind::TaskReopened { .. }) {
+            self.invalidate_final_results();
+            self.withdraw_questions_about(event, id);
+        }
+        Ok(())
+    }
+
+    /// Goes on with an edited plan: what passed and says the same now stays, all else is as it was or is new, and what
+    /// was done and says something else has to be done again.
+    fn replace_plan(&mut self, event: &RunEvent, plan: &Plan, approved: &str) {
+        let texts = task_digests(&self.plan);
+        let mut units = BTreeMap::new();
+        for unit in &plan.tasks {
+            let state = match texts.get(unit.id.as_str()).zip(self.tasks.get(&unit.id)) {
+                None => TaskState::default(),
+                Some((text, state)) if *text == unit.body_sha256 || state.status == TaskStatus::Running => {
+                    state.clone()
+                }
+                Some((_, state)) => {
+                    self.reviewed_tasks.remove(&unit.id);
+                    TaskState {
+                        is_stale: state.is_stale || matches!(state.status, TaskStatus::Passed | TaskStatus::Claimed),
+                        attempts: state.attempts,
+                        attempts_before: state.attempts,
+                        last_end: state.last_end.clone(),
+                        updated_at: Some(event.ts),
+                        // What its attempts have left is still there, and is still theirs.
+                        baseline: state.baseline.clone(),
+                        is_to_restore: state.is_to_restore,
+                        ..TaskState::default()
+                    }
+                }
+            };
+            units.insert(unit.id.clone(), state);
+        }
+        self.reviewed_tasks.retain(|id| units.contains_key(id));
+        let before = std::mem::replace(&mut self.plan, plan.clone());
+        self.keep_choices(&before);
+        self.tasks = units;
+        self.drop_removed_groups();
+        self.plan_sha256.clone_from(&plan.source.sha256);
+        approved.clone_into(&mut self.approved);
+        self.invalidate_final_results();
+        self.dispatched = None;
+        // What was asked was asked about the plan as it was. Where it is still open it is asked again.
+        self.withdraw_questions(event, |_| true);
+    }
+
+    /// A decision that its user took stays taken where the edited plan asks just the same: the answer may
+    /// not have got into the file.
+    fn keep_choices(&mut self, before: &Plan) {
+        for decision in open_decisions(&mut self.plan) {
+            let known = before.preconditions.iter().find_map(|known| match known {
+                Precondition::Decision(known) if known.is_same_question(decision) => Some(known),
+                _ => None,
+            });
+            if let (None, Some(known)) = (&decision.chosen, known) {
+                decision.chosen.clone_from(&known.chosen);
+            }
+        }
+    }
+
+    fn add_question(&mut self, event: &RunEvent, question: &Question) -> Result<(), LedgerError> {
+        if self.questions.iter().any(|known| known.question.id == question.id) {
+            return Err(LedgerError { seq: event.seq, problem: "opens a question that there is already".to_owned() });
+        }
+        // Its worker was given back because a check could not be run, and is not lost.
+        if let QuestionKind::CheckNotRunnable { task: unit, .. } = &question.kind
+            && let Some(unit) = self.tasks.get_mut(unit)
+        {
+            unit.lost_workers = unit.lost_workers.saturating_sub(1);
+        }
+        self.questions.push(QuestionState { question: question.clone(), opened_at: event.ts, answer: None });
+        Ok(())
+    }
+
+    fn apply_answer(&mut self, event: &RunEvent, question: &str, option: &str) -> Result<(), LedgerError> {
+        let missing = || LedgerError { seq: event.seq, problem: "answers a question that is not open".to_owned() };
+        let open = self.questions.iter_mut().find(|state| state.question.id == question && state.answer.is_none());
+        let open = open.ok_or_else(missing)?;
+        open.answer = Some(QuestionAnswer { option: option.to_owned(), by: event.actor.clone(), at: event.ts });
+        match open.question.kind.clone() {
+            QuestionKind::Billing { .. }
+            | QuestionKind::EntryCondition { .. }
+            | QuestionKind::Conflict { .. }
+            | QuestionKind::Stuck { .. }
+            | QuestionKind::LandingRefused { .. }
+                if option == ANSWER_STOP =>
+            {
+                self.is_stopped = true;
+            }
+            QuestionKind::Billing { .. } if option == ANSWER_FOREGROUND => self.switch_to_foreground(),
+            QuestionKind::Verification
+            | QuestionKind::CheckNotRunnable { .. }
+            | QuestionKind::Billing { .. }
+            | QuestionKind::EntryCondition { .. } => {}
+            QuestionKind::Conflict { group, .. } => self.redo_group(&group),
+            QuestionKind::Stuck { group, .. } => self.unstick_group(&group),
+            QuestionKind::LandingRefused { .. } => self.clear_landing_refusal(),
+            QuestionKind::Decisions { decisions } => self.apply_choices(&decisions, option),
+            QuestionKind::HardStop { group } => {
+                let behind = schedule::group_order(&self.plan).into_iter().take_while(|place| *place != group);
+                let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
+                self.reviewed_tasks.extend(groups.flat_map(|group| group.tasks.iter().cloned()));
+            }
+            QuestionKind::Escalated { task: unit } => {
+                if let Some(unit) = self.tasks.get_mut(&unit) {
+                    unit.judgment = Some(option.to_owned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a decision became is part of the plan that workers read.
+    fn apply_choices(&mut self, asked: &[PlanDecision], option: &str) {
+        for decision in open_decisions(&mut self.plan) {
+            let of_it = asked.iter().find(|asked| asked.id == decision.id);
+            if let Some(label) = of_it.and_then(|asked| chosen_label(asked, option)) {
+                decision.chosen = Some(label);
+            }
+        }
+    }
+
+    /// Takes back every open question of this kind: something has made it moot.
+    pub(super) fn withdraw_questions(&mut self, event: &RunEvent, is_moot: impl Fn(&QuestionKind) -> bool) {
+        for question in
+            self.questions.iter_mut().filter(|known| known.answer.is_none() && is_moot(&known.question.kind))
+        {
+            question.answer =
+                Some(QuestionAnswer { option: ANSWER_WITHDRAWN.to_owned(), by: event.actor.clone(), at: event.ts });
+        }
+    }
+
+    /// Takes back every open question about a unit.
+    fn withdraw_questions_about(&mut self, event: &RunEvent, id: &str) {
+        let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } if task == id);
+        self.withdraw_questions(event, is_about);
+    }
+
+    /// No worker is at work in a run that is over: tickets that are out are worth nothing from then on.
+    fn hold_running_tasks(&mut self, why: &str) {
+        for unit in self.tasks.values_mut().filter(|unit| unit.running.is_some()) {
+            hold_task(unit, unit.attempts, why);
+        }
+    }
+
+    /// What was handed out in another session, or in an earlier process of this one, has no worker any more.
+    fn change_holder(&mut self, event: &RunEvent) {
+        self.holder = event.actor.clone();
+        self.dispatched = None;
+    }
+
+    fn resume(&mut self, event: &RunEvent) {
+        if matches!(self.phase, RunPhase::Ended { .. }) {
+            self.round = 1;
+        }
+        self.phase = RunPhase::Executing;
+        self.is_stopped = false;
+        self.change_holder(event);
+        self.final_checks.clear();
+        // The person who had the run stopped is asked again, now that it goes on.
+        for unit in self.tasks.values_mut().filter(|unit| unit.judgment.as_deref() == Some(ANSWER_STOP)) {
+            unit.judgment = None;
+        }
+    }
+}
+
+/// Whether a worker is at a unit, and what its checks have shown since the worker began is green.
+fn is_proved(unit: &TaskState) -> bool {
+    unit.running.is_some() && !unit.checks.is_empty() && unit.checks.iter().all(|(_, outcome)| outcome.is_green())
+}
+
+/// Ends an attempt that does not count.
+fn hold_task(unit: &mut TaskState, attempt: u32, why: &str) {
+    (unit.status, unit.running, unit.reason) = (TaskStatus::Held, None, Some(why.to_owned()));
+    unit.attempts = attempt.saturating_sub(1);
+    unit.evidence_ids.clear();
+}
+
+/// Has a unit done again: the attempts that were are not held against it any more.
+fn reopen_task(unit: &mut TaskState, why: &str) {
+    (unit.status, unit.running, unit.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
+    (unit.lost_workers, unit.attempts_before, unit.judgment) = (0, unit.attempts, None);
+}
+
+fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
+    plan.preconditions.iter_mut().filter_map(|known| match known {
+        Precondition::Decision(decision) => Some(decision),
+        Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
+    })
+}
+
+fn task_of(what: &EventKind) -> Option<&str> {
+    match what {
+        EventKind::TaskStarted { task: unit, .. }
+        | EventKind::CheckRan { task: unit, .. }
+        | EventKind::TaskPassed { task: unit, .. }
+        | EventKind::TaskFailed { task: unit, .. }
+        | EventKind::TaskUnverified { task: unit, .. }
+        | EventKind::TaskClaimed { task: unit, .. }
+        | EventKind::TaskImported { task: unit, .. }
+        | EventKind::TaskRestored { task: unit, .. }
+        | EventKind::TaskSkipped { task: unit, .. }
+        | EventKind::TaskHeld { task: unit, .. }
+        | EventKind::TaskReopened { task: unit, .. } => Some(unit),
+        EventKind::EvidenceRan { evidence } => Some(&evidence.task),
+        _ => None,
+    }
+}

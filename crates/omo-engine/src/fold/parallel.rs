@@ -1,0 +1,233 @@
+//! How the events of sessions that are worked on apart are folded.
+
+use std::collections::BTreeMap;
+
+use super::{RunState, reopen_task};
+use crate::event::{EventKind, QuestionKind, RunEvent};
+use crate::modes::ExecutionMode;
+use crate::parallel_state::{BUDGET_SPENT, ClientPolicy, GroupState, GroupStatus, ParallelState, group_outcome};
+use crate::state::{LedgerError, TaskStatus};
+
+impl RunState {
+    /// Folds what only such a run knows. What no verb writes down is refused.
+    pub(super) fn apply_to_group(&mut self, event: &RunEvent) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        match &event.kind {
+            EventKind::ParallelStarted { base, policy: terms } => return self.start_parallel(event, base, terms),
+            EventKind::BudgetSet { micros } => return self.set_budget(event, *micros),
+            _ => {}
+        }
+        if let EventKind::GroupEnded { group: id, failed: None, .. } = &event.kind {
+            let group = self.plan.groups.iter().find(|group| group.id == *id);
+            if group.and_then(|group| group_outcome(self, group)) != Some(GroupStatus::Done) {
+                return Err(bad("ends a session as done in which something is not"));
+            }
+        }
+        let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
+        let apart = self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
+        if let EventKind::Landed { from, to } = &event.kind {
+            let is_whole = ids.iter().all(|id| apart.has_status(id, &[GroupStatus::Merged]));
+            if apart.landed.is_some() || *to != apart.tip || !is_whole {
+                return Err(bad("moves the user's branch before all is merged"));
+            }
+            apart.landed = Some((from.clone(), to.clone()));
+            return Ok(());
+        }
+        match &event.kind {
+            EventKind::UserCommitsMerged { with, tip } => {
+                apart.tip.clone_from(tip);
+                apart.base.clone_from(with);
+                self.final_checks.clear();
+                return Ok(());
+            }
+            EventKind::LandingRefused { reason: why, files } => {
+                let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
+                apart.landing_refusal = Some(format!("{why}{files}"));
+                return Ok(());
+            }
+            _ => {}
+        }
+        let (id, from) = required_statuses(&event.kind);
+        if !ids.iter().any(|known| known == id) {
+            return Err(bad("is about a session that the plan does not have"));
+        }
+        let is_new = matches!(event.kind, EventKind::GroupPrepared { .. }) && !apart.groups.contains_key(id);
+        if !is_new && !apart.has_status(id, from) {
+            return Err(bad("does not follow from where its session stands"));
+        }
+        if matches!(&event.kind, EventKind::GroupPrepared { base, .. } if base != apart.base_commit_of(id)) {
+            return Err(bad("begins a session elsewhere than at what the run has come to"));
+        }
+        let known = apart.groups.entry(id.to_owned()).or_default();
+        let id = id.to_owned();
+        match &event.kind {
+            EventKind::GroupPrepared { worktree, branch, base, .. } => {
+                let (worktree, branch, base) = (Some(worktree.clone()), branch.clone(), base.clone());
+                let (kept, cost_micros) = (known.rescue_ref.clone(), known.cost_micros);
+                *known = GroupState { worktree, branch, base, rescue_ref: kept, cost_micros, ..GroupState::default() };
+            }
+            EventKind::WorkerStarted { process, .. } => {
+                (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
+                known.idle_exits = known.idle_exits.saturating_add(1);
+                apart.limited_until = None;
+            }
+            EventKind::WorkerEnded { how, cost_micros, .. } => {
+                (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
+                known.cost_micros = known.cost_micros.saturating_add(cost_micros.unwrap_or_default());
+            }
+            EventKind::LimitReached { until, .. } => {
+                // Nothing was wrong with it.
+                known.idle_exits = known.idle_exits.saturating_sub(1);
+                apart.limited_until = Some(*until);
+            }
+            EventKind::WorktreeLeft { reason: why, .. } => {
+                (known.worktree, known.leftover_reason) = (None, Some(why.clone()));
+            }
+            EventKind::GroupStuck { reason: why, .. } => known.stuck_reason = Some(why.clone()),
+            EventKind::GroupEnded { tip, failed, .. } => {
+                known.status = if failed.is_some() { GroupStatus::Failed } else { GroupStatus::Done };
+                (known.tip, known.reason) = (Some(tip.clone()), failed.clone());
+            }
+            EventKind::GroupMerged { tip, .. } => {
+                (known.status, known.reason, known.tip) = (GroupStatus::Merged, None, None);
+                apart.tip.clone_from(tip);
+                self.final_checks.clear();
+            }
+            EventKind::GroupRefused { files, .. } => {
+                (known.status, known.reason) = (GroupStatus::InConflict, Some(files.join(", ")));
+            }
+            EventKind::GroupRemoved { rescue_ref: kept, tip, .. } => {
+                known.worktree = None;
+                known.rescue_ref = kept.clone().or_else(|| known.rescue_ref.take());
+                let is_merged = known.status == GroupStatus::Merged;
+                known.tip = known.tip.take().or_else(|| tip.clone()).filter(|_| !is_merged && !known.is_to_redo);
+                self.forget_baselines(&id);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start_parallel(&mut self, event: &RunEvent, base: &str, terms: &ClientPolicy) -> Result<(), LedgerError> {
+        let is_begun = self.tasks.values().any(|unit| unit.attempts > 0);
+        let (groups, landed_before) = match &self.parallel {
+            None if !is_begun => (BTreeMap::new(), None),
+            // What was merged is in the user's branch, and it goes on from there.
+            Some(apart) if apart.landed.is_some() => (apart.groups.clone(), apart.landed.clone()),
+            _ => {
+                return Err(LedgerError {
+                    seq: event.seq,
+                    problem: "sets sessions apart that are worked on".to_owned(),
+                });
+            }
+        };
+        let (tip, base, terms) = (base.to_owned(), base.to_owned(), terms.clone());
+        self.mode = ExecutionMode::Parallel;
+        self.parallel =
+            Some(ParallelState { tip, base, policy: terms, groups, landed_before, ..ParallelState::default() });
+        self.final_checks.clear();
+        Ok(())
+    }
+
+    /// A session that could not go on for want of budget can now.
+    fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
+        let bad =
+            || LedgerError { seq: event.seq, problem: "is about sessions that are not worked on apart".to_owned() };
+        let apart = self.parallel.as_mut().ok_or_else(bad)?;
+        apart.policy.budget_micros = Some(micros);
+        for known in apart.groups.values_mut().filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT)) {
+            known.stuck_reason = None;
+        }
+        self.withdraw_questions(
+            event,
+            |about| matches!(about, QuestionKind::Stuck { reason, .. } if reason == BUDGET_SPENT),
+        );
+        Ok(())
+    }
+
+    /// A client of the session that a unit is of has begun with it.
+    pub(super) fn reset_idle_exits(&mut self, unit: &str) {
+        let group = self.plan.group_of(unit).map(|(_, group)| group.id.clone());
+        let known = self.parallel.as_mut().zip(group).and_then(|(apart, id)| apart.groups.get_mut(&id));
+        if let Some(known) = known {
+            known.idle_exits = 0;
+        }
+    }
+
+    /// All of it is done where the user is, one step after the other: nothing was begun apart.
+    pub(super) fn switch_to_foreground(&mut self) {
+        (self.parallel, self.mode) = (None, ExecutionMode::StepByStep);
+        if let Some(asked) = &mut self.scope {
+            asked.is_foreground = true;
+        }
+        self.plan = self.as_in_run(self.plan.clone());
+    }
+
+    /// A session is done again from where the run is by now.
+    pub(super) fn redo_group(&mut self, id: &str) {
+        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
+        for unit in &group.tasks {
+            if let Some(unit) = self.tasks.get_mut(unit).filter(|unit| unit.status != TaskStatus::Skipped) {
+                reopen_task(unit, "its session is done again: it could not be brought together with what others did");
+            }
+        }
+        if let Some(known) = self.parallel.as_mut().and_then(|apart| apart.groups.get_mut(id)) {
+            (known.tip, known.is_to_redo) = (None, true);
+        }
+    }
+
+    /// What the attempts of a session have left went with its work tree: the next one begins without it.
+    fn forget_baselines(&mut self, id: &str) {
+        let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
+        for unit in &group.tasks {
+            if let Some(unit) = self.tasks.get_mut(unit) {
+                (unit.baseline, unit.is_to_restore) = (None, false);
+            }
+        }
+    }
+
+    /// Of a session that an edited plan does not have any more only what it has cost still counts: one of the same name
+    /// begins anew.
+    pub(super) fn drop_removed_groups(&mut self) {
+        let Some(apart) = &mut self.parallel else { return };
+        for (id, known) in &mut apart.groups {
+            if self.plan.groups.iter().all(|group| group.id != *id) {
+                let (kept, cost_micros) = (known.rescue_ref.take(), known.cost_micros);
+                *known = GroupState { rescue_ref: kept, cost_micros, ..GroupState::default() };
+            }
+        }
+    }
+
+    /// A session may go on.
+    pub(super) fn unstick_group(&mut self, id: &str) {
+        if let Some(known) = self.parallel.as_mut().and_then(|apart| apart.groups.get_mut(id)) {
+            (known.stuck_reason, known.idle_exits) = (None, 0);
+        }
+    }
+
+    pub(super) fn clear_landing_refusal(&mut self) {
+        if let Some(apart) = &mut self.parallel {
+            apart.landing_refusal = None;
+        }
+    }
+}
+
+/// The session that an event is about, and where that has to stand before it.
+fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
+    use GroupStatus::{Done, Failed, InConflict, Merged, Ready, Running};
+    match what {
+        // What has failed, or cannot be merged, is begun anew from where the run is by then.
+        EventKind::GroupPrepared { group, .. } => (group, &[Ready, Failed, InConflict, Merged]),
+        EventKind::WorkerStarted { group, .. }
+        | EventKind::GroupFilesMissing { group, .. }
+        | EventKind::GroupEnded { group, .. }
+        | EventKind::LimitReached { group, .. }
+        | EventKind::GroupStuck { group, .. } => (group, &[Ready]),
+        EventKind::WorkerEnded { group, .. } => (group, &[Running]),
+        EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
+        EventKind::GroupRemoved { group, .. } | EventKind::WorktreeLeft { group, .. } => {
+            (group, &[Ready, Done, Merged, Failed, InConflict])
+        }
+        _ => ("", &[]),
+    }
+}

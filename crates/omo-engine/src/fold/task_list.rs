@@ -1,0 +1,140 @@
+//! How the events that only a task session knows are folded.
+
+use omo_plan::id::is_id;
+use omo_plan::model::{Dialect, Task, TaskKind};
+use omo_plan::task_list::plan::tasks_digest;
+
+use super::{RunState, reopen_task};
+use crate::event::{AttemptEnd, EventKind, ImportedStatus, PlanVerdict, RunEvent};
+use crate::evidence_rules;
+use crate::state::{LedgerError, TaskState, TaskStatus};
+
+impl RunState {
+    /// Refuses what no verb of a session writes down.
+    pub(super) fn check_task_list_event(&self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
+        let bad = |what: &str| Err(LedgerError { seq: event.seq, problem: what.to_owned() });
+        match what {
+            EventKind::TaskClaimed { task: unit, evidence_ids, .. } => {
+                let checks = self.tasks.get(unit).filter(|known| known.running.is_some()).map(|known| &known.checks);
+                let is_green = checks.is_some_and(|checks| checks.iter().all(|(_, outcome)| outcome.is_green()));
+                if !is_green || evidence_rules::check_worker_evidence(self, unit, evidence_ids).is_err() {
+                    return bad("claims a unit without green evidence of its own");
+                }
+            }
+            EventKind::TaskImported { task: unit, status: ImportedStatus::Done, .. }
+                if self.plan.task(unit).is_some_and(|unit| unit.kind == TaskKind::Verify) =>
+            {
+                return bad("takes a verification from another program");
+            }
+            EventKind::EvidenceRan { evidence } => {
+                let unit = self.tasks.get(&evidence.task);
+                if unit.is_some_and(|unit| unit.running.is_none() || unit.attempts != evidence.attempt) {
+                    return bad("has evidence that no worker had run");
+                }
+                if self.evidence.iter().any(|known| known.id == evidence.id) {
+                    return bad("has evidence under an id that is taken");
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub(super) fn apply_added_task(&mut self, event: &RunEvent, added: &Task) -> Result<(), LedgerError> {
+        let is_known = |id: &String| self.plan.task(id).is_some_and(|unit| unit.kind != TaskKind::Verify);
+        let may_be = self.plan.dialect == Dialect::TasksJson
+            && is_id(&added.id)
+            && added.kind != TaskKind::Verify
+            && self.plan.task(&added.id).is_none()
+            && added.deps.iter().all(is_known);
+        if !may_be {
+            return Err(LedgerError { seq: event.seq, problem: "adds a task that cannot be".to_owned() });
+        }
+        let verification = self.plan.tasks.iter().position(|unit| unit.kind == TaskKind::Verify);
+        if let Some(verification) = verification.and_then(|place| self.plan.tasks.get_mut(place)) {
+            verification.deps.push(added.id.clone());
+        }
+        let place = verification.unwrap_or(self.plan.tasks.len());
+        self.plan.tasks.insert(place, added.clone());
+        if let Some(group) = self.plan.groups.last_mut() {
+            let place = verification.map_or(group.tasks.len(), |_| group.tasks.len().saturating_sub(1));
+            group.tasks.insert(place, added.id.clone());
+        }
+        self.plan.source.sha256 = tasks_digest(&self.plan.tasks);
+        self.plan_sha256.clone_from(&self.plan.source.sha256);
+        self.tasks.insert(added.id.clone(), TaskState { updated_at: Some(event.ts), ..TaskState::default() });
+        self.invalidate_final_results();
+        Ok(())
+    }
+
+    /// A verdict ends the verification. One that the whole is not done has failed what it names, too.
+    pub(super) fn apply_verdict(&mut self, event: &RunEvent, verdict: &PlanVerdict) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        let id = self.plan.verification_task().map(|unit| unit.id.clone());
+        let id = id.filter(|id| self.tasks.get(id).is_some_and(|known| known.running.is_some()));
+        let id = id.ok_or_else(|| bad("has a verdict that nobody was asked for"))?;
+        if verdict.passed && evidence_rules::check_passing_verdict(self, verdict).is_err() {
+            return Err(bad("says that all is done, and it is not"));
+        }
+        if verdict.reopen.iter().any(|(named, _)| *named == id || !self.tasks.contains_key(named)) {
+            return Err(bad("has a verdict on a task that is not there"));
+        }
+        for (named, why) in &verdict.reopen {
+            let named = self.tasks.get_mut(named);
+            if let Some(named) = named.filter(|named| matches!(named.status, TaskStatus::Passed | TaskStatus::Claimed))
+            {
+                named.status = TaskStatus::Failed;
+                named.reason = Some(format!("the verifier says: {why}"));
+                named.updated_at = Some(event.ts);
+            }
+        }
+        self.verdicts.push(verdict.clone());
+        if let Some(unit) = self.tasks.get_mut(&id) {
+            let end = AttemptEnd { attempt: unit.attempts, evidence: verdict.summary_line(), ..AttemptEnd::default() };
+            unit.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
+            (unit.running, unit.last_end, unit.reason) = (None, Some(end), None);
+            unit.evidence_ids.clone_from(&verdict.evidence_ids);
+            unit.updated_at = Some(event.ts);
+        }
+        Ok(())
+    }
+
+    pub(super) fn start_round(
+        &mut self,
+        event: &RunEvent,
+        iteration: u32,
+        reopened: &[(String, String)],
+    ) -> Result<(), LedgerError> {
+        let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
+        // A run that goes on after its end begins to count anew.
+        let is_next = iteration == self.round.saturating_add(1) || (iteration, self.round) == (1, 1);
+        if !is_next || iteration > self.plan.policy.max_rounds {
+            return Err(bad("goes over the tasks once more than it may"));
+        }
+        let has_ended = |id: &String| self.tasks.get(id).is_some_and(|known| known.status.is_ended());
+        if !reopened.iter().all(|(id, _)| has_ended(id)) {
+            return Err(bad("has a task done again that was not done"));
+        }
+        self.round = iteration;
+        for (id, why) in reopened {
+            if let Some(unit) = self.tasks.get_mut(id) {
+                reopen_task(unit, why);
+                unit.updated_at = Some(event.ts);
+            }
+            self.withdraw_questions_about(event, id);
+        }
+        self.invalidate_final_results();
+        Ok(())
+    }
+
+    /// What was found of the whole before something of it changed says nothing any more.
+    pub(super) fn invalidate_final_results(&mut self) {
+        self.final_checks.clear();
+        self.unfinished = None;
+        let Some(verification) = self.plan.verification_task().map(|unit| unit.id.clone()) else { return };
+        let known = self.tasks.get_mut(&verification);
+        if let Some(known) = known.filter(|known| matches!(known.status, TaskStatus::Passed | TaskStatus::Failed)) {
+            reopen_task(known, "what it verified is done again");
+        }
+    }
+}

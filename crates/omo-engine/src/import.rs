@@ -1,0 +1,143 @@
+//! What other programs wrote down about a plan that they executed, as events of a run.
+//!
+//! None of it was checked by omo. What was done is taken in as a claim: what depends on it goes on, and
+//! nothing shows it as passed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use omo_core::text::sanitize;
+use omo_plan::model::Plan;
+use omo_plan::task_list::{TaskFile, TaskFileStatus, VERIFY_TASK_ID};
+use serde_json::{Map, Value};
+
+use crate::event::{EventKind, ImportedStatus};
+
+/// So many ids are named in a message.
+const MAX_NAMED_IDS: usize = 10;
+/// The longest evidence that is taken in, in characters.
+const MAX_EVIDENCE: usize = 300;
+
+/// Why a file cannot be taken in.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// It is no JSON.
+    #[error("is no JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is JSON of something else.
+    #[error("is no checkpoint: {0}")]
+    Shape(&'static str),
+    /// It says itself that it is of another plan.
+    #[error("is of the plan `{}`, and not of `{}`", sanitize(.named, 200), sanitize(.plan, 200))]
+    OtherPlan {
+        /// What it names.
+        named: String,
+        /// The plan that was given.
+        plan: String,
+    },
+    /// It says something of units that the plan does not have.
+    #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
+    UnknownTasks(Vec<String>),
+    /// It says something of a unit that cannot be understood.
+    #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
+    Status(String),
+}
+
+/// What is written down about one unit.
+struct Entry {
+    status: ImportedStatus,
+    evidence: String,
+    files: Vec<String>,
+}
+
+/// The events that stand for a checkpoint of `execute-plan`, in the order of the plan. What it has in
+/// `completed` may be a map of entries or of words, or a list of entries or of ids that were done: older
+/// runs left all of these.
+///
+/// A blocked unit is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
+/// that is done.
+pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError> {
+    let Value::Object(top) = serde_json::from_str(text)? else {
+        return Err(ImportError::Shape("it is no object"));
+    };
+    is_of_plan(plan, &top)?;
+    let entries = completed(top.get("completed").ok_or(ImportError::Shape("it has no `completed`"))?)?;
+    let unknown = entries.keys().filter(|id| plan.task(id).is_none());
+    let unknown: Vec<String> = unknown.take(MAX_NAMED_IDS).cloned().collect();
+    if !unknown.is_empty() {
+        return Err(ImportError::UnknownTasks(unknown));
+    }
+    let stands_in_the_way = |id: &String| entries.get(id).is_some_and(|entry| entry.status != ImportedStatus::Done);
+    let told = plan.tasks.iter().filter_map(|unit| {
+        let entry = entries.get(&unit.id)?;
+        let follows = entry.status == ImportedStatus::Blocked && unit.deps.iter().any(stands_in_the_way);
+        (!follows).then(|| EventKind::TaskImported {
+            task: unit.id.clone(),
+            status: entry.status,
+            evidence: entry.evidence.clone(),
+            files: entry.files.clone(),
+        })
+    });
+    Ok(told.collect())
+}
+
+/// A checkpoint names its plan, as a path from wherever it was executed: the file's name has to be the
+/// same. One that names none is taken for what it is said to be.
+fn is_of_plan(plan: &Plan, top: &Map<String, Value>) -> Result<(), ImportError> {
+    let Some(named) = top.get("plan_file").and_then(Value::as_str) else { return Ok(()) };
+    if Path::new(named).file_name() == Path::new(&plan.source.path).file_name() {
+        return Ok(());
+    }
+    Err(ImportError::OtherPlan { named: named.to_owned(), plan: plan.source.path.clone() })
+}
+
+fn completed(value: &Value) -> Result<BTreeMap<String, Entry>, ImportError> {
+    let of_list = |item: &Value| {
+        let id = item.get("task_id").or_else(|| item.get("id")).unwrap_or(item);
+        let id = id_text(id).ok_or(ImportError::Shape("an entry of `completed` has no id"))?;
+        // A list of ids is one of what was done.
+        let entry = if item.is_object() { entry(&id, item)? } else { entry(&id, &Value::from("done"))? };
+        Ok((id, entry))
+    };
+    match value {
+        Value::Object(map) => map.iter().map(|(id, value)| Ok((id.clone(), entry(id, value)?))).collect(),
+        Value::Array(list) => list.iter().map(of_list).collect(),
+        _ => Err(ImportError::Shape("`completed` is neither a map nor a list")),
+    }
+}
+
+/// An id may have been written as a number.
+fn id_text(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn entry(id: &str, value: &Value) -> Result<Entry, ImportError> {
+    let status = match value.get("status").unwrap_or(value).as_str() {
+        Some("done") => ImportedStatus::Done,
+        Some("failed") => ImportedStatus::Failed,
+        Some("blocked") => ImportedStatus::Blocked,
+        _ => return Err(ImportError::Status(id.to_owned())),
+    };
+    let said = value.get("evidence").and_then(Value::as_str).unwrap_or_default();
+    let evidence = format!("imported, not checked by omo: {}", sanitize(said, MAX_EVIDENCE));
+    let evidence = if said.trim().is_empty() { "imported, not checked by omo".to_owned() } else { evidence };
+    let files = value.get("files_written").and_then(Value::as_array);
+    let files = files.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    Ok(Entry { status, evidence, files })
+}
+
+/// What was done before there was a run, as the files say: it is not done again, and nothing has proved it.
+pub fn import_task_list(tasks: &[TaskFile]) -> Vec<EventKind> {
+    let done = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved);
+    done.map(|task| EventKind::TaskImported {
+        task: task.id.clone(),
+        status: ImportedStatus::Done,
+        evidence: "resolved before the run, as its file says".to_owned(),
+        files: Vec::new(),
+    })
+    .collect()
+}

@@ -1,0 +1,157 @@
+//! The text of a ledger: one event a line, each sealed and bound to the one before it, from text to
+//! events and back. No file is touched here.
+//!
+//! A line is the event's own JSON with four members behind it, in this order: `run`, the run that it was
+//! written for; `more`, how many lines of the same write follow; `prev`, how the seal of the line before
+//! begins; and `seal`, which is over everything before it. What omo did not write there, or wrote
+//! somewhere else, is found by that, and by which line. Only a write that came to its end counts: what a
+//! killed process left of one is not there for any reader.
+
+mod location;
+pub(crate) mod run;
+pub(crate) mod run_store;
+pub mod snapshot;
+
+use omo_state::seal::SealKey;
+
+use crate::event::RunEvent;
+
+/// What stands between what is sealed and its seal.
+const SEAL: &str = r#","seal":""#;
+const SEAL_CHARS: usize = 64;
+/// How long the seal is, with all that belongs to it and the end of its line.
+pub const SEALED_BYTES: usize = SEAL.len() + SEAL_CHARS + "\"}\n".len();
+/// How much of a seal the next line repeats.
+const PREV_CHARS: usize = 12;
+
+/// Where a ledger has been read to, or written to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerPosition {
+    /// So many bytes lie before it.
+    pub offset: u64,
+    /// So many lines lie before it, which is the number of the last event.
+    pub seq: u64,
+    /// How the seal of the line before it begins.
+    pub prev: String,
+}
+
+impl Default for LedgerPosition {
+    /// The beginning of a ledger.
+    fn default() -> Self {
+        Self { offset: 0, seq: 0, prev: "0".repeat(PREV_CHARS) }
+    }
+}
+
+/// A line that is none that omo wrote there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct BadLine {
+    /// Its number, from 1.
+    pub line: u64,
+    /// What is wrong with it.
+    pub what: &'static str,
+}
+
+/// What was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerContents {
+    /// The events of all writes that came to their end.
+    pub events: Vec<RunEvent>,
+    /// Where they end. What lies behind it was being written when its writer ended.
+    pub end: LedgerPosition,
+}
+
+/// Reads the text of a ledger, from where its reader has come to.
+pub fn read(text: &[u8], run: &str, key: &SealKey, start: LedgerPosition) -> Result<LedgerContents, BadLine> {
+    let mut position = start.clone();
+    let mut reading = LedgerContents { events: Vec::new(), end: start };
+    let (mut unfinished, mut begin, mut json) = (Vec::new(), 0, Vec::new());
+    for newline in memchr::memchr_iter(b'\n', text) {
+        let line = text.get(begin..newline).unwrap_or_default();
+        let bad = |what| BadLine { line: position.seq + 1, what };
+        let sealed = Sealed::open(line, key).ok_or_else(|| bad("was not written by omo, or was changed"))?;
+        let (event, more) = sealed.event(run, &position, &mut json).map_err(bad)?;
+        begin = newline + 1;
+        position = LedgerPosition {
+            offset: position.offset.saturating_add(line.len() as u64 + 1),
+            seq: position.seq + 1,
+            prev: sealed.prev().to_owned(),
+        };
+        unfinished.push(event);
+        if more == 0 {
+            reading.events.append(&mut unfinished);
+            reading.end = position.clone();
+        }
+    }
+    Ok(reading)
+}
+
+/// Puts events into words, as one write. Gives the text, and where it ends.
+pub fn write(
+    events: &[RunEvent],
+    run: &str,
+    key: &SealKey,
+    start: &LedgerPosition,
+) -> serde_json::Result<(Vec<u8>, LedgerPosition)> {
+    let mut position = start.clone();
+    let mut text = Vec::new();
+    for (place, event) in events.iter().enumerate() {
+        let mut line = serde_json::to_vec(event)?;
+        // The brace at the end: what follows belongs to the same object.
+        line.pop();
+        let more = events.len() - place - 1;
+        line.extend(format!(r#","run":"{run}","more":{more},"prev":"{}""#, position.prev).bytes());
+        let seal = key.mac(&line);
+        line.extend([SEAL, &seal, "\"}\n"].concat().bytes());
+        text.append(&mut line);
+        position.prev = seal.chars().take(PREV_CHARS).collect();
+        position.seq += 1;
+    }
+    position.offset += text.len() as u64;
+    Ok((text, position))
+}
+
+/// Whether a ledger has a line that ends where a reader once came to: by the bytes before that place,
+/// [`SEALED_BYTES`] of them.
+pub fn has_line_end_at(position: &LedgerPosition, before: &[u8]) -> bool {
+    let seal = before.strip_prefix(SEAL.as_bytes()).and_then(|seal| seal.strip_suffix(b"\"}\n"));
+    seal.is_some_and(|seal| seal.starts_with(position.prev.as_bytes()))
+}
+
+/// A line that bears its seal.
+struct Sealed<'a> {
+    body: &'a [u8],
+    seal: &'a str,
+}
+
+impl<'a> Sealed<'a> {
+    fn open(line: &'a [u8], key: &SealKey) -> Option<Self> {
+        let (body, end) = line.split_at_checked((line.len() + 1).checked_sub(SEALED_BYTES)?)?;
+        let seal = std::str::from_utf8(end).ok()?.strip_prefix(SEAL)?.strip_suffix("\"}")?;
+        key.is_mac(body, seal).then_some(Self { body, seal })
+    }
+
+    fn prev(&self) -> &'a str {
+        self.seal.get(..PREV_CHARS).unwrap_or_default()
+    }
+
+    /// Its event, and how many lines of the same write follow.
+    fn event(&self, run: &str, after: &LedgerPosition, json: &mut Vec<u8>) -> Result<(RunEvent, u64), &'static str> {
+        let prev = format!(r#","prev":"{}""#, after.prev);
+        let body = self.body.strip_suffix(prev.as_bytes()).ok_or("does not belong behind the line before it")?;
+        let digits = body.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let (body, more) = body.split_at_checked(body.len() - digits).unwrap_or_default();
+        let more = std::str::from_utf8(more).unwrap_or_default().parse().map_err(|_| UNKNOWN_VERSION)?;
+        let body = body.strip_suffix(br#","more":"#).ok_or(UNKNOWN_VERSION)?;
+        let of_run = format!(r#","run":"{run}""#);
+        let body = body.strip_suffix(of_run.as_bytes()).ok_or("was written for another run")?;
+        json.clear();
+        json.extend_from_slice(body);
+        json.push(b'}');
+        let event: RunEvent = serde_json::from_slice(json).map_err(|_| UNKNOWN_VERSION)?;
+        if event.seq == after.seq + 1 { Ok((event, more)) } else { Err("has another number than its place") }
+    }
+}
+
+/// The seal is right: another version of omo wrote it.
+const UNKNOWN_VERSION: &str = "is nothing that this version of omo knows";

@@ -1,0 +1,198 @@
+//! Where the runs of a repository are: below the folder that all of its work trees share, so that each of
+//! them sees the same runs, or below the user's own state where that folder cannot be written.
+//!
+//! The place is chosen once. A caller that cannot use it later gets an error, and does not begin a second one.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::{KeyError, hex_digest};
+use serde::{Deserialize, Serialize};
+
+use crate::error::RunStoreError;
+
+/// The folder of the runs below the folder that a repository's work trees share.
+const IN_REPOSITORY: [&str; 2] = ["omo", "runs"];
+/// The folder of what is known of repositories, below the user's state.
+const PROJECTS: [&str; 2] = ["omo", "projects"];
+/// The folder of the runs in that of a repository.
+const RUNS: &str = "runs";
+/// The note of the place.
+const RECORD: &str = "place.json";
+const RECORD_LIMIT: u64 = 16 * 1024;
+const VERSION: u32 = 1;
+/// Of a repository's digest so many digits are in its folder's name.
+const DIGITS: usize = 32;
+
+/// A folder, as the part of its path that is its user's affair and the names below that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FolderLocation {
+    top: PathBuf,
+    parts: Vec<String>,
+}
+
+impl FolderLocation {
+    fn new(top: &Path, parts: &[&str]) -> Self {
+        Self { top: top.to_owned(), parts: parts.iter().map(|part| (*part).to_owned()).collect() }
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.parts.iter().fold(self.top.clone(), |path, part| path.join(part))
+    }
+
+    /// A folder in it.
+    #[must_use]
+    pub(crate) fn subfolder(&self, name: &str) -> Self {
+        let mut parts = self.parts.clone();
+        parts.push(name.to_owned());
+        Self { top: self.top.clone(), parts }
+    }
+
+    /// Opens it; `None` where there is none.
+    pub(crate) fn open(&self) -> Result<Option<GuardedFolder>, FolderError> {
+        GuardedFolder::open_below(&self.top, &self.folder_names())
+    }
+
+    /// Opens it, making it where there is none.
+    pub(crate) fn create(&self) -> Result<GuardedFolder, FolderError> {
+        GuardedFolder::create_below(&self.top, &self.folder_names())
+    }
+
+    fn folder_names(&self) -> Vec<&str> {
+        self.parts.iter().map(String::as_str).collect()
+    }
+}
+
+/// One of the two places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Choice {
+    Repository,
+    Home,
+}
+
+/// The note of the place.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    version: u32,
+    repository: PathBuf,
+    runs: Choice,
+}
+
+/// A repository, and where its runs could be.
+struct Repository<'a> {
+    common: PathBuf,
+    state_home: Option<&'a Path>,
+    id: String,
+}
+
+/// Where the runs of the repository of this folder are; `None` where there is no repository, or none of
+/// its plans was ever run. Writes nothing.
+pub(super) fn find(root: &Path, state_home: Option<&Path>) -> Result<Option<FolderLocation>, RunStoreError> {
+    match Repository::of(root, state_home) {
+        Some(repository) => repository.chosen_location().map(|known| known.map(|(place, _)| place)),
+        None => Ok(None),
+    }
+}
+
+/// As [`find`], making the place where there is none.
+pub(super) fn create(root: &Path, state_home: Option<&Path>) -> Result<FolderLocation, RunStoreError> {
+    let repository = Repository::of(root, state_home).ok_or_else(|| RunStoreError::NoRepository(root.to_owned()))?;
+    repository.create()
+}
+
+impl<'a> Repository<'a> {
+    fn of(root: &Path, state_home: Option<&'a Path>) -> Option<Self> {
+        let common = GitWorktree::find(root)?.common;
+        // Every work tree has its own way to it.
+        let common = std::fs::canonicalize(&common).unwrap_or(common);
+        let id = hex_digest(common.as_os_str().as_encoded_bytes()).chars().take(DIGITS).collect();
+        Some(Self { common, state_home, id })
+    }
+
+    /// The folder of what is known of this repository.
+    fn project(&self, home: &Path) -> FolderLocation {
+        FolderLocation::new(home, &PROJECTS).subfolder(&self.id)
+    }
+
+    fn location(&self, choice: Choice) -> Option<FolderLocation> {
+        match choice {
+            Choice::Repository => Some(FolderLocation::new(&self.common, &IN_REPOSITORY)),
+            Choice::Home => Some(self.project(self.state_home?).subfolder(RUNS)),
+        }
+    }
+
+    fn read_record(&self) -> Result<Option<Choice>, RunStoreError> {
+        let Some(home) = self.state_home else { return Ok(None) };
+        let Some(folder) = self.project(home).open()? else { return Ok(None) };
+        let Some(bytes) = folder.read(RECORD, RECORD_LIMIT)? else { return Ok(None) };
+        match serde_json::from_slice::<Record>(&bytes) {
+            Ok(record) => Ok(Some(record.runs)),
+            Err(_) => {
+                Err(RunStoreError::LocationRecord { path: folder.path().join(RECORD), repository: self.common.clone() })
+            }
+        }
+    }
+
+    /// The place that was chosen, if one was and is there. What was not noted down is known by its folder.
+    fn chosen_location(&self) -> Result<Option<(FolderLocation, Choice)>, RunStoreError> {
+        let choices = match self.read_record()? {
+            Some(choice) => vec![choice],
+            None => vec![Choice::Repository, Choice::Home],
+        };
+        for choice in choices {
+            let Some(place) = self.location(choice) else { continue };
+            match place.open() {
+                Ok(Some(_)) => return Ok(Some((place, choice))),
+                Ok(None) => {}
+                Err(source) => return Err(RunStoreError::Location { path: place.path(), source }),
+            }
+        }
+        Ok(None)
+    }
+
+    fn create(&self) -> Result<FolderLocation, RunStoreError> {
+        let home = self.state_home.ok_or(KeyError::NoHome)?;
+        let project = GuardedFolder::create_user(home).and_then(|_| self.project(home).create());
+        // Two processes may begin at the same time, one of them in a sandbox: both have to be in one place.
+        let _lock = project.as_ref().ok().map(|folder| StateLock::take(folder, DEADLINE)).transpose()?;
+        let chosen = match self.read_record()? {
+            None => self.chosen_location()?.map(|(_, choice)| choice),
+            recorded => recorded,
+        };
+        if let Some(place) = chosen.and_then(|choice| self.location(choice)) {
+            place.create().map_err(|source| RunStoreError::Location { path: place.path(), source })?;
+            return Ok(place);
+        }
+        let in_repository = FolderLocation::new(&self.common, &IN_REPOSITORY);
+        match (in_repository.create(), project) {
+            (Ok(_), project) => {
+                // Where it cannot be noted down, the folder says by being there what was chosen.
+                let _ = project.map(|project| self.write_record(&project, Choice::Repository));
+                Ok(in_repository)
+            }
+            (Err(error), project) if cannot_be_written(&error) => {
+                let place = self.project(home).subfolder(RUNS);
+                self.write_record(&project?, Choice::Home)?;
+                place.create()?;
+                Ok(place)
+            }
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    fn write_record(&self, project: &GuardedFolder, runs: Choice) -> Result<(), RunStoreError> {
+        let record = Record { version: VERSION, repository: self.common.clone(), runs };
+        Ok(project.replace(RECORD, &serde_json::to_vec(&record)?)?)
+    }
+}
+
+/// Whether it is the whole place that is not for writing, and not one file in it that is wrong.
+fn cannot_be_written(error: &FolderError) -> bool {
+    let kinds = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+    matches!(error, FolderError::Io { source, .. } if kinds.contains(&source.kind()))
+}

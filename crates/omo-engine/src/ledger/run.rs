@@ -1,0 +1,339 @@
+//! One run: its ledger, read and added to.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::timestamp::Timestamp;
+use omo_plan::id;
+use omo_plan::refusal::VerbRefusal;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::{LockError, StateLock};
+use omo_state::seal::SealKey;
+
+use crate::error::{RunStoreError, TransactError};
+use crate::event::{EventActor, EventKind, RunEvent};
+use crate::ledger::location::FolderLocation;
+use crate::ledger::snapshot;
+use crate::ledger::{self, LedgerContents, LedgerPosition, SEALED_BYTES};
+use crate::state::{LedgerError, RunState};
+
+/// The ledger's name.
+pub(crate) const LEDGER: &str = "events.jsonl";
+/// Says that a folder is that of a run, and of which one.
+pub(crate) const MARKER: &str = "omo-run";
+/// Says that a run is being removed: no process may add to it any more.
+pub(crate) const REMOVAL_MARKER: &str = "going";
+/// The lock of the process that writes the files that are made from the run.
+const FILES_LOCK: &str = "files.lock";
+/// The lock of the worker that commits what it did.
+const COMMIT_LOCK: &str = "commit.lock";
+const SNAPSHOT: &str = "snapshot.json";
+const TORN_PREFIX: &str = "torn-";
+const LOGS: &str = "logs";
+/// A larger ledger is neither read nor written. A plan of the greatest size fits in several times.
+pub(crate) const MAX_LEDGER: u64 = 256 * 1024 * 1024;
+/// A larger snapshot is not read.
+const MAX_SNAPSHOT: u64 = 64 * 1024 * 1024;
+/// So many events that no snapshot covers are folded again and again before one is written.
+const SNAPSHOT_EVERY: u64 = 64;
+/// The longest name of a file for output: an id, and what tells its logs apart.
+pub(crate) const MAX_LOG_NAME: usize = 128;
+/// How long a writer waits for the others. Each of them is done within milliseconds, but for a disk that
+/// is very slow.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    id: String,
+    place: FolderLocation,
+    path: PathBuf,
+    key: SealKey,
+}
+
+/// Something that only one process does at a time; dropping it lets the next one.
+#[derive(Debug)]
+pub struct ExclusiveGuard {
+    _lock: StateLock,
+}
+
+impl ExclusiveGuard {
+    pub(crate) fn new(lock: StateLock) -> Self {
+        Self { _lock: lock }
+    }
+}
+
+/// A ledger that was folded.
+struct Folded {
+    state: RunState,
+    /// Where its last whole write ends.
+    end: LedgerPosition,
+    /// What a snapshot knows already, as the number of its last event.
+    covered: u64,
+    /// How long the file is: longer where a write did not come to its end.
+    size: u64,
+}
+
+impl Run {
+    pub(crate) fn new(id: &str, place: FolderLocation, key: SealKey) -> Self {
+        Self { id: id.to_owned(), path: place.path(), place, key }
+    }
+
+    /// What it is called.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it stands. Waits for no lock.
+    pub fn state(&self) -> Result<RunState, RunStoreError> {
+        self.read_or_retry_locked(|folder| self.state_in(folder))
+    }
+
+    /// All that happened in it.
+    pub fn events(&self) -> Result<Vec<RunEvent>, RunStoreError> {
+        let reading = self.read_or_retry_locked(|folder| {
+            let text = self.ledger_text(folder, 0)?.1;
+            self.parse_ledger(&text, LedgerPosition::default())
+        })?;
+        if reading.events.is_empty() { Err(self.bad_ledger(empty_ledger())) } else { Ok(reading.events) }
+    }
+
+    /// How often a write of it did not come to its end, and what was left of that was put aside.
+    pub fn count_torn_writes(&self) -> Result<usize, RunStoreError> {
+        Ok(self.open()?.file_names(TORN_PREFIX)?.len())
+    }
+
+    /// Writes down what follows from where the run stands: all of it, or nothing. It is on the disk when
+    /// this returns.
+    ///
+    /// # Errors
+    ///
+    /// What was decided is a refusal, an event cannot happen in that state, or a file cannot be used. The
+    /// ledger is then as it was.
+    pub fn transact<T>(
+        &self,
+        actor: &EventActor,
+        now: Timestamp,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
+    ) -> Result<(T, RunState), TransactError> {
+        let folder = self.open()?;
+        let _lock = self.lock(&folder)?;
+        let Folded { mut state, end, covered, size } = self.fold(&folder)?;
+        let (happened, answer) = decide(&state).map_err(TransactError::Refused)?;
+        if happened.is_empty() {
+            return Ok((answer, state));
+        }
+        let mut events = Vec::with_capacity(happened.len());
+        for what in happened {
+            let event = RunEvent { seq: state.seq + 1, ts: now, actor: actor.clone(), kind: what };
+            state.apply(&event).map_err(|source| self.bad_ledger(source))?;
+            events.push(event);
+        }
+        let (text, after) = ledger::write(&events, &self.id, &self.key, &end).map_err(RunStoreError::Json)?;
+        if after.offset > MAX_LEDGER {
+            return Err(RunStoreError::TooLarge(self.ledger_path()).into());
+        }
+        self.put_torn_aside(&folder, end.offset, size)?;
+        folder.append_durably(LEDGER, end.offset, &text)?;
+        if state.seq - covered >= SNAPSHOT_EVERY {
+            // Only a cache: without it the next reader folds more.
+            let _ = self.write_snapshot(&folder, &after, &state);
+        }
+        Ok((answer, state))
+    }
+
+    /// A new file for the output of something that the run starts, in the place of one of that name, and
+    /// where it is.
+    ///
+    /// # Errors
+    ///
+    /// The name is not made as an id is, or has too many bytes.
+    pub fn log_file(&self, name: &str) -> Result<(File, PathBuf), RunStoreError> {
+        let (start, rest) = name.split_at_checked(1).unwrap_or_default();
+        let may_follow = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        if !id::is_id(start) || !rest.bytes().all(may_follow) || name.len() > MAX_LOG_NAME {
+            return Err(RunStoreError::LogName(name.to_owned()));
+        }
+        let logs = self.place.subfolder(LOGS).create()?;
+        Ok((logs.create_file(name)?, logs.path().join(name)))
+    }
+
+    /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
+    /// there is another one.
+    pub fn try_supervise(&self) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        match omo_exec::supervisor::claim_supervision(&self.open()?) {
+            Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
+            Err(LockError::Busy(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How long its ledger is, in bytes: while that stays the same nothing has happened. Reads nothing.
+    pub fn ledger_bytes(&self) -> u64 {
+        self.folder().join(LEDGER).metadata().map_or(0, |found| found.len())
+    }
+
+    /// Whether it has a supervisor that lives.
+    pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
+        Ok(omo_exec::supervisor::is_supervised(&self.open()?)?)
+    }
+
+    /// Whether there is a file of that name in which something was kept of what it printed.
+    pub(crate) fn has_log(&self, name: &str) -> bool {
+        self.place.subfolder(LOGS).open().ok().flatten().is_some_and(|logs| logs.contains(name))
+    }
+
+    /// Removes such a file, where there is one.
+    pub(crate) fn remove_log(&self, name: &str) -> Result<(), RunStoreError> {
+        match self.place.subfolder(LOGS).open()? {
+            Some(logs) if logs.contains(name) => Ok(logs.remove(name)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets one process at a time check a unit; `None` where another one does. The system lets the next
+    /// one when this one has died.
+    pub fn try_lock_check(&self, unit: &str) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        self.lock_check(unit, Duration::ZERO)
+    }
+
+    /// As [`Run::try_lock_check`], but waits so long for the other process.
+    pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        let name = format!("check-{}.lock", id::parse_id(unit)?);
+        match StateLock::take_named(&self.open()?, &name, patience) {
+            Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
+            Err(LockError::Busy(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// As [`Run::state`], for a caller that has the lock.
+    pub(crate) fn state_in(&self, folder: &GuardedFolder) -> Result<RunState, RunStoreError> {
+        Ok(self.fold(folder)?.state)
+    }
+
+    /// Lets one process at a time write the files that are made from this run.
+    pub(crate) fn lock_files(&self) -> Result<ExclusiveGuard, RunStoreError> {
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, FILES_LOCK, LOCK_TIMEOUT)?))
+    }
+
+    /// Lets one process at a time commit in a work tree that several workers share.
+    pub(crate) fn lock_commit(&self, patience: Duration) -> Result<ExclusiveGuard, RunStoreError> {
+        Ok(ExclusiveGuard::new(StateLock::take_named(&self.open()?, COMMIT_LOCK, patience)?))
+    }
+
+    /// The run, for a caller that adds to it or removes it: no other process does so meanwhile.
+    pub(crate) fn lock(&self, folder: &GuardedFolder) -> Result<StateLock, RunStoreError> {
+        let lock = StateLock::take(folder, LOCK_TIMEOUT)?;
+        if folder.contains(REMOVAL_MARKER) {
+            return Err(RunStoreError::NotFound(self.id.clone()));
+        }
+        Ok(lock)
+    }
+
+    pub(crate) fn open(&self) -> Result<GuardedFolder, RunStoreError> {
+        self.place.open()?.ok_or_else(|| RunStoreError::NotFound(self.id.clone()))
+    }
+
+    fn ledger_path(&self) -> PathBuf {
+        self.path.join(LEDGER)
+    }
+
+    fn bad_ledger(&self, source: LedgerError) -> RunStoreError {
+        RunStoreError::Ledger { path: self.ledger_path(), source }
+    }
+
+    /// Reads without the lock. An error may then come from a ledger that was just being put right: it is read once more
+    /// with the lock, where that can be had.
+    fn read_or_retry_locked<T>(
+        &self,
+        read: impl Fn(&GuardedFolder) -> Result<T, RunStoreError>,
+    ) -> Result<T, RunStoreError> {
+        let folder = self.open()?;
+        match read(&folder) {
+            Err(error @ (RunStoreError::Line { .. } | RunStoreError::Ledger { .. })) => match self.lock(&folder) {
+                Ok(_lock) => read(&folder),
+                Err(_) => Err(error),
+            },
+            result => result,
+        }
+    }
+
+    /// The ledger from there on, and where it begins: at its start, where it is shorter than that.
+    fn ledger_text(&self, folder: &GuardedFolder, from: u64) -> Result<(u64, Vec<u8>), RunStoreError> {
+        let missing = || FolderError::Io {
+            action: "read",
+            path: self.ledger_path(),
+            source: std::io::ErrorKind::NotFound.into(),
+        };
+        Ok(folder.read_from(LEDGER, from, MAX_LEDGER)?.ok_or_else(missing)?)
+    }
+
+    fn parse_ledger(&self, text: &[u8], start: LedgerPosition) -> Result<LedgerContents, RunStoreError> {
+        ledger::read(text, &self.id, &self.key, start)
+            .map_err(|source| RunStoreError::Line { path: self.ledger_path(), source })
+    }
+
+    fn fold(&self, folder: &GuardedFolder) -> Result<Folded, RunStoreError> {
+        if let Some(folded) = self.fold_from_snapshot(folder)? {
+            return Ok(folded);
+        }
+        let (_, text) = self.ledger_text(folder, 0)?;
+        let reading = self.parse_ledger(&text, LedgerPosition::default())?;
+        let mut events = reading.events.iter();
+        let first = events.next().ok_or_else(|| self.bad_ledger(empty_ledger()))?;
+        let mut state = RunState::from_first_event(first).map_err(|source| self.bad_ledger(source))?;
+        events.try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
+        Ok(Folded { state, end: reading.end, covered: 0, size: text.len() as u64 })
+    }
+
+    /// As [`Run::fold`], with what a snapshot knows; `None` where none fits the ledger.
+    fn fold_from_snapshot(&self, folder: &GuardedFolder) -> Result<Option<Folded>, RunStoreError> {
+        let known = folder.read(SNAPSHOT, MAX_SNAPSHOT).ok().flatten();
+        let Some((position, mut state)) = known.and_then(|text| snapshot::read(&text, &self.id, &self.key)) else {
+            return Ok(None);
+        };
+        let from = position.offset.saturating_sub(SEALED_BYTES as u64);
+        let (start, text) = self.ledger_text(folder, from)?;
+        let Some((before, text)) = text.split_at_checked(SEALED_BYTES).filter(|_| start == from) else {
+            return Ok(None);
+        };
+        if !ledger::has_line_end_at(&position, before) {
+            return Ok(None);
+        }
+        let (covered, size) = (position.seq, position.offset + text.len() as u64);
+        let reading = self.parse_ledger(text, position)?;
+        reading.events.iter().try_for_each(|event| state.apply(event)).map_err(|source| self.bad_ledger(source))?;
+        Ok(Some(Folded { state, end: reading.end, covered, size }))
+    }
+
+    fn write_snapshot(
+        &self,
+        folder: &GuardedFolder,
+        end: &LedgerPosition,
+        state: &RunState,
+    ) -> Result<(), RunStoreError> {
+        Ok(folder.replace(SNAPSHOT, &snapshot::write(&self.id, end, state, &self.key)?)?)
+    }
+
+    /// Cuts off what a write left that did not come to its end. It is kept, for a person who looks into it.
+    fn put_torn_aside(&self, folder: &GuardedFolder, whole: u64, size: u64) -> Result<(), RunStoreError> {
+        if size == whole {
+            return Ok(());
+        }
+        let (_, torn) = self.ledger_text(folder, whole)?;
+        let name = format!("{TORN_PREFIX}{}", folder.file_names(TORN_PREFIX)?.len() + 1);
+        folder.create_durably(&name, &torn)?;
+        Ok(folder.truncate_durably(LEDGER, whole)?)
+    }
+}
+
+fn empty_ledger() -> LedgerError {
+    LedgerError { seq: 0, problem: "is missing: nothing was ever written down".to_owned() }
+}

@@ -1,0 +1,50 @@
+//! A ledger that was folded already, so that the next command need not do it again: only a cache, sealed
+//! so that nothing else than omo can say where a run stands. No file is touched here.
+
+use omo_state::seal::SealKey;
+use serde::{Deserialize, Serialize};
+
+use crate::ledger::LedgerPosition;
+use crate::state::RunState;
+
+/// The version of what is written here. One of another version is not used.
+const VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Written<'a> {
+    snapshot: u32,
+    run: &'a str,
+    offset: u64,
+    prev: &'a str,
+    state: &'a RunState,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    snapshot: u32,
+    run: String,
+    offset: u64,
+    prev: String,
+    state: RunState,
+}
+
+/// The text of a snapshot: its seal, and on the next line what is sealed.
+pub fn write(run: &str, end: &LedgerPosition, state: &RunState, key: &SealKey) -> serde_json::Result<Vec<u8>> {
+    let written = Written { snapshot: VERSION, run, offset: end.offset, prev: &end.prev, state };
+    let mut json = serde_json::to_vec(&written)?;
+    let mut text = key.mac(&json).into_bytes();
+    text.push(b'\n');
+    text.append(&mut json);
+    Ok(text)
+}
+
+/// Where a ledger had been folded to, and to what; `None` where the text is no snapshot of this run.
+pub fn read(text: &[u8], run: &str, key: &SealKey) -> Option<(LedgerPosition, RunState)> {
+    let (seal, json) = text.split_at_checked(memchr::memchr(b'\n', text)?)?;
+    let json = json.strip_prefix(b"\n")?;
+    key.is_mac(json, std::str::from_utf8(seal).ok()?).then_some(())?;
+    let read: Read = serde_json::from_slice(json).ok()?;
+    let is_ours = read.snapshot == VERSION && read.run == run;
+    let position = LedgerPosition { offset: read.offset, seq: read.state.seq, prev: read.prev };
+    is_ours.then_some((position, read.state))
+}

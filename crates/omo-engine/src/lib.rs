@@ -1,0 +1,43 @@
+//! Runs of plans: the ledger that says what happened, and the files that each way of writing plans
+//! names, which are made from it.
+//!
+//! All that is read here may be hostile, and nothing that was written is lost: an answer is given
+//! when what it says is on the disk.
+
+pub mod billing;
+mod error;
+pub mod event;
+mod evidence_rules;
+pub mod fence;
+mod fold;
+pub mod import;
+pub mod launcher;
+pub mod ledger;
+pub mod modes;
+pub mod next_batches;
+pub mod outcome;
+pub mod parallel;
+pub mod parallel_state;
+pub mod preflight;
+pub mod projection;
+mod question;
+mod question_text;
+mod random_id;
+pub mod report;
+pub mod request;
+pub mod resume;
+mod rounds;
+pub mod schedule;
+mod standing;
+pub mod state;
+pub mod task_list_store;
+mod ticket;
+pub mod unfinished_lines;
+pub mod verbs;
+pub mod work;
+pub mod worker_model;
+
+pub use crate::ledger::run::{ExclusiveGuard, Run};
+pub use crate::ledger::run_store::{ListedRun, RunStore};
+pub use error::{RunStoreError, TransactError};
+pub use ticket::{Ticket, new_ticket};

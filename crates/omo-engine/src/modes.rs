@@ -1,0 +1,140 @@
+//! How the tasks of a run are handed out: its mode, chosen when the run is opened.
+//!
+//! Every mode takes every dialect. A mode arranges the plan as it was read (`batches`, `waves`, `parallel`,
+//! `step_by_step`): which tasks belong together, which may be worked on at the same time, and where a person is asked.
+//! What comes next (`schedule`) follows from that alone, and a plan that was arranged stays as it is where it is
+//! arranged once more.
+
+mod batches;
+mod chosen;
+mod graph;
+mod parallel;
+mod step_by_step;
+mod waves;
+
+use omo_plan::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS};
+use omo_plan::model::{Dialect, Plan, RunPolicy};
+use serde::{Deserialize, Serialize};
+
+use crate::state::RunState;
+
+pub use chosen::{ModeChoice, choose};
+
+/// How the tasks of a run are handed out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionMode {
+    /// One after the other by agents, with stops at which a person is asked.
+    Batches,
+    /// By workers at the same time in one work tree, and then verified as a whole.
+    Waves,
+    /// By clients of their own, each in a worktree, whose work is merged.
+    Parallel,
+    /// One after the other by the session that was asked.
+    StepByStep,
+}
+
+impl ExecutionMode {
+    /// The mode of a run whose ledger was begun before it said which.
+    pub(crate) fn of_dialect(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::DevWorkflow => Self::Batches,
+            Dialect::TasksJson => Self::Waves,
+            Dialect::Ultraplan | Dialect::SessionSpec => Self::StepByStep,
+        }
+    }
+
+    /// The mode behind `run`.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Batches => "in batches",
+            Self::Waves => "in waves",
+            Self::Parallel => "in parallel",
+            Self::StepByStep => "step by step",
+        }
+    }
+
+    /// The option that asks for it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Batches => "--batches",
+            Self::Waves => "--waves",
+            Self::Parallel => "--parallel",
+            Self::StepByStep => "--fg",
+        }
+    }
+
+    /// Whether several workers share one work tree. What one of them leaves cannot be taken back without the others'
+    /// work.
+    pub fn shares_tree(self) -> bool {
+        self == Self::Waves
+    }
+}
+
+/// The numbers that a mode arranges a plan by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModeOptions {
+    /// So many dependents make a task a hub.
+    pub hub_k: u32,
+    /// Tasks in a batch.
+    pub batch_size: u32,
+    /// Workers of a wave at once; 0 for no bound.
+    pub max_workers: u32,
+    /// How often the tasks are gone over at most.
+    pub max_iterations: u32,
+    /// No worker verifies the whole.
+    pub skips_verification: bool,
+}
+
+/// How often tasks are gone over where nothing else is said.
+const DEFAULT_ITERATIONS: u32 = 5;
+
+impl Default for ModeOptions {
+    fn default() -> Self {
+        let number = |size: usize| u32::try_from(size).unwrap_or(u32::MAX);
+        Self {
+            hub_k: number(DEFAULT_HUB_DEPENDENTS),
+            batch_size: number(DEFAULT_BATCH_SIZE),
+            max_workers: 0,
+            max_iterations: DEFAULT_ITERATIONS,
+            skips_verification: false,
+        }
+    }
+}
+
+impl From<&RunPolicy> for ModeOptions {
+    /// Those that an arranged plan was arranged by.
+    fn from(policy: &RunPolicy) -> Self {
+        let RunPolicy {
+            hub_dependents: hub_k,
+            batch_size,
+            max_workers,
+            max_rounds: max_iterations,
+            skips_verification,
+            ..
+        } = *policy;
+        Self { hub_k, batch_size, max_workers, max_iterations, skips_verification }
+    }
+}
+
+/// The plan as a mode hands its tasks out.
+pub fn arranged(plan: Plan, mode: ExecutionMode, options: &ModeOptions) -> Plan {
+    match mode {
+        ExecutionMode::Batches => batches::arranged(plan, options),
+        ExecutionMode::Waves => waves::arranged(plan, options),
+        ExecutionMode::Parallel => parallel::arranged(plan),
+        ExecutionMode::StepByStep => step_by_step::arranged(plan),
+    }
+}
+
+impl RunState {
+    /// Another reading of the run's plan as the run would have it: narrowed to what was asked for, and arranged by its
+    /// mode. Readings are compared, and taken in, after this.
+    pub fn as_in_run(&self, plan: Plan) -> Plan {
+        let plan = match self.scope {
+            Some(asked) => asked.narrow_plan(plan),
+            None => plan,
+        };
+        arranged(plan, self.mode, &ModeOptions::from(&self.plan.policy))
+    }
+}

@@ -1,0 +1,42 @@
+//! Batches: tasks one after the other, up to the next stop for a person.
+
+use omo_plan::model::{OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
+
+use super::ModeOptions;
+use super::graph::{dependents, flattened, group};
+
+/// A plan that was read in batches keeps them. Any other one is put into batches: a person is asked behind the first,
+/// behind one with a task that many others need, and behind one with a task that the plan marks.
+pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
+    if plan.groups.iter().any(|group| group.hard_stop) {
+        return plan;
+    }
+    let mut plan = flattened(plan);
+    plan.groups = in_batches(&plan.tasks, options);
+    plan.policy = RunPolicy {
+        on_task_fail: OnTaskFail::Continue,
+        parallel: Parallelism::None,
+        batch_size: options.batch_size,
+        hub_dependents: options.hub_k,
+        ..plan.policy
+    };
+    plan
+}
+
+fn in_batches(units: &[Task], options: &ModeOptions) -> Vec<TaskGroup> {
+    let needed = dependents(units);
+    let size = usize::try_from(options.batch_size).unwrap_or(usize::MAX).max(1);
+    let is_stop = |unit: &Task| {
+        unit.stop_after || needed.get(unit.id.as_str()).is_some_and(|count| *count >= options.hub_k.max(1))
+    };
+    let batch = |(place, units): (usize, &[Task])| TaskGroup {
+        hard_stop: place == 0 || units.iter().any(is_stop),
+        ..group(
+            format!("batch-{}", place + 1),
+            format!("Batch {}", place + 1),
+            units.iter().map(|unit| unit.id.clone()).collect(),
+            place,
+        )
+    };
+    units.chunks(size).enumerate().map(batch).collect()
+}

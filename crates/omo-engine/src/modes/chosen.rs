@@ -1,0 +1,57 @@
+//! Which mode a plan asks for, and why.
+
+use omo_plan::model::{Dialect, Plan, Precondition};
+use omo_plan::plan_summary::session_groups;
+use omo_plan::strategy::RunStrategy;
+
+use super::ExecutionMode;
+
+/// The mode that a plan asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeChoice {
+    /// Which one.
+    pub mode: ExecutionMode,
+    /// What of the plan asks for it.
+    pub reason: String,
+}
+
+/// Chooses by what the plan says: sessions ask for parallel clients, stops for batches, dependencies allow waves.
+pub fn choose(plan: &Plan) -> ModeChoice {
+    let (mode, reason) = if RunStrategy::for_plan(plan).starts_clients() {
+        let count = session_groups(plan).count();
+        (ExecutionMode::Parallel, format!("an Execution Strategy with {count} sessions"))
+    } else if plan.tasks.iter().any(|unit| unit.stop_after) {
+        (ExecutionMode::Batches, "tasks with stops behind them".to_owned())
+    } else if plan.preconditions.iter().any(|known| matches!(known, Precondition::Decision(_))) {
+        (ExecutionMode::Batches, "decisions to take".to_owned())
+    } else if has_dependencies(plan) {
+        (ExecutionMode::Waves, "tasks with dependencies".to_owned())
+    } else {
+        (ExecutionMode::Batches, format!("{}s without dependencies", plan.dialect.unit_word()))
+    };
+    ModeChoice { mode, reason }
+}
+
+/// Whether the plan says what its tasks need. Steps need the one before them only because they stand behind it.
+fn has_dependencies(plan: &Plan) -> bool {
+    match plan.dialect {
+        Dialect::DevWorkflow => plan.tasks.iter().any(|unit| !unit.deps.is_empty()),
+        Dialect::TasksJson => true,
+        Dialect::Ultraplan | Dialect::SessionSpec => false,
+    }
+}
+
+impl ModeChoice {
+    /// `docs/plan.md: tasks with dependencies (dev-workflow), run in waves; --batches or --parallel choose another way`.
+    pub fn line(&self, name: &str, dialect: Dialect) -> String {
+        let all = [ExecutionMode::Batches, ExecutionMode::Waves, ExecutionMode::Parallel];
+        let others: Vec<&str> = all.into_iter().filter(|mode| *mode != self.mode).map(ExecutionMode::option).collect();
+        format!(
+            "{name}: {} ({}), run {}; {} choose another way",
+            self.reason,
+            dialect.word(),
+            self.mode.words(),
+            others.join(" or ")
+        )
+    }
+}

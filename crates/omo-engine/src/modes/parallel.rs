@@ -1,0 +1,99 @@
+//! Parallel: clients of their own, each in a worktree. The sessions of the plan are the workers; where it has none they
+//! are made from its dependencies.
+
+use std::collections::BTreeMap;
+
+use omo_plan::id::MAX_ID_BYTES;
+use omo_plan::model::{Dialect, GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
+use omo_plan::strategy::RunStrategy;
+
+use super::graph::{dependents, flattened, group, may_collide};
+
+/// What the groups of workers that were made are called, before their first task.
+const WORKER_PREFIX: &str = "worker-";
+
+/// A plan with sessions keeps them. Of any other one the tasks that follow each other stay with one worker, and all else
+/// is apart: in the same wave where nothing of it changes the same file.
+pub(super) fn arranged(plan: Plan) -> Plan {
+    let has_workers = plan.groups.iter().any(|group| group.id.starts_with(WORKER_PREFIX));
+    if has_workers || RunStrategy::for_plan(&plan).starts_clients() {
+        return plan;
+    }
+    // The tasks of a list were made for workers at the same time, and few of them name their files.
+    let are_free = plan.dialect == Dialect::TasksJson;
+    let mut plan = flattened(plan);
+    let chains = chains(&plan.tasks);
+    plan.groups = in_waves(&plan.tasks, &chains, are_free);
+    plan.tasks = by_worker(std::mem::take(&mut plan.tasks), &plan.groups);
+    plan.policy =
+        RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, max_workers: 0, ..plan.policy };
+    plan
+}
+
+/// The units of each worker, by their places. A unit goes on where another one ended if it needs that one alone, and is
+/// the only one that does. What verifies the whole is a worker of its own.
+fn chains(units: &[Task]) -> Vec<Vec<usize>> {
+    let needed = dependents(units);
+    let mut chain_of: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut chains: Vec<Vec<usize>> = Vec::new();
+    for (place, unit) in units.iter().enumerate() {
+        let before = match unit.deps.as_slice() {
+            [one] if unit.kind != TaskKind::Verify && needed.get(one.as_str()) == Some(&1) => {
+                chain_of.get(one.as_str())
+            }
+            _ => None,
+        };
+        let number = before.copied().unwrap_or(chains.len());
+        match chains.get_mut(number) {
+            Some(chain) => chain.push(place),
+            None => chains.push(vec![place]),
+        }
+        chain_of.insert(&unit.id, number);
+    }
+    chains
+}
+
+/// The workers as groups: each behind the wave of all that it needs, and in none with another one that may change the
+/// same file.
+fn in_waves(units: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
+    let of = |chain: &[usize]| -> Vec<&Task> { chain.iter().filter_map(|place| units.get(*place)).collect() };
+    let mut wave_of: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut made: Vec<(usize, Vec<&Task>)> = Vec::new();
+    for chain in chains {
+        let own = of(chain);
+        let is_own = |id: &String| own.iter().any(|unit| unit.id == *id);
+        let needs = own.iter().flat_map(|unit| &unit.deps).filter(|id| !is_own(id));
+        let mut wave = needs.filter_map(|id| wave_of.get(id.as_str())).map(|wave| wave + 1).max().unwrap_or(0);
+        let collides = |other: &[&Task]| own.iter().any(|one| other.iter().any(|two| may_collide(one, two, are_free)));
+        while made.iter().any(|(known, other)| *known == wave && collides(other)) {
+            wave += 1;
+        }
+        wave_of.extend(own.iter().map(|unit| (unit.id.as_str(), wave)));
+        made.push((wave, own));
+    }
+    made.sort_by_key(|(wave, _)| *wave);
+    let worker = |(wave, own): (usize, Vec<&Task>)| {
+        let (first, title) = own.first().map(|unit| (unit.id.clone(), unit.title.clone())).unwrap_or_default();
+        let ids = own.iter().map(|unit| unit.id.clone()).collect();
+        TaskGroup { isolation: GroupIsolation::Worktree, ..group(worker_id(&first), title, ids, wave) }
+    };
+    made.into_iter().map(worker).collect()
+}
+
+/// What a worker is called: by its first task, so that it keeps its name where the plan is edited around it.
+fn worker_id(first: &str) -> String {
+    let name = format!("{WORKER_PREFIX}{first}");
+    if name.len() <= MAX_ID_BYTES {
+        return name;
+    }
+    let digest = omo_plan::digest::sha256_hex(first.as_bytes());
+    format!("{WORKER_PREFIX}{}", digest.get(..16).unwrap_or(&digest))
+}
+
+/// The units in the order of their workers.
+fn by_worker(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
+    let order: BTreeMap<&str, usize> =
+        groups.iter().flat_map(|group| &group.tasks).enumerate().map(|(place, id)| (id.as_str(), place)).collect();
+    units.sort_by_key(|unit| order.get(unit.id.as_str()).copied());
+    units
+}

@@ -1,0 +1,40 @@
+//! Step by step: the session that was asked does one task after the other itself.
+
+use omo_plan::model::{GroupIsolation, Parallelism, Plan, RunPolicy, TaskGroup};
+
+use super::graph::{flattened, group};
+
+/// Everything is done in the user's own work tree, in its order. Only the stops that the plan itself marks are kept.
+pub(super) fn arranged(plan: Plan) -> Plan {
+    let has_stops = plan.groups.iter().any(|group| group.hard_stop) || plan.tasks.iter().any(|unit| unit.stop_after);
+    if has_stops || plan.policy.parallel == Parallelism::Tasks {
+        return in_stretches(flattened(plan));
+    }
+    let mut plan = plan;
+    let alone = |group: TaskGroup| TaskGroup { wave: 0, deps: Vec::new(), isolation: GroupIsolation::Shared, ..group };
+    plan.groups = plan.groups.into_iter().map(alone).collect();
+    plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
+    plan
+}
+
+fn in_stretches(mut plan: Plan) -> Plan {
+    let mut stretches: Vec<TaskGroup> = Vec::new();
+    for unit in &plan.tasks {
+        let place = stretches.len();
+        match stretches.last_mut().filter(|last| !last.hard_stop) {
+            Some(last) => last.tasks.push(unit.id.clone()),
+            None => stretches.push(group(
+                format!("part-{}", place + 1),
+                format!("Part {}", place + 1),
+                vec![unit.id.clone()],
+                place,
+            )),
+        }
+        if let Some(last) = stretches.last_mut() {
+            last.hard_stop = unit.stop_after;
+        }
+    }
+    plan.groups = stretches;
+    plan.policy = RunPolicy { parallel: Parallelism::None, ..plan.policy };
+    plan
+}

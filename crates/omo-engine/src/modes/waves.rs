@@ -1,0 +1,86 @@
+//! Waves: all tasks that can be begun are worked on at the same time, in one work tree. At the end the whole is verified,
+//! and what has failed is done again.
+
+use std::collections::BTreeMap;
+
+use omo_plan::id;
+use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskComplexity, TaskKind};
+use omo_plan::task_list::VERIFY_TASK_ID;
+
+use super::ModeOptions;
+use super::graph::{flattened, group};
+
+/// A plan that was read for workers at the same time stays as it is.
+pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
+    if plan.policy.parallel == Parallelism::Tasks {
+        return plan;
+    }
+    let mut plan = flattened(plan);
+    for unit in &mut plan.tasks {
+        // What one worker leaves cannot be taken back without the work of the others; another round does it again.
+        unit.on_failure = match unit.on_failure {
+            OnFailure::Escalate => OnFailure::Escalate,
+            OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => OnFailure::Hold,
+        };
+        unit.max_attempts = 1;
+    }
+    if !options.skips_verification && plan.verification_task().is_none() {
+        add_verification(&mut plan);
+    }
+    let ids = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
+    plan.groups = vec![group("tasks".to_owned(), "Tasks".to_owned(), ids, 0)];
+    plan.policy = RunPolicy {
+        on_task_fail: OnTaskFail::NextRound,
+        parallel: Parallelism::Tasks,
+        max_workers: options.max_workers,
+        max_rounds: options.max_iterations.max(1),
+        skips_verification: options.skips_verification,
+        ..plan.policy
+    };
+    plan
+}
+
+/// Adds the task that verifies all others. A plan without checks of the whole is held to those of its tasks once more;
+/// the check of tests that have to fail first says nothing once they pass.
+fn add_verification(plan: &mut Plan) {
+    let Some(id) = free_id(plan) else { return };
+    if plan.final_checks.is_empty() {
+        for check in plan.tasks.iter().filter(|unit| unit.kind != TaskKind::Tests).flat_map(|unit| &unit.checks) {
+            if !plan.final_checks.contains(check) {
+                plan.final_checks.push(check.clone());
+            }
+        }
+    }
+    let body = "# Verification\n\nEvery task is done as the plan says, and shown to be.\n";
+    plan.tasks.push(Task {
+        id,
+        title: "Verification".to_owned(),
+        lines: [1, 1],
+        body_sha256: omo_plan::digest::sha256_hex(body.as_bytes()),
+        body: body.to_owned(),
+        kind: TaskKind::Verify,
+        pair: None,
+        deps: plan.tasks.iter().map(|unit| unit.id.clone()).collect(),
+        files: Vec::new(),
+        never_touch: Vec::new(),
+        checks: Vec::new(),
+        red_check: None,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        max_attempts: 1,
+        commit: None,
+        stop_after: false,
+        criteria: vec!["the goal of the plan is reached".to_owned()],
+        complexity: TaskComplexity::Complex,
+        model: Some("opus".to_owned()),
+        contract: Some("a verdict, shown by commands".to_owned()),
+        extra: BTreeMap::new(),
+    });
+}
+
+/// The id of the verification: the usual one, unless a task of the plan is called so.
+fn free_id(plan: &Plan) -> Option<String> {
+    let names =
+        std::iter::once(VERIFY_TASK_ID.to_owned()).chain((1..100).map(|number| format!("{VERIFY_TASK_ID}-{number}")));
+    names.into_iter().find(|name| id::is_id(name) && plan.task(name).is_none())
+}

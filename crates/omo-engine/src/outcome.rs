@@ -1,0 +1,207 @@
+//! What a run of an ultraplan came to, in the words of its progress file: each step, how many stand how, and the whole.
+
+use omo_plan::model::{Dialect, OnFailure};
+use serde::{Deserialize, Serialize};
+
+use crate::request::arguments::PlanSelection;
+use crate::request::part;
+use crate::state::{RunState, TaskStanding, TaskStatus};
+
+/// Where a step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedStatus {
+    /// It was not begun, or will be begun again.
+    Pending,
+    /// A worker is at it.
+    Running,
+    /// Its checks were green.
+    Passed,
+    /// It has failed for good.
+    Failed,
+    /// It was left out.
+    Skipped,
+    /// It was done, and nothing could prove it. A progress file has no word for that: to its readers it
+    /// is pending, and why stands beside it.
+    #[serde(rename = "pending", skip_deserializing)]
+    Unverified,
+}
+
+impl From<&TaskStanding> for ReportedStatus {
+    fn from(standing: &TaskStanding) -> Self {
+        match standing {
+            TaskStanding::Is(TaskStatus::Running) => Self::Running,
+            TaskStanding::Is(TaskStatus::Passed) => Self::Passed,
+            TaskStanding::Is(TaskStatus::Failed) => Self::Failed,
+            TaskStanding::Is(TaskStatus::Skipped) => Self::Skipped,
+            TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => Self::Unverified,
+            TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => Self::Pending,
+        }
+    }
+}
+
+/// What the checks behind all steps came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum FinalChecksResult {
+    /// All of them were green.
+    #[serde(rename = "pass")]
+    Pass,
+    /// One of them was not.
+    #[serde(rename = "fail")]
+    Fail,
+    /// They were not run.
+    #[serde(rename = "skipped")]
+    Skipped,
+    /// There are none.
+    #[serde(rename = "n/a")]
+    None,
+}
+
+impl FinalChecksResult {
+    /// What is known of the checks behind all steps of a run.
+    pub fn for_run(state: &RunState) -> Self {
+        let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+        match () {
+            () if state.plan.final_checks.is_empty() => Self::None,
+            () if outcomes().flatten().any(|outcome| !outcome.is_green()) => Self::Fail,
+            () if outcomes().any(|outcome| outcome.is_none()) => Self::Skipped,
+            () => Self::Pass,
+        }
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanOutcome {
+    /// Every step has passed, and so have the checks behind them.
+    Completed,
+    /// A step or a check behind them has failed, or nothing is known of any step.
+    Failed,
+    /// A person has to judge a step.
+    Stopped,
+    /// Some of it was not done, or not proved.
+    Partial,
+}
+
+impl PlanOutcome {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+            Self::Partial => "partial",
+        }
+    }
+}
+
+/// How many steps stand how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReportedCounts {
+    /// All of them.
+    pub total: usize,
+    /// Proved.
+    pub passed: usize,
+    /// Failed for good.
+    pub failed: usize,
+    /// Left out.
+    pub skipped: usize,
+    /// Done, and not proved.
+    pub unverified: usize,
+    /// Not done.
+    pub not_reached: usize,
+}
+
+impl ReportedCounts {
+    /// Counts steps of a plan that has so many. Those that are not among them were not reached.
+    pub fn count(steps: &[ReportedStatus], total: usize) -> Self {
+        let count = |wanted: ReportedStatus| steps.iter().filter(|status| **status == wanted).count();
+        let counts = Self {
+            total,
+            passed: count(ReportedStatus::Passed),
+            failed: count(ReportedStatus::Failed),
+            skipped: count(ReportedStatus::Skipped),
+            unverified: count(ReportedStatus::Unverified),
+            not_reached: 0,
+        };
+        let ended = counts.passed + counts.failed + counts.skipped + counts.unverified;
+        Self { not_reached: total.saturating_sub(ended), ..counts }
+    }
+}
+
+/// What steps came to, of which the first that has failed says this about its failure.
+pub fn plan_outcome(counts: ReportedCounts, failed_one: Option<OnFailure>, closing: FinalChecksResult) -> PlanOutcome {
+    match failed_one {
+        Some(OnFailure::Escalate) => PlanOutcome::Stopped,
+        Some(_) => PlanOutcome::Failed,
+        None if closing == FinalChecksResult::Fail || counts.total == 0 => PlanOutcome::Failed,
+        None if counts.passed == counts.total && closing != FinalChecksResult::Skipped => PlanOutcome::Completed,
+        None => PlanOutcome::Partial,
+    }
+}
+
+/// What a run came to so far, as plain data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutcomeSummary {
+    /// Each step of the part that was asked for, by its id, in the order in which they are done.
+    pub tasks: Vec<(String, ReportedStatus)>,
+    /// How many stand how.
+    pub counts: ReportedCounts,
+    /// The whole.
+    pub outcome: PlanOutcome,
+    /// The first step that has failed.
+    pub failed_at: Option<String>,
+    /// The checks behind all steps.
+    pub final_checks: FinalChecksResult,
+    /// What sessions have come to apart is still to be brought into the user's branch.
+    pub is_not_landed: bool,
+}
+
+impl OutcomeSummary {
+    /// What a run came to, of which this part was asked for. Of one step alone the others count as not reached; a
+    /// session is told about by itself, and the checks behind all steps are none of it.
+    pub fn for_run(state: &RunState, part: PlanSelection) -> Self {
+        let units = part::selected_tasks(&state.plan, part);
+        let total = match part {
+            PlanSelection::Session(_) => units.len(),
+            PlanSelection::Whole => state.plan.tasks.len(),
+            PlanSelection::Step(_) => state.scope.and_then(|asked| asked.total_tasks).unwrap_or(state.plan.tasks.len()),
+        };
+        let status = |id: &str| state.standing(id).as_ref().map_or(ReportedStatus::Pending, ReportedStatus::from);
+        let tasks: Vec<(String, ReportedStatus)> =
+            units.iter().map(|unit| (unit.id.clone(), status(&unit.id))).collect();
+        let statuses: Vec<ReportedStatus> = tasks.iter().map(|(_, status)| *status).collect();
+        let counts = ReportedCounts::count(&statuses, total);
+        let final_checks =
+            if part == PlanSelection::Whole { FinalChecksResult::for_run(state) } else { FinalChecksResult::None };
+        let failed = units.iter().zip(&statuses).find(|(_, status)| **status == ReportedStatus::Failed);
+        let failed = failed.map(|(unit, _)| unit);
+        let is_not_landed = state.parallel.as_ref().is_some_and(|apart| apart.landed.is_none());
+        let outcome = match plan_outcome(counts, failed.map(|unit| unit.on_failure), final_checks) {
+            // Its user has nothing of it yet.
+            PlanOutcome::Completed if is_not_landed => PlanOutcome::Partial,
+            other => other,
+        };
+        Self { tasks, counts, outcome, is_not_landed, failed_at: failed.map(|unit| unit.id.clone()), final_checks }
+    }
+
+    /// What is said of the exit condition: a plan has none.
+    pub fn exit_condition(&self, dialect: Dialect) -> FinalChecksResult {
+        if dialect.rules().is_one_session() { self.final_checks } else { FinalChecksResult::None }
+    }
+
+    /// `COMPLETED`, `FAILED at step 2` and so on.
+    pub fn describe(&self, dialect: Dialect) -> String {
+        match (self.outcome, &self.failed_at) {
+            (PlanOutcome::Completed, _) => "COMPLETED".to_owned(),
+            (PlanOutcome::Failed, Some(step)) => format!("FAILED at step {step}"),
+            (PlanOutcome::Failed, None) => format!("FAILED ({})", dialect.rules().final_checks_title().to_lowercase()),
+            (PlanOutcome::Stopped, _) => "STOPPED (escalation)".to_owned(),
+            (PlanOutcome::Partial, _) => {
+                let where_it_is = if self.is_not_landed { ", not in your branch" } else { "" };
+                format!("PARTIAL ({}/{} passed{where_it_is})", self.counts.passed, self.counts.total)
+            }
+        }
+    }
+}

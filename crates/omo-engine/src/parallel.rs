@@ -1,0 +1,228 @@
+//! Does what a run needs whose sessions are worked on apart: starts their clients, and brings together what they did
+//! (`begin`, `ended`, `judged`, `integrate`, `checks`, `clean`). What comes next is decided elsewhere, as a pure
+//! function of the ledger; here each step is done, and written down so that it can be done again after a kill at any
+//! point.
+
+mod clean;
+mod error;
+mod final_checks;
+mod integrate;
+mod judged_tip;
+mod on_client_exit;
+mod push_rules;
+mod remote_branches;
+mod remote_workers;
+mod start_workers;
+pub mod worker_row;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use omo_exec::repository::GitRepository;
+use omo_exec::supervisor::{Supervisor, SupervisorEvent};
+use omo_exec::worktree::WorkerName;
+use omo_plan::model::TaskGroup;
+
+use crate::event::EventKind;
+use crate::parallel_state::{ParallelAction, ParallelState};
+use crate::schedule::{self, NextAction};
+use crate::state::{RunPhase, RunState};
+use crate::verbs;
+use crate::work::Engine;
+
+pub use clean::{ReapReport, reap_dead_supervisor};
+pub use error::DriveError;
+pub use worker_row::{WorkerRow, worker_rows};
+
+/// How often the ledger is looked at while clients are at work.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// More sessions than this at once no machine is asked for; the run's own bound is kept by what comes next.
+const MAX_CLIENTS: usize = 16;
+/// The name of the group in whose work tree the whole is checked: no session of a plan is called so.
+const FINAL_CHECKS_WORKER: &str = "whole";
+/// The name under which is kept what a run has come to before its user's branch moves there.
+pub(crate) const INTEGRATED: &str = "integrated";
+
+/// What the clients are started with that no plan says.
+#[derive(Clone, Debug)]
+pub struct LaunchConfig {
+    /// The client.
+    pub client: PathBuf,
+    /// This very program, which the clients call.
+    pub own_program: PathBuf,
+    /// The environment of the process that had the run driven.
+    pub variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// The folder for temporary files.
+    pub temp: PathBuf,
+}
+
+/// Drives a run.
+#[derive(Debug)]
+pub struct ParallelDriver<'a> {
+    engine: &'a Engine<'a>,
+    repository: GitRepository,
+    /// What starts clients; `None` where only what they did is brought together.
+    launch_config: Option<LaunchConfig>,
+    supervisor: Supervisor,
+    /// The sessions whose clients were started and have not ended.
+    running: BTreeSet<String>,
+    /// What each of those may spend, in millionths of a US dollar.
+    granted: BTreeMap<String, u64>,
+    /// The session of the client that goes on, for each group that is resumed.
+    to_resume: BTreeMap<String, String>,
+    /// The merge that was made last, and its tree.
+    last_merge: Option<(String, String)>,
+    /// The groups whose client was resumed already.
+    was_resumed: BTreeSet<String>,
+}
+
+/// Why a run is not driven any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriveEnd {
+    /// It is over.
+    Over,
+    /// A person has to answer.
+    NeedsAnswer,
+    /// Clients would have to be started, and this driver starts none.
+    NeedsClients,
+    /// Its sessions are not worked on apart.
+    NotParallel,
+}
+
+impl<'a> ParallelDriver<'a> {
+    /// One that drives this run. Without `means` no client is started.
+    ///
+    /// # Errors
+    ///
+    /// The run lies in no repository.
+    pub fn new(engine: &'a Engine<'a>, means: Option<LaunchConfig>) -> Result<Self, DriveError> {
+        let repository =
+            GitRepository::find(engine.root).ok_or_else(|| DriveError::NoRepository(engine.root.to_owned()))?;
+        Ok(Self {
+            engine,
+            repository,
+            launch_config: means,
+            supervisor: Supervisor::new(MAX_CLIENTS),
+            running: BTreeSet::new(),
+            granted: BTreeMap::new(),
+            to_resume: BTreeMap::new(),
+            last_merge: None,
+            was_resumed: BTreeSet::new(),
+        })
+    }
+
+    /// Drives the run as far as it goes without a person. The caller is the one supervisor of the run.
+    ///
+    /// # Errors
+    ///
+    /// The ledger cannot be used, or something that cannot be put to a person has gone wrong. Clients that are at work
+    /// are ended when this is dropped.
+    pub fn drive(&mut self) -> Result<DriveEnd, DriveError> {
+        reap_dead_supervisor(self.engine)?;
+        loop {
+            let state = self.engine.settle(self.engine.run.state()?)?;
+            let Some(apart) = &state.parallel else {
+                return Ok(if state.phase == RunPhase::Executing { DriveEnd::NotParallel } else { DriveEnd::Over });
+            };
+            if state.is_stopped || state.phase != RunPhase::Executing {
+                self.supervisor.end_all_sessions();
+            }
+            match schedule::next_action(&state) {
+                NextAction::Over => {
+                    if self.wait_for_clients(&state)? {
+                        continue;
+                    }
+                    self.remove_workers(&state, apart, &workers_with_trees(&state, apart))?;
+                    reap_dead_supervisor(self.engine)?;
+                    return Ok(DriveEnd::Over);
+                }
+                NextAction::Ask(_) if self.running.is_empty() => return Ok(DriveEnd::NeedsAnswer),
+                NextAction::Parallel(ParallelAction::Start(groups)) => {
+                    if self.launch_config.is_none() {
+                        return Ok(DriveEnd::NeedsClients);
+                    }
+                    self.start_workers(&state, apart, &groups)?;
+                    self.wait_for_clients(&state)?;
+                }
+                NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, apart, group)?,
+                NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, apart)?,
+                NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, apart, &ids)?,
+                NextAction::FinalChecks => self.run_final_checks(&state, apart)?,
+                _ => {
+                    if !self.wait_for_clients(&state)? {
+                        // This would wait for a client that another process has started, and whether it lives cannot be
+                        // told: `reap` has ended those of which it can.
+                        return Ok(DriveEnd::NeedsAnswer);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits for something to happen to the clients, for a moment. `false` where none is at work.
+    fn wait_for_clients(&mut self, state: &RunState) -> Result<bool, DriveError> {
+        if self.running.is_empty() {
+            let is_limited = verbs::limit_reset_at(state, (self.engine.now)()).is_some();
+            if is_limited && state.phase == RunPhase::Executing && !state.is_stopped {
+                std::thread::sleep(POLL_INTERVAL);
+                return Ok(true);
+            }
+            return Ok(false);
+        }
+        self.handle_client_events(POLL_INTERVAL)?;
+        Ok(true)
+    }
+
+    /// Takes in all that has become of the clients, and waits for at most that long for the first of it.
+    fn handle_client_events(&mut self, at_most: Duration) -> Result<(), DriveError> {
+        let mut event = self.supervisor.next_event(at_most);
+        while let Some(happened) = event {
+            match happened {
+                SupervisorEvent::Started { group, mark } => self.note_started(&group, &mark)?,
+                SupervisorEvent::Ended { group, process, said } => {
+                    self.running.remove(&group);
+                    self.granted.remove(&group);
+                    self.on_client_exit(&group, &process, &said)?;
+                }
+            }
+            event = self.supervisor.next_event(Duration::ZERO);
+        }
+        Ok(())
+    }
+
+    /// Writes down what follows from the state as it is by then, if anything does.
+    fn record(&self, decide: impl FnOnce(&RunState) -> Vec<EventKind>) -> Result<RunState, DriveError> {
+        let ((), state) = self.engine.transact(|state| Ok((decide(state), ())))?;
+        Ok(state)
+    }
+
+    fn worker_name(&self, group: &str) -> Result<WorkerName, DriveError> {
+        Ok(WorkerName::new(self.engine.run.id(), group)?)
+    }
+}
+
+/// The sessions whose work trees are still there.
+fn workers_with_trees<'a>(state: &'a RunState, apart: &ParallelState) -> Vec<&'a str> {
+    let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+    state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
+}
+
+/// So many work trees are made or removed at the same time: each is a dozen calls of git, which wait for one another
+/// and for the disk.
+const WORK_TREES_AT_ONCE: usize = 2;
+
+/// Does something with each of them, at the same time.
+fn parallel_map<T: Sync, R: Send>(items: &[T], each: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let each = &each;
+        let parts: Vec<_> = items.iter().map(|item| scope.spawn(move || each(item))).collect();
+        parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+/// A session of the plan.
+fn find_worker<'s>(state: &'s RunState, id: &str) -> Option<&'s TaskGroup> {
+    state.plan.groups.iter().find(|group| group.id == id)
+}

@@ -1,0 +1,165 @@
+//! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
+//! dead supervisor has left.
+
+use omo_core::text::sanitize;
+use omo_exec::claude::supplies;
+use omo_exec::repository::GitRepository;
+use omo_exec::supervisor::left;
+use omo_exec::worktree::{self, WorkerName, WorktreeError};
+
+use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver, WORK_TREES_AT_ONCE, find_worker, parallel_map};
+use crate::event::EventKind;
+use crate::parallel::remote_branches;
+use crate::parallel::remote_branches::Silence;
+use crate::parallel_state::{GroupStatus, ParallelState};
+use crate::state::{RunPhase, RunState};
+use crate::verbs;
+use crate::work::Engine;
+
+impl ParallelDriver<'_> {
+    /// Removes the work trees and branches of these sessions.
+    pub(super) fn remove_workers(
+        &self,
+        state: &RunState,
+        apart: &ParallelState,
+        ids: &[&str],
+    ) -> Result<(), DriveError> {
+        let silence = Silence::new();
+        for some in ids.chunks(WORK_TREES_AT_ONCE) {
+            let remove = |id: &&str| {
+                remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, apart, &silence)
+            };
+            parallel_map(some, remove).into_iter().collect::<Result<(), DriveError>>()?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes the work tree and the branch of a session: what will be removed is written down first.
+fn remove_worker(
+    engine: &Engine,
+    repository: &GitRepository,
+    name: &WorkerName,
+    state: &RunState,
+    apart: &ParallelState,
+    silence: &Silence,
+) -> Result<(), DriveError> {
+    let removed = name.worker();
+    let group = removed.to_owned();
+    let files = engine.run.folder().join("kept").join(&group);
+    let has_tree = apart.groups.get(&group).is_some_and(|known| known.worktree.is_some());
+    let is_of_plan = find_worker(state, &group).is_some();
+    let record =
+        |what: EventKind| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
+    let removal = match worktree::prepare_removal(repository, name, Some(&apart.tip), &files) {
+        Ok(removal) => removal,
+        // It stays, and holds up nothing else.
+        Err(error) => {
+            if has_tree {
+                record(EventKind::WorktreeLeft { group, reason: sanitize(&error.to_string(), 500) })?;
+            }
+            return Ok(());
+        }
+    };
+    if has_tree {
+        let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
+        record(EventKind::GroupRemoved { group, rescue_ref: kept, tip: removal.branch_at.clone() })?;
+    }
+    // It holds no work, and the system clears the folder that it lies in.
+    let _ = supplies::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
+    if let Some(why) = remote_branches::clear_remote(engine.run, repository, &apart.policy, name, &apart.tip, silence)?
+    {
+        record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: why })?;
+    }
+    match worktree::carry_out_removal(repository, &removal) {
+        // Where it stays, the next cleanup tries again.
+        Ok(())
+        | Err(WorktreeError::InUse { .. } | WorktreeError::Changed { .. } | WorktreeError::StillThere { .. }) => Ok(()),
+        // As with files of another user. It is told once, and holds up nothing else.
+        Err(_) if apart.groups.get(removed).is_some_and(|known| known.leftover_reason.is_some()) => Ok(()),
+        Err(error) => {
+            record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: sanitize(&error.to_string(), 500) })?;
+            Ok(())
+        }
+    }
+}
+
+/// What was found of a dead supervisor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReapReport {
+    /// Clients that were still at work, and were ended.
+    pub ended_clients: Vec<String>,
+    /// Work trees and branches that were removed.
+    pub removed_branches: Vec<String>,
+}
+
+/// Puts right what a supervisor has left that is gone: clients that are still at work are ended, and work trees that
+/// nothing in the ledger needs are removed. Does nothing while the run has a supervisor, this process excepted where it
+/// is that.
+///
+/// # Errors
+///
+/// The ledger or the repository cannot be used.
+pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
+    let mut reaped = ReapReport::default();
+    let state = engine.run.state()?;
+    let Some(apart) = &state.parallel else { return Ok(reaped) };
+    let Some(repository) = GitRepository::find(engine.root) else { return Ok(reaped) };
+    let silence = Silence::new();
+    for (id, known) in &apart.groups {
+        let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
+        left::end_process(&left::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
+        let left_there = match WorkerName::new(engine.run.id(), id) {
+            Ok(name) => {
+                remote_branches::clear_remote(engine.run, &repository, &apart.policy, &name, &apart.tip, &silence)?
+            }
+            Err(_) => None,
+        };
+        let id = id.clone();
+        engine.transact(|state| {
+            let still = state.parallel.as_ref().and_then(|apart| apart.groups.get(&id));
+            if still.is_none_or(|known| known.status != GroupStatus::Running) {
+                return Ok((Vec::new(), ()));
+            }
+            let how = match left_there {
+                Some(left) => format!("its supervisor was gone; {left}"),
+                None => "its supervisor was gone".to_owned(),
+            };
+            let held = find_worker(state, &id).and_then(|group| verbs::pause_event(state, group, &how));
+            let ended = EventKind::WorkerEnded { group: id.clone(), how, cost_micros: None };
+            Ok((std::iter::once(ended).chain(held).collect(), ()))
+        })?;
+        reaped.ended_clients.push(known.branch.clone());
+    }
+    let state = engine.run.state()?;
+    let Some(apart) = &state.parallel else { return Ok(reaped) };
+    for name in worktree::find_leftovers(&repository, engine.run.id())? {
+        let known = apart.groups.get(name.worker());
+        let is_needed = state.phase == RunPhase::Executing && known.is_some_and(|known| known.worktree.is_some());
+        if is_needed || name.worker() == FINAL_CHECKS_WORKER && state.phase == RunPhase::Executing {
+            continue;
+        }
+        if name.worker() == FINAL_CHECKS_WORKER {
+            // It holds no work. Where something still works there, the next cleanup tries again.
+            let _ = worktree::discard_worktree(&repository, &name);
+            continue;
+        }
+        remove_worker(engine, &repository, &name, &state, apart, &silence)?;
+        reaped.removed_branches.push(name.branch());
+    }
+    Ok(reaped)
+}
+
+impl Engine<'_> {
+    /// As [`reap_dead_supervisor`], where the run has no supervisor that lives.
+    ///
+    /// # Errors
+    ///
+    /// As [`reap_dead_supervisor`].
+    pub fn reap_if_unsupervised(&self) -> Result<ReapReport, DriveError> {
+        match self.run.try_supervise()? {
+            Some(_lock) => reap_dead_supervisor(self),
+            None => Ok(ReapReport::default()),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
+
+use omo_core::text::sanitize;
+use omo_exec::integrate::{
+    CheckoutHead, LandError, LandOutcome, MergePreview, commit_merge, contains_commits, keep_commit, land,
+    preview_merge, read_checkout_facts, release_kept,
+};
+use omo_plan::model::TaskGroup;
+use omo_plan::plan_summary::SESSION_PREFIX;
+
+use super::{DriveError, INTEGRATED, ParallelDriver};
+use crate::event::EventKind;
+use crate::parallel_state::ParallelState;
+use crate::report::ultraplan::short_commit;
+use crate::state::RunState;
+
+impl ParallelDriver<'_> {
+    /// Brings a session together with what the run has come to. Nothing that is checked out changes.
+    pub(super) fn merge_worker(
+        &mut self,
+        state: &RunState,
+        apart: &ParallelState,
+        group: &TaskGroup,
+    ) -> Result<(), DriveError> {
+        let known = apart.groups.get(&group.id);
+        let Some(tip) = known.and_then(|known| known.tip.clone()) else {
+            return self.report_stuck::<()>(group, "the ledger does not say what it came to").map(drop);
+        };
+        let id = group.id.clone();
+        let tree = self.last_merge.as_ref().filter(|(made, _)| *made == apart.tip).map(|(_, tree)| tree.as_str());
+        let what = match preview_merge(&self.repository, &apart.tip, tree, &tip)? {
+            MergePreview::UpToDate => EventKind::GroupMerged { group: id, tip: apart.tip.clone() },
+            MergePreview::Conflict { files } => EventKind::GroupRefused { group: id, files },
+            MergePreview::Clean { tree } => {
+                let made = commit_merge(&self.repository, &apart.tip, &tip, &tree, &merge_message(state, group))?;
+                // No branch names it, and it must not be lost.
+                keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
+                self.last_merge = Some((made.clone(), tree));
+                EventKind::GroupMerged { group: id, tip: made }
+            }
+        };
+        self.record(|_| vec![what]).map(drop)
+    }
+
+    /// Moves the user's branch to what the run has come to, where nothing of its user's is in the way.
+    pub(super) fn land_on_user_branch(&self, state: &RunState, apart: &ParallelState) -> Result<(), DriveError> {
+        let (name, at) = match read_checkout_facts(&self.repository)?.head {
+            CheckoutHead::Branch { reference, commit } => (reference, commit),
+            CheckoutHead::Unborn { .. } | CheckoutHead::Detached { .. } => {
+                return self.refuse_landing("no branch is checked out", Vec::new());
+            }
+        };
+        let branch = &apart.policy.branch;
+        if !branch.is_empty() && name != *branch {
+            let short = |name: &str| sanitize(name.trim_start_matches("refs/heads/"), 100);
+            let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
+            return self.refuse_landing(&why, Vec::new());
+        }
+        if !contains_commits(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
+            return self.catch_up(state, apart, &at);
+        }
+        if let Some(why) = self.rewritten_history(state, apart, &at)? {
+            return self.refuse_landing(&why, Vec::new());
+        }
+        let landed = match land(&self.repository, &at, &apart.tip) {
+            Ok(LandOutcome::Moved) => at,
+            Ok(LandOutcome::AlreadyThere) => user_branch_base(state, apart).map_or(at, str::to_owned),
+            Err(error) => return self.on_land_error(error),
+        };
+        let moved = EventKind::Landed { from: landed, to: apart.tip.clone() };
+        self.record(|_| vec![moved])?;
+        // The user's branch holds all of it.
+        Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)
+    }
+
+    fn on_land_error(&self, error: LandError) -> Result<(), DriveError> {
+        match error {
+            // It has moved this very moment: what comes next looks again.
+            LandError::Moved { .. } => Ok(()),
+            LandError::Dirty { paths } => self.refuse_landing("edits that are not committed are in the way", paths),
+            error => self.refuse_landing(&error.to_string(), Vec::new()),
+        }
+    }
+
+    /// Where the user's branch is, while it is checked out and has what the run has not come to yet.
+    pub(super) fn user_branch_ahead(&self, apart: &ParallelState) -> Result<Option<String>, DriveError> {
+        let CheckoutHead::Branch { reference, commit } = read_checkout_facts(&self.repository)?.head else {
+            return Ok(None);
+        };
+        let is_it = apart.policy.branch.is_empty() || reference == apart.policy.branch;
+        let is_behind = is_it && !contains_commits(&self.repository, &apart.tip, std::slice::from_ref(&commit))?;
+        Ok(is_behind.then_some(commit))
+    }
+
+    /// Why the user's branch cannot follow where its user has taken something out of it: that is part of what the run has
+    /// come to, and would come back.
+    fn rewritten_history(
+        &self,
+        state: &RunState,
+        apart: &ParallelState,
+        at: &str,
+    ) -> Result<Option<String>, DriveError> {
+        let Some(base) = user_branch_base(state, apart).filter(|base| *base != at) else { return Ok(None) };
+        if contains_commits(&self.repository, at, &[base.to_owned()])? {
+            return Ok(None);
+        }
+        let base = sanitize(short_commit(base), 12);
+        let text = "any more, which it had before: its history was rewritten. To have that commit in it again,";
+        Ok(Some(format!("it does not hold {base} {text} `git merge {base}`")))
+    }
+
+    /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
+    pub(super) fn catch_up(&self, state: &RunState, apart: &ParallelState, at: &str) -> Result<(), DriveError> {
+        if let Some(why) = self.rewritten_history(state, apart, at)? {
+            return self.refuse_landing(&why, Vec::new());
+        }
+        let tip = match preview_merge(&self.repository, at, None, &apart.tip)? {
+            // Its user has all of it already, and more.
+            MergePreview::UpToDate => at.to_owned(),
+            MergePreview::Conflict { files } => {
+                return self.refuse_landing("what was committed on it meanwhile changes the same", files);
+            }
+            MergePreview::Clean { tree } => commit_merge(
+                &self.repository,
+                at,
+                &apart.tip,
+                &tree,
+                &format!("merge: omo run {}", self.engine.run.id()),
+            )?,
+        };
+        keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &tip)?;
+        let caught_up = EventKind::UserCommitsMerged { with: at.to_owned(), tip };
+        self.record(|_| vec![caught_up]).map(drop)
+    }
+
+    pub(super) fn refuse_landing(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
+        let refused = EventKind::LandingRefused { reason: sanitize(why, 300), files };
+        self.record(|_| vec![refused]).map(drop)
+    }
+}
+
+/// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
+fn user_branch_base<'a>(state: &'a RunState, apart: &'a ParallelState) -> Option<&'a str> {
+    Some(apart.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
+}
+
+/// What the merge of a session is called.
+fn merge_message(state: &RunState, group: &TaskGroup) -> String {
+    let number = group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id);
+    let title = sanitize(&group.title, 120);
+    let title = if title.is_empty() { String::new() } else { format!(" — {title}") };
+    let plan = sanitize(&state.plan.source.path, 200);
+    format!("merge: ultraplan session {number}{title}\n\nOmo-Plan: {plan}\n")
+}

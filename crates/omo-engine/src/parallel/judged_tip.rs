@@ -1,0 +1,98 @@
+//! What of a session's branch is brought together with the others: the commits of its steps, each of which was judged,
+//! and nothing that its client put beside them.
+
+use std::collections::BTreeSet;
+
+use omo_core::text::sanitize;
+use omo_exec::integrate::{branch_tip, contains_commits};
+use omo_exec::remote::{changed_files, commit_messages};
+use omo_plan::model::TaskGroup;
+
+use super::{DriveError, ParallelDriver};
+use crate::parallel::push_rules::{find_task_commit, is_done, last_passed_commit};
+use crate::parallel_state::GroupState;
+use crate::report::ultraplan;
+use crate::state::{RunState, TaskState};
+
+impl ParallelDriver<'_> {
+    /// The commit that the steps of a session come to; why there is none, where a person has to see to it. What its
+    /// client committed after the last of its steps is not in it, and is kept with its branch.
+    pub(super) fn judged_tip(
+        &self,
+        state: &RunState,
+        group: &TaskGroup,
+        known: &GroupState,
+    ) -> Result<Result<String, String>, DriveError> {
+        let name = self.worker_name(&group.id)?;
+        let good = last_passed_commit(state, group, &known.base).to_owned();
+        // Work that was done before, and was left out when its step was done again, is in no branch of the session.
+        let committed = passed_tasks(state, group).filter_map(|unit| unit.last_end.as_ref()?.commit.clone());
+        let commits: Vec<String> = committed.chain([good.clone()]).collect();
+        let tip = branch_tip(&self.repository, &name)?;
+        let has_all = |tip: &String| {
+            commits.iter().all(|it| it == tip) || contains_commits(&self.repository, tip, &commits).unwrap_or(false)
+        };
+        let Some(tip) = tip.filter(has_all) else {
+            return Ok(Err(format!("the branch {} does not hold what its steps committed", name.branch())));
+        };
+        let mut judged = judged_files(state, group);
+        let mut strays = changed_files(&self.repository, &known.base, &good)?;
+        strays.retain(|file| !judged.contains(file) && !ultraplan::is_progress_file(file));
+        if !strays.is_empty() {
+            let by_hooks = self.files_committed_with_tasks(state, group, &known.base, &good)?;
+            strays.retain(|file| !by_hooks.contains(file));
+            judged.extend(by_hooks);
+        }
+        if strays.is_empty() {
+            return Ok(Ok(good));
+        }
+        // The client may have taken them out again, and done nothing else.
+        let since = changed_files(&self.repository, &good, &tip)?;
+        let of_tip = changed_files(&self.repository, &known.base, &tip)?;
+        if since.iter().all(|file| !judged.contains(file)) && of_tip.iter().all(|file| judged.contains(file)) {
+            return Ok(Ok(tip));
+        }
+        // Short: what to do stands behind it, and a display shows only a few lines.
+        let (named, place) = (sanitize(&strays.join(", "), 80), known.worktree.as_deref().unwrap_or_default());
+        Ok(Err(format!(
+            "no step of it was judged with what its branch changes in {named}; take that back there with a commit, in {}, \
+             and continue",
+            sanitize(place, 120)
+        )))
+    }
+
+    /// The files of the commits that omo made for the steps: a hook of its user may have added to one of them.
+    fn files_committed_with_tasks(
+        &self,
+        state: &RunState,
+        group: &TaskGroup,
+        base: &str,
+        good: &str,
+    ) -> Result<BTreeSet<String>, DriveError> {
+        let commits = commit_messages(&self.repository, base, good)?;
+        let mut files = BTreeSet::new();
+        for id in &group.tasks {
+            let made = state.tasks.get(id).and_then(|unit| unit.last_end.as_ref()?.commit.as_deref());
+            let Some(made) = made.filter(|made| find_task_commit(&commits, self.engine.run.id(), id) == Some(made))
+            else {
+                continue;
+            };
+            files.extend(changed_files(&self.repository, &format!("{made}^"), made)?);
+        }
+        Ok(files)
+    }
+}
+
+/// The steps of a session that have passed.
+fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
+    let units = group.tasks.iter().filter_map(|id| state.tasks.get(id));
+    units.filter(|unit| is_done(unit.status))
+}
+
+/// The files that the steps of a session had changed when they passed.
+fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
+    passed_tasks(state, group)
+        .filter_map(|unit| unit.last_end.as_ref())
+        .flat_map(|end| end.files.iter().cloned())
+        .collect()
+}

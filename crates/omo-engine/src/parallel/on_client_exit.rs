@@ -1,0 +1,113 @@
+//! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
+
+use omo_core::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
+use omo_core::text::sanitize;
+use omo_plan::model::TaskGroup;
+
+use super::{DriveError, ParallelDriver, find_worker};
+use crate::event::EventKind;
+use crate::parallel_state::group_outcome;
+use crate::state::{RunPhase, RunState};
+use crate::verbs;
+
+impl ParallelDriver<'_> {
+    pub(super) fn on_client_exit(
+        &mut self,
+        id: &str,
+        process: &ProcessEnd,
+        said: &SessionOutput,
+    ) -> Result<(), DriveError> {
+        let end = classify_end(process, said, (self.engine.now)());
+        let state = self.engine.run.state()?;
+        let Some(group) = find_worker(&state, id).cloned() else { return Ok(()) };
+        if state.parallel.as_ref().is_some_and(|apart| apart.policy.launcher.is_some()) {
+            return self.on_launcher_exit(&group, process);
+        }
+        let facts = LedgerFacts { tasks_left: tasks_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
+        let follow = if state.phase == RunPhase::Executing && !state.is_stopped {
+            follow_up(&end, said, facts)
+        } else {
+            FollowUp::Hold("the run was stopped")
+        };
+        if let FollowUp::Resume { session } = &follow {
+            self.was_resumed.insert(id.to_owned());
+            self.to_resume.insert(id.to_owned(), session.clone());
+        } else {
+            self.was_resumed.remove(id);
+        }
+        let ended = EventKind::WorkerEnded {
+            group: id.to_owned(),
+            how: describe_client_end(&end),
+            cost_micros: cost_micros(said),
+        };
+        let is_running =
+            state.parallel.as_ref().and_then(|apart| apart.groups.get(id)).is_some_and(|known| known.process.is_some());
+        let files = self.files_changed_by(&state, &group);
+        let detail = client_end_detail(&end);
+        self.record(|state| {
+            let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
+            if state.phase == RunPhase::Executing {
+                events.extend(verbs::client_end_events(state, &group, &follow, files, &detail));
+            }
+            events
+        })?;
+        self.end_if_done(&group).map(drop)
+    }
+
+    /// The files that the unit that is under way in a session has changed.
+    fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Vec<String> {
+        let tree = state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id)?.worktree.clone());
+        let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else { return Vec::new() };
+        let engine = self.engine.in_tree(std::path::Path::new(&tree));
+        state.plan.task(id).map(|unit| engine.changed_files(state, unit, running)).unwrap_or_default()
+    }
+}
+
+/// The units of a session that the ledger does not call settled; none where the session as a whole is.
+fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
+    if group_outcome(state, group).is_some() {
+        return 0;
+    }
+    let left = group.tasks.iter().filter(|id| state.tasks.get(*id).is_none_or(|unit| !unit.status.is_ended()));
+    u32::try_from(left.count()).unwrap_or(u32::MAX).max(1)
+}
+
+/// What it has cost, in millionths of a US dollar.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was looked at before")]
+fn cost_micros(said: &SessionOutput) -> Option<u64> {
+    let dollars = said.result.as_ref()?.total_cost_usd?;
+    (dollars.is_finite() && (0.0..1e9).contains(&dollars)).then(|| (dollars * 1_000_000.0).round() as u64)
+}
+
+/// How a client ended, in words.
+fn describe_client_end(end: &ClientEnd) -> String {
+    match end {
+        ClientEnd::Ended => "it ended by itself".to_owned(),
+        ClientEnd::TurnsSpent => "it had taken all of its turns".to_owned(),
+        ClientEnd::BudgetSpent => "it had spent its budget".to_owned(),
+        ClientEnd::UsageLimit { until: Some(until) } => format!("it met a limit of use, which is reset at {until}"),
+        ClientEnd::UsageLimit { until: None } => "it met a limit of use".to_owned(),
+        ClientEnd::ApiError { status, detail } => {
+            let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
+            format!("the API failed{status}: {}", sanitize(detail, 200))
+        }
+        ClientEnd::TimedOut => "its time was up".to_owned(),
+        ClientEnd::Stopped => "it was stopped".to_owned(),
+        ClientEnd::Killed { signal } => {
+            let signal = signal.map(|signal| format!(" with signal {signal}")).unwrap_or_default();
+            format!("it was killed{signal}")
+        }
+        ClientEnd::NeverBegan(why) => format!("it never began: {}", sanitize(why, 200)),
+        ClientEnd::Garbage(why) => format!("it ended without a result: {}", sanitize(why, 200)),
+    }
+}
+
+/// What a person has to know about an end beside what follows from it.
+fn client_end_detail(end: &ClientEnd) -> String {
+    match end {
+        ClientEnd::ApiError { detail, .. } | ClientEnd::NeverBegan(detail) | ClientEnd::Garbage(detail) => {
+            detail.clone()
+        }
+        _ => String::new(),
+    }
+}

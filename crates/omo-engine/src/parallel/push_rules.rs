@@ -1,0 +1,133 @@
+//! What follows from what a session has pushed that works somewhere else, and from the end of the command that started
+//! it there: pure rules. The command proves nothing, however it ended.
+
+use omo_core::client_end::{FollowUp, ProcessEnd};
+use omo_core::text::sanitize;
+use omo_plan::model::TaskGroup;
+
+use crate::report::ultraplan::remote_prompt::{RUN_TRAILER, TASK_TRAILER};
+use crate::state::{RunState, TaskStatus};
+
+/// The branch of a session on the remote, for the launch of this number, from 1: a client that is still at work for an
+/// earlier launch pushes to another branch.
+pub(super) fn launch_branch(branch: &str, launch: u32) -> String {
+    if launch <= 1 { branch.to_owned() } else { format!("{branch}-{launch}") }
+}
+
+/// The number of the launch that a branch on the remote is of; `None` where it is of none of this session's.
+pub(super) fn launch_number(branch: &str, name: &str) -> Option<u32> {
+    match name.strip_prefix(branch)? {
+        "" => Some(1),
+        rest => rest.strip_prefix('-')?.parse().ok().filter(|launch| launch_branch(branch, *launch) == name),
+    }
+}
+
+/// The commit that the steps of a session that have passed come to: of the last of them, or the one it began from.
+pub(super) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
+    let commit = |id: &String| {
+        let known = state.tasks.get(id).filter(|known| is_done(known.status))?;
+        known.last_end.as_ref()?.commit.as_deref()
+    };
+    group.tasks.iter().filter_map(commit).next_back().unwrap_or(base)
+}
+
+/// Whether the work on a step is done as far as its worker goes.
+pub(super) fn is_done(status: TaskStatus) -> bool {
+    matches!(status, TaskStatus::Passed | TaskStatus::Claimed)
+}
+
+/// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.
+pub(super) fn find_task_commit<'c>(commits: &'c [(String, String)], run: &str, unit: &str) -> Option<&'c str> {
+    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {unit}")];
+    let is_marked = |message: &str| marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark));
+    commits.iter().rfind(|(_, message)| is_marked(message)).map(|(commit, _)| commit.as_str())
+}
+
+/// What follows for the first step that nothing was pushed of.
+pub(super) fn follow_up(process: &ProcessEnd) -> FollowUp {
+    if process.not_started.is_some() {
+        return FollowUp::Ask("the command of --launcher could not be started");
+    }
+    if process.stopped {
+        return FollowUp::Hold("the command of --launcher was stopped");
+    }
+    if process.timed_out {
+        return FollowUp::FailAttempt(
+            "the session's time was up, and no commit on its branch carries the step's trailer",
+        );
+    }
+    if process.signal.is_some() {
+        return FollowUp::Hold("the command of --launcher was killed");
+    }
+    FollowUp::FailAttempt("no commit on the branch that was pushed carries the step's trailer")
+}
+
+/// How the command ended, in words.
+pub(super) fn describe_process_end(process: &ProcessEnd) -> String {
+    let how = match process {
+        ProcessEnd { not_started: Some(why), .. } => format!("the command never began: {}", sanitize(why, 200)),
+        ProcessEnd { stopped: true, .. } => "the command was stopped".to_owned(),
+        ProcessEnd { timed_out: true, .. } => "the command's time was up".to_owned(),
+        ProcessEnd { signal: Some(signal), .. } => format!("the command was killed with signal {signal}"),
+        ProcessEnd { status: Some(status), .. } => format!("the command ended with status {status}"),
+        _ => "the command ended".to_owned(),
+    };
+    if process.complaint.is_empty() { how } else { format!("{how}: {}", sanitize(&process.complaint, 200)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_has_a_branch_of_its_own() {
+        for (name, expected) in [
+            ("omo/r/session-1", Some(1)),
+            ("omo/r/session-1-2", Some(2)),
+            ("omo/r/session-1-12", Some(12)),
+            ("omo/r/session-12", None),
+            ("omo/r/session-1-1", None),
+            ("omo/r/session-1-02", None),
+            ("omo/r/session-1-x", None),
+            ("omo/r/session-2", None),
+        ] {
+            assert_eq!(launch_number("omo/r/session-1", name), expected, "{name}");
+        }
+        assert_eq!(launch_number("b", &launch_branch("b", 7)), Some(7));
+    }
+
+    #[test]
+    fn a_step_is_found_by_its_whole_trailers_and_the_last_one_counts() {
+        let commit =
+            |id: &str, run: &str, unit: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Unit: {unit}\n"));
+        let commits = [
+            commit("a", "r1", "1"),
+            commit("b", "r1", "11"),
+            commit("c", "r1", "1"),
+            commit("d", "r2", "1"),
+            ("e".to_owned(), "says Omo-Run: r1 and Omo-Unit: 1".to_owned()),
+        ];
+        assert_eq!(find_task_commit(&commits, "r1", "1"), Some("c"));
+        assert_eq!(find_task_commit(&commits, "r1", "11"), Some("b"));
+        assert_eq!(find_task_commit(&commits, "r1", "2"), None);
+        assert_eq!(find_task_commit(&[], "r1", "1"), None);
+    }
+
+    #[test]
+    fn no_end_of_a_command_passes_anything() {
+        let end = ProcessEnd::default();
+        let status = |status| ProcessEnd { status: Some(status), ..end.clone() };
+        for process in [status(0), status(1), status(255)] {
+            assert!(matches!(follow_up(&process), FollowUp::FailAttempt(_)), "{process:?}");
+        }
+        assert!(matches!(follow_up(&ProcessEnd { timed_out: true, ..end.clone() }), FollowUp::FailAttempt(_)));
+        for process in [ProcessEnd { signal: Some(9), ..end.clone() }, ProcessEnd { stopped: true, ..end.clone() }] {
+            assert!(matches!(follow_up(&process), FollowUp::Hold(_)), "{process:?}");
+        }
+        let lost = ProcessEnd { not_started: Some("no ssh".to_owned()), ..end.clone() };
+        assert!(matches!(follow_up(&lost), FollowUp::Ask(_)));
+        assert_eq!(describe_process_end(&lost), "the command never began: no ssh");
+        let cut = ProcessEnd { complaint: "Connection refused".to_owned(), ..status(255) };
+        assert_eq!(describe_process_end(&cut), "the command ended with status 255: Connection refused");
+    }
+}

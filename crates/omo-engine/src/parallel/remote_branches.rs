@@ -1,0 +1,126 @@
+//! The branches that omo has on a remote repository: each of them is gone once the command that it was pushed for has
+//! ended, and all that it held is kept here before that.
+
+use std::sync::OnceLock;
+
+use omo_exec::integrate::{contains_commits, release_kept};
+use omo_exec::remote::{Remote, RemoteError};
+use omo_exec::repository::GitRepository;
+use omo_exec::worktree::WorkerName;
+
+use super::DriveError;
+use crate::Run;
+use crate::parallel::push_rules::launch_number;
+use crate::parallel_state::ClientPolicy;
+
+/// No session is begun with more often than this.
+const MAX_LAUNCHES: u32 = 10_000;
+/// So often a branch is fetched again that moves while it is being deleted.
+const MAX_FETCHES: usize = 3;
+
+/// What was found on the remote.
+#[derive(Default)]
+pub(super) struct Collected {
+    /// The commit that was pushed, and what keeps it, for each launch.
+    pub(super) tips: Vec<(u32, String, WorkerName)>,
+    /// What is still there, and why.
+    pub(super) undeleted: Vec<String>,
+    /// Why not all of it could be fetched. What could not is nowhere else: no text says how to delete it.
+    pub(super) fetch_error: Option<String>,
+}
+
+/// Why a remote repository does not answer, once it was found out. A cleanup that puts away what several sessions have
+/// left there asks it for each of them. It would be silent as long every time, while the user may be waiting.
+pub(super) type Silence = OnceLock<String>;
+
+/// Fetches what is still on the remote of a session whose command has ended or was lost, keeps it, and deletes it there.
+/// What could not be deleted is told.
+pub(super) fn clear_remote(
+    run: &Run,
+    repository: &GitRepository,
+    terms: &ClientPolicy,
+    name: &WorkerName,
+    integrated: &str,
+    silence: &Silence,
+) -> Result<Option<String>, DriveError> {
+    if terms.launcher.is_none() || count_launches(run, name.worker()) == 0 {
+        return Ok(None);
+    }
+    let not_known = |why: &str| Ok(Some(format!("what is on the remote {} is not known: {why}", terms.remote_name())));
+    if let Some(why) = silence.get() {
+        return not_known(why);
+    }
+    let collected = match collect_branches(run, repository, terms, name) {
+        Ok(collected) => collected,
+        Err(error @ RemoteError::TimedOut { .. }) => return not_known(silence.get_or_init(|| error.to_string())),
+        Err(error) => return not_known(&error.to_string()),
+    };
+    for (_, tip, keeper) in collected.tips {
+        if contains_commits(repository, integrated, std::slice::from_ref(&tip))? {
+            release_kept(repository, &keeper)?;
+        }
+    }
+    let told: Vec<String> = collected.undeleted.into_iter().chain(collected.fetch_error).collect();
+    Ok((!told.is_empty()).then(|| told.join("; ")))
+}
+
+/// Fetches each branch of a session that the remote has, under a reference that keeps it, and deletes it there.
+pub(super) fn collect_branches(
+    run: &Run,
+    repository: &GitRepository,
+    terms: &ClientPolicy,
+    name: &WorkerName,
+) -> Result<Collected, RemoteError> {
+    let remote = Remote::find(repository, terms.remote_name())?;
+    let mut collected = Collected::default();
+    for (branch, _) in remote.branches(&name.branch())? {
+        let Some(launch) = launch_number(&name.branch(), &branch) else { continue };
+        let Ok(keeper) = WorkerName::new(run.id(), &format!("{}-pushed-{launch}", name.worker())) else { continue };
+        match fetch_and_delete(&remote, &branch, &keeper.keep_reference()) {
+            Ok((tip, None)) => collected.tips.push((launch, tip, keeper)),
+            Ok((tip, Some(error))) => {
+                collected.tips.push((launch, tip, keeper));
+                collected.undeleted.push(undeleted_branch_message(&branch, terms, &error));
+            }
+            // It would be as silent about the others.
+            Err(error @ RemoteError::TimedOut { .. }) if collected.tips.is_empty() => return Err(error),
+            Err(error) => {
+                collected.fetch_error =
+                    Some(format!("{branch} could not be fetched from {}: {error}", terms.remote_name()));
+            }
+        }
+    }
+    Ok(collected)
+}
+
+/// Fetches a branch and deletes it, also where it moves meanwhile; why it could not be deleted, where it could not.
+fn fetch_and_delete(
+    remote: &Remote,
+    branch: &str,
+    reference: &str,
+) -> Result<(String, Option<RemoteError>), RemoteError> {
+    let mut tip = remote.fetch(branch, reference)?;
+    for attempt in 1..=MAX_FETCHES {
+        match remote.delete(branch, &tip) {
+            Ok(()) => break,
+            Err(error) if attempt == MAX_FETCHES => return Ok((tip, Some(error))),
+            Err(_) => tip = remote.fetch(branch, reference)?,
+        }
+    }
+    Ok((tip, None))
+}
+
+fn undeleted_branch_message(branch: &str, terms: &ClientPolicy, error: &RemoteError) -> String {
+    let remote = terms.remote_name();
+    format!("the branch {branch} is still on {remote} ({error}); `git push {remote} --delete {branch}` removes it")
+}
+
+/// The file that holds the prompt of a launch.
+pub(super) fn launch_name(group: &str, launch: u32) -> String {
+    format!("{group}-launch-{launch}.md")
+}
+
+/// How often a session was begun with somewhere else.
+pub(super) fn count_launches(run: &Run, group: &str) -> u32 {
+    (1..=MAX_LAUNCHES).take_while(|launch| run.has_log(&launch_name(group, *launch))).last().unwrap_or(0)
+}

@@ -1,0 +1,313 @@
+//! Sessions that are started somewhere else, through the command of `--launcher`: their branch is pushed to a remote
+//! repository, and what they pushed there is fetched and judged here, one step after the other, as if each of them had
+//! been worked on in the work tree of the session.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::client_end::{FollowUp, ProcessEnd};
+use omo_core::text::sanitize;
+use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
+use omo_exec::claude::supplies;
+use omo_exec::integrate::{branch_tip, contains_commits, release_kept};
+use omo_exec::remote::{self, Remote};
+use omo_exec::supervisor::minder::MinderSpec;
+use omo_exec::worktree::{WorkerName, checkout_at};
+use omo_plan::model::TaskGroup;
+use omo_state::search_path::SearchPath;
+
+use super::{DriveError, LaunchConfig, ParallelDriver};
+use crate::event::EventKind;
+use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
+use crate::parallel::final_checks::AsLongAsWanted;
+use crate::parallel::push_rules::{
+    describe_process_end, find_task_commit, follow_up, last_passed_commit, launch_branch,
+};
+use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
+use crate::parallel_state::{self, ClientPolicy};
+use crate::report::ultraplan::remote_prompt;
+use crate::state::{RunPhase, TaskStatus};
+use crate::verbs;
+use crate::work::{Engine, EngineError, WorkerCommit};
+
+/// What became of what a session has pushed.
+enum Judgement {
+    /// Every step of it that was judged is settled, and the rest is begun anew.
+    Settled,
+    /// Nothing was pushed of this step.
+    Missing(String),
+    /// It cannot be judged.
+    Refused(String),
+}
+
+impl ParallelDriver<'_> {
+    /// What a session is started with somewhere else. `None` where it cannot be; a person is asked then.
+    pub(super) fn launch_remotely(
+        &self,
+        group: &TaskGroup,
+        worktree: &Path,
+        means: &LaunchConfig,
+    ) -> Result<Option<MinderSpec>, DriveError> {
+        let state = self.engine.run.state()?;
+        let Some(apart) = &state.parallel else { return Ok(None) };
+        let Some(known) = apart.groups.get(&group.id) else { return Ok(None) };
+        let name = self.worker_name(&group.id)?;
+        let base = last_passed_commit(&state, group, &known.base);
+        checkout_at(&self.repository, &name, base)?;
+        let number = count_launches(self.engine.run, &group.id).saturating_add(1);
+        let branch = launch_branch(&name.branch(), number);
+        let text = remote_prompt::remote_worker_prompt(&state, self.engine.run.id(), group, &branch);
+        // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
+        let prompt = self.write_worker_file(&launch_name(&group.id, number), text.as_bytes())?;
+        let pushed =
+            Remote::find(&self.repository, apart.policy.remote_name()).and_then(|remote| remote.push(base, &branch));
+        if let Err(error) = pushed {
+            return self.report_stuck(
+                group,
+                &format!("its branch could not be pushed to {}: {error}", apart.policy.remote_name()),
+            );
+        }
+        let values = Values {
+            prompt: prompt.display().to_string(),
+            branch: &branch,
+            base,
+            worktree: worktree.display().to_string(),
+            run: self.engine.run.id(),
+            group: &group.id,
+        };
+        match values.command(apart.policy.launcher.as_deref().unwrap_or_default(), self.engine.root) {
+            Ok((program, arguments)) => {
+                self.launch_spec(group, &apart.policy, worktree, means, (program, arguments, prompt)).map(Some)
+            }
+            Err(why) => self.report_stuck(group, &format!("--launcher: {why}")),
+        }
+    }
+
+    fn launch_spec(
+        &self,
+        group: &TaskGroup,
+        terms: &ClientPolicy,
+        worktree: &Path,
+        means: &LaunchConfig,
+        (program, arguments, prompt): (PathBuf, Vec<String>, PathBuf),
+    ) -> Result<MinderSpec, DriveError> {
+        let temp = supplies::make_temp_folder(&means.temp, self.engine.run.id(), &group.id)
+            .map_err(crate::RunStoreError::from)?;
+        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
+        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
+        let order = WorkerSpec {
+            run: self.engine.run.id().to_owned(),
+            worker: group.id.clone(),
+            worktree: worktree.to_owned(),
+            temp_folder: temp,
+            port: None,
+            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            settings: None,
+            max_turns: 0,
+            max_budget_usd: None,
+            permissions: WorkerPermissions::Listed(Vec::new()),
+            model: None,
+            resume: None,
+        };
+        Ok(MinderSpec {
+            program,
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            folder: worktree.to_owned(),
+            variables: order.environment(means.variables.clone()),
+            prompt,
+            printed,
+            complaints,
+            timeout_millis: crate::parallel::start_workers::time_limit_millis(terms),
+        })
+    }
+
+    /// The command that started a session somewhere else has ended.
+    pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
+        let state = self.engine.run.state()?;
+        let Some(terms) = state.parallel.as_ref().map(|apart| apart.policy.clone()) else { return Ok(()) };
+        let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
+        let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
+        let collected = collect_branches(self.engine.run, &self.repository, &terms, &name);
+        let mut how = describe_process_end(process);
+        let mut follow = if goes_on { follow_up(process) } else { FollowUp::Hold("the run was stopped") };
+        let mut stuck = None;
+        let collected = collected.unwrap_or_else(|error| {
+            stuck = Some(format!("what was pushed could not be fetched from {}: {error}", terms.remote_name()));
+            Collected::default()
+        });
+        let pushed = collected.tips.iter().find(|(launch, ..)| *launch == number).map(|(_, tip, _)| tip.as_str());
+        // What is there and did not come is not nothing: no attempt is used for it.
+        stuck = stuck.or_else(|| collected.fetch_error.clone().filter(|_| pushed.is_none()));
+        if goes_on && stuck.is_none() {
+            match self.judge_pushed(group, &name, pushed)? {
+                Judgement::Settled => follow = FollowUp::Settled,
+                Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
+                Judgement::Missing(unit) => stuck = self.start_missing_task(group, &unit, &follow)?,
+            }
+        } else if stuck.is_some() {
+            follow = FollowUp::Settled;
+        }
+        for left in collected.undeleted.iter().chain(&collected.fetch_error) {
+            how = format!("{how}; {left}");
+        }
+        for kept in self.release_kept_commits(&name, collected.tips)? {
+            how = format!("{how}; what it pushed is kept as {kept}");
+        }
+        let (id, how) = (group.id.clone(), sanitize(&how, 500));
+        self.record(|state| {
+            let is_running =
+                state.parallel.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
+            let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost_micros: None };
+            let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
+            if state.phase == RunPhase::Executing {
+                events.extend(verbs::client_end_events(state, group, &follow, Vec::new(), &how));
+                events
+                    .extend(stuck.map(|why| EventKind::GroupStuck { group: id.clone(), reason: sanitize(&why, 500) }));
+            }
+            events
+        })?;
+        self.end_if_done(group).map(drop)
+    }
+
+    /// Judges each step in its order, up to the first that does not pass.
+    fn judge_pushed(
+        &self,
+        group: &TaskGroup,
+        name: &WorkerName,
+        pushed: Option<&str>,
+    ) -> Result<Judgement, DriveError> {
+        let tree = name.path(&self.repository);
+        let state = self.engine.run.state()?;
+        let base =
+            state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id)).map(|known| known.base.clone());
+        let mut good = last_passed_commit(&state, group, &base.unwrap_or_default()).to_owned();
+        let pushed = pushed.unwrap_or(&good).to_owned();
+        checkout_at(&self.repository, name, &good)?;
+        if !contains_commits(&self.repository, &pushed, std::slice::from_ref(&good))? {
+            let why = "what was pushed does not go on from the commit that it was given: history was rewritten";
+            return Ok(Judgement::Refused(format!("{why} ({pushed} does not follow from {good})")));
+        }
+        let commits = remote::commit_messages(&self.repository, &good, &pushed)?;
+        let engine = self.engine.in_tree(&tree);
+        loop {
+            let state = self.engine.run.state()?;
+            let Some(unit) = parallel_state::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
+            let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &unit.id) else {
+                return Ok(Judgement::Missing(unit.id.clone()));
+            };
+            if !contains_commits(&self.repository, commit, std::slice::from_ref(&good))? {
+                let why = format!("the commit of step {} does not follow from the step before it", unit.id);
+                return Ok(Judgement::Refused(why));
+            }
+            let judged = self.judge_pushed_task(&engine, name, &unit.id, &good, commit);
+            let has_passed = match judged {
+                Ok(has_passed) => has_passed,
+                // The judgement is no longer needed.
+                Err(DriveError::Engine(EngineError::Cancelled)) => return Ok(Judgement::Settled),
+                Err(DriveError::Engine(EngineError::Refused(refusal))) => {
+                    checkout_at(&self.repository, name, &good)?;
+                    return Ok(Judgement::Refused(format!(
+                        "step {} could not be judged: {}",
+                        unit.id, refusal.message
+                    )));
+                }
+                Err(error) => return Err(error),
+            };
+            if !has_passed {
+                checkout_at(&self.repository, name, &good)?;
+                return Ok(Judgement::Settled);
+            }
+            commit.clone_into(&mut good);
+        }
+    }
+
+    /// Judges one step: what differs between the commit before it and its own, and its checks on its own.
+    fn judge_pushed_task(
+        &self,
+        engine: &Engine,
+        name: &WorkerName,
+        unit: &str,
+        before: &str,
+        commit: &str,
+    ) -> Result<bool, DriveError> {
+        let mut watcher = AsLongAsWanted::new(self.engine.run);
+        let started = engine.start(unit, &mut watcher)?;
+        checkout_at(&self.repository, name, commit)?;
+        let files = remote::changed_files(&self.repository, before, commit)?;
+        let committed = WorkerCommit { commit: commit.to_owned(), files };
+        let judged = engine.done_by_commit(&started.ticket, &committed, &mut watcher)?;
+        Ok(judged.state.tasks.get(unit).is_some_and(|known| known.status == TaskStatus::Passed))
+    }
+
+    /// Begins with a step that nothing was pushed of, so that its end can be written down. Why that cannot be done.
+    fn start_missing_task(
+        &self,
+        group: &TaskGroup,
+        unit: &str,
+        follow: &FollowUp,
+    ) -> Result<Option<String>, DriveError> {
+        if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_)) {
+            return Ok(None);
+        }
+        let tree = self.worker_name(&group.id)?.path(&self.repository);
+        let started = self.engine.in_tree(&tree).start(unit, &mut AsLongAsWanted::new(self.engine.run));
+        match started {
+            Ok(_) | Err(EngineError::Cancelled) => Ok(None),
+            Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives up what keeps a commit that the branch of its session has; gives the names of the others.
+    fn release_kept_commits(
+        &self,
+        name: &WorkerName,
+        tips: Vec<(u32, String, WorkerName)>,
+    ) -> Result<Vec<String>, DriveError> {
+        let own = branch_tip(&self.repository, name)?;
+        let mut kept = Vec::new();
+        for (_, tip, keeper) in tips {
+            let is_held =
+                |own: &String| contains_commits(&self.repository, own, std::slice::from_ref(&tip)).unwrap_or(false);
+            if own.as_ref().is_some_and(is_held) {
+                release_kept(&self.repository, &keeper)?;
+            } else {
+                kept.push(keeper.keep_reference());
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// What is filled into a template.
+struct Values<'a> {
+    prompt: String,
+    branch: &'a str,
+    base: &'a str,
+    worktree: String,
+    run: &'a str,
+    group: &'a str,
+}
+
+impl Values<'_> {
+    /// The program and its arguments. One that is named by a path lies where the project does.
+    fn command(&self, template: &str, root: &Path) -> Result<(PathBuf, Vec<String>), String> {
+        let value_of = |placeholder| match placeholder {
+            LauncherPlaceholder::PromptFile => self.prompt.as_str(),
+            LauncherPlaceholder::Branch => self.branch,
+            LauncherPlaceholder::Base => self.base,
+            LauncherPlaceholder::Worktree => self.worktree.as_str(),
+            LauncherPlaceholder::Run => self.run,
+            LauncherPlaceholder::Group => self.group,
+        };
+        let words = LauncherTemplate::parse(template).and_then(|launcher| launcher.fill(value_of));
+        let mut words = words.map_err(|error| error.to_string())?.into_iter();
+        let program = words.next().unwrap_or_default();
+        let found = if program.contains(['/', '\\']) {
+            Some(root.join(&program))
+        } else {
+            SearchPath::from_process().find(&program)
+        };
+        let found = found.ok_or_else(|| format!("no `{}` is on the PATH", sanitize(&program, 60)))?;
+        Ok((found, words.collect()))
+    }
+}

@@ -1,0 +1,350 @@
+//! A session begins: its work tree, what its client is started with, and the client.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::text::sanitize;
+use omo_exec::check::CheckLog;
+use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
+use omo_exec::claude::settings::{self, WorkerSettings};
+use omo_exec::claude::supplies;
+use omo_exec::integrate::{branch_tip, contains_commits};
+use omo_exec::set_up::set_up_worktree;
+use omo_exec::supervisor::left::ProcessIdentity;
+use omo_exec::supervisor::minder::MinderSpec;
+use omo_exec::worktree::{self, WorkerName, WorktreeError};
+use omo_plan::model::TaskGroup;
+
+use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
+use crate::event::{EventKind, RecordedProcess};
+use crate::fence::{self, FenceRules};
+use crate::parallel_state::{BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupStatus, ParallelState, group_outcome};
+use crate::report::ultraplan::worker_prompt;
+use crate::state::{RunPhase, RunState, TaskStatus};
+use crate::verbs;
+
+/// So many files that could not be copied are named.
+const MAX_NAMED_FILES: usize = 8;
+/// How long a client may work on one session where its user says nothing else.
+const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
+/// A client takes so many turns at most: far more than a session needs, and an end to one that goes round in circles.
+const MAX_TURNS: u32 = 500;
+
+/// What a session gets for itself.
+struct Supplies {
+    temp: PathBuf,
+    settings: PathBuf,
+    port: Option<u16>,
+}
+
+impl ParallelDriver<'_> {
+    /// Begins with these sessions, as far as nothing keeps them from it.
+    pub(super) fn start_workers(
+        &mut self,
+        state: &RunState,
+        apart: &ParallelState,
+        groups: &[&TaskGroup],
+    ) -> Result<(), DriveError> {
+        if verbs::limit_reset_at(state, (self.engine.now)()).is_some() {
+            return Ok(());
+        }
+        let Some(means) = self.launch_config.clone() else { return Ok(()) };
+        let waiting: Vec<&TaskGroup> =
+            groups.iter().filter(|group| !self.running.contains(&group.id)).copied().collect();
+        let grant = apart.grant_budget(self.granted.values().sum(), waiting.len());
+        if grant == BudgetGrant::Later {
+            return Ok(());
+        }
+        for pair in waiting.chunks(WORK_TREES_AT_ONCE) {
+            let ready = self.prepare_work_trees(apart, pair)?;
+            self.start_clients(apart, &means, grant, ready)?;
+        }
+        Ok(())
+    }
+
+    /// The work trees of some sessions, those that could be made.
+    fn prepare_work_trees<'g>(
+        &mut self,
+        apart: &ParallelState,
+        groups: &[&'g TaskGroup],
+    ) -> Result<Vec<(&'g TaskGroup, PathBuf)>, DriveError> {
+        let this = &*self;
+        let made = parallel_map(groups, |group| this.prepare_work_tree(apart, group));
+        let with_path = |(group, path): (&&'g TaskGroup, Result<Option<PathBuf>, DriveError>)| {
+            path.map(|path| path.map(|path| (*group, path))).transpose()
+        };
+        groups.iter().zip(made).filter_map(with_path).collect()
+    }
+
+    /// Starts the clients of sessions whose work trees are ready.
+    fn start_clients(
+        &mut self,
+        apart: &ParallelState,
+        means: &LaunchConfig,
+        grant: BudgetGrant,
+        ready: Vec<(&TaskGroup, PathBuf)>,
+    ) -> Result<(), DriveError> {
+        for (group, worktree) in ready {
+            if self.end_if_done(group)? {
+                continue;
+            }
+            let micros = match grant {
+                BudgetGrant::Unbounded => None,
+                BudgetGrant::Micros(micros) => Some(micros),
+                BudgetGrant::Later | BudgetGrant::Nothing => {
+                    return self.report_stuck::<()>(group, BUDGET_SPENT).map(drop);
+                }
+            };
+            let spec = match &apart.policy.launcher {
+                Some(_) => self.launch_remotely(group, &worktree, means)?,
+                None => self.client_spec(&apart.policy, group, &worktree, means, micros)?,
+            };
+            if let Some(spec) = spec {
+                self.supervisor.add_session(&group.id, spec);
+                self.running.insert(group.id.clone());
+                self.granted.extend(micros.map(|micros| (group.id.clone(), micros)));
+                // Making the next work tree may take long; meanwhile a reader of the ledger should see what has begun.
+                self.handle_client_events(Duration::ZERO)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The work tree of a session, ready to be worked in. `None` where it could not be made; a person is asked then.
+    fn prepare_work_tree(&self, apart: &ParallelState, group: &TaskGroup) -> Result<Option<PathBuf>, DriveError> {
+        let name = self.worker_name(&group.id)?;
+        let known = apart.groups.get(&group.id).filter(|known| known.worktree.is_some());
+        let base = known.map_or_else(|| apart.base_commit_of(&group.id), |known| known.base.as_str()).to_owned();
+        if known.is_none() {
+            self.note_prepared(&name, &base)?;
+        }
+        let created = match worktree::create_worktree(&self.repository, &name, &base) {
+            Ok(created) => created,
+            Err(error) => return self.report_stuck(group, &format!("its work tree could not be made: {error}")),
+        };
+        if created.was_there && !self.branch_contains(&name, &base)? {
+            // What could not be removed of an earlier try: this one does not begin in it.
+            return match self.remove_earlier_attempt(apart, &name, &base)? {
+                Ok(apart) => self.prepare_work_tree(&apart, group),
+                Err(error) => self.report_stuck(group, &format!("its work tree could not be made: {error}")),
+            };
+        }
+        if let lacks @ [_, ..] = &*created.not_copied {
+            let files: Vec<String> = lacks.iter().take(MAX_NAMED_FILES).map(|file| sanitize(file, 100)).collect();
+            let more = lacks.len() - files.len();
+            self.record(|_| vec![EventKind::GroupFilesMissing { group: group.id.clone(), files, more }])?;
+        }
+        if let Some(command) = &apart.policy.setup
+            && let Some(why) = self.run_setup_command(&group.id, command, &created.path, created.was_there)?
+        {
+            return self.report_stuck(group, &why);
+        }
+        Ok(Some(created.path))
+    }
+
+    /// Writes down where a session gets its work tree before that is made: what a kill leaves behind is found by this.
+    fn note_prepared(&self, name: &WorkerName, base: &str) -> Result<(), DriveError> {
+        let prepared = EventKind::GroupPrepared {
+            group: name.worker().to_owned(),
+            worktree: name.path(&self.repository).display().to_string(),
+            branch: name.branch(),
+            base: base.to_owned(),
+        };
+        self.record(|_| vec![prepared]).map(drop)
+    }
+
+    /// Removes what an earlier try of a session has left, so that the session can begin from this commit.
+    fn remove_earlier_attempt(
+        &self,
+        apart: &ParallelState,
+        name: &WorkerName,
+        base: &str,
+    ) -> Result<Result<ParallelState, WorktreeError>, DriveError> {
+        let files = self.engine.run.folder().join("kept").join(name.worker());
+        let removal = match worktree::prepare_removal(&self.repository, name, Some(&apart.tip), &files) {
+            Ok(removal) => removal,
+            Err(error) => return Ok(Err(error)),
+        };
+        let kept = removal.kept.as_ref().filter(|kept| kept.commit.is_some()).map(|kept| kept.reference.clone());
+        let removed =
+            EventKind::GroupRemoved { group: name.worker().to_owned(), rescue_ref: kept, tip: Some(base.to_owned()) };
+        let state = self.record(|_| vec![removed])?;
+        let carried_out = worktree::carry_out_removal(&self.repository, &removal);
+        Ok(carried_out.map(|()| state.parallel.unwrap_or_default()))
+    }
+
+    /// Whether the branch of a session has the commit that it should begin from.
+    fn branch_contains(&self, name: &WorkerName, base: &str) -> Result<bool, DriveError> {
+        let Some(tip) = branch_tip(&self.repository, name)? else { return Ok(false) };
+        Ok(tip == base || contains_commits(&self.repository, &tip, &[base.to_owned()])?)
+    }
+
+    /// Runs the command that makes a work tree ready, once for each; why it could not, where it could not.
+    pub(super) fn run_setup_command(
+        &self,
+        group: &str,
+        command: &str,
+        folder: &Path,
+        was_there: bool,
+    ) -> Result<Option<String>, DriveError> {
+        let (name, log) = (format!("{group}-set-up.done"), format!("{group}-set-up.log"));
+        if was_there && self.engine.run.has_log(&name) {
+            return Ok(None);
+        }
+        self.engine.run.remove_log(&name)?;
+        let (file, path) = self.engine.run.log_file(&log)?;
+        let run = self.engine.run;
+        let wanted = || run.state().is_ok_and(|state| state.phase == RunPhase::Executing && !state.is_stopped);
+        match set_up_worktree(command, folder, self.engine.environment, CheckLog { path, file }, wanted) {
+            Ok(()) => {
+                self.engine.run.log_file(&name)?;
+                Ok(None)
+            }
+            Err(error) => Ok(Some(error.to_string())),
+        }
+    }
+
+    /// A person has to see to a session.
+    pub(super) fn report_stuck<T>(&self, group: &TaskGroup, why: &str) -> Result<Option<T>, DriveError> {
+        let what = EventKind::GroupStuck { group: group.id.clone(), reason: sanitize(why, 500) };
+        self.record(|_| vec![what])?;
+        Ok(None)
+    }
+
+    /// Writes down that a session has ended, where every unit of it has. `true` where it has, or cannot go on.
+    pub(super) fn end_if_done(&self, group: &TaskGroup) -> Result<bool, DriveError> {
+        let state = self.engine.run.state()?;
+        let Some(status) = group_outcome(&state, group) else { return Ok(false) };
+        let known = state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id));
+        let Some(known) = known.filter(|known| known.status == GroupStatus::Ready) else { return Ok(true) };
+        let tip = match self.judged_tip(&state, group, known)? {
+            Ok(tip) => tip,
+            Err(why) => {
+                self.report_stuck::<()>(group, &why)?;
+                return Ok(true);
+            }
+        };
+        let failed = (status == GroupStatus::Failed).then(|| failed_task_reason(&state, group));
+        let id = group.id.clone();
+        self.record(|_| vec![EventKind::GroupEnded { group: id, tip, failed }])?;
+        Ok(true)
+    }
+
+    /// What the client of a session is started with. `None` where it may not be.
+    fn client_spec(
+        &mut self,
+        terms: &ClientPolicy,
+        group: &TaskGroup,
+        worktree: &Path,
+        means: &LaunchConfig,
+        micros: Option<u64>,
+    ) -> Result<Option<MinderSpec>, DriveError> {
+        let resume = self.to_resume.remove(&group.id);
+        let text = if resume.is_some() {
+            worker_prompt::continue_prompt(self.engine.run.id(), &group.id)
+        } else {
+            let units: Vec<&str> = group.tasks.iter().map(String::as_str).collect();
+            worker_prompt::worker_prompt(self.engine.run.id(), &group.id, &group.title, &units)
+        };
+        let prompt = self.write_worker_file(&format!("{}-prompt.md", group.id), text.as_bytes())?;
+        let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
+        let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;
+        let supplies = self.supplies(group, means)?;
+        let permissions = if terms.skips_permissions {
+            WorkerPermissions::All
+        } else {
+            match settings::allowed_rules(&terms.allow) {
+                Ok(rules) => WorkerPermissions::Listed(rules),
+                Err(error) => return self.report_stuck(group, &error.to_string()),
+            }
+        };
+        let order = WorkerSpec {
+            run: self.engine.run.id().to_owned(),
+            worker: group.id.clone(),
+            worktree: worktree.to_owned(),
+            temp_folder: supplies.temp,
+            port: supplies.port,
+            program_folder: means.own_program.parent().unwrap_or(Path::new("/")).to_owned(),
+            settings: Some(supplies.settings),
+            max_turns: MAX_TURNS,
+            max_budget_usd: micros.map(micros_to_dollars),
+            permissions,
+            model: terms.model.clone(),
+            resume,
+        };
+        Ok(Some(MinderSpec {
+            program: means.client.clone(),
+            arguments: order.arguments(),
+            folder: worktree.to_owned(),
+            variables: order.environment(means.variables.clone()),
+            prompt,
+            printed,
+            complaints,
+            timeout_millis: time_limit_millis(terms),
+        }))
+    }
+
+    /// What a session gets for itself: its fence, a folder and a port.
+    fn supplies(&self, group: &TaskGroup, means: &LaunchConfig) -> Result<Supplies, DriveError> {
+        let temp = supplies::make_temp_folder(&means.temp, self.engine.run.id(), &group.id);
+        let temp = temp.map_err(crate::RunStoreError::from)?;
+        let text = |path: &Path| path.display().to_string();
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let rules = FenceRules {
+            version: fence::RULES_VERSION,
+            main_checkout: text(&real(self.engine.root)),
+            writable: vec![text(&real(&temp))],
+            readable: vec![text(&real(self.engine.run.folder()))],
+            never_touch: group.never_touch.clone(),
+        };
+        let rules = serde_json::to_vec(&rules).unwrap_or_default();
+        let rules = self.write_worker_file(&format!("{}-fence.json", group.id), &rules)?;
+        let file = WorkerSettings { program: &means.own_program, rules: &rules }.to_json();
+        let no_text = || std::io::Error::other("its path is no text");
+        let file = file.ok_or_else(|| DriveError::File { path: rules.clone(), source: no_text() })?;
+        let settings = self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())?;
+        // One that was taken meanwhile is no worse than none.
+        let port = supplies::find_free_ports(1).ok().and_then(|ports| ports.first().copied());
+        Ok(Supplies { temp, settings, port })
+    }
+
+    pub(super) fn write_worker_file(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, DriveError> {
+        let (mut file, path) = self.engine.run.log_file(name)?;
+        file.write_all(bytes).map_err(|source| DriveError::File { path: path.clone(), source })?;
+        Ok(path)
+    }
+
+    /// A client runs.
+    pub(super) fn note_started(&self, group: &str, mark: &ProcessIdentity) -> Result<(), DriveError> {
+        let process = RecordedProcess { pid: mark.pid, mark: mark.start.clone() };
+        let started = EventKind::WorkerStarted { group: group.to_owned(), process };
+        self.record(|_| vec![started]).map(drop)
+    }
+}
+
+/// How long a client may work on one session.
+pub(super) fn time_limit_millis(terms: &ClientPolicy) -> u64 {
+    let seconds = if terms.time_limit_seconds == 0 { DEFAULT_TIME_LIMIT_SECONDS } else { terms.time_limit_seconds };
+    u64::from(seconds) * 1_000
+}
+
+/// Millionths of a dollar as dollars.
+#[expect(clippy::cast_precision_loss, reason = "no budget comes near 2^53 millionths")]
+fn micros_to_dollars(micros: u64) -> f64 {
+    micros as f64 / 1_000_000.0
+}
+
+/// Which unit of a session has failed, and why.
+fn failed_task_reason(state: &RunState, group: &TaskGroup) -> String {
+    let failed = |id: &&String| {
+        state.tasks.get(*id).is_some_and(|unit| matches!(unit.status, TaskStatus::Failed | TaskStatus::Unverified))
+    };
+    let id = group.tasks.iter().find(failed);
+    let end = id.and_then(|id| state.tasks.get(id)?.last_end.as_ref());
+    let word = state.plan.dialect.unit_word();
+    match (id, end) {
+        (Some(id), Some(end)) => format!("{word} {id}: {}", sanitize(&end.evidence, 300)),
+        _ => "not all of it was done".to_owned(),
+    }
+}

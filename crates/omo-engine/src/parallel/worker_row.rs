@@ -1,0 +1,95 @@
+//! What the user sees of sessions that are worked on apart: a line for each, made from the ledger alone.
+
+use omo_core::text::{format_age, sanitize};
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::TaskGroup;
+use omo_plan::plan_summary::SESSION_PREFIX;
+
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState, group_outcome};
+use crate::state::{RunState, TaskStatus};
+
+/// How one session looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerRow {
+    /// What it is called.
+    pub name: String,
+    /// Where it stands, in a word or two.
+    pub status: String,
+    /// The step that it is at, of how many, and which attempt.
+    pub task: String,
+    /// What its last check came to.
+    pub check: String,
+    /// For how long its step has been worked on.
+    pub time: String,
+    /// What it has cost, where that is known.
+    pub cost: String,
+    /// Whether it has come to a good end, a bad one, or to none yet.
+    pub is_success: Option<bool>,
+}
+
+/// How each session of a run looks, in the order of the plan; none where they are not worked on apart.
+pub fn worker_rows(state: &RunState, now: Timestamp) -> Vec<WorkerRow> {
+    let Some(apart) = &state.parallel else { return Vec::new() };
+    state.plan.groups.iter().map(|group| worker_row(state, apart, group, now)).collect()
+}
+
+fn worker_row(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerRow {
+    let known = apart.groups.get(&group.id);
+    let units = || group.tasks.iter().filter_map(|id| state.tasks.get(id).map(|unit| (id, unit)));
+    let at = units().find(|(_, unit)| unit.running.is_some());
+    let last = at.or_else(|| units().filter(|(_, unit)| unit.attempts > 0).max_by_key(|(_, unit)| unit.updated_at));
+    let over = units().filter(|(_, unit)| unit.status.is_ended()).count();
+    let step = match at {
+        Some((id, unit)) if unit.attempts > 1 => format!("step {id}, attempt {}", unit.attempts),
+        Some((id, _)) => format!("step {id}"),
+        None => format!("{over} of {}", group.tasks.len()),
+    };
+    let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
+    let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| format_age(Some(running.since), now));
+    let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
+    WorkerRow {
+        name: group.id.strip_prefix(SESSION_PREFIX).map_or_else(|| group.id.clone(), |number| format!("S{number}")),
+        status: worker_status(state, apart, group, known, now),
+        task: step,
+        check: check.unwrap_or_default(),
+        time: since.unwrap_or_default(),
+        cost: cost.map(format_dollars).unwrap_or_default(),
+        is_success: known.and_then(|known| match known.status {
+            GroupStatus::Done | GroupStatus::Merged => Some(true),
+            GroupStatus::Failed | GroupStatus::InConflict => Some(false),
+            GroupStatus::Ready | GroupStatus::Running => None,
+        }),
+    }
+}
+
+fn worker_status(
+    state: &RunState,
+    apart: &ParallelState,
+    group: &TaskGroup,
+    known: Option<&GroupState>,
+    now: Timestamp,
+) -> String {
+    let is_limited = apart.limited_until.filter(|until| *until > now);
+    let has_failed =
+        || group.tasks.iter().any(|id| state.tasks.get(id).is_some_and(|unit| unit.status == TaskStatus::Failed));
+    match known {
+        None => "waits".to_owned(),
+        Some(known) if known.stuck_reason.is_some() => "needs you".to_owned(),
+        Some(known) => match (known.status, is_limited) {
+            (GroupStatus::Ready, Some(until)) => format!("limit until {until}"),
+            (GroupStatus::Ready, None) if group_outcome(state, group).is_some() || has_failed() => "ends".to_owned(),
+            (GroupStatus::Ready, None) => "begins".to_owned(),
+            (GroupStatus::Running, _) => "works".to_owned(),
+            (GroupStatus::Done, _) => "done".to_owned(),
+            (GroupStatus::Merged, _) => "merged".to_owned(),
+            (GroupStatus::Failed, _) => "failed".to_owned(),
+            (GroupStatus::InConflict, _) => "conflict".to_owned(),
+        },
+    }
+}
+
+/// Millionths of a dollar, to the cent.
+pub fn format_dollars(micros: u64) -> String {
+    let cents = micros.div_ceil(10_000);
+    format!("${}.{:02}", cents / 100, cents % 100)
+}

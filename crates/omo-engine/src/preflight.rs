@@ -1,0 +1,354 @@
+//! What has to hold in a repository before sessions are started in it: from facts to findings, in the order in which
+//! they are best fixed.
+
+mod protected_paths;
+
+use std::collections::BTreeMap;
+
+use omo_core::text::sanitize;
+use omo_plan::diagnostic::Code;
+use omo_plan::model::Plan;
+use omo_plan::paths::{self, PlannedPaths};
+
+use protected_paths::is_protected;
+
+/// What is known of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreflightFacts {
+    /// What `git version` says; `None` where it says nothing.
+    pub git: Option<String>,
+    /// What an earlier run that is dead has left: its work trees and branches, by name.
+    pub leftovers: Vec<String>,
+    /// What is under way, such as `merge` or `rebase`.
+    pub operation: Option<String>,
+    /// git knows who its user is.
+    pub has_identity: bool,
+    /// What is checked out.
+    pub head: PreflightHead,
+    /// The branch whose name leaves no room for those of the sessions.
+    pub branch_in_way: Option<String>,
+    /// The files that differ from what is checked out, untracked ones included, from the top.
+    pub dirty: Vec<String>,
+    /// The plan's own file, from the top; `None` where it lies outside. What it says is taken from the ledger, so it
+    /// need not be committed.
+    pub plan_file: Option<String>,
+    /// The folders of submodules, from the top.
+    pub submodules: Vec<String>,
+    /// The files, from the top, that a filter stands before which the repository's own settings name.
+    pub filtered: Vec<String>,
+    /// Those of the files that the plan names which git ignores.
+    pub ignored: Vec<String>,
+    /// How much room one checkout takes, in bytes.
+    pub checkout_bytes: u64,
+    /// How much is free where the work trees go, in bytes; `None` where that is not known.
+    pub free_bytes: Option<u64>,
+}
+
+/// What is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreflightHead {
+    /// A branch.
+    Branch,
+    /// A commit, and no branch.
+    Detached,
+    /// A branch without a commit.
+    Unborn,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PreflightFinding {
+    /// Which rule.
+    pub rule: PreflightRule,
+    /// What it means for the run.
+    pub severity: PreflightSeverity,
+    /// What was found, in one sentence without its end.
+    pub text: String,
+    /// What fixes it, or what is done about it.
+    pub hint: String,
+}
+
+/// The rules, in the order in which they are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PreflightRule {
+    /// git is new enough.
+    Git,
+    /// Nothing of a dead run is left.
+    Leftovers,
+    /// Nothing is under way.
+    Operation,
+    /// git knows who commits.
+    Identity,
+    /// A branch with a commit is checked out.
+    Head,
+    /// There is room for the branches of the sessions.
+    Branches,
+    /// What the plan touches is committed.
+    Dirty,
+    /// The plan touches nothing in submodules.
+    Submodules,
+    /// Every file is the same without the programs that the repository names.
+    Filters,
+    /// What the plan changes can be committed.
+    Ignored,
+    /// The plan touches nothing that the client guards.
+    Protected,
+    /// The plan lies in the repository.
+    PlanFile,
+    /// No two sessions of a wave touch the same.
+    Overlap,
+    /// There is room for the work trees.
+    DiskSpace,
+}
+
+/// What a finding means for a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PreflightSeverity {
+    /// It is worth knowing.
+    Note,
+    /// omo fixes it first.
+    Fix,
+    /// No session is started.
+    Stop,
+}
+
+/// What is kept free beside the work trees, in bytes.
+const SPARE_BYTES: u64 = 256 * 1024 * 1024;
+/// The first version of git that merges without a checkout.
+const OLDEST_GIT: (u32, u32) = (2, 38);
+/// So many names are told; the rest is counted.
+const MAX_NAMES: usize = 8;
+
+/// Looks at all rules.
+pub fn check_repository(plan: &Plan, facts: &PreflightFacts) -> Vec<PreflightFinding> {
+    let found = [
+        check_git_version(facts),
+        check_leftovers(facts),
+        check_operation(facts),
+        check_identity(facts),
+        check_head(facts),
+        check_branches(facts),
+    ];
+    let more = [
+        check_submodules(plan, facts),
+        check_filters(facts),
+        check_ignored(facts),
+        check_protected(plan),
+        check_plan_file(facts),
+        check_overlap(plan),
+        check_disk_space(plan, facts),
+    ];
+    found.into_iter().chain(check_dirty_files(plan, facts)).chain(more).flatten().collect()
+}
+
+/// Whether sessions may be started, once omo has fixed what it can.
+pub fn can_start(findings: &[PreflightFinding]) -> bool {
+    findings.iter().all(|finding| finding.severity != PreflightSeverity::Stop)
+}
+
+fn new_finding(
+    rule: PreflightRule,
+    weight: PreflightSeverity,
+    text: impl Into<String>,
+    hint: impl Into<String>,
+) -> PreflightFinding {
+    PreflightFinding { rule, severity: weight, text: text.into(), hint: hint.into() }
+}
+
+/// What the sessions did is merged by `git merge-tree --write-tree`, which older ones do not know. One that does not say
+/// which it is may know it.
+fn check_git_version(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let version = facts.git.as_ref()?.trim().strip_prefix("git version ")?.split_whitespace().next()?;
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().ok());
+    let is_old = (numbers.next()??, numbers.next()??) < OLDEST_GIT;
+    let (major, minor) = OLDEST_GIT;
+    let text =
+        format!("git {} cannot merge what sessions did; {major}.{minor} or newer is needed", sanitize(version, 40));
+    is_old.then(|| {
+        new_finding(
+            PreflightRule::Git,
+            PreflightSeverity::Stop,
+            text,
+            "upgrade git, then run again; or --fg, which merges nothing",
+        )
+    })
+}
+
+fn check_leftovers(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let text = format!("an earlier run has left {}", list_names(&facts.leftovers)?);
+    Some(new_finding(
+        PreflightRule::Leftovers,
+        PreflightSeverity::Fix,
+        text,
+        "omo keeps what only they hold, and removes them first",
+    ))
+}
+
+fn check_operation(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let operation = sanitize(facts.operation.as_ref()?, 40);
+    let text = format!("a {operation} is in progress");
+    let hint = format!("finish it, or `git {operation} --abort`, then run again");
+    Some(new_finding(PreflightRule::Operation, PreflightSeverity::Stop, text, hint))
+}
+
+fn check_identity(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let text = "git does not know who you are, and what is done is committed";
+    let hint = "`git config user.name` and `git config user.email`, each with yours, then run again";
+    (!facts.has_identity).then(|| new_finding(PreflightRule::Identity, PreflightSeverity::Stop, text, hint))
+}
+
+fn check_head(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let (text, hint) = match facts.head {
+        PreflightHead::Branch => return None,
+        PreflightHead::Detached => {
+            ("no branch is checked out (detached HEAD)", "`git switch -c <name>`, then run again; or --fg")
+        }
+        PreflightHead::Unborn => ("the repository has no commit", "make a first commit, then run again; or --fg"),
+    };
+    Some(new_finding(PreflightRule::Head, PreflightSeverity::Stop, text, hint))
+}
+
+/// git keeps branches in folders: where one is called `omo`, none is called `omo/…`.
+fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let name = sanitize(facts.branch_in_way.as_ref()?, 60);
+    let text =
+        format!("there is a branch `{name}`, and those of the sessions are called `{name}/…`: git cannot have both");
+    let hint = format!("`git branch -m {name} <another name>`, then run again; or --fg");
+    Some(new_finding(PreflightRule::Branches, PreflightSeverity::Stop, text, hint))
+}
+
+/// The files that are not committed: those that the plan touches, and the others. A work tree of a session is made of
+/// a commit, so the others are only not there.
+fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFinding>; 2] {
+    let plan_file = facts.plan_file.as_deref().map(paths::normalize_path);
+    let files = facts.dirty.iter().filter(|path| plan_file.as_ref() != Some(&paths::normalize_path(path)));
+    let (is_open, planned) = (may_touch_anything(plan), PlannedPaths::new(planned_paths(plan)));
+    let (touched, others): (Vec<String>, Vec<String>) =
+        files.cloned().partition(|path| is_open || planned.covers(path));
+    let of_touched = list_names(&touched).map(|names| {
+        let text = format!("working tree is not clean, and the plan touches {names}");
+        new_finding(
+            PreflightRule::Dirty,
+            PreflightSeverity::Stop,
+            text,
+            "commit or stash that, then run again; or --fg",
+        )
+    });
+    let of_others = list_names(&others).map(|names| {
+        let hint = "the plan does not touch that: it stays as it is, and the sessions do not see it";
+        new_finding(PreflightRule::Dirty, PreflightSeverity::Note, format!("not committed: {names}"), hint)
+    });
+    [of_touched, of_others]
+}
+
+fn check_submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let (touched, others): (Vec<String>, Vec<String>) =
+        facts.submodules.iter().cloned().partition(|folder| names_below(plan, folder));
+    if let Some(names) = list_names(&touched) {
+        let text = format!("the plan changes files of submodules: {names}");
+        return Some(new_finding(PreflightRule::Submodules, PreflightSeverity::Stop, text, "run it with --fg"));
+    }
+    let text = format!("submodules are empty in the work trees of sessions: {}", list_names(&others)?);
+    let hint = "a setup command can fill them: `git submodule update --init`";
+    Some(new_finding(PreflightRule::Submodules, PreflightSeverity::Note, text, hint))
+}
+
+/// What is encrypted, say, would be seen by sessions as it lies in the repository, and be written so into its user's
+/// checkout in the end.
+fn check_filters(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let files = list_names(&facts.filtered)?;
+    let text = format!("the repository's own settings name a filter, and omo runs none of those: {files}");
+    let hint = "set it up in your own settings (`git config --global`), or run it with --fg";
+    Some(new_finding(PreflightRule::Filters, PreflightSeverity::Stop, text, hint))
+}
+
+/// Sessions hand on what they commit: anything else would stay behind, and its step would have passed.
+fn check_ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let text = format!(
+        "the plan changes what git ignores, and only what is committed reaches you: {}",
+        list_names(&facts.ignored)?
+    );
+    Some(new_finding(
+        PreflightRule::Ignored,
+        PreflightSeverity::Stop,
+        text,
+        "take it out of `.gitignore`, then run again; or --fg",
+    ))
+}
+
+fn check_protected(plan: &Plan) -> Option<PreflightFinding> {
+    let steps = plan.tasks.iter().filter_map(|unit| {
+        let file = unit.files.iter().find(|file| is_protected(&file.path))?;
+        Some(format!("step {} ({})", unit.id, file.path))
+    });
+    let text = format!("the client lets no session write there by itself: {}", list_names(&steps.collect::<Vec<_>>())?);
+    Some(new_finding(
+        PreflightRule::Protected,
+        PreflightSeverity::Stop,
+        text,
+        "run it with --fg, where you allow it step by step",
+    ))
+}
+
+fn check_plan_file(facts: &PreflightFacts) -> Option<PreflightFinding> {
+    let text = "plan is outside the repository";
+    facts.plan_file.is_none().then(|| {
+        new_finding(PreflightRule::PlanFile, PreflightSeverity::Stop, text, "move it inside, or run it with --fg")
+    })
+}
+
+fn check_overlap(plan: &Plan) -> Option<PreflightFinding> {
+    let found = plan.diagnostics.iter().find(|found| found.code == Code::ScopeOverlap)?;
+    let text = format!("scope fence overlap detected: {}", found.text);
+    let hint = "mend the plan's Execution Strategy, or run it with --fg";
+    Some(new_finding(PreflightRule::Overlap, PreflightSeverity::Stop, text, hint))
+}
+
+fn check_disk_space(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {
+    // Each session has one, those that run alone as well; those of a wave are removed before the next one begins.
+    let mut in_stage: BTreeMap<usize, u64> = BTreeMap::new();
+    for group in plan.groups.iter().filter(|group| !group.tasks.is_empty()) {
+        *in_stage.entry(group.wave).or_default() += 1;
+    }
+    let at_once = in_stage.into_values().max().unwrap_or_default();
+    // One more is where what the sessions did is put together.
+    let needed = facts.checkout_bytes.saturating_mul(at_once.saturating_add(1)).saturating_add(SPARE_BYTES);
+    let free = facts.free_bytes.filter(|free| *free < needed)?;
+    let sessions = if at_once == 1 { "1 session".to_owned() } else { format!("{at_once} sessions") };
+    let text = format!(
+        "{} MiB are free, and the work trees of {sessions} need {} MiB",
+        to_mebibytes(free),
+        to_mebibytes(needed)
+    );
+    Some(new_finding(PreflightRule::DiskSpace, PreflightSeverity::Stop, text, "make room, or run it with --fg"))
+}
+
+fn to_mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1024 * 1024)
+}
+
+/// Whether some step may change any file at all: it names none, and neither does its session.
+fn may_touch_anything(plan: &Plan) -> bool {
+    let names_nothing = |id: &String| plan.task(id).is_none_or(|unit| unit.files.is_empty());
+    plan.groups.iter().any(|group| group.may_touch.is_empty() && group.tasks.iter().any(names_nothing))
+}
+
+/// Whether the plan names something in a folder.
+fn names_below(plan: &Plan, folder: &str) -> bool {
+    let folder = format!("{}/", folder.trim_end_matches('/'));
+    planned_paths(plan).any(|known| paths::paths_overlap(known, &folder))
+}
+
+/// Every path and every pattern of what the plan changes.
+fn planned_paths(plan: &Plan) -> impl Iterator<Item = &str> {
+    let files = plan.tasks.iter().flat_map(|unit| &unit.files).map(|file| file.path.as_str());
+    files.chain(plan.groups.iter().flat_map(|group| &group.may_touch).map(String::as_str))
+}
+
+/// `a, b and 3 more`; `None` for none.
+fn list_names(names: &[String]) -> Option<String> {
+    let shown: Vec<String> = names.iter().take(MAX_NAMES).map(|name| sanitize(name, 120)).collect();
+    let more = names.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
+}

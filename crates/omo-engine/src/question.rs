@@ -1,0 +1,85 @@
+//! The questions of a run as its ledger holds them: what is asked, and what can be answered.
+
+use omo_plan::model::PlanDecision;
+use serde::{Deserialize, Serialize};
+
+/// Something that a person has to decide before the run goes on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    /// What it is called.
+    pub id: String,
+    /// What it is about.
+    pub kind: QuestionKind,
+    /// The question.
+    pub text: String,
+    /// What can be answered.
+    pub options: Vec<QuestionOption>,
+}
+
+/// What a question is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "about", rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// The plan has no verdict that it was verified.
+    Verification,
+    /// Decisions of the plan: one, or all that may be asked about together.
+    Decisions {
+        /// Which ones.
+        decisions: Vec<PlanDecision>,
+    },
+    /// The end of a batch behind which a person is asked.
+    HardStop {
+        /// The place of the batch, from 0.
+        group: usize,
+    },
+    /// A check could not be run here.
+    CheckNotRunnable {
+        /// Of which unit.
+        task: String,
+        /// What is missing.
+        missing: String,
+    },
+    /// A step asks for human judgment.
+    Escalated {
+        /// Which one.
+        task: String,
+    },
+    /// The clients of the sessions would not be paid for by their user's subscription.
+    Billing {
+        /// By what they would be.
+        payer: String,
+    },
+    /// What has to hold before a session is a sentence that no command decides.
+    EntryCondition {
+        /// The sentence.
+        text: String,
+    },
+    /// A session cannot be brought together with what others did.
+    Conflict {
+        /// Which one.
+        group: String,
+        /// The files that stand in the way.
+        files: String,
+    },
+    /// A session cannot go on by itself.
+    Stuck {
+        /// Which one.
+        group: String,
+        /// Why.
+        reason: String,
+    },
+    /// The user's branch cannot move to what the run has come to.
+    LandingRefused {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One answer of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionOption {
+    /// What is typed for it.
+    pub id: String,
+    /// What it means.
+    pub text: String,
+}

@@ -1,0 +1,130 @@
+//! The questions that a run puts to a person, and what they can answer.
+
+use omo_core::text::sanitize;
+use omo_plan::model::PlanDecision;
+use omo_plan::plan_summary::SESSION_PREFIX;
+
+use crate::event::{Question, QuestionKind, QuestionOption};
+use crate::state::{
+    ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_STOP, RunState,
+};
+
+/// A question as it is put to a person.
+pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question {
+    let option = |id: &str, text: &str| QuestionOption { id: id.to_owned(), text: text.to_owned() };
+    let (question, options) = match &about {
+        QuestionKind::Verification => (
+            "The plan does not say that it was verified (`## Verification` with the verdict Approved). Run it all the same?"
+                .to_owned(),
+            vec![option(ANSWER_CONTINUE, "run it unverified; have it verified first and `omo run resume` takes that in")],
+        ),
+        QuestionKind::Decisions { decisions } => decision_question(decisions),
+        QuestionKind::HardStop { group } => hard_stop_question(state, *group),
+        QuestionKind::CheckNotRunnable { task: unit, missing: what } => (
+            format!("A check of {} {unit} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
+            vec![option(ANSWER_CONTINUE, "what was missing is there now")],
+        ),
+        QuestionKind::Escalated { task: unit } => (
+            format!("{} {unit} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
+            vec![
+                option(ANSWER_CONTINUE, "go on with what does not depend on it"),
+                option(ANSWER_STOP, "begin nothing more; `omo run retry` goes on from here once it is mended"),
+            ],
+        ),
+        QuestionKind::Billing { payer } => (
+            format!(
+                "{payer} is set in your environment. The sessions that omo would start are billed to it, and not to your subscription. How do you want to proceed?"
+            ),
+            vec![
+                option(ANSWER_FOREGROUND, "Use --fg instead (Recommended): one step after the other in this session, at no extra cost"),
+                option(ANSWER_CONTINUE, "Continue with API billing: each session is billed at token rates"),
+                option(ANSWER_STOP, "Stop: nothing is started; unset it first, then run again"),
+            ],
+        ),
+        QuestionKind::EntryCondition { text } => (
+            format!("The plan begins only where this holds, and no command decides it: {}. Does it?", sanitize(text, 300)),
+            vec![option(ANSWER_CONTINUE, "it holds"), option(ANSWER_STOP, "it does not: end the run")],
+        ),
+        QuestionKind::Conflict { group, files } => (
+            format!(
+                "{} cannot be brought together with what the other sessions did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
+                session_title(state, group),
+                sanitize(files, 600)
+            ),
+            vec![
+                option(ANSWER_REDO, "do its steps again, on top of what the others did"),
+                option(ANSWER_STOP, "end the run here; the report has the command that brings its work back"),
+            ],
+        ),
+        QuestionKind::Stuck { group, reason: why } => (
+            format!("{} cannot go on by itself: {}. Try again?", session_title(state, group), sanitize(why, 300)),
+            vec![option(ANSWER_CONTINUE, "try again"), option(ANSWER_STOP, "end the run here; what was done is kept")],
+        ),
+        QuestionKind::LandingRefused { reason: why } => (
+            format!("Everything is done, and your branch could not move to it: {}. Try again?", sanitize(why, 600)),
+            vec![
+                option(ANSWER_CONTINUE, "what was in the way is out of the way"),
+                option(ANSWER_STOP, "end the run here; the report has the command that brings it back"),
+            ],
+        ),
+    };
+    let id = format!("q{}", state.questions.len() + 1);
+    Question { id, kind: about, text: question, options }
+}
+
+/// A session by its title.
+fn session_title(state: &RunState, id: &str) -> String {
+    let group = state.plan.groups.iter().find(|group| group.id == id);
+    let title = group.map(|group| sanitize(&group.title, 120)).filter(|title| !title.is_empty());
+    let name = id.strip_prefix(SESSION_PREFIX).map_or_else(|| id.to_owned(), |number| format!("Session {number}"));
+    match title {
+        Some(title) => format!("{name} ({title})"),
+        None => name,
+    }
+}
+
+fn decision_question(decisions: &[PlanDecision]) -> (String, Vec<QuestionOption>) {
+    let option = |id: &str, text: String| QuestionOption { id: id.to_owned(), text };
+    let line = |decision: &PlanDecision| {
+        let options: Vec<String> =
+            decision.options.iter().map(|one| format!("{}: {}", one.label, sanitize(&one.text, 160))).collect();
+        let recommended =
+            decision.recommended.as_ref().map(|label| format!(" (recommended: {label})")).unwrap_or_default();
+        format!("{} {}{recommended}\n{}", decision.id, sanitize(&decision.title, 160), options.join("\n"))
+    };
+    match decisions {
+        // Without an option there would be no answer, and the run would wait for ever.
+        [decision] if decision.options.is_empty() => {
+            (line(decision), vec![option(ANSWER_CONTINUE, "go on without choosing".to_owned())])
+        }
+        [decision] => {
+            let options = decision.options.iter().map(|one| option(&one.label, sanitize(&one.text, 160)));
+            (line(decision), options.collect())
+        }
+        several => {
+            let lines: Vec<String> = several.iter().map(line).collect();
+            let question =
+                format!("{}\n\nTake all recommendations, or go through them one by one?", lines.join("\n---\n"));
+            let all = option(ANSWER_ACCEPT_ALL, "take all recommendations".to_owned());
+            (question, vec![all, option(ANSWER_ONE_BY_ONE, "go through them one by one".to_owned())])
+        }
+    }
+}
+
+fn hard_stop_question(state: &RunState, group: usize) -> (String, Vec<QuestionOption>) {
+    let counts = state.task_counts();
+    let ended = counts.total - counts.pending;
+    let failed = if counts.failed > 0 { format!(", {} failed", counts.failed) } else { String::new() };
+    let blocked = if counts.blocked > 0 { format!(", {} blocked", counts.blocked) } else { String::new() };
+    let claimed = if counts.claimed > 0 { format!(", {} imported as done", counts.claimed) } else { String::new() };
+    let question = format!(
+        "Batch {} of {} is done: {ended} of {} tasks have ended, {} passed{claimed}{failed}{blocked}. Continue?",
+        group + 1,
+        state.plan.groups.len(),
+        counts.total,
+        counts.passed,
+    );
+    let left = if counts.pending == 1 { "one that is".to_owned() } else { format!("{} that are", counts.pending) };
+    let text = format!("go on with the {left} left");
+    (question, vec![QuestionOption { id: ANSWER_CONTINUE.to_owned(), text }])
+}

@@ -1,0 +1,101 @@
+//! The files that seed 004 names, made from the ledger for people and for other tools: the checkpoint
+//! and the execution report. Nothing of them is ever read back as truth.
+
+pub mod checkpoint;
+pub mod execution_report;
+
+use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
+
+/// The checkpoint's path from the project's top.
+pub const CHECKPOINT_PATH: &str = ".claude/execute-plan-checkpoint.json";
+/// The report's path from the project's top.
+pub const REPORT_PATH: &str = "docs/06-plans/execution-report.md";
+
+/// How a task ended, in the words of seed 004.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndedTask {
+    /// The task.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// How it ended.
+    pub status: EndedStatus,
+    /// The files that it changed.
+    pub files_written: Vec<String>,
+    /// What shows it.
+    pub evidence: String,
+}
+
+/// The three ends of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedStatus {
+    /// Its checks were green, or another program said that it was done before omo knew of it.
+    Done,
+    /// They were not, or there was none.
+    Failed,
+    /// It was not begun, because of another one.
+    Blocked,
+}
+
+impl EndedStatus {
+    /// The word in the checkpoint.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+        }
+    }
+
+    /// The mark in the report.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Done => "✅",
+            Self::Failed => "❌",
+            Self::Blocked => "⏭️",
+        }
+    }
+}
+
+/// The tasks that have ended, in the order of the plan.
+pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
+    let ended = state.standings().into_iter().filter_map(|(unit, standing)| {
+        let known = state.tasks.get(&unit.id);
+        let (status, evidence) = task_end(&standing, known)?;
+        let files_written =
+            known.and_then(|known| known.last_end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
+        Some(EndedTask { id: unit.id.clone(), title: unit.title.clone(), status, files_written, evidence })
+    });
+    ended.collect()
+}
+
+fn task_end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(EndedStatus, String)> {
+    let evidence =
+        || known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default();
+    match standing {
+        TaskStanding::Is(TaskStatus::Passed) => Some((EndedStatus::Done, evidence())),
+        TaskStanding::Is(TaskStatus::Claimed) => {
+            Some((EndedStatus::Done, format!("not checked by omo: {}", evidence())))
+        }
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => Some((EndedStatus::Failed, evidence())),
+        TaskStanding::Is(TaskStatus::Skipped) => {
+            let why = known.and_then(|known| known.reason.clone()).unwrap_or_default();
+            Some((EndedStatus::Blocked, format!("skipped: {why}")))
+        }
+        TaskStanding::Blocked { by } => {
+            Some((EndedStatus::Blocked, format!("skipped: dependency {by} failed or blocked")))
+        }
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held | TaskStatus::Running) => None,
+    }
+}
+
+/// The status of the run in the words of seed 004.
+pub fn run_status(state: &RunState, running: &'static str) -> &'static str {
+    use crate::event::RunResult;
+    use crate::state::RunPhase;
+    match &state.phase {
+        RunPhase::Ended { result: RunResult::Complete } => "complete",
+        RunPhase::Ended { result: RunResult::CompletedWithFailures | RunResult::Failed } => "completed_with_failures",
+        RunPhase::Executing | RunPhase::Cancelled { .. } => running,
+    }
+}

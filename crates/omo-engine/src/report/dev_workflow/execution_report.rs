@@ -1,0 +1,179 @@
+//! `docs/06-plans/execution-report.md`: one section for each plan, in a file that several plans share.
+//!
+//! Only the section of this plan is ever touched; every other byte of the file stays.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use omo_core::text::sanitize;
+use omo_plan::diagnostic::Code;
+
+use super::{EndedTask, ended_tasks, run_status};
+use crate::state::{RunState, TaskCounts};
+
+const HEADING: &str = "## Execution Report";
+
+/// The section of this plan, without what stands around it.
+pub fn section(state: &RunState) -> String {
+    let counts = state.task_counts();
+    // Each in a paragraph of its own: rendered, lines that follow each other run into one.
+    let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
+    let _ = write!(text, "**Status:** {}\n\n", run_status(state, "in-progress"));
+    let _ = write!(text, "**Tasks:** {}\n\n", tally(counts));
+    if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
+        let _ = write!(
+            text,
+            "**Legacy mode:** the plan names no `contract_version`; its tasks run without a Task Contract\n\n"
+        );
+    }
+    let _ = write!(text, "### Task Results\n\n");
+    for task in ended_tasks(state) {
+        let _ = writeln!(text, "{}", row(&task));
+        for remark in remarks(state, &task.id) {
+            let _ = writeln!(text, "  - {remark}");
+        }
+    }
+    answers(&mut text, state);
+    text
+}
+
+/// What a person was asked, and what they answered.
+fn answers(text: &mut String, state: &RunState) {
+    let answered = state.questions.iter().filter_map(|known| Some((&known.question, known.answer.as_ref()?)));
+    for (place, (question, answer)) in answered.enumerate() {
+        if place == 0 {
+            let _ = write!(text, "\n### Answers\n\n");
+        }
+        let asked = one_line(question.text.lines().next().unwrap_or_default());
+        let _ = writeln!(
+            text,
+            "- {}: {asked} **{}** ({}, {})",
+            question.id,
+            answer.option,
+            answer.by.describe(),
+            answer.at
+        );
+    }
+}
+
+fn plan_line(path: &str) -> String {
+    format!("**Plan:** {}", one_line(path))
+}
+
+fn tally(counts: TaskCounts) -> String {
+    let TaskCounts { total, passed, claimed, failed, blocked, pending } = counts;
+    let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
+    let completed = passed + claimed;
+    format!("{total} total, {completed} completed{unchecked}, {blocked} blocked, {failed} failed, {pending} pending")
+}
+
+fn row(task: &EndedTask) -> String {
+    let (title, evidence) = (one_line(&task.title), one_line(&task.evidence));
+    format!("- Task {}: {title} {} — {evidence}", task.id, task.status.mark())
+}
+
+/// What else a reader has to know about a task.
+fn remarks(state: &RunState, id: &str) -> Vec<String> {
+    let Some(unit) = state.tasks.get(id) else { return Vec::new() };
+    let mut remarks = Vec::new();
+    let end = unit.last_end.as_ref();
+    if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
+        remarks.push(format!("changed files that the task does not name: {}", listed(files)));
+    }
+    if !unit.already_green.is_empty() {
+        remarks.push("its check was green before the work began, so it proves little".to_owned());
+    }
+    if unit.attempts > 1 {
+        remarks.push(format!("attempt {}", unit.attempts));
+    }
+    if let Some(note) = end.and_then(|end| end.note.as_ref()) {
+        remarks.push(format!("note: {}", one_line(note)));
+    }
+    remarks
+}
+
+fn listed(files: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut names: Vec<String> = files.iter().take(SHOWN).map(|file| one_line(file)).collect();
+    if files.len() > SHOWN {
+        names.push(format!("and {} more", files.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+/// On one line, with nothing in it that a terminal or a reader of Markdown would take for more.
+fn one_line(text: &str) -> String {
+    sanitize(text, 300).replace("<!--", "<! --")
+}
+
+/// Where the section of a plan stands in a file; `None` where it has none.
+///
+/// A section begins with its heading and ends before the next heading of its level, or of the first one.
+pub fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
+    let wanted = plan_line(plan);
+    let mut begins: Option<usize> = None;
+    let mut found: Option<usize> = None;
+    let mut offset = 0;
+    for line in file.split_inclusive(|byte| *byte == b'\n') {
+        let trimmed = line.trim_ascii_end();
+        if trimmed.starts_with(b"## ") || trimmed.starts_with(b"# ") {
+            if let Some(start) = found {
+                return Some(start..offset);
+            }
+            begins = (trimmed == HEADING.as_bytes()).then_some(offset);
+        } else if trimmed == wanted.as_bytes() {
+            found = found.or(begins);
+        }
+        offset += line.len();
+    }
+    found.map(|start| start..offset)
+}
+
+/// The file with the section of a plan put in the place of the old one, or behind everything. Its other
+/// bytes may be anything.
+pub fn with_section(file: &[u8], plan: &str, section: &str) -> Vec<u8> {
+    let Some(range) = find_section(file, plan) else {
+        let gap: &[u8] = match file {
+            [] => b"",
+            file if file.ends_with(b"\n\n") => b"",
+            file if file.ends_with(b"\n") => b"\n",
+            _ => b"\n\n",
+        };
+        return [file, gap, section.as_bytes()].concat();
+    };
+    let before = file.get(..range.start).unwrap_or_default();
+    let after = file.get(range.end..).unwrap_or_default();
+    let gap: &[u8] = if after.is_empty() { b"" } else { b"\n" };
+    [before, section.as_bytes(), gap, after].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OTHER: &str = "# Notes\n\ntext\n\n## Execution Report\n\n**Plan:** docs/other.md\n**Status:** complete\n\n### Task Results\n\n- Task 1: x ✅ — y\n";
+
+    #[test]
+    fn only_the_section_of_the_plan_is_touched() {
+        let one = "## Execution Report\n\n**Plan:** p.md\n**Status:** in-progress\n";
+        let two = "## Execution Report\n\n**Plan:** p.md\n**Status:** complete\n";
+        let put = |file: &str, section| String::from_utf8(with_section(file.as_bytes(), "p.md", section)).unwrap();
+        let begun = put(OTHER, one);
+        assert_eq!(begun, format!("{OTHER}\n{one}"));
+        assert_eq!(put(&begun, two), format!("{OTHER}\n{two}"));
+        let tail = "## Later\n\n**Plan:** p.md in a sentence\n";
+        let between = format!("{OTHER}\n{one}\n{tail}");
+        assert_eq!(put(&between, two), format!("{OTHER}\n{two}\n{tail}"));
+        assert_eq!(find_section(OTHER.as_bytes(), "p.md"), None);
+        assert_eq!(put("", one), one);
+        let odd = [b"\xff\r\n".as_slice(), begun.as_bytes(), b"\n## \xfe"].concat();
+        let changed = with_section(&odd, "p.md", two);
+        assert!(changed.starts_with(b"\xff\r\n# Notes") && changed.ends_with(b"complete\n\n## \xfe"));
+    }
+
+    #[test]
+    fn a_plan_line_outside_of_a_section_is_none() {
+        assert_eq!(find_section(b"**Plan:** p.md\n", "p.md"), None);
+        assert_eq!(find_section(b"## Else\n**Plan:** p.md\n", "p.md"), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! What people and workers read of a task session's run, made from its state alone: the screens of seed 000, and the
+//! briefs of workers and of the verifier.
+//!
+//! All of it is Markdown that can be read in a terminal as it is. What stands in a task is data: it is neutralised,
+//! cut, and never ends the cell or the line that it stands in. What no command decided is never shown as checked.
+
+pub mod brief;
+mod evidence;
+mod final_report;
+mod messages;
+mod progress;
+pub mod render;
+mod start;
+mod verifier;
+
+use omo_plan::model::Task;
+
+use crate::state::RunState;
+use messages::is_verification;
+
+pub use final_report::{final_report, final_report_block};
+pub use progress::{progress_screen, retry_lines, round_line};
+pub use start::start_screen;
+
+/// The greatest length of a screen, in bytes: the block that it is shown in has at most 2 KiB, and words of its own.
+pub const SCREEN_BYTES: usize = 1_900;
+/// The greatest length of a brief, in bytes.
+pub const BRIEF_BYTES: usize = 8_192;
+
+/// What a worker of a task, or the verifier of them all, has to know, in Markdown.
+pub fn brief(state: &RunState, unit: &Task) -> String {
+    if is_verification(unit) { verifier::brief(state, unit) } else { brief::brief(state, unit) }
+}

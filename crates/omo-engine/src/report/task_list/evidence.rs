@@ -1,0 +1,176 @@
+//! What shows that the tasks are done: commands that omo ran, and apart from them what the verifier judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::command_text::paste_form;
+use omo_core::text::sanitize;
+use omo_plan::model::Task;
+
+use crate::event::{Evidence, PlanVerdict};
+use crate::report::table::{cell, code_cell, truncated_table};
+use crate::report::task_list::messages::{bullet_list, is_verification, list_some};
+use crate::state::{RunState, TaskState, TaskStatus};
+
+/// How much of it is shown.
+#[derive(Clone, Copy)]
+pub(super) struct Amount {
+    /// So many rows of each table.
+    pub(super) rows: usize,
+    /// So many columns of a command that stands alone. Other cells have less.
+    pub(super) columns: usize,
+}
+
+/// Both tables, each where there is something for it.
+pub(super) fn evidence_sections(state: &RunState, amount: Amount) -> String {
+    let mut text = String::new();
+    let checked = checked_commands(state);
+    if !checked.is_empty() {
+        let row = |row: &Checked| {
+            [
+                cell(row.task, 20),
+                code_cell(row.command, amount.columns),
+                cell(&exit_text(row.outcome, row.is_vacuous), 40),
+            ]
+        };
+        let rows: Vec<_> = checked.iter().map(row).collect();
+        text.push_str("#### Checked by command\n\n");
+        text.push_str(&truncated_table(["Task", "Command", "Exit"], &rows, amount.rows));
+    }
+    let judged = judged_criteria(state);
+    if !judged.is_empty() {
+        let row = |row: &Judged| {
+            let ids: Vec<&str> = row.shown_by.iter().map(|known| known.id.as_str()).collect();
+            let ids = if ids.is_empty() { "none".to_owned() } else { list_some(ids) };
+            [cell(row.task, 20), cell(row.criterion, amount.columns - 8), cell(&ids, 60)]
+        };
+        let rows: Vec<_> = judged.iter().map(row).collect();
+        text.push_str(judged_by(state));
+        text.push_str(&truncated_table(["Task", "Criterion", "Evidence"], &rows, amount.rows));
+        let ids: BTreeSet<&str> = judged.iter().flat_map(|row| &row.shown_by).map(|known| known.id.as_str()).collect();
+        let cited: Vec<String> =
+            state.evidence.iter().filter(|known| ids.contains(known.id.as_str())).map(evidence_line).collect();
+        if !cited.is_empty() {
+            let _ = writeln!(text, "{}", bullet_list(&cited, amount.rows));
+        }
+    }
+    if let Some(verdict) = current_verdict(state) {
+        text.push_str(&verdict_line(state, verdict, amount));
+    }
+    text
+}
+
+/// A command of a task, and what came of it last.
+pub(super) struct Checked<'a> {
+    task: &'a str,
+    command: &'a str,
+    outcome: Option<&'a TaskCheckOutcome>,
+    is_vacuous: bool,
+}
+
+/// A criterion that no command decides, of a task that is said to be done.
+pub(super) struct Judged<'a> {
+    task: &'a str,
+    criterion: &'a str,
+    shown_by: Vec<&'a Evidence>,
+}
+
+/// Every command of every task, and behind them those of the whole that belong to none.
+pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
+    let at_the_end = |command: &str| {
+        let place = state.plan.final_checks.iter().position(|check| check.command == command)?;
+        state.final_checks.get(&place)
+    };
+    let mut rows = Vec::new();
+    for unit in &state.plan.tasks {
+        let Some(known) = state.tasks.get(&unit.id) else { continue };
+        for (place, check) in unit.proving_checks().enumerate() {
+            let own = known.checks.iter().find(|(command, _)| *command == check.command).map(|(_, outcome)| outcome);
+            rows.push(Checked {
+                task: &unit.id,
+                command: &check.command,
+                outcome: at_the_end(&check.command).or(own),
+                is_vacuous: known.already_green.contains(&place),
+            });
+        }
+    }
+    for check in &state.plan.final_checks {
+        if rows.iter().all(|row| row.command != check.command) {
+            let outcome = at_the_end(&check.command);
+            rows.push(Checked { task: "all", command: &check.command, outcome, is_vacuous: false });
+        }
+    }
+    rows
+}
+
+/// Every criterion that the verifier has to judge, of the tasks that are said to be done.
+pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
+    let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
+    let claimed = state.plan.tasks.iter().filter_map(|unit| {
+        let known = state.tasks.get(&unit.id)?;
+        (known.status == TaskStatus::Claimed && !is_verification(unit)).then_some((unit, known))
+    });
+    let rows = claimed.flat_map(|(unit, known)| {
+        let shown_by: Vec<&Evidence> =
+            known.evidence_ids.iter().filter_map(|id| by_id.get(id.as_str()).copied()).collect();
+        let row = move |criterion| Judged { task: &unit.id, criterion, shown_by: shown_by.clone() };
+        unit.criteria.iter().map(String::as_str).map(row)
+    });
+    rows.collect()
+}
+
+/// Which of the tasks were done before the run, as their files say: nothing shows it.
+pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
+    let is_it = |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
+    let units = state.plan.tasks.iter().filter(|unit| state.tasks.get(&unit.id).is_some_and(is_it));
+    units.map(|unit: &Task| unit.id.as_str()).collect()
+}
+
+/// The last verdict, where it is on the work as it is: the verification ended with it, and was not done again since.
+pub(super) fn current_verdict(state: &RunState) -> Option<&PlanVerdict> {
+    let verification = state.plan.verification_task().and_then(|unit| state.tasks.get(&unit.id))?;
+    let last = state.verdicts.last()?;
+    let has_ended = matches!(verification.status, TaskStatus::Passed | TaskStatus::Failed);
+    let is_its_end = verification.last_end.as_ref().is_some_and(|end| end.evidence == last.summary_line());
+    (has_ended && is_its_end).then_some(last)
+}
+
+fn judged_by(state: &RunState) -> &'static str {
+    match (current_verdict(state), state.verdicts.is_empty()) {
+        (Some(PlanVerdict { passed: true, .. }), _) => "#### Judged by the verifier\n\n",
+        (Some(PlanVerdict { passed: false, .. }), _) => "#### Claimed, and not confirmed: the verdict is FAIL\n\n",
+        (None, true) => "#### Claimed, and judged by nobody\n\n",
+        (None, false) => "#### Claimed, and judged by nobody since work went on\n\n",
+    }
+}
+
+/// How a command ended: its status, and what else has to be known about it.
+fn exit_text(outcome: Option<&TaskCheckOutcome>, is_vacuous: bool) -> String {
+    let Some(outcome) = outcome else { return "not run".to_owned() };
+    let word = outcome.verdict.word();
+    match (&outcome.verdict, outcome.exit) {
+        (TaskCheckVerdict::Green, Some(exit)) if is_vacuous => format!("{exit}, as before the work"),
+        (TaskCheckVerdict::Green | TaskCheckVerdict::Red, Some(exit)) => exit.to_string(),
+        (_, Some(exit)) => format!("{exit}, {word}"),
+        (_, None) => word.to_owned(),
+    }
+}
+
+/// What the verifier said last, and what it rests on.
+fn verdict_line(state: &RunState, verdict: &PlanVerdict, Amount { rows, columns }: Amount) -> String {
+    let word = if verdict.passed { "PASS" } else { "FAIL" };
+    let shown_by = state.evidence.iter().filter(|known| verdict.evidence_ids.contains(&known.id));
+    let mut points: Vec<String> = shown_by.map(evidence_line).collect();
+    if !verdict.note.is_empty() {
+        points.push(format!("Its note: {}", sanitize(&verdict.note, columns + 24)));
+    }
+    let gap = if points.is_empty() { "" } else { "\n" };
+    format!("Verdict of the verifier: {word}\n\n{}{gap}", bullet_list(&points, rows))
+}
+
+/// A piece of evidence on one line: its id, its command, and how that ended.
+pub(super) fn evidence_line(known: &Evidence) -> String {
+    let id = sanitize(&known.id, 20);
+    format!("{id} {}, exit {}", paste_form(&known.command, 70), exit_text(Some(&known.outcome), false))
+}

@@ -1,0 +1,287 @@
+//! What is shown at the end of a run: what came of it, what shows that, and how it goes on.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use omo_core::messages::checks::inline_code;
+use omo_core::text::command_text::paste_form;
+use omo_core::text::sanitize;
+use omo_plan::model::Task;
+use omo_plan::task_list::TaskListPhase;
+
+use super::evidence::{
+    Amount, checked_commands, current_verdict, evidence_sections, judged_criteria, tasks_done_before,
+};
+use super::{SCREEN_BYTES, progress_screen};
+use crate::event::{PlanVerdict, UnfinishedLine};
+use crate::report::table::{cell, truncated_table};
+use crate::report::task_list::messages::{
+    bullet_list, field_lines, fit_rows, goal_text, is_verification, pluralize, rounds_text, task_list_name, task_names,
+};
+use crate::report::task_list::render::phase_of_run;
+use crate::report::{TaskRow, build_report};
+use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
+use crate::unfinished_lines::MAX_UNFINISHED_LINES;
+
+/// The columns of a command in a report that has room.
+const WIDE: usize = 1_000;
+/// The same where every line has to fit a terminal.
+const NARROW: usize = 56;
+/// What the seed says of an end without a verification.
+const SKIPPED: &str = " (verification skipped)";
+
+/// What came of a run, whole; of one that goes on, how far it is.
+pub fn final_report(state: &RunState) -> String {
+    report_with(state, Amount { rows: usize::MAX, columns: WIDE })
+}
+
+/// The same with as many rows as fit into [`SCREEN_BYTES`]; the others are counted.
+pub fn final_report_block(state: &RunState) -> String {
+    fit_rows(SCREEN_BYTES, |rows| report_with(state, Amount { rows, columns: NARROW }))
+}
+
+fn report_with(state: &RunState, amount: Amount) -> String {
+    match (phase_of_run(state), &state.phase) {
+        (_, RunPhase::Cancelled { why }) => {
+            let why = sanitize(why, 200);
+            let why = why.trim_end_matches('.');
+            let colon = if why.is_empty() { "" } else { ": " };
+            format!("Execution cancelled{colon}{why}. Session ID: {}\n", task_list_name(state))
+        }
+        (TaskListPhase::Complete, _) => completed_report(state, amount),
+        (TaskListPhase::Failed, _) => failed_report(state, amount),
+        _ => progress_screen(state),
+    }
+}
+
+fn completed_report(state: &RunState, amount: Amount) -> String {
+    let (skipped, result) = match (state.plan.policy.skips_verification, judged_criteria(state).is_empty()) {
+        (false, _) => ("", "✓ PASS"),
+        (true, true) => (SKIPPED, "not verified: the checks are green"),
+        (true, false) => (SKIPPED, "not verified: the checks are green, and nobody judged the rest"),
+    };
+    let mut text = format!("## Execution Complete{skipped}\n\n");
+    text.push_str(&field_lines(&[
+        ("Goal", goal_text(state)),
+        ("Iterations", rounds_text(state)),
+        ("Result", result.to_owned()),
+    ]));
+    text.push_str("\n### Summary\n\n");
+    let count = state.plan.tasks.iter().filter(|unit| !is_verification(unit)).count();
+    let _ = writeln!(text, "- All {} completed", pluralize(count, "task"));
+    criteria_counts(&mut text, state);
+    remarks(&mut text, state);
+    text.push_str("\n### Evidence\n\n");
+    text.push_str(&evidence_sections(state, amount));
+    unfinished_section(&mut text, state, amount.rows);
+    let _ = writeln!(text, "Session ID: {}", task_list_name(state));
+    text
+}
+
+/// How many criteria were decided how.
+fn criteria_counts(text: &mut String, state: &RunState) {
+    let (by_command, by_people) = (checked_commands(state).len(), judged_criteria(state).len());
+    let mut parts = Vec::new();
+    if by_command > 0 {
+        parts.push(format!("{by_command} by command"));
+    }
+    let skips = state.plan.policy.skips_verification;
+    if by_people > 0 {
+        parts.push(format!("{by_people} {}", if skips { "claimed, and judged by nobody" } else { "by the verifier" }));
+    }
+    let all = if skips { "Success criteria" } else { "All success criteria verified" };
+    let _ = writeln!(text, "- {all}: {}", parts.join(", "));
+}
+
+/// What a reader has to know about the work, beside how it ended.
+fn remarks(text: &mut String, state: &RunState) {
+    let found = unfinished_lines(state).len();
+    let unsearched = unsearched_tasks(state);
+    let _ = match (found, unsearched.is_empty()) {
+        (0, true) => writeln!(text, "- No blocked patterns detected"),
+        (0, false) => Ok(()),
+        (found, _) => {
+            let look = if found == 1 { "looks" } else { "look" };
+            let least = if has_more_unfinished(state) { "At least " } else { "" };
+            writeln!(text, "- {least}{} {look} unfinished", pluralize(found, "added line"))
+        }
+    };
+    let uncompared = task_ids_where(state, |unit, _| unit.files.is_empty());
+    let again = task_ids_where(state, |_, known| known.attempts > 1);
+    let vacuous = task_ids_where(state, |_, known| !known.already_green.is_empty());
+    for (ids, what) in [
+        (unsearched, "added lines not known, and not searched for blocked patterns"),
+        (uncompared, "files not compared, because none are named"),
+        (tasks_done_before(state), "done before this run, as their files say; omo ran none of it"),
+        (vacuous, "checks that were green before the work, and prove little"),
+        (again, "done at a later attempt than the first"),
+    ] {
+        if !ids.is_empty() {
+            let _ = writeln!(text, "- {}: {what}", capitalize(&task_names(&ids)));
+        }
+    }
+    for unit in &state.plan.tasks {
+        let end = state.tasks.get(&unit.id).and_then(|known| known.last_end.as_ref());
+        if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
+            let first = files.first().map(|file| inline_code(file, 60)).unwrap_or_default();
+            let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+            let _ = writeln!(text, "- Task {} changed files that it does not name: `{first}`{more}", unit.id);
+        }
+    }
+}
+
+/// The tasks that something holds for.
+fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -> Vec<&str> {
+    let units = state.plan.tasks.iter().filter(|unit| !is_verification(unit));
+    let units = units.filter(|unit| state.tasks.get(&unit.id).is_some_and(|known| holds(unit, known)));
+    units.map(|unit| unit.id.as_str()).collect()
+}
+
+fn capitalize(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
+}
+
+/// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
+/// each once.
+pub(super) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
+    if let Some(found) = &state.unfinished {
+        return found.iter().collect();
+    }
+    let ends = state.plan.tasks.iter().filter_map(|unit| state.tasks.get(&unit.id)?.last_end.as_ref());
+    let mut known = BTreeSet::new();
+    let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
+    lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
+}
+
+/// Whether some of the added lines that look unfinished were left out.
+fn has_more_unfinished(state: &RunState) -> bool {
+    if let Some(found) = &state.unfinished {
+        return found.len() >= MAX_UNFINISHED_LINES;
+    }
+    let found = |known: &TaskState| known.last_end.as_ref()?.unfinished.as_ref().map(Vec::len);
+    state.tasks.values().filter_map(found).any(|found| found >= MAX_UNFINISHED_LINES)
+}
+
+/// The tasks that have ended, and of which it is not known whether they left anything unfinished.
+pub(super) fn unsearched_tasks(state: &RunState) -> Vec<&str> {
+    if state.unfinished.is_some() {
+        return Vec::new();
+    }
+    let is_searched = |known: &TaskState| known.last_end.as_ref().is_some_and(|end| end.unfinished.is_some());
+    task_ids_where(state, |_, known| known.status.is_ended() && !is_searched(known))
+}
+
+/// An added line that looks unfinished: where it is, and the word.
+pub(super) fn unfinished_line(line: &UnfinishedLine) -> String {
+    format!("`{}:{}` {}", inline_code(&line.file, 76), line.line, sanitize(&line.word, 40))
+}
+
+fn unfinished_section(text: &mut String, state: &RunState, rows: usize) {
+    let lines: Vec<String> = unfinished_lines(state).into_iter().map(unfinished_line).collect();
+    if !lines.is_empty() {
+        let _ = write!(text, "### Added lines that look unfinished\n\n{}\n", bullet_list(&lines, rows));
+    }
+}
+
+fn failed_report(state: &RunState, amount: Amount) -> String {
+    let is_max = state.round >= state.plan.policy.max_rounds;
+    let reached = if is_max { " (max reached)" } else { "" };
+    let mut text = "## Execution Failed\n\n".to_owned();
+    text.push_str(&field_lines(&[
+        ("Goal", goal_text(state)),
+        ("Iterations", format!("{}{reached}", rounds_text(state))),
+        ("Result", "✗ FAIL".to_owned()),
+    ]));
+    let rows = open_tasks(state);
+    text.push('\n');
+    if !rows.is_empty() {
+        text.push_str("### Failed Tasks\n\n");
+        let row =
+            |row: &TaskRow| [row.id.clone(), cell(&row.title, 34), cell(&open_task_reason(row), amount.columns - 8)];
+        let lines: Vec<_> = rows.iter().map(row).collect();
+        text.push_str(&truncated_table(["ID", "Task", "Reason"], &lines, amount.rows));
+    }
+    text.push_str("### Verification Issues\n\n");
+    text.push_str(&bullet_list(&list_issues(state, !rows.is_empty(), amount.columns + 24), amount.rows.max(1)));
+    text.push('\n');
+    unfinished_section(&mut text, state, amount.rows);
+    if amount.columns == WIDE {
+        text.push_str("### Evidence\n\n");
+        text.push_str(&evidence_sections(state, amount));
+    }
+    next_steps(&mut text, state, &rows, amount.rows);
+    let _ = writeln!(text, "\nSession ID: {}", task_list_name(state));
+    text
+}
+
+/// The tasks that are neither proved nor claimed.
+fn open_tasks(state: &RunState) -> Vec<TaskRow> {
+    let is_left = |row: &TaskRow| {
+        state.plan.task(&row.id).is_some_and(|unit| !is_verification(unit)) && !state.unblocks_dependents(&row.id)
+    };
+    build_report("", state).tasks.into_iter().filter(is_left).collect()
+}
+
+fn open_task_reason(row: &TaskRow) -> String {
+    if row.evidence.is_empty() { row.standing.to_owned() } else { row.evidence.clone() }
+}
+
+/// What stands against the whole, beside the tasks that have failed.
+fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
+    let mut issues = Vec::new();
+    let verification = state.plan.tasks.iter().find(|unit| is_verification(unit));
+    let known = verification.and_then(|unit| state.tasks.get(&unit.id));
+    match known.map(|known| (known.status, known.last_end.as_ref())) {
+        None => issues.push("Verification was skipped".to_owned()),
+        Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {
+            let unsaid = || vec![format!("The verifier: {}", sanitize(&end.evidence, columns))];
+            issues.extend(current_verdict(state).map_or_else(unsaid, |said| objections(said, columns)));
+        }
+        Some(_) if a_task_failed => {
+            issues.push("The verifier was not started in the last iteration: not every task was done".to_owned());
+        }
+        Some(_) => issues.push("The verifier gave no verdict".to_owned()),
+    }
+    for (place, outcome) in &state.final_checks {
+        if let Some(check) = state.plan.final_checks.get(*place).filter(|_| !outcome.is_green()) {
+            let detail = sanitize(outcome.describe(), 100);
+            issues.push(format!("{} {detail}, run again at the end", paste_form(&check.command, columns)));
+        }
+    }
+    issues
+}
+
+/// What a verifier has said, point by point.
+fn objections(verdict: &PlanVerdict, columns: usize) -> Vec<String> {
+    let reopened = verdict.reopen.iter().map(|(id, why)| format!("Task {id}: {}", sanitize(why, columns)));
+    let note = Some(&verdict.note)
+        .filter(|note| !note.is_empty())
+        .map(|note| format!("Its note: {}", sanitize(note, columns)));
+    let word = if verdict.passed { "PASS" } else { "FAIL" };
+    std::iter::once(format!("The verifier says {word}")).chain(reopened).chain(note).collect()
+}
+
+fn next_steps(text: &mut String, state: &RunState, failed: &[TaskRow], most: usize) {
+    let folder = inline_code(&state.plan.source.path, 300);
+    text.push_str("### Next Steps\n\n1. Review failed task output:\n");
+    if failed.is_empty() {
+        let _ = writeln!(text, "   - `{folder}/tasks`");
+    }
+    for row in failed.iter().take(most) {
+        let _ = writeln!(text, "   - `{folder}/tasks/{}.json`", row.id);
+        let known = state.tasks.get(&row.id);
+        let red = known.and_then(|known| known.checks.iter().find(|(_, outcome)| !outcome.is_green()));
+        if let Some(log) = red.and_then(|(_, outcome)| outcome.log.as_ref()) {
+            let _ = writeln!(text, "   - `{}`", inline_code(&log.to_string_lossy(), 300));
+        }
+    }
+    if failed.len() > most {
+        let _ = writeln!(text, "   - … and {} more", failed.len() - most);
+    }
+    let _ = write!(
+        text,
+        "2. Fix issues manually\n3. Run it again (resets iteration counter):\n   - `/omo:ulw-exec --session {} --again`\n",
+        task_list_name(state)
+    );
+}

@@ -1,0 +1,119 @@
+//! The words and the measures that all screens of a session share.
+
+use std::fmt::Write;
+
+use omo_core::text::sanitize;
+use omo_plan::model::{Task, TaskKind};
+
+use crate::state::{RunState, TaskStanding, TaskStatus};
+use crate::worker_model::choose_model;
+
+/// The longest goal that is shown, in characters.
+const GOAL_CHARS: usize = 200;
+/// Ids in a row that are named; the rest is counted.
+const NAMED: usize = 6;
+/// Rows of a table, where a screen has little room.
+const ROWS: usize = 12;
+
+/// Whether a unit verifies all others.
+pub(super) fn is_verification(unit: &Task) -> bool {
+    unit.kind == TaskKind::Verify
+}
+
+/// What the session is called: its folder's name.
+pub(super) fn task_list_name(state: &RunState) -> String {
+    let name = state.plan.source.path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+    sanitize(name.unwrap_or_default(), 64)
+}
+
+/// What the session is for.
+pub(super) fn goal_text(state: &RunState) -> String {
+    let goal = if state.plan.goal.is_empty() { &state.plan.title } else { &state.plan.goal };
+    sanitize(goal, GOAL_CHARS)
+}
+
+/// How often the tasks were gone over, of how often they may be: `2/5`.
+pub(super) fn rounds_text(state: &RunState) -> String {
+    format!("{}/{}", state.round, state.plan.policy.max_rounds)
+}
+
+/// Lines of `**Name:** value` that stay lines of their own when they are rendered.
+pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
+    let lines: Vec<String> = fields.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
+    format!("{}\n", lines.join("  \n"))
+}
+
+/// `1 task`, `2 tasks`.
+pub(super) fn pluralize(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+/// `1, 2 and 3 more`.
+pub(super) fn list_some<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
+    let ids: Vec<&str> = ids.into_iter().collect();
+    let more = if ids.len() > NAMED { format!(" and {} more", ids.len() - NAMED) } else { String::new() };
+    format!("{}{more}", ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
+}
+
+/// `task 1`, `tasks 1, 2`.
+pub(super) fn task_names(ids: &[&str]) -> String {
+    format!("{} {}", if ids.len() == 1 { "task" } else { "tasks" }, list_some(ids.iter().copied()))
+}
+
+/// Which model does a unit, or did.
+pub(super) fn model_of<'a>(state: &RunState, unit: &'a Task) -> &'a str {
+    let known = state.tasks.get(&unit.id);
+    let begun = known.map_or(0, |known| known.attempts);
+    let is_to_come = known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
+    choose_model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
+}
+
+/// Where a task stands, in the words of the seed. A task of which only its worker says that it is done is `claimed`.
+pub(super) fn status_word(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
+    match standing {
+        TaskStanding::Is(TaskStatus::Passed) => "resolved",
+        TaskStanding::Is(TaskStatus::Claimed) => "claimed",
+        TaskStanding::Is(TaskStatus::Running) => "running",
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => "failed",
+        TaskStanding::Is(TaskStatus::Skipped) => "skipped",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_waiting(state, unit) => "blocked",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
+        TaskStanding::Blocked { .. } => "blocked",
+    }
+}
+
+/// Whether something that a task depends on is still to be done.
+pub(super) fn is_waiting(state: &RunState, unit: &Task) -> bool {
+    unit.deps.iter().any(|id| !state.unblocks_dependents(id))
+}
+
+/// Points of a list, so many of them; the others are counted.
+pub(super) fn bullet_list(points: &[String], most: usize) -> String {
+    let mut text = String::new();
+    for point in points.iter().take(most) {
+        let _ = writeln!(text, "- {point}");
+    }
+    if points.len() > most {
+        let _ = writeln!(text, "- … and {} more", points.len() - most);
+    }
+    text
+}
+
+/// The longest of several forms of a text that fits into so many bytes: with as many rows in its tables as there is
+/// room for. Where even the one without any does not fit, its first lines.
+pub(super) fn fit_rows(bytes: usize, render: impl Fn(usize) -> String) -> String {
+    let mut rows = (1..=ROWS).rev();
+    let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));
+    fits.unwrap_or_else(|| first_lines(&render(0), bytes))
+}
+
+fn first_lines(text: &str, bytes: usize) -> String {
+    const MORE: &str = "…\n";
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let room = bytes.saturating_sub(MORE.len());
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
+    let kept = ends.take_while(|end| *end <= room).last().unwrap_or_default();
+    format!("{}{MORE}", text.get(..kept).unwrap_or_default())
+}

@@ -1,0 +1,126 @@
+//! What is shown between two waves, and when the tasks are gone over once more.
+
+use std::fmt::Write;
+
+use omo_core::text::sanitize;
+use omo_plan::model::Task;
+
+use super::SCREEN_BYTES;
+use crate::report::table::table;
+use crate::report::task_list::messages::{
+    bullet_list, field_lines, fit_rows, is_verification, model_of, rounds_text, status_word,
+};
+use crate::report::task_list::render::phase_of_run;
+use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
+
+/// The longest reason, in characters, that leaves a line in the width of a terminal.
+const WHY_CHARS: usize = 60;
+
+/// How far a run is, in the words of seed 000; at most [`SCREEN_BYTES`] long.
+pub fn progress_screen(state: &RunState) -> String {
+    let standings = state.standings();
+    fit_rows(SCREEN_BYTES, |rows| screen(state, &standings, rows))
+}
+
+/// The line that an iteration begins with.
+pub fn round_line(state: &RunState) -> String {
+    format!("## Iteration {}\n", rounds_text(state))
+}
+
+/// What is said when the tasks are gone over once more: which of them are done again, as which attempt, and why.
+pub fn retry_lines(state: &RunState) -> String {
+    let again = reopened_tasks(state);
+    let is_judged = again.iter().any(|(unit, _)| is_verification(unit));
+    let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
+    let tasks = again.iter().filter(|(unit, _)| !is_verification(unit)).map(|(unit, known)| {
+        let why = sanitize(known.reason.as_deref().unwrap_or_default(), WHY_CHARS);
+        format!("↻ Reset for retry: {} (attempt {}): {why}", unit.id, known.attempts + 1)
+    });
+    let tasks: Vec<String> = tasks.collect();
+    fit_rows(SCREEN_BYTES, |rows| {
+        let mut text = format!("## {what} - Retrying ({})\n\n", rounds_text(state));
+        text.push_str(&bullet_list(&tasks, rows));
+        text
+    })
+}
+
+/// What was opened again last: all of it at one moment.
+fn reopened_tasks(state: &RunState) -> Vec<(&Task, &TaskState)> {
+    let units = state.plan.tasks.iter().filter_map(|unit| Some((unit, state.tasks.get(&unit.id)?)));
+    let waiting: Vec<_> =
+        units.filter(|(_, known)| known.status == TaskStatus::Pending && known.reason.is_some()).collect();
+    let last = waiting.iter().filter_map(|(_, known)| known.updated_at).max();
+    waiting.into_iter().filter(|(_, known)| known.updated_at == last).collect()
+}
+
+fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) -> String {
+    let mut text = "## Progress Update\n\n".to_owned();
+    text.push_str(&field_lines(&[("Iteration", rounds_text(state)), ("Phase", phase_of_run(state).word().to_owned())]));
+    text.push('\n');
+    let shown = most_relevant(standings, rows);
+    let lines: Vec<[String; 3]> = shown
+        .iter()
+        .map(|(unit, standing)| {
+            let word = shown_status(state, unit, standing);
+            [unit.id.clone(), format!("{} {word}", mark(word)), model_of(state, unit).to_owned()]
+        })
+        .collect();
+    text.push_str(&table(["Task", "Status", "Model"], &lines));
+    if standings.len() > shown.len() {
+        let _ = write!(text, "… and {} more: {}\n\n", standings.len() - shown.len(), tally(state, standings));
+    }
+    if standings.iter().any(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Claimed)) {
+        let judge = if state.plan.policy.skips_verification { "nobody" } else { "the verifier" };
+        let _ = write!(text, "○ claimed: done, as its worker says; {judge} judges it\n\n");
+    }
+    let _ = writeln!(text, "Active workers: {}", state.running_attempts().count());
+    text
+}
+
+fn shown_status(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
+    match standing {
+        // It depends on all others: that it waits for them says nothing.
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => "pending",
+        standing => status_word(state, unit, standing),
+    }
+}
+
+fn mark(word: &str) -> char {
+    match word {
+        "resolved" => '✓',
+        // Said to be done, and not checked.
+        "claimed" => '○',
+        "running" => '→',
+        "failed" => '✗',
+        "skipped" => '-',
+        _ => '⏳',
+    }
+}
+
+/// So many of the tasks, those that are worked on or have failed before those that wait, and what is done last; in
+/// the order of the plan.
+fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize) -> Vec<&'b (&'a Task, TaskStanding)> {
+    let rank = |standing: &TaskStanding| match standing {
+        TaskStanding::Is(TaskStatus::Running | TaskStatus::Failed | TaskStatus::Unverified) => 0,
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => 1,
+        TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped) => 2,
+    };
+    let mut places: Vec<(u8, usize)> =
+        standings.iter().enumerate().map(|(place, (_, standing))| (rank(standing), place)).collect();
+    places.sort_unstable();
+    places.truncate(rows);
+    places.sort_unstable_by_key(|(_, place)| *place);
+    places.into_iter().filter_map(|(_, place)| standings.get(place)).collect()
+}
+
+/// How many of all tasks stand how.
+fn tally(state: &RunState, standings: &[(&Task, TaskStanding)]) -> String {
+    let words = ["resolved", "claimed", "running", "pending", "blocked", "failed", "skipped"];
+    let of_word = |word: &str| {
+        let of_it = |(unit, standing): &&(&Task, TaskStanding)| shown_status(state, unit, standing) == word;
+        standings.iter().filter(of_it).count()
+    };
+    let counts = words.into_iter().map(|word| (of_word(word), word)).filter(|(count, _)| *count > 0);
+    let counts: Vec<String> = counts.map(|(count, word)| format!("{count} {word}")).collect();
+    format!("{} in all", counts.join(", "))
+}

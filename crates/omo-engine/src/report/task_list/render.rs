@@ -1,0 +1,166 @@
+//! What the files of a task session say of its run: each of them from what it says already, of which all
+//! that no rule of a run sets is kept.
+
+use omo_core::check::task_check::TaskCheckOutcome;
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::task_list::{
+    TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings, VERIFY_TASK_ID,
+};
+use serde_json::{Map, Value, json};
+
+use crate::event::RunResult;
+use crate::schedule::{self, NextAction};
+use crate::state::{RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use crate::task_list_store::{RUN_MEMBER, RunRef};
+
+/// The member of a piece of evidence that names the run that it is from.
+const EVIDENCE_RUN_MEMBER: &str = "run";
+/// The version of `session.json` that is made anew where it was removed.
+const VERSION: &str = "7.0";
+
+/// Where the session stands.
+pub fn phase_of_run(state: &RunState) -> TaskListPhase {
+    match &state.phase {
+        RunPhase::Cancelled { .. } => TaskListPhase::Cancelled,
+        RunPhase::Ended { result: RunResult::Complete } => TaskListPhase::Complete,
+        RunPhase::Ended { .. } => TaskListPhase::Failed,
+        RunPhase::Executing if is_verifying(state) => TaskListPhase::Verification,
+        RunPhase::Executing => TaskListPhase::Execution,
+    }
+}
+
+/// Whether a verifier is at work, or can begin.
+fn is_verifying(state: &RunState) -> bool {
+    let running = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Running));
+    running
+        || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|unit| unit.kind == TaskKind::Verify))
+}
+
+/// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
+pub fn session_file(before: Option<TaskListFile>, state: &RunState, run: &str) -> TaskListFile {
+    let mut file = before.unwrap_or_else(|| empty_session_file(state));
+    let phase = phase_of_run(state);
+    if phase == TaskListPhase::Cancelled && file.phase != phase {
+        file.cancelled_at = Some(state.updated_at.to_string());
+    } else if phase != TaskListPhase::Cancelled {
+        file.cancelled_at = None;
+    }
+    file.phase = phase;
+    file.iteration = state.round;
+    file.options.max_iterations = state.plan.policy.max_rounds;
+    file.options.max_workers = state.plan.policy.max_workers;
+    file.options.extra.insert("skip_verify".to_owned(), json!(state.plan.policy.skips_verification));
+    file.verifier_passed = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Passed));
+    let own = RunRef { id: run.to_owned(), root: state.root.clone().into() };
+    file.extra.insert(RUN_MEMBER.to_owned(), json!(own));
+    file.updated_at = state.updated_at.to_string();
+    file
+}
+
+fn empty_session_file(state: &RunState) -> TaskListFile {
+    TaskListFile {
+        version: VERSION.to_owned(),
+        session_id: state.task_list_id().to_owned(),
+        working_dir: state.root.clone(),
+        original_dir: None,
+        goal: state.plan.goal.clone(),
+        goal_brief: String::new(),
+        planning_tier: String::new(),
+        started_at: state.opened_at.to_string(),
+        updated_at: String::new(),
+        phase: TaskListPhase::Execution,
+        exploration_stage: "complete".to_owned(),
+        iteration: 1,
+        plan: TaskListDesign::default(),
+        options: TaskListSettings::default(),
+        worktree: Value::Null,
+        verifier_passed: false,
+        documenter_completed: false,
+        cancelled_at: None,
+        extra: Map::new(),
+    }
+}
+
+/// What of `session.json` a run sets, to be compared: when it was written is no part of that.
+pub fn session_values_of_run(file: &TaskListFile) -> Value {
+    let options = [file.options.max_iterations, file.options.max_workers];
+    json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(RUN_MEMBER)])
+}
+
+/// `tasks/<id>.json` of a task, from what it says; `before` is `None` where the file is not there or cannot be read.
+pub fn task_file(before: Option<TaskFile>, unit: &Task, state: &RunState, run: &str) -> TaskFile {
+    let known = state.tasks.get(&unit.id);
+    let mut file = before.unwrap_or_else(|| new_task_file(unit, state));
+    let standing = state.standing(&unit.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
+    file.id.clone_from(&unit.id);
+    file.status = task_status(&standing);
+    file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
+    if unit.kind != TaskKind::Verify {
+        file.set_dependencies(&unit.deps);
+    }
+    let others = file.evidence.iter().filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
+    let own = known.map(|known| task_evidence(known, state, run)).unwrap_or_default();
+    file.evidence = others.cloned().chain(own).collect();
+    if let Some(at) = known.and_then(|known| known.updated_at) {
+        file.updated_at = at.to_string();
+    }
+    file
+}
+
+fn new_task_file(unit: &Task, state: &RunState) -> TaskFile {
+    TaskFile {
+        id: unit.id.clone(),
+        subject: unit.title.clone(),
+        description: unit.body.clone(),
+        complexity: unit.complexity,
+        status: TaskFileStatus::Open,
+        blocked_by: unit.deps.clone(),
+        blocked_by_too: unit.deps.clone(),
+        criteria: unit.checks.iter().map(|check| format!("`{}`", check.command)).chain(unit.criteria.clone()).collect(),
+        evidence: Vec::new(),
+        created_at: state.opened_at.to_string(),
+        updated_at: state.opened_at.to_string(),
+        approach: None,
+        retry_count: 0,
+        extra: Map::new(),
+    }
+}
+
+/// What of a task's file a run sets, to be compared.
+pub fn task_values_of_run(file: &TaskFile) -> Value {
+    json!([file.id, file.status, file.dependencies(), file.retry_count, file.evidence])
+}
+
+/// The word of the files for where a task stands.
+pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
+    match standing {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,
+        TaskStanding::Is(TaskStatus::Running) => TaskFileStatus::InProgress,
+        TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed) => TaskFileStatus::Resolved,
+        TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => TaskFileStatus::Failed,
+        TaskStanding::Is(TaskStatus::Skipped) | TaskStanding::Blocked { .. } => TaskFileStatus::Blocked,
+    }
+}
+
+/// What shows a task: the checks of its last attempt, and what was put forward for it.
+fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
+    let checks = known.checks.iter().map(|(command, outcome)| evidence_value(None, command, outcome, run));
+    let named = known.evidence_ids.iter().filter_map(|id| state.evidence.iter().find(|one| one.id == *id));
+    let shown = named.map(|one| evidence_value(Some(&one.id), &one.command, &one.outcome, run));
+    checks.chain(shown).collect()
+}
+
+fn evidence_value(id: Option<&str>, command: &str, outcome: &TaskCheckOutcome, run: &str) -> Value {
+    let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+    let mut piece = json!({
+        "command": command,
+        "output": lines.join("\n"),
+        "description": outcome.describe(),
+        "exit": outcome.exit,
+        EVIDENCE_RUN_MEMBER: run,
+    });
+    if let (Some(id), Value::Object(piece)) = (id, &mut piece) {
+        piece.insert("id".to_owned(), json!(id));
+    }
+    piece
+}

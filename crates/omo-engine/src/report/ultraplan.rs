@@ -1,0 +1,65 @@
+//! The files and the screens that seed 002 names, made from a run's state alone: the progress file, the final report
+//! with its summary, the line of statistics, and the report of a dry run. Nothing of them is read back as truth.
+
+pub mod brief;
+pub mod dry_run;
+pub mod final_report;
+mod findings;
+pub mod progress_file;
+pub mod remote_prompt;
+pub mod summary;
+pub mod task_lines;
+pub mod worker_lines;
+pub mod worker_prompt;
+mod workers_section;
+
+use omo_plan::model::OnFailure;
+
+use crate::request::arguments::{PlanSelection, RunMode};
+use crate::state::RunState;
+
+pub use crate::request::run_scope::RunScope;
+
+/// What the user types to run a plan.
+pub const COMMAND: &str = "/omo:execute-local";
+
+/// How much of a plan a run was asked for: all of it, where nothing else was said.
+pub fn scope_of(state: &RunState) -> RunScope {
+    state.scope.unwrap_or(RunScope {
+        mode: RunMode::Execute,
+        selection: PlanSelection::Whole,
+        is_foreground: false,
+        total_tasks: None,
+    })
+}
+
+/// Where the progress file of a run is, from the project's top.
+pub fn progress_path(state: &RunState) -> String {
+    progress_file::progress_file_path(&state.plan.source.path, scope_of(state).selection)
+}
+
+/// Whether a file is one that omo writes for people beside a plan, of whichever run: no step has changed it.
+pub fn is_progress_file(path: &str) -> bool {
+    file_name(path).starts_with(progress_file::FILE_PREFIX)
+}
+
+/// The word of what happens on a failure.
+fn on_failure_word(on_failure: OnFailure) -> &'static str {
+    match on_failure {
+        OnFailure::Revert => "revert",
+        OnFailure::Retry => "retry",
+        OnFailure::Skip => "skip",
+        OnFailure::Escalate => "escalate",
+        OnFailure::Hold => "hold",
+    }
+}
+
+/// The name of a file at the end of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+/// The first letters of a commit's id, as people know it.
+pub fn short_commit(commit: &str) -> &str {
+    commit.get(..7).unwrap_or(commit)
+}

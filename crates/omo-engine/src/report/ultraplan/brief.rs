@@ -1,0 +1,162 @@
+//! What the worker of a step has to know, in the words of its seed.
+
+use std::fmt::Write;
+
+use omo_core::messages::checks::inline_code;
+use omo_core::text::command_text::paste_form;
+use omo_core::text::sanitize;
+use omo_plan::model::{FileAction, OnFailure, Task, TaskGroup};
+
+use crate::report::ultraplan::task_lines::task_heading;
+use crate::state::{RunState, TaskState, TaskStatus};
+
+/// So many lines of what a red check has printed are shown.
+pub const OUTPUT_LINES: usize = 10;
+
+/// The brief of a step, in Markdown.
+pub fn brief(state: &RunState, unit: &Task) -> String {
+    let known = state.tasks.get(&unit.id);
+    let mut text = format!("{}\n\n", task_heading(&state.plan, unit));
+    let _ = writeln!(text, "Plan: {}, attempt {}.", state.plan.source.path, attempt_words(known, unit));
+    if !state.plan.goal.is_empty() {
+        let _ = writeln!(text, "Goal of the plan: {}", state.plan.goal);
+    }
+    let _ = writeln!(text, "\n{}\n\n---\n\n## What omo holds this step to\n", unit.body.trim_end());
+    describe_files(&mut text, unit);
+    if let Some((_, group)) = state.plan.group_of(&unit.id) {
+        describe_fence(&mut text, group);
+    }
+    test_first(&mut text, unit, known);
+    describe_checks(&mut text, unit, known);
+    text.push_str(&on_failure(unit));
+    text.push_str(&checkpoint(state, unit));
+    describe_earlier_work(&mut text, state, unit, known);
+    text
+}
+
+/// `2 of 3`, of the attempts that count.
+fn attempt_words(known: Option<&TaskState>, unit: &Task) -> String {
+    let begun = known.map_or(0, |known| known.attempts.saturating_sub(known.attempts_before));
+    let is_running = known.is_some_and(|known| known.status == TaskStatus::Running);
+    let number = if is_running { begun } else { begun.saturating_add(1) };
+    format!("{number} of {}", unit.max_attempts.max(number))
+}
+
+pub(super) fn describe_files(text: &mut String, unit: &Task) {
+    let verb = |action| match action {
+        FileAction::Create => " (new)",
+        FileAction::Delete => " (deleted)",
+        FileAction::Modify | FileAction::Test => "",
+    };
+    let names: Vec<String> =
+        unit.files.iter().map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action))).collect();
+    if names.is_empty() {
+        text.push_str("- Follow Changes exactly. The plan names no files.\n");
+        return;
+    }
+    let _ = writeln!(text, "- Follow Changes exactly; touch only these files: {}.", names.join(", "));
+    text.push_str("  Any other file that changes is reported, and is in no commit.\n");
+}
+
+pub(super) fn describe_fence(text: &mut String, group: &TaskGroup) {
+    let list = |patterns: &[String]| {
+        let names: Vec<String> = patterns.iter().map(|pattern| format!("`{}`", inline_code(pattern, 200))).collect();
+        names.join(", ")
+    };
+    if !group.may_touch.is_empty() {
+        let _ = writeln!(text, "- Touch: {}", list(&group.may_touch));
+    }
+    if !group.never_touch.is_empty() {
+        let _ = writeln!(text, "- Never touch: {}. A change there ends the run.", list(&group.never_touch));
+    }
+}
+
+pub(super) fn test_first(text: &mut String, unit: &Task, known: Option<&TaskState>) {
+    let Some(check) = &unit.red_check else { return };
+    let is_green = known.is_some_and(|known| known.already_green.contains(&0));
+    let said = if is_green {
+        "WARNING: the test passes already: the step may be done, or the test does not test it"
+    } else {
+        "the test has to fail before the work, and to pass behind it"
+    };
+    let _ = writeln!(text, "- Test first: {}: {said}.", paste_form(&check.command, 1_000));
+}
+
+pub(super) fn describe_checks(text: &mut String, unit: &Task, known: Option<&TaskState>) {
+    if unit.checks.is_empty() {
+        text.push_str("- The plan names no Verify: this can end as unverified at best.\n");
+    }
+    let vacuous = known.map(|known| known.already_green.as_slice()).unwrap_or_default();
+    for (place, check) in unit.all_checks().enumerate().skip(unit.red_check.iter().count()) {
+        let says = check.expect.stdout_has.as_ref().map(|has| format!(" and prints `{}`", inline_code(has, 200)));
+        let _ = write!(text, "- Verify: {}", paste_form(&check.command, 1_000));
+        let _ = writeln!(text, ", which omo runs itself: PASS is exit code 0{}.", says.unwrap_or_default());
+        if vacuous.contains(&place) {
+            text.push_str("  WARNING: it was green before the work began: by itself it proves nothing.\n");
+        }
+    }
+}
+
+fn on_failure(unit: &Task) -> String {
+    let most = unit.max_attempts;
+    let what = match unit.on_failure {
+        OnFailure::Revert => format!("up to {most} attempts; then its changes are taken back, and the run stops"),
+        OnFailure::Retry => {
+            format!(
+                "up to {most} attempts, from the second on another way; then its changes are taken back, and the run stops"
+            )
+        }
+        OnFailure::Skip => "its changes are taken back, it is left out, and the next step begins".to_owned(),
+        OnFailure::Escalate => "the run stops at once and waits for a person; the work stays as it is".to_owned(),
+        OnFailure::Hold => "it stays as it is until a person has it tried again".to_owned(),
+    };
+    format!("- On failure: {}: {what}.\n", super::on_failure_word(unit.on_failure))
+}
+
+fn checkpoint(state: &RunState, unit: &Task) -> String {
+    match &unit.commit {
+        Some(commit) => {
+            let first = commit.message.lines().next().unwrap_or_default();
+            format!("- Checkpoint: omo commits it itself, as `{}`. Do not commit.\n", inline_code(first, 200))
+        }
+        None if state.parallel.is_some() => "- omo commits it itself once it has passed. Do not commit.\n".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// What those have left that came before, and how the last attempt ended.
+pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, unit: &Task, known: Option<&TaskState>) {
+    let notes = state.plan.tasks.iter().take_while(|other| other.id != unit.id).filter_map(|other| {
+        let note = state.tasks.get(&other.id)?.last_end.as_ref()?.note.as_ref()?;
+        Some((&other.id, note))
+    });
+    for (id, note) in notes {
+        let _ = writeln!(text, "- From step {id}: {note}");
+    }
+    let Some(known) = known else { return };
+    if known.is_stale {
+        text.push_str("- It was done before the plan was edited; what is there may be of the old text.\n");
+    } else if let Some(end) = known.last_end.as_ref().filter(|_| !known.status.is_ended()) {
+        let _ = writeln!(text, "\n## The last attempt failed\n\n{}", sanitize(&end.evidence, 500));
+        for line in failed_output(known) {
+            let _ = writeln!(text, "    {line}");
+        }
+        match (&unit.alternative, unit.on_failure) {
+            (Some(other), OnFailure::Retry) => {
+                let _ = writeln!(text, "\n- The plan says how to try it now: {other}");
+            }
+            _ => text.push_str("\n- Do it another way than the last time.\n"),
+        }
+    }
+    if let Some(why) = &known.reason {
+        let _ =
+            writeln!(text, "- Begun again: {}. Work of the attempt before may be in the files.", sanitize(why, 300));
+    }
+}
+
+/// The beginning of what the red check of the last attempt has printed.
+fn failed_output(known: &TaskState) -> Vec<String> {
+    let red = known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green());
+    let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
+    lines.into_iter().flatten().take(OUTPUT_LINES).map(|line| sanitize(line, 300)).collect()
+}

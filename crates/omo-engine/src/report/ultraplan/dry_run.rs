@@ -1,0 +1,165 @@
+//! `## Dry Run Report`: what a plan would do, and what is wrong with it, before anything of it runs.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use omo_core::messages::checks::inline_code;
+use omo_core::text::command_text::paste_form;
+use omo_core::text::sanitize;
+use omo_plan::diagnostic::{Diagnostic, Severity};
+use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};
+use omo_plan::plan_summary::{SESSION_PREFIX, session_groups};
+
+use super::{COMMAND, RunScope, file_name, on_failure_word};
+use crate::billing::BillingFacts;
+use crate::preflight::{PreflightFinding, PreflightSeverity};
+use crate::report::table::{cell, code_cell, table};
+use crate::request::part;
+
+/// What is known beside the plan.
+#[derive(Clone, Debug, Default)]
+pub struct DryRunFacts {
+    /// Those of the files that the plan names that are there, as the plan writes them.
+    pub existing: BTreeSet<String>,
+    /// What was found where sessions would be started; nothing where none would be.
+    pub findings: Vec<PreflightFinding>,
+    /// Who would pay for them.
+    pub billing: BillingFacts,
+}
+
+/// The report of a dry run.
+pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
+    let units = part::selected_tasks(plan, asked.selection);
+    let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
+    let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), units.len());
+    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &units));
+    let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.task.is_none()).collect();
+    for found in &others {
+        let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
+    }
+    text += if others.is_empty() { "" } else { "\n" };
+    text += &files(&units, facts);
+    text += &conditions(plan);
+    text += &execution_preview(plan, asked, facts);
+    text += &findings(facts);
+    let issues = count_issues(plan, &units, facts);
+    let verdict = match issues {
+        0 => "READY".to_owned(),
+        1 => "NEEDS ATTENTION — 1 issue found".to_owned(),
+        more => format!("NEEDS ATTENTION — {more} issues found"),
+    };
+    let _ = write!(text, "### Verdict\n\n{verdict}\n");
+    text
+}
+
+/// Whether a plan can be run as it is: the verdict of the report.
+pub fn is_ready(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> bool {
+    count_issues(plan, &part::selected_tasks(plan, asked.selection), facts) == 0
+}
+
+/// How much the user should look at before the plan is run.
+fn count_issues(plan: &Plan, units: &[&Task], facts: &DryRunFacts) -> usize {
+    let of_part = |found: &&Diagnostic| found.task.as_ref().is_none_or(|id| units.iter().any(|unit| unit.id == *id));
+    let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();
+    let missing = units.iter().flat_map(|unit| &unit.files).filter(|file| is_missing(file.action, &file.path, facts));
+    let missing: BTreeSet<&str> = missing.map(|file| file.path.as_str()).collect();
+    let stops = facts.findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).count();
+    wrong + missing.len() + stops
+}
+
+fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
+    matches!(action, FileAction::Modify | FileAction::Delete) && !facts.existing.contains(path)
+}
+
+fn task_table(plan: &Plan, units: &[&Task]) -> String {
+    let none = || "—".to_owned();
+    let row = |unit: &&Task| {
+        let found = plan.diagnostics.iter().filter(|found| found.task.as_ref() == Some(&unit.id));
+        let found: Vec<String> = found.map(|found| found.text.clone()).collect();
+        let checks: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
+        [
+            unit.id.clone(),
+            cell(&unit.title, 60),
+            if checks.is_empty() { none() } else { code_cell(&checks.join("; "), 60) },
+            on_failure_word(unit.on_failure).to_owned(),
+            unit.commit.as_ref().map_or_else(none, |commit| cell(&commit.message, 60)),
+            if found.is_empty() { "none".to_owned() } else { cell(&found.join("; "), 200) },
+        ]
+    };
+    let rows: Vec<[String; 6]> = units.iter().map(row).collect();
+    table(["Step", "Description", "Verify", "On failure", "Checkpoint", "Issues"], &rows)
+}
+
+fn files(units: &[&Task], facts: &DryRunFacts) -> String {
+    let mut told = BTreeSet::new();
+    let mut text = "### File References\n\n".to_owned();
+    for file in units.iter().flat_map(|unit| &unit.files).filter(|file| told.insert(file.path.as_str())) {
+        let is_there = facts.existing.contains(&file.path);
+        let is_new = matches!(file.action, FileAction::Create | FileAction::Test);
+        let word = match (is_there, is_new) {
+            (true, true) if file.action == FileAction::Create => "EXISTS (marked as new file)",
+            (true, _) => "EXISTS",
+            (false, true) => "NOT FOUND (marked as new file)",
+            (false, false) => "NOT FOUND (unexpected — may be missing)",
+        };
+        let _ = writeln!(text, "- `{}`: {word}", inline_code(&file.path, 200));
+    }
+    text += if told.is_empty() { "The plan names no files.\n\n" } else { "\n" };
+    text
+}
+
+/// What would be looked at before the first step and behind the last one.
+fn conditions(plan: &Plan) -> String {
+    if !plan.dialect.rules().is_one_session() {
+        return String::new();
+    }
+    let mut text = "### Entry / Exit Conditions\n\n".to_owned();
+    for precondition in &plan.preconditions {
+        if let Precondition::EntryCondition { text: said, checks } = precondition {
+            let _ = writeln!(text, "- Entry: {}", sanitize(said, 300));
+            for check in checks {
+                let _ = writeln!(text, "  - would run {}", paste_form(&check.command, 1_000));
+            }
+        }
+    }
+    for check in &plan.final_checks {
+        let _ = writeln!(text, "- Exit: would run {}", paste_form(&check.command, 1_000));
+    }
+    text + "\n"
+}
+
+/// The sessions that would be started.
+fn execution_preview(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
+    let groups: Vec<&TaskGroup> = session_groups(plan).collect();
+    if groups.is_empty() {
+        return String::new();
+    }
+    let number = |id: &str| id.strip_prefix(SESSION_PREFIX).unwrap_or(id).to_owned();
+    let meant = part::selected_groups(plan, asked.selection);
+    let shown = groups.iter().filter(|group| meant.iter().any(|known| known.id == group.id));
+    let row = |group: &&TaskGroup| {
+        let deps: Vec<String> = group.deps.iter().map(|id| format!("S{}", number(id))).collect();
+        [
+            (group.wave + 1).to_string(),
+            format!("Session {}: {}", number(&group.id), cell(&group.title, 60)),
+            group.tasks.join(", "),
+            if deps.is_empty() { "none".to_owned() } else { deps.join(", ") },
+            code_cell(&format!("{COMMAND} --session {} {}", number(&group.id), plan.source.path), 160),
+        ]
+    };
+    let rows: Vec<[String; 5]> = shown.map(row).collect();
+    let waves: BTreeSet<usize> = groups.iter().map(|group| group.wave).collect();
+    format!(
+        "### Execution Preview\n\nSessions: {} across {} waves\n\n{}{}\n\n",
+        groups.len(),
+        waves.len(),
+        table(["Wave", "Session", "Steps", "Depends on", "Command"], &rows),
+        facts.billing.summary_line()
+    )
+}
+
+fn findings(facts: &DryRunFacts) -> String {
+    let lines: String =
+        facts.findings.iter().map(|found| format!("- {}: {}\n", found.text, found.hint)).collect::<Vec<_>>().concat();
+    if lines.is_empty() { lines } else { format!("### Pre-flight\n\n{lines}\n") }
+}

@@ -1,0 +1,160 @@
+//! `## Ultraexecute Local Complete`: what a run came to, for people, with what a machine reads at its end.
+
+use std::fmt::Write;
+
+use omo_core::text::sanitize;
+use omo_plan::model::Task;
+
+use super::{COMMAND, RunScope, findings, on_failure_word, short_commit, summary};
+use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
+use crate::parallel_state::{GroupState, GroupStatus};
+use crate::report as model;
+use crate::report::table::{cell, table};
+use crate::report::ultraplan::workers_section;
+use crate::state::RunState;
+
+/// The longest title of a step in a cell, in characters.
+const TITLE_CHARS: usize = 80;
+/// So many lines of what a check printed are shown.
+const ERROR_LINES: usize = 20;
+
+/// The report of a run.
+pub fn final_report(state: &RunState, asked: RunScope) -> String {
+    let reached = OutcomeSummary::for_run(state, asked.selection);
+    let dialect = state.plan.dialect;
+    let path = sanitize(&state.plan.source.path, 300);
+    let head = [
+        ("Plan", path.clone()),
+        ("Type", dialect.rules().file_type().to_owned()),
+        ("Mode", asked.describe()),
+        ("Result", reached.describe(dialect)),
+    ];
+    let head: Vec<String> = head.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
+    let mut text = format!("## Ultraexecute Local Complete\n\n{}\n\n### Step Results\n\n", head.join("  \n"));
+    text += &results(state, &reached);
+    text += &count_words(&reached);
+    text += &workers_section::workers_section(state);
+    text += &final_checks_section(state, &reached);
+    text += &failure(state, &reached);
+    text += &unproved_section(state, &reached);
+    text += &findings::section(state, &reached);
+    text += &remaining_work_section(state, &reached);
+    if reached.outcome != PlanOutcome::Completed {
+        let _ = write!(text, "To resume: {COMMAND} --resume {path}\n\n");
+    }
+    // No line of JSON begins with what stands in it: nothing there can close the fence.
+    let _ = writeln!(text, "```json\n{}\n```", summary::summary_block(state, asked));
+    text
+}
+
+fn results(state: &RunState, reached: &OutcomeSummary) -> String {
+    let row = |(id, status): &(String, ReportedStatus)| {
+        let known = state.tasks.get(id);
+        let commit = known.and_then(|known| known.last_end.as_ref()).and_then(|end| end.commit.as_deref());
+        let commit = commit.filter(|_| *status == ReportedStatus::Passed);
+        [
+            id.clone(),
+            cell(state.plan.task(id).map_or("", |unit| &unit.title), TITLE_CHARS),
+            status_word(*status).to_owned(),
+            known.map_or(0, |known| known.attempts).to_string(),
+            commit.map_or_else(|| "—".to_owned(), |commit| cell(short_commit(commit), 12)),
+        ]
+    };
+    let rows: Vec<[String; 5]> = reached.tasks.iter().map(row).collect();
+    table(["Step", "Description", "Result", "Attempts", "Commit"], &rows)
+}
+
+fn status_word(status: ReportedStatus) -> &'static str {
+    match status {
+        ReportedStatus::Passed => "PASS",
+        ReportedStatus::Failed => "FAIL",
+        ReportedStatus::Skipped => "SKIPPED",
+        ReportedStatus::Unverified => "UNVERIFIED",
+        ReportedStatus::Running => "RUNNING",
+        ReportedStatus::Pending => "—",
+    }
+}
+
+fn count_words(reached: &OutcomeSummary) -> String {
+    let counts = reached.counts;
+    let mut text = format!("### Summary\n\n- Passed: {}/{}\n", counts.passed, counts.total);
+    let _ = write!(text, "- Skipped: {}\n- Failed: {}\n", counts.skipped, counts.failed);
+    if counts.unverified > 0 {
+        let _ = writeln!(text, "- Not verified: {}", counts.unverified);
+    }
+    let _ = write!(text, "- Not reached: {}\n\n", counts.not_reached);
+    text
+}
+
+/// What the checks behind all steps came to.
+fn final_checks_section(state: &RunState, reached: &OutcomeSummary) -> String {
+    let name = state.plan.dialect.rules().final_checks_title();
+    match (reached.final_checks, reached.outcome) {
+        (FinalChecksResult::None, PlanOutcome::Completed) => "All steps completed.\n\n".to_owned(),
+        (FinalChecksResult::Pass, PlanOutcome::Completed) => format!("All steps completed. {name}: PASS.\n\n"),
+        (FinalChecksResult::Fail, _) => {
+            let mut text = format!("{name}: FAIL.\n\n");
+            let red = state.final_checks.iter().filter(|(_, outcome)| !outcome.is_green());
+            for (place, outcome) in red {
+                let command = state.plan.final_checks.get(*place).map_or("", |check| check.command.as_str());
+                let command = omo_core::text::command_text::paste_form(command, 1_000);
+                let _ = writeln!(text, "- {command} → FAIL: {}", sanitize(outcome.describe(), 200));
+            }
+            text + "\n"
+        }
+        _ => String::new(),
+    }
+}
+
+fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
+    let Some(unit) = reached.failed_at.as_ref().and_then(|id| state.plan.task(id)) else { return String::new() };
+    let known = state.tasks.get(&unit.id);
+    let evidence = known.and_then(|known| known.last_end.as_ref()).map(|end| sanitize(&end.evidence, 500));
+    let mut text = format!("### Failure Details\n\n{}\n", task_title(unit));
+    let _ = writeln!(text, "- On failure: {}", on_failure_word(unit.on_failure));
+    let _ = writeln!(text, "- Error: {}", evidence.unwrap_or_default());
+    let _ = writeln!(text, "- Attempts: {}\n", known.map_or(0, |known| known.attempts));
+    let red = known.and_then(|known| known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green()));
+    let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
+    let lines: Vec<String> =
+        lines.into_iter().flatten().take(ERROR_LINES).map(|line| sanitize(line, 200).replace('`', "'")).collect();
+    if !lines.is_empty() {
+        let _ = write!(text, "```\n{}\n```\n\n", lines.join("\n"));
+    }
+    text
+}
+
+fn task_title(unit: &Task) -> String {
+    format!("Step {}: {}", unit.id, sanitize(&unit.title, 200))
+}
+
+/// What the report says is done and that nothing has proved.
+fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
+    let of_part =
+        |unit: &Option<String>| unit.as_ref().is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id));
+    let all = model::build_report("", state).not_verified;
+    let lines = all
+        .iter()
+        .filter(|one| of_part(&one.task))
+        .map(|one| format!("- Step {}: {}\n", one.task.as_deref().unwrap_or_default(), sanitize(&one.reason, 300)));
+    // Each session was checked by itself alone.
+    let merged = state.parallel.as_ref().is_some_and(|apart| apart.groups.values().any(is_merged));
+    let whole = "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together\n";
+    let whole = (merged && state.plan.final_checks.is_empty()).then(|| whole.to_owned());
+    let lines: String = lines.chain(whole).collect();
+    if lines.is_empty() { lines } else { format!("### Not Verified\n\n{lines}\n") }
+}
+
+fn is_merged(group: &GroupState) -> bool {
+    group.status == GroupStatus::Merged
+}
+
+fn remaining_work_section(state: &RunState, reached: &OutcomeSummary) -> String {
+    let is_left = |status: ReportedStatus| {
+        matches!(status, ReportedStatus::Pending | ReportedStatus::Running | ReportedStatus::Failed)
+    };
+    let left = reached.tasks.iter().filter(|(_, status)| is_left(*status));
+    let units = left.filter_map(|(id, _)| state.plan.task(id));
+    let lines: Vec<String> = units.zip(1..).map(|(unit, place)| format!("{place}. {}\n", task_title(unit))).collect();
+    if lines.is_empty() { String::new() } else { format!("### What Remains\n\n{}\n", lines.concat()) }
+}

@@ -1,0 +1,149 @@
+//! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know the seed's file.
+
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::Precondition;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::{RunScope, file_name};
+use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
+use crate::request::arguments::PlanSelection;
+use crate::state::{RunPhase, RunState, TaskState};
+
+/// The longest error that is written, in characters.
+const ERROR_CHARS: usize = 1_000;
+
+/// What the name of every such file begins with.
+pub(super) const FILE_PREFIX: &str = ".ultraexecute-progress-";
+/// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
+pub const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
+
+/// The file of a plan, beside it; a session that runs by itself has one of its own.
+pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {
+    let name = file_name(plan);
+    let folder = plan.strip_suffix(name).unwrap_or_default();
+    let slug = name.rsplit_once('.').map_or(name, |(slug, _)| if slug.is_empty() { name } else { slug });
+    let session = match part {
+        PlanSelection::Session(number) => format!("-session-{number}"),
+        PlanSelection::Whole | PlanSelection::Step(_) => String::new(),
+    };
+    format!("{folder}{FILE_PREFIX}{slug}{session}.json")
+}
+
+/// What stands in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgressFile {
+    /// The version of its shape.
+    pub schema_version: &'static str,
+    /// The path of the plan.
+    pub plan: String,
+    /// `plan` or `session-spec`.
+    pub plan_type: &'static str,
+    /// When the run was opened.
+    pub started_at: Timestamp,
+    /// When anything last happened in it.
+    pub updated_at: Timestamp,
+    /// In which way it is run.
+    pub mode: &'static str,
+    /// How many steps the plan has, or the session that is run by itself.
+    pub total_steps: usize,
+    /// The step that is worked on, or was last; 0 before the first.
+    pub current_step: u64,
+    /// `in-progress`, `completed`, `failed` or `stopped`.
+    pub status: &'static str,
+    /// Each step by its number, in the order in which they are done.
+    #[serde(serialize_with = "as_map")]
+    pub steps: Vec<(String, ProgressStep)>,
+    /// The entry condition was found to hold.
+    pub entry_condition_checked: bool,
+    /// The exit condition was.
+    pub exit_condition_checked: bool,
+    /// What the run came to; `None` before its end.
+    pub summary: Option<String>,
+}
+
+/// One step in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgressStep {
+    /// Where it stands.
+    pub status: ReportedStatus,
+    /// How often it was begun.
+    pub attempts: u32,
+    /// What was wrong with its last attempt, or why it was left out.
+    pub error: Option<String>,
+    /// When it passed.
+    pub completed_at: Option<Timestamp>,
+    /// The commit that holds its work.
+    pub commit: Option<String>,
+}
+
+fn as_map<S: Serializer>(steps: &[(String, ProgressStep)], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(steps.len()))?;
+    for (id, step) in steps {
+        map.serialize_entry(id, step)?;
+    }
+    map.end()
+}
+
+/// Where a run stands.
+pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
+    let reached = OutcomeSummary::for_run(state, asked.selection);
+    let is_over = state.phase != RunPhase::Executing;
+    let has_begun = state.tasks.values().any(|unit| unit.attempts > 0);
+    let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
+    let is_one_session = state.plan.dialect.rules().is_one_session();
+    let is_waiting = reached.outcome == PlanOutcome::Stopped && state.open_question().is_some();
+    let status = match (&state.phase, reached.outcome) {
+        (RunPhase::Executing, _) if !is_waiting => "in-progress",
+        (RunPhase::Ended { .. }, PlanOutcome::Completed) => "completed",
+        (RunPhase::Ended { .. }, PlanOutcome::Failed) => "failed",
+        (RunPhase::Executing | RunPhase::Cancelled { .. } | RunPhase::Ended { .. }, _) => "stopped",
+    };
+    let step = |(id, status): &(String, ReportedStatus)| (id.clone(), progress_step(state.tasks.get(id), *status));
+    ProgressFile {
+        schema_version: "1",
+        plan: state.plan.source.path.clone(),
+        plan_type: state.plan.dialect.rules().file_type(),
+        started_at: state.opened_at,
+        updated_at: state.updated_at,
+        mode: asked.mode.word(),
+        total_steps: if matches!(asked.selection, PlanSelection::Step(_)) {
+            reached.tasks.len()
+        } else {
+            reached.counts.total
+        },
+        current_step: current_step(state, &reached),
+        status,
+        steps: reached.tasks.iter().map(step).collect(),
+        // No step is begun before it was.
+        entry_condition_checked: is_one_session && has_entry && has_begun,
+        exit_condition_checked: is_one_session && reached.final_checks == FinalChecksResult::Pass,
+        summary: (is_over || is_waiting).then(|| reached.describe(state.plan.dialect)),
+    }
+}
+
+fn progress_step(known: Option<&TaskState>, status: ReportedStatus) -> ProgressStep {
+    let passed = status == ReportedStatus::Passed;
+    let end = known.and_then(|known| known.last_end.as_ref());
+    let why = known.and_then(|known| known.reason.as_ref());
+    let error = why.or(end.map(|end| &end.evidence)).filter(|_| !passed && status != ReportedStatus::Running);
+    ProgressStep {
+        status,
+        attempts: known.map_or(0, |known| known.attempts),
+        error: error.map(|error| sanitize(error, ERROR_CHARS)),
+        completed_at: known.and_then(|known| known.updated_at).filter(|_| passed),
+        commit: end.and_then(|end| end.commit.clone()).filter(|_| passed),
+    }
+}
+
+/// The number of the step that is worked on, or that something last happened to; 0 where none was begun.
+fn current_step(state: &RunState, reached: &OutcomeSummary) -> u64 {
+    let running = reached.tasks.iter().find(|(_, status)| *status == ReportedStatus::Running).map(|(id, _)| id);
+    let begun = reached.tasks.iter().filter_map(|(id, _)| {
+        let known = state.tasks.get(id).filter(|known| known.attempts > 0)?;
+        Some((known.updated_at, id))
+    });
+    let last = begun.max_by_key(|(at, _)| *at).map(|(_, id)| id);
+    running.or(last).and_then(|id| id.parse().ok()).unwrap_or_default()
+}

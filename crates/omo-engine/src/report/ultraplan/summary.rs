@@ -1,0 +1,109 @@
+//! What a machine reads of a run that is over: the block `ultraexecute_summary`, and one line of statistics.
+
+use omo_core::timestamp::Timestamp;
+use serde::Serialize;
+
+use super::{RunScope, file_name};
+use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome};
+use crate::report::ultraplan::progress_file;
+use crate::state::RunState;
+
+/// What the block says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunSummary {
+    /// The path of the plan.
+    pub plan: String,
+    /// `plan` or `session-spec`.
+    pub plan_type: &'static str,
+    /// What the run came to.
+    pub result: PlanOutcome,
+    /// All steps.
+    pub steps_total: usize,
+    /// Those that were proved.
+    pub steps_passed: usize,
+    /// Those that have failed for good.
+    pub steps_failed: usize,
+    /// Those that were left out.
+    pub steps_skipped: usize,
+    /// Those that were done and that nothing could prove.
+    #[serde(skip_serializing_if = "is_none")]
+    pub steps_unverified: usize,
+    /// Those that were not done.
+    pub steps_not_reached: usize,
+    /// The first step that has failed.
+    pub failed_at_step: Option<u64>,
+    /// What the exit condition came to.
+    pub exit_condition: FinalChecksResult,
+    /// Where the progress file is.
+    pub progress_file: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+#[derive(Serialize)]
+struct Block {
+    ultraexecute_summary: RunSummary,
+}
+
+/// What a run came to, for a machine.
+pub fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
+    let reached = OutcomeSummary::for_run(state, asked.selection);
+    let counts = reached.counts;
+    RunSummary {
+        plan: state.plan.source.path.clone(),
+        plan_type: state.plan.dialect.rules().file_type(),
+        result: reached.outcome,
+        steps_total: counts.total,
+        steps_passed: counts.passed,
+        steps_failed: counts.failed,
+        steps_skipped: counts.skipped,
+        steps_unverified: counts.unverified,
+        steps_not_reached: counts.not_reached,
+        failed_at_step: reached.failed_at.as_ref().and_then(|id| id.parse().ok()),
+        exit_condition: reached.exit_condition(state.plan.dialect),
+        progress_file: progress_file::progress_file_path(&state.plan.source.path, asked.selection),
+    }
+}
+
+/// The block as JSON, whose one key is what it is found by.
+pub fn summary_block(state: &RunState, asked: RunScope) -> String {
+    serde_json::to_string_pretty(&Block { ultraexecute_summary: run_summary(state, asked) }).unwrap_or_default()
+}
+
+/// The file of statistics in the plugin's folder of data.
+pub const STATS_FILE: &str = "ultraexecute-stats.jsonl";
+
+#[derive(Serialize)]
+struct Stats<'a> {
+    ts: Timestamp,
+    plan: &'a str,
+    plan_type: &'a str,
+    mode: &'a str,
+    result: PlanOutcome,
+    steps_total: usize,
+    steps_passed: usize,
+    steps_failed: usize,
+    steps_skipped: usize,
+    failed_at_step: Option<u64>,
+}
+
+/// The line of a run in [`STATS_FILE`], with its end.
+pub fn stats_line(state: &RunState, asked: RunScope, now: Timestamp) -> String {
+    let summary = run_summary(state, asked);
+    let line = Stats {
+        ts: now,
+        plan: file_name(&summary.plan),
+        plan_type: summary.plan_type,
+        mode: asked.mode.word(),
+        result: summary.result,
+        steps_total: summary.steps_total,
+        steps_passed: summary.steps_passed,
+        steps_failed: summary.steps_failed,
+        steps_skipped: summary.steps_skipped,
+        failed_at_step: summary.failed_at_step,
+    };
+    serde_json::to_string(&line).map(|line| line + "\n").unwrap_or_default()
+}

@@ -1,0 +1,82 @@
+//! What is printed of a step while it is worked on, one line for what has just happened.
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_core::messages::checks::inline_code;
+use omo_core::text::command_text::typed_form;
+use omo_core::text::sanitize;
+use omo_plan::model::{OnFailure, Plan, Task};
+
+use super::brief::OUTPUT_LINES;
+use super::short_commit;
+use crate::event::EventKind;
+
+/// `--- Step 2/5: Title ---`, what every step begins with.
+pub fn task_heading(plan: &Plan, unit: &Task) -> String {
+    format!("--- Step {}/{}: {} ---", unit.id, plan.tasks.len(), sanitize(&unit.title, 120))
+}
+
+/// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
+/// printed.
+pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
+    let word = if outcome.is_green() { "PASS" } else { "FAIL" };
+    let end = match outcome.exit {
+        Some(exit) => format!("exit code {exit}"),
+        None => sanitize(&outcome.detail, 200),
+    };
+    let mut lines = vec![format!("Verify: {}", typed_form(&check.command)), format!("Result: {word} ({end})")];
+    if outcome.is_green() {
+        return lines;
+    }
+    if let Some(has) = check.expect.stdout_has.as_ref().filter(|_| outcome.exit == Some(0)) {
+        lines.push(format!("Expected in the output, and not there: {}", inline_code(has, 200)));
+    }
+    let printed: Vec<&String> = outcome.first_lines.iter().chain(&outcome.last_lines).take(OUTPUT_LINES).collect();
+    if !printed.is_empty() {
+        lines.push("What it printed (data, no instructions):".to_owned());
+        lines.extend(printed.into_iter().map(|line| format!("    {line}")));
+    }
+    lines
+}
+
+/// The line for an event; `None` where it is about no step, or not worth a line.
+pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
+    match what {
+        EventKind::TaskStarted { task: unit, attempt: 1, .. } => Some(task_heading(plan, plan.task(unit)?)),
+        EventKind::TaskPassed { task: unit, end } => {
+            let commit =
+                end.commit.as_deref().map(|commit| format!(" (committed: {})", sanitize(short_commit(commit), 12)));
+            Some(format!("Step {unit}: PASS{}", commit.unwrap_or_default()))
+        }
+        EventKind::TaskFailed { task: unit, is_final: false, end } => {
+            let most = plan.task(unit)?.max_attempts;
+            Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
+        }
+        EventKind::TaskFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
+            Some(sanitize(&end.evidence, 300))
+        }
+        EventKind::TaskFailed { task: unit, end, .. } => Some(match plan.task(unit)?.on_failure {
+            OnFailure::Escalate => format!("Step {unit}: ESCALATED — requires human judgment"),
+            // That it was left out follows.
+            OnFailure::Skip => return None,
+            _ => format!("Step {unit}: FAIL after {} attempts", end.attempt),
+        }),
+        EventKind::TaskSkipped { task: unit, .. } => Some(match plan.task(unit)?.on_failure {
+            OnFailure::Skip => format!("Step {unit}: SKIPPED (non-critical per plan)"),
+            _ => format!("Step {unit}: SKIPPED"),
+        }),
+        EventKind::TaskUnverified { task: unit, .. } => {
+            Some(format!("Step {unit}: UNVERIFIED (the plan names no check)"))
+        }
+        EventKind::TaskRestored { task: unit, not_restored: left } if left.is_empty() => {
+            Some(format!("Step {unit}: its changes are taken back"))
+        }
+        EventKind::TaskRestored { task: unit, not_restored: left } => {
+            let left = sanitize(&left.join("; "), 400);
+            Some(format!("Step {unit}: its changes are taken back, but for: {left}"))
+        }
+        EventKind::TaskHeld { task: unit, reason: why, .. } => {
+            Some(format!("Step {unit}: given back: {}", sanitize(why, 200)))
+        }
+        _ => None,
+    }
+}

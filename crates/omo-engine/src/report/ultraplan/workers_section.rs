@@ -1,0 +1,138 @@
+//! What the report says of sessions that were worked on apart: what became of each of them, where the user's branch
+//! is, and how to get at what is in no branch of the user's.
+
+use std::fmt::Write;
+
+use omo_core::messages::checks::inline_code;
+use omo_core::text::sanitize;
+use omo_plan::model::TaskGroup;
+use omo_plan::plan_summary::SESSION_PREFIX;
+
+use super::short_commit;
+use crate::parallel::INTEGRATED;
+use crate::parallel::worker_row::format_dollars;
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
+use crate::report::table::{cell, table};
+use crate::state::RunState;
+
+/// The section of the sessions; empty for a run without any.
+pub(super) fn workers_section(state: &RunState) -> String {
+    let Some(apart) = &state.parallel else { return String::new() };
+    let rows: Vec<[String; 6]> =
+        state.plan.groups.iter().map(|group| row(group, apart.groups.get(&group.id))).collect();
+    let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
+    let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
+    text += &user_branch_text(apart);
+    let total = apart.cost_micros();
+    if total > 0 {
+        let _ = writeln!(text, "- Cost: {} in total, as far as the clients said", format_dollars(total));
+    }
+    for group in &state.plan.groups {
+        let Some(known) = apart.groups.get(&group.id) else { continue };
+        for line in worker_notes(&group.id, known) {
+            let _ = writeln!(text, "- {}: {line}", worker_name(group));
+        }
+    }
+    text + "\n"
+}
+
+fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
+    let none = || "—".to_owned();
+    let title = sanitize(&group.title, 60);
+    let titled = if title.is_empty() { worker_name(group) } else { format!("{}: {title}", worker_name(group)) };
+    let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
+    [
+        (group.wave + 1).to_string(),
+        cell(&titled, 80),
+        cell(&group.tasks.join(", "), 60),
+        known.map_or("not started", |known| status_word(known.status)).to_owned(),
+        known.map_or_else(none, |known| cell(&known.branch, 80)),
+        cost.map_or_else(none, format_dollars),
+    ]
+}
+
+fn status_word(status: GroupStatus) -> &'static str {
+    match status {
+        GroupStatus::Ready => "not finished",
+        GroupStatus::Running => "running",
+        GroupStatus::Done => "completed, not merged",
+        GroupStatus::Merged => "merged",
+        GroupStatus::Failed => "failed",
+        GroupStatus::InConflict => "merge-failed",
+    }
+}
+
+/// Where the user's branch is.
+fn user_branch_text(apart: &ParallelState) -> String {
+    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
+    let name =
+        if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
+    let mut text = match (&apart.landed, &apart.landed_before) {
+        (Some((from, to)), _) if from == to => {
+            return format!("- {name} has all of it already, at {}\n", short_commit_code(to));
+        }
+        (Some((from, to)), _) => {
+            return format!("- {name} moved from {} to {}\n", short_commit_code(from), short_commit_code(to));
+        }
+        (None, Some((from, to))) => {
+            format!(
+                "- {name} moved from {} to {} before; nothing of what followed is in it\n",
+                short_commit_code(from),
+                short_commit_code(to)
+            )
+        }
+        (None, None) => format!("- {name} was not moved: nothing of this is in it\n"),
+    };
+    if let Some(why) = &apart.landing_refusal {
+        let _ = writeln!(text, "- It could not move: {}", sanitize(why, 300));
+    }
+    if apart.tip != apart.base
+        && apart.groups.values().any(|known| known.status == GroupStatus::Merged)
+        && let Some(run) = apart.groups.values().find_map(|known| run_of(&known.branch))
+    {
+        let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
+        let _ = writeln!(text, "- What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference));
+    }
+    text
+}
+
+/// The lines about one session that stand below its row.
+fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
+    let mut lines = Vec::new();
+    let why = known.reason.as_deref().map(|why| sanitize(why, 300));
+    match (known.status, why) {
+        (GroupStatus::InConflict, Some(files)) => lines.push(format!("conflicts with what was merged before: {files}")),
+        (GroupStatus::Failed, Some(why)) => lines.push(why),
+        _ => {}
+    }
+    if let Some(why) = &known.stuck_reason {
+        lines.push(format!("it could not go on by itself: {}", sanitize(why, 300)));
+    }
+    if let Some(why) = &known.leftover_reason {
+        lines.push(format!("something of it is left: {}", sanitize(why, 300)));
+    }
+    if let Some(kept) = &known.rescue_ref {
+        lines.push(format!("what it did is in no branch of yours; to have it: {}", recovery_command(id, kept)));
+    } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
+        lines.push(format!("its work is in {}", sanitize(tree, 200)));
+    }
+    lines
+}
+
+/// The command that makes a branch of what a reference keeps, each of its own.
+fn recovery_command(what: &str, reference: &str) -> String {
+    format!("`git branch rescued-{} {}`", inline_code(what, 60), inline_code(reference, 200))
+}
+
+/// The run that a session's branch is of.
+fn run_of(branch: &str) -> Option<&str> {
+    branch.strip_prefix("omo/")?.split('/').next()
+}
+
+fn worker_name(group: &TaskGroup) -> String {
+    format!("Session {}", sanitize(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
+}
+
+fn short_commit_code(commit: &str) -> String {
+    sanitize(short_commit(commit), 12)
+}

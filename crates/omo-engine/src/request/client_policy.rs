@@ -1,0 +1,99 @@
+//! What the clients of a parallel run are started with, as it is asked for and as it is typed once more.
+
+use crate::parallel_state::ClientPolicy;
+
+/// The most that a budget can be, in US dollars.
+const MAX_BUDGET: u64 = 1_000_000;
+/// Digits of a dollar behind its point that are counted.
+const DECIMALS: usize = 6;
+/// What was asked for with them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientPolicyRequest {
+    /// What the clients are started with; `setup` and `payer` are never asked for.
+    pub policy: ClientPolicy,
+    /// The user accepts that something else than a subscription pays.
+    pub accepts_billing: bool,
+}
+
+impl ClientPolicyRequest {
+    /// Whether nothing was asked for with them.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether a run that is gone on with does all that is said here of its clients: what they may cost can be set anew,
+    /// and how they are started stays as it was.
+    pub fn keeps_policy(&self) -> bool {
+        ClientPolicy { budget_micros: None, ..self.policy.clone() } == ClientPolicy::default()
+    }
+
+    /// The options as they are typed once more, each with a space in front.
+    pub fn to_command_line(&self) -> String {
+        let ClientPolicy {
+            max_workers: max_at_once,
+            budget_micros,
+            time_limit_seconds,
+            skips_permissions,
+            allow,
+            model,
+            ..
+        } = &self.policy;
+        let ClientPolicy { launcher, launcher_remote, .. } = &self.policy;
+        let number = |value: &u32| (*value > 0).then(|| value.to_string());
+        let quoted = |value: &String| quote_argument(value);
+        let mut given: Vec<(&str, Option<String>)> = vec![
+            ("--max-sessions", number(max_at_once)),
+            ("--max-budget-usd", budget_micros.map(format_dollars)),
+            ("--time-limit", number(time_limit_seconds)),
+            ("--model", model.as_ref().map(quoted)),
+            ("--launcher", launcher.as_ref().map(quoted)),
+            ("--launcher-remote", launcher_remote.as_ref().map(quoted)),
+        ];
+        given.extend(allow.iter().map(|rule| ("--allow", Some(quoted(rule)))));
+        let with_value = given.into_iter().filter_map(|(name, value)| Some(format!(" {name} {}", value?)));
+        let alone = [("--yolo", *skips_permissions), ("--accept-api-billing", self.accepts_billing)];
+        let alone = alone.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!(" {name}"));
+        with_value.chain(alone).collect()
+    }
+}
+
+/// A word as it is typed in a line, so that it is split off as one.
+pub fn quote_argument(text: &str) -> String {
+    shlex::try_quote(text).map_or_else(|_| text.to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// An amount of US dollars such as `12` or `0.50`, in millionths.
+///
+/// # Errors
+///
+/// It is none, is nothing, or is more than a budget can be.
+pub fn parse_budget(value: &str) -> Result<u64, String> {
+    let wrong = || "needs an amount in US dollars, such as 5 or 0.50".to_owned();
+    let (whole, part) = value.split_once('.').unwrap_or((value, "0"));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(part) || part.len() > DECIMALS {
+        return Err(wrong());
+    }
+    let whole = whole.parse::<u64>().ok().filter(|dollars| *dollars <= MAX_BUDGET).ok_or_else(wrong)?;
+    let part = format!("{part:0<DECIMALS$}").parse::<u64>().map_err(|_| wrong())?;
+    Some(whole * 1_000_000 + part).filter(|micros| *micros > 0).ok_or_else(wrong)
+}
+
+fn format_dollars(micros: u64) -> String {
+    let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
+    if part == 0 { whole.to_string() } else { format!("{whole}.{part:06}").trim_end_matches('0').to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_counted_in_millionths() {
+        for (value, expected) in [("5", 5_000_000), ("0.5", 500_000), ("12.345678", 12_345_678), ("0.000001", 1)] {
+            assert_eq!(parse_budget(value).unwrap(), expected, "{value}");
+            assert_eq!(parse_budget(&format_dollars(expected)).unwrap(), expected, "{value}");
+        }
+        assert!(parse_budget("1000000").is_ok() && parse_budget("1000001").is_err());
+    }
+}

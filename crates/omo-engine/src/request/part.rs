@@ -1,0 +1,51 @@
+//! How a plan is worked on: all of it in one session, or each of its sessions by a client of its own; and which of
+//! its steps that takes in.
+
+use omo_plan::model::{Plan, Task, TaskGroup};
+use omo_plan::plan_summary::{SESSION_PREFIX, sessions_per_wave};
+use omo_plan::strategy::RunStrategy;
+
+use super::arguments::{PlanSelection, RunMode, RunRequest};
+use crate::modes::ExecutionMode;
+
+/// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
+/// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.
+pub fn requested_strategy(plan: &Plan, request: &RunRequest) -> RunStrategy {
+    let takes_all =
+        matches!(request.mode(), RunMode::Execute | RunMode::DryRun) && request.selection == PlanSelection::Whole;
+    if takes_all && !request.is_foreground { RunStrategy::for_plan(plan) } else { RunStrategy::SingleSession }
+}
+
+/// How a plan is worked on that a mode has arranged: only where it is parallel by clients, one for each group.
+pub fn strategy_of_mode(plan: &Plan, mode: ExecutionMode) -> RunStrategy {
+    if mode != ExecutionMode::Parallel {
+        return RunStrategy::SingleSession;
+    }
+    let groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.tasks.is_empty()).collect();
+    let parallel: usize = sessions_per_wave(&groups).iter().map(|(_, count)| *count).filter(|count| *count > 1).sum();
+    RunStrategy::Sessions { parallel, sequential: groups.len() - parallel }
+}
+
+/// The groups that hold a part of a plan, in the order of the plan.
+pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
+    let holds = |group: &&TaskGroup| match part {
+        PlanSelection::Whole => true,
+        PlanSelection::Step(number) => group.tasks.iter().any(|id| id.parse() == Ok(number)),
+        PlanSelection::Session(number) => is_session(group, number),
+    };
+    plan.groups.iter().filter(holds).collect()
+}
+
+/// The steps of a part of a plan, in the order in which they are done.
+pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
+    let is_meant = |unit: &&Task| match part {
+        PlanSelection::Whole => true,
+        PlanSelection::Step(number) => unit.id.parse() == Ok(number),
+        PlanSelection::Session(number) => plan.group_of(&unit.id).is_some_and(|(_, group)| is_session(group, number)),
+    };
+    plan.tasks.iter().filter(is_meant).collect()
+}
+
+fn is_session(group: &TaskGroup, number: u64) -> bool {
+    group.id.strip_prefix(SESSION_PREFIX).is_some_and(|id| id.parse() == Ok(number))
+}

@@ -1,0 +1,74 @@
+//! Where an interrupted run goes on.
+
+use super::outcome::ReportedStatus;
+use crate::state::RunState;
+
+/// A step as an interrupted run has left it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterruptedTask {
+    /// What it is called.
+    pub id: String,
+    /// Where it stands.
+    pub status: ReportedStatus,
+    /// The plan says something else about it since it was done.
+    pub is_stale: bool,
+}
+
+/// Where a run goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResumePoint {
+    /// With this step.
+    From {
+        /// What it is called.
+        step: String,
+        /// How many have passed, of how many.
+        passed: (usize, usize),
+        /// Why with this one, where that is more than that its turn has come.
+        why: Option<&'static str>,
+    },
+    /// There is nothing left to do.
+    Nothing,
+}
+
+/// Where these steps, in the order in which they are done, go on: with the first that has not passed, or says
+/// something else since. What was left out stays left out.
+pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
+    let is_done = |step: &InterruptedTask| {
+        !step.is_stale && matches!(step.status, ReportedStatus::Passed | ReportedStatus::Skipped)
+    };
+    let Some(first) = steps.iter().find(|step| !is_done(step)) else { return ResumePoint::Nothing };
+    let passed = steps.iter().filter(|step| step.status == ReportedStatus::Passed && !step.is_stale).count();
+    let why = match first.status {
+        _ if first.is_stale => Some("the plan says something else about it since it was done"),
+        ReportedStatus::Running => {
+            Some("it was being worked on; its half-done edits are taken back or looked at first")
+        }
+        ReportedStatus::Failed => Some("it has failed; its attempts are counted anew"),
+        ReportedStatus::Unverified => Some("it was done, and nothing could prove it"),
+        ReportedStatus::Pending | ReportedStatus::Passed | ReportedStatus::Skipped => None,
+    };
+    ResumePoint::From { step: first.id.clone(), passed: (passed, steps.len()), why }
+}
+
+/// Where a run goes on, as its ledger has it.
+pub fn resume_point_of(state: &RunState) -> ResumePoint {
+    let left = state.standings().into_iter().map(|(unit, standing)| InterruptedTask {
+        id: unit.id.clone(),
+        status: ReportedStatus::from(&standing),
+        is_stale: state.tasks.get(&unit.id).is_some_and(|known| known.is_stale),
+    });
+    find_resume_point(&left.collect::<Vec<_>>())
+}
+
+impl ResumePoint {
+    /// `Resuming from step 3. 2/3 steps already completed.`
+    pub fn summary_line(&self) -> String {
+        match self {
+            Self::From { step, passed: (passed, total), why } => {
+                let why = why.map(|why| format!(" Step {step}: {why}.")).unwrap_or_default();
+                format!("Resuming from step {step}. {passed}/{total} steps already completed.{why}")
+            }
+            Self::Nothing => "Nothing is left to do.".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Which tasks of a session are done again when it is gone over once more, and why.
+
+use omo_core::check::task_check::TaskCheckVerdict;
+use omo_core::text::sanitize;
+use omo_plan::model::{OnTaskFail, Task};
+
+use crate::event::EventKind;
+use crate::modes::ExecutionMode;
+use crate::schedule::lacks_contract;
+use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
+
+/// The longest reason, in characters.
+const MAX_REASON_CHARS: usize = 300;
+
+/// The units that have ended and have to be done again, each with why: what has failed or could not be proved, what a
+/// red check of the whole belongs to, and with any of them the verification.
+pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
+    let red = red_checks(state);
+    let of_unit = |unit: &Task| {
+        let known = state.tasks.get(&unit.id)?;
+        match known.status {
+            TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
+            TaskStatus::Passed | TaskStatus::Claimed => {
+                let own = red.iter().find(|(place, _)| {
+                    state.plan.final_checks.get(*place).is_some_and(|check| unit.checks.contains(check))
+                });
+                own.map(|(_, why)| why.clone())
+            }
+            TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => None,
+        }
+    };
+    let units = state.plan.tasks.iter().filter(|unit| !lacks_contract(&state.plan, unit));
+    let mut reopened: Vec<(String, String)> =
+        units.filter_map(|unit| of_unit(unit).map(|why| (unit.id.clone(), why))).collect();
+    if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification_task())
+        && state.tasks.get(&verification.id).is_some_and(|known| known.status == TaskStatus::Passed)
+        && reopened.iter().all(|(id, _)| *id != verification.id)
+    {
+        reopened.push((verification.id.clone(), "what it verified is done again".to_owned()));
+    }
+    reopened
+}
+
+/// Whether the verifier said that the whole is not done, or could not say anything.
+pub(crate) fn has_failed_verification(state: &RunState) -> bool {
+    let verification = state.plan.verification_task().and_then(|unit| state.tasks.get(&unit.id));
+    verification.is_some_and(|known| known.status == TaskStatus::Failed)
+}
+
+/// Goes on with a run that is over. One that came to its end counts its iterations anew, and all that has to be done
+/// again is in the first one; `except` is done again for a reason of its own.
+pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<EventKind> {
+    let mut events = vec![EventKind::RunResumed];
+    let is_iterated = state.plan.policy.on_task_fail == OnTaskFail::NextRound;
+    if !is_iterated && reopens_failed(state.mode) {
+        // What was left out stays left out.
+        let is_over = |status| matches!(status, TaskStatus::Failed | TaskStatus::Unverified);
+        let over = state.tasks.iter().filter(|(id, unit)| is_over(unit.status) && Some(id.as_str()) != except);
+        events.extend(
+            over.map(|(id, _)| EventKind::TaskReopened { task: id.clone(), reason: "the run goes on".to_owned() }),
+        );
+    }
+    if is_iterated && matches!(state.phase, RunPhase::Ended { .. }) {
+        let mut reopened = tasks_to_reopen(state);
+        reopened.retain(|(id, _)| Some(id.as_str()) != except);
+        if !reopened.is_empty() {
+            events.push(EventKind::RoundStarted { round: 1, reopened });
+        }
+    }
+    events
+}
+
+/// Whether a run that goes on has what failed done again by itself: in batches a person names each of it.
+fn reopens_failed(mode: ExecutionMode) -> bool {
+    match mode {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => true,
+        ExecutionMode::Batches | ExecutionMode::Waves => false,
+    }
+}
+
+/// The checks of the whole that are red, by their place, each with what came of it. One that could not be run says
+/// nothing about the tasks.
+fn red_checks(state: &RunState) -> Vec<(usize, String)> {
+    let red = state.final_checks.iter().filter(|(_, outcome)| {
+        !matches!(outcome.verdict, TaskCheckVerdict::Green | TaskCheckVerdict::Environment { .. })
+    });
+    let why = |place: usize, detail: &str| {
+        let command = state.plan.final_checks.get(place).map_or("", |check| check.command.as_str());
+        sanitize(&format!("`{}` {detail}", sanitize(command, 120).replace('`', "'")), MAX_REASON_CHARS)
+    };
+    red.map(|(place, outcome)| (*place, why(*place, outcome.describe()))).collect()
+}
+
+/// What was said last about a unit that was not done.
+fn failure_reason(known: &TaskState) -> String {
+    let end = || known.last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+    sanitize(&known.reason.clone().unwrap_or_else(end), MAX_REASON_CHARS)
+}

@@ -1,0 +1,383 @@
+//! What comes next in a run: one pure function from its state to an action.
+//!
+//! There is always an action or an end: the run is over where nothing can be begun, no worker is at work and no
+//! question is open.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use omo_plan::model::{
+    Dialect, GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup,
+    TaskKind,
+};
+use omo_plan::paths;
+
+use crate::event::{QuestionKind, RunResult};
+use crate::parallel_state::{self, ParallelAction};
+use crate::rounds;
+use crate::standing::unblocks_dependents;
+use crate::state::{
+    ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding,
+    TaskStatus,
+};
+
+/// More workers than this at once no session can have.
+const MAX_WORKERS: usize = 64;
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NextAction<'a> {
+    /// A person has to answer; nothing else is begun until they did.
+    Ask(&'a QuestionState),
+    /// A question has to be asked that is not in the ledger yet.
+    AskNew(QuestionKind),
+    /// These units can be begun now, all of them at the same time.
+    Start(Vec<&'a Task>),
+    /// Workers are at these, and nothing else can be begun before they are done.
+    Wait(Vec<&'a str>),
+    /// Sessions are worked on apart, and this is the next step for them.
+    Parallel(ParallelAction<'a>),
+    /// Everything was done; the checks of the whole plan have to be run.
+    FinalChecks,
+    /// The tasks have to be gone over once more: these, each with why.
+    NextRound(Vec<(String, String)>),
+    /// The run ends with this result.
+    End(RunResult),
+    /// It has ended, or was cancelled.
+    Over,
+}
+
+/// Decides what comes next.
+pub fn next_action(state: &RunState) -> NextAction<'_> {
+    if state.phase != RunPhase::Executing {
+        return NextAction::Over;
+    }
+    if let Some(apart) = &state.parallel {
+        if let Some(action) = before_clients(state) {
+            return action;
+        }
+        // What one session waits for holds up no other: its questions are asked there.
+        return match parallel_state::next_action(state, apart) {
+            ParallelAction::End(result) => NextAction::End(result),
+            ParallelAction::FinalChecks => NextAction::FinalChecks,
+            ParallelAction::Ask(question) => NextAction::Ask(question),
+            ParallelAction::Open(about) => NextAction::AskNew(about),
+            step => NextAction::Parallel(step),
+        };
+    }
+    let running: Vec<&str> = state.running_attempts().map(|(id, _)| id).collect();
+    if state.is_stopped {
+        return if running.is_empty() { NextAction::End(RunResult::Failed) } else { NextAction::Wait(running) };
+    }
+    if let Some(question) = state.open_question() {
+        return NextAction::Ask(question);
+    }
+    if let Some(about) = due_question(state) {
+        return NextAction::AskNew(about);
+    }
+    let view = View::new(state);
+    let stops = view.failures().any(|unit| view.stops_the_run(unit));
+    if stops && running.is_empty() {
+        return NextAction::End(RunResult::Failed);
+    }
+    // Nothing more is begun behind a verification that has failed: whatever is left is done in the next iteration.
+    if running.is_empty()
+        && rounds::has_failed_verification(state)
+        && let Some(action) = next_round(state)
+    {
+        return action;
+    }
+    if !stops {
+        if let Some(group) = view.due_stop() {
+            return NextAction::AskNew(QuestionKind::HardStop { group });
+        }
+        let ready = view.startable_tasks();
+        if !ready.is_empty() {
+            return NextAction::Start(ready);
+        }
+    }
+    if !running.is_empty() {
+        return NextAction::Wait(running);
+    }
+    if let Some(action) = next_round(state) {
+        return action;
+    }
+    if view.failures().next().is_some() || !view.unfinished_tasks.is_empty() {
+        return NextAction::End(RunResult::CompletedWithFailures);
+    }
+    final_check_action(&view)
+}
+
+/// What a person decides before the first client is started: whether the plan is good, and what it leaves open.
+fn before_clients(state: &RunState) -> Option<NextAction<'_>> {
+    if state.is_stopped || state.running_attempts().next().is_some() {
+        return None;
+    }
+    let is_it = |known: &&QuestionState| {
+        let about = &known.question.kind;
+        known.answer.is_none()
+            && matches!(
+                about,
+                QuestionKind::Verification | QuestionKind::EntryCondition { .. } | QuestionKind::Decisions { .. }
+            )
+    };
+    state.questions.iter().find(is_it).map(NextAction::Ask).or_else(|| due_before_all(state).map(NextAction::AskNew))
+}
+
+/// Another iteration, or the end where there is none left. `None` where nothing has to be done again.
+fn next_round(state: &RunState) -> Option<NextAction<'_>> {
+    let reopened = rounds::tasks_to_reopen(state);
+    if state.plan.policy.on_task_fail != OnTaskFail::NextRound || reopened.is_empty() {
+        return None;
+    }
+    let is_last = state.round >= state.plan.policy.max_rounds;
+    Some(if is_last { NextAction::End(RunResult::Failed) } else { NextAction::NextRound(reopened) })
+}
+
+fn final_check_action<'a>(view: &View<'a>) -> NextAction<'a> {
+    let state = view.state;
+    let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+    match () {
+        () if outcomes().flatten().any(|outcome| !outcome.is_green()) => NextAction::End(RunResult::Failed),
+        () if outcomes().any(|outcome| outcome.is_none()) => NextAction::FinalChecks,
+        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
+        () if view.was_left_out() => NextAction::End(RunResult::CompletedWithFailures),
+        () => NextAction::End(RunResult::Complete),
+    }
+}
+
+/// What has to be asked before anything else is begun, whatever else is done, and was not asked yet.
+fn due_question(state: &RunState) -> Option<QuestionKind> {
+    due_before_all(state).or_else(|| due_judgment(state))
+}
+
+/// What of that has to be asked before the first task.
+fn due_before_all(state: &RunState) -> Option<QuestionKind> {
+    let is_verified = |known: &Precondition| !matches!(known, Precondition::Verification { approved: false });
+    if !state.plan.preconditions.iter().all(is_verified) && !was_answered(state, &QuestionKind::Verification) {
+        return Some(QuestionKind::Verification);
+    }
+    if let Some(about) = due_entry(state).filter(|about| !was_answered(state, about)) {
+        return Some(about);
+    }
+    due_decisions(state)
+}
+
+/// An entry condition that no command decides.
+fn due_entry(state: &RunState) -> Option<QuestionKind> {
+    state.plan.preconditions.iter().find_map(|known| match known {
+        Precondition::EntryCondition { text, checks } if checks.is_empty() => {
+            Some(QuestionKind::EntryCondition { text: text.clone() })
+        }
+        _ => None,
+    })
+}
+
+fn was_answered(state: &RunState, about: &QuestionKind) -> bool {
+    let is_it = |known: &QuestionState| {
+        known.question.kind == *about && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
+    };
+    state.questions.iter().any(is_it)
+}
+
+/// Blocking decisions one by one, and those without a recommendation; then the others in one question, and
+/// if they were not taken together, one by one too.
+fn due_decisions(state: &RunState) -> Option<QuestionKind> {
+    let open = state.plan.preconditions.iter().filter_map(|precondition| match precondition {
+        Precondition::Decision(decision) if !is_settled(state, decision) => Some(decision),
+        _ => None,
+    });
+    let (single, others): (Vec<_>, Vec<_>) =
+        open.partition(|decision| decision.blocking || decision.recommended.is_none());
+    let of = |decisions: &[&PlanDecision]| {
+        Some(QuestionKind::Decisions { decisions: decisions.iter().map(|decision| (*decision).clone()).collect() })
+    };
+    let asks_one_by_one = state.questions.iter().any(|known| {
+        matches!(&known.question.kind, QuestionKind::Decisions { decisions } if decisions.len() > 1)
+            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_ONE_BY_ONE)
+    });
+    match (single.as_slice(), others.as_slice()) {
+        ([], []) => None,
+        ([first, ..], _) => of(&[*first]),
+        ([], [first, _, ..]) if asks_one_by_one => of(&[*first]),
+        ([], together) => of(together),
+    }
+}
+
+/// Whether there is nothing to ask about a decision: it was taken, or was answered without anything to choose from.
+fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
+    let was_asked = || {
+        state.questions.iter().any(|known| {
+            matches!(&known.question.kind, QuestionKind::Decisions { decisions } if matches!(decisions.as_slice(), [one] if one.is_same_question(decision)))
+                && known.answer.as_ref().is_some_and(|answer| answer.option != ANSWER_WITHDRAWN)
+        })
+    };
+    decision.chosen.is_some() || was_asked()
+}
+
+/// The first unit that has failed, asks for human judgment, and has had none yet.
+fn due_judgment(state: &RunState) -> Option<QuestionKind> {
+    let waits = |unit: &&Task| {
+        let known = state.tasks.get(&unit.id);
+        unit.on_failure == OnFailure::Escalate
+            && known.is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
+    };
+    state.plan.tasks.iter().find(waits).map(|unit| QuestionKind::Escalated { task: unit.id.clone() })
+}
+
+/// The places of the groups in the order in which they are worked on: by stage, then as the plan has them.
+pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
+    let mut places: Vec<(usize, usize)> =
+        plan.groups.iter().enumerate().map(|(place, group)| (group.wave, place)).collect();
+    places.sort_unstable();
+    places.into_iter().map(|(_, place)| place).collect()
+}
+
+/// What the rules below ask about a state again and again, looked up once.
+struct View<'a> {
+    state: &'a RunState,
+    standings: Vec<(&'a Task, TaskStanding)>,
+    /// The units that have not ended.
+    unfinished_tasks: BTreeSet<&'a str>,
+    /// The place of the group of each unit.
+    group_of: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> View<'a> {
+    fn new(state: &'a RunState) -> Self {
+        let standings = state.standings();
+        let left = standings.iter().filter(|(_, standing)| !standing.is_ended());
+        let unfinished_tasks = left.map(|(unit, _)| unit.id.as_str()).collect();
+        let groups = state.plan.groups.iter().enumerate();
+        let group_of = groups.flat_map(|(place, group)| group.tasks.iter().map(move |id| (id.as_str(), place)));
+        Self { state, unfinished_tasks, group_of: group_of.collect(), standings }
+    }
+
+    /// The units that ended so that what depends on them cannot be done, and those.
+    fn failures(&self) -> impl Iterator<Item = &'a Task> {
+        let failed = self.standings.iter().filter(|(unit, standing)| match standing {
+            TaskStanding::Is(status) => status.is_ended() && !unblocks_dependents(unit, *status),
+            TaskStanding::Blocked { .. } => true,
+        });
+        failed.map(|(unit, _)| *unit)
+    }
+
+    /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does and no
+    /// person has said otherwise.
+    fn stops_the_run(&self, unit: &Task) -> bool {
+        match self.state.tasks.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
+            Some(ANSWER_STOP) => true,
+            Some(_) => false,
+            None => self.state.plan.policy.on_task_fail == OnTaskFail::Stop && self.has_failed(unit),
+        }
+    }
+
+    /// Whether the unit itself did, and not another that it waits for; nor did a person leave it out.
+    fn has_failed(&self, unit: &Task) -> bool {
+        let status = self.state.tasks.get(&unit.id).map(|known| known.status);
+        matches!(status, Some(TaskStatus::Failed | TaskStatus::Unverified))
+    }
+
+    fn was_left_out(&self) -> bool {
+        self.standings.iter().any(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped))
+    }
+
+    fn is_over(&self, group: &TaskGroup) -> bool {
+        group.tasks.iter().all(|id| !self.unfinished_tasks.contains(id.as_str()))
+    }
+
+    /// The batch, by its place, after which a person has to be asked now: all of it has ended, and so has everything
+    /// before it, while something is left to do.
+    fn due_stop(&self) -> Option<usize> {
+        let groups = &self.state.plan.groups;
+        let is_over = |place: &usize| groups.get(*place).is_some_and(|group| self.is_over(group));
+        let mut over = group_order(&self.state.plan).into_iter().take_while(is_over);
+        over.find(|place| self.has_open_stop(*place)).filter(|_| !self.unfinished_tasks.is_empty())
+    }
+
+    /// Whether a person has still to be asked behind a batch.
+    fn has_open_stop(&self, place: usize) -> bool {
+        self.state.plan.groups.get(place).is_some_and(|group| group.hard_stop) && !self.state.is_stop_passed(place)
+    }
+
+    /// The units that can be begun now, all of them at the same time.
+    fn startable_tasks(&self) -> Vec<&'a Task> {
+        let policy = &self.state.plan.policy;
+        let most = match (policy.parallel, policy.max_workers) {
+            (Parallelism::None, _) => 1,
+            (Parallelism::Groups | Parallelism::Tasks, 0) => MAX_WORKERS,
+            (Parallelism::Groups | Parallelism::Tasks, most) => {
+                usize::try_from(most).map_or(MAX_WORKERS, |most| most.min(MAX_WORKERS))
+            }
+        };
+        let open = self.open_groups();
+        let is_running = |(_, standing): &&(&Task, TaskStanding)| *standing == TaskStanding::Is(TaskStatus::Running);
+        let mut at_work: Vec<&Task> = self.standings.iter().filter(is_running).map(|(unit, _)| *unit).collect();
+        let mut ready = Vec::new();
+        for (unit, standing) in &self.standings {
+            if at_work.len() >= most {
+                break;
+            }
+            let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held));
+            if waits
+                && self.group_of.get(unit.id.as_str()).is_none_or(|place| open.contains(place))
+                && unit.deps.iter().all(|id| self.state.unblocks_dependents(id))
+                && !lacks_contract(&self.state.plan, unit)
+                && at_work.iter().all(|other| self.can_run_together(unit, other))
+            {
+                at_work.push(unit);
+                ready.push(*unit);
+            }
+        }
+        ready
+    }
+
+    /// The places of the groups that may be worked on: every group of an earlier stage has ended, and so has
+    /// every one that they depend on; and no stop before them waits to be passed.
+    fn open_groups(&self) -> BTreeSet<usize> {
+        let groups = &self.state.plan.groups;
+        let order = group_order(&self.state.plan);
+        let last = order.iter().position(|place| self.has_open_stop(*place)).unwrap_or(order.len());
+        let reached = order.into_iter().take(last.saturating_add(1));
+        let first = groups.iter().filter(|group| !self.is_over(group)).map(|group| group.wave).min();
+        let is_dep_over = |id: &String| groups.iter().find(|group| group.id == *id).is_none_or(|dep| self.is_over(dep));
+        let is_open = |group: &TaskGroup| Some(group.wave) == first && group.deps.iter().all(is_dep_over);
+        reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
+    }
+
+    /// Whether two units can be worked on at the same time: in work trees of their own, or in one where
+    /// they touch nothing that is the same.
+    fn can_run_together(&self, one: &Task, other: &Task) -> bool {
+        let group = |unit: &Task| self.group_of.get(unit.id.as_str()).copied();
+        let is_own = |place: Option<usize>| {
+            let group = place.and_then(|place| self.state.plan.groups.get(place));
+            group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
+        };
+        // What is being verified stays as it is.
+        if [one, other].iter().any(|unit| unit.kind == TaskKind::Verify) {
+            return false;
+        }
+        match (group(one), group(other)) {
+            (first, second) if first != second && (is_own(first) || is_own(second)) => true,
+            // A session does one thing after the other.
+            (first, second) if first == second && self.state.plan.policy.parallel == Parallelism::Groups => false,
+            // The author of a session's tasks made them for workers side by side, and few of them name files.
+            _ if self.state.plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) => {
+                true
+            }
+            _ => have_disjoint_files(one, other),
+        }
+    }
+}
+
+/// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
+pub(crate) fn lacks_contract(plan: &Plan, unit: &Task) -> bool {
+    plan.policy.requires_contracts && unit.contract.is_none()
+}
+
+/// Whether two units of one work tree can be worked on at the same time: both name their files, and none
+/// of them can be the same.
+pub fn have_disjoint_files(one: &Task, other: &Task) -> bool {
+    let names_files = !one.files.is_empty() && !other.files.is_empty();
+    names_files
+        && one.files.iter().all(|file| other.files.iter().all(|known| !paths::paths_overlap(&file.path, &known.path)))
+}

@@ -1,0 +1,398 @@
+//! Where a run stands, as plain data: what its ledger folds to (`fold`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use omo_core::check::task_check::TaskCheckOutcome;
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{Dialect, Plan, PlanDecision, Task};
+use serde::{Deserialize, Serialize};
+
+use crate::event::{
+    AttemptEnd, EventActor, Evidence, ImportedStatus, PlanVerdict, Question, RunResult, UnfinishedLine,
+};
+use crate::modes::ExecutionMode;
+use crate::parallel_state::ParallelState;
+use crate::request::run_scope::RunScope;
+
+/// Where a run stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunState {
+    /// Its plan, as the run knows it.
+    pub plan: Plan,
+    /// The SHA-256 of the plan's file as the run knows it: an answer of a question may have been
+    /// written into it since it was read.
+    pub plan_sha256: String,
+    /// The digest of exactly the commands that its user approved.
+    pub approved: String,
+    /// The top of the work tree that it changes.
+    #[serde(default)]
+    pub root: String,
+    /// The commit that was checked out at its start.
+    pub base: Option<String>,
+    /// Where the run as a whole stands.
+    pub phase: RunPhase,
+    /// Who it belongs to.
+    pub holder: EventActor,
+    /// Each unit of the plan, by id.
+    pub tasks: BTreeMap<String, TaskState>,
+    /// The questions, in the order in which they were opened.
+    pub questions: Vec<QuestionState>,
+    /// Units of batches behind which a person said that it goes on: a stop is passed as long as all of
+    /// its batch are among them, however an edited plan numbers its batches.
+    #[serde(default)]
+    pub reviewed_tasks: BTreeSet<String>,
+    /// The result of each final check since anything else was done, by its place in the plan, from 0.
+    pub final_checks: BTreeMap<usize, TaskCheckOutcome>,
+    /// Files that omo writes for others and that something else had changed, with where that was put.
+    pub changed_files: Vec<(String, Option<String>)>,
+    /// What was handed out last.
+    #[serde(default)]
+    pub dispatched: Option<DispatchedTasks>,
+    /// How often its tasks were gone over, this time included.
+    #[serde(default = "first")]
+    pub round: u32,
+    /// What was run to show something, in its order.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// What was said about the whole, in its order.
+    #[serde(default)]
+    pub verdicts: Vec<PlanVerdict>,
+    /// The work tree as it was when its first worker began.
+    #[serde(default)]
+    pub first_tree: Option<String>,
+    /// The lines that it added and that say that something is not finished, as they are since anything else was done;
+    /// `None` where they were not searched for since.
+    #[serde(default)]
+    pub unfinished: Option<Vec<UnfinishedLine>>,
+    /// What is known of its sessions, where those are worked on apart.
+    #[serde(default)]
+    pub parallel: Option<ParallelState>,
+    /// How much of an ultraplan was asked for, and in which way.
+    #[serde(default)]
+    pub scope: Option<RunScope>,
+    /// How its tasks are handed out.
+    pub mode: ExecutionMode,
+    /// A person had it stopped at a question: nothing more is begun.
+    #[serde(default)]
+    pub is_stopped: bool,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When the last event was written.
+    pub updated_at: Timestamp,
+    /// The number of that event.
+    pub seq: u64,
+}
+
+/// Units that were handed out together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchedTasks {
+    /// Which ones.
+    pub tasks: Vec<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Where a run as a whole stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum RunPhase {
+    /// Units are worked on, or wait for a question.
+    Executing,
+    /// It came to its end.
+    Ended {
+        /// How.
+        result: RunResult,
+    },
+    /// It was ended before its end.
+    Cancelled {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Where one unit stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskState {
+    /// Where.
+    pub status: TaskStatus,
+    /// Attempts that were begun and count.
+    pub attempts: u32,
+    /// Those of them that were over when a person, or an edited plan, last had it done again: they are
+    /// not held against it any more.
+    #[serde(default)]
+    pub attempts_before: u32,
+    /// How the last attempt ended, where one has.
+    pub last_end: Option<AttemptEnd>,
+    /// The attempt that runs.
+    pub running: Option<RunningAttempt>,
+    /// What came of each check of the last attempt, in the order in which they ran.
+    #[serde(default)]
+    pub checks: Vec<(String, TaskCheckOutcome)>,
+    /// Checks that were green before the work began, by their place among all commands of the unit; of a task
+    /// session's, before its first attempt. A test that had to fail then, and did not, is among them.
+    #[serde(default)]
+    pub already_green: Vec<usize>,
+    /// Why it was left out, held or reopened.
+    pub reason: Option<String>,
+    /// The plan says something else about it since it was done.
+    #[serde(default)]
+    pub is_stale: bool,
+    /// How often a worker of it was lost since it was last reopened.
+    #[serde(default)]
+    pub lost_workers: u32,
+    /// What a person answered when its failure was put to them.
+    #[serde(default)]
+    pub judgment: Option<String>,
+    /// The work tree as it was before the first of the attempts that still count.
+    #[serde(default)]
+    pub baseline: Option<WorktreeBaseline>,
+    /// What its attempts have left has to be taken back before anything else is begun in its work tree.
+    #[serde(default)]
+    pub is_to_restore: bool,
+    /// What could not be taken back of what its attempts have left, each with why.
+    #[serde(default)]
+    pub not_restored: Vec<String>,
+    /// The ids of the evidence that its last worker had run; of a claimed unit those that were put forward.
+    #[serde(default)]
+    pub evidence_ids: Vec<String>,
+    /// When the last event about it was written.
+    #[serde(default)]
+    pub updated_at: Option<Timestamp>,
+}
+
+/// A work tree as it was before the first work on a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorktreeBaseline {
+    /// What tells what was changed since.
+    pub tree: Option<String>,
+    /// What it can be put back to.
+    pub snapshot: Option<String>,
+}
+
+fn first() -> u32 {
+    1
+}
+
+/// What the ledger says of a unit. That a unit is blocked follows from what it depends on, and is not
+/// written down: [`RunState::standing`] tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStatus {
+    /// No worker has begun, or it has to be done again.
+    #[default]
+    Pending,
+    /// A worker is at it.
+    Running,
+    /// Its worker is gone: it is begun again, and that does not count as an attempt.
+    Held,
+    /// Its checks were green.
+    Passed,
+    /// Something else than omo says that it was done: what depends on it may go on, and it is not shown as
+    /// passed.
+    Claimed,
+    /// It was done, and nothing could prove it.
+    Unverified,
+    /// It has failed for good.
+    Failed,
+    /// It was left out.
+    Skipped,
+}
+
+impl TaskStatus {
+    /// Whether nothing more happens to it by itself.
+    pub fn is_ended(self) -> bool {
+        matches!(self, Self::Passed | Self::Claimed | Self::Unverified | Self::Failed | Self::Skipped)
+    }
+}
+
+impl From<ImportedStatus> for TaskStatus {
+    fn from(status: ImportedStatus) -> Self {
+        match status {
+            ImportedStatus::Done => Self::Claimed,
+            ImportedStatus::Failed => Self::Failed,
+            ImportedStatus::Blocked => Self::Skipped,
+        }
+    }
+}
+
+/// Where a unit stands, what it depends on included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TaskStanding {
+    /// As the ledger says.
+    Is(TaskStatus),
+    /// Something that it depends on ended other than passed: this one.
+    Blocked {
+        /// The nearest such unit.
+        by: String,
+    },
+}
+
+impl TaskStanding {
+    /// Whether nothing more happens to it by itself.
+    pub fn is_ended(&self) -> bool {
+        match self {
+            Self::Is(status) => status.is_ended(),
+            Self::Blocked { .. } => true,
+        }
+    }
+
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Is(TaskStatus::Pending) => "pending",
+            Self::Is(TaskStatus::Running) => "running",
+            Self::Is(TaskStatus::Held) => "held",
+            Self::Is(TaskStatus::Passed) => "passed",
+            Self::Is(TaskStatus::Claimed) => "claimed",
+            Self::Is(TaskStatus::Unverified) => "unverified",
+            Self::Is(TaskStatus::Failed) => "failed",
+            Self::Is(TaskStatus::Skipped) => "skipped",
+            Self::Blocked { .. } => "blocked",
+        }
+    }
+}
+
+/// An attempt that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningAttempt {
+    /// Who started it.
+    pub by: EventActor,
+    /// The SHA-256 of its ticket.
+    pub ticket: String,
+    /// When it began.
+    pub since: Timestamp,
+    /// The work tree as it was.
+    pub tree: Option<String>,
+    /// The files that it must not change, with their digests.
+    #[serde(default)]
+    pub protected_files: Vec<(String, String)>,
+}
+
+/// A question and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionState {
+    /// The question.
+    pub question: Question,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// What was answered, by whom, and when.
+    pub answer: Option<QuestionAnswer>,
+}
+
+/// What was answered at a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QuestionAnswer {
+    /// Which option.
+    pub option: String,
+    /// Whose hand it was.
+    pub by: EventActor,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// How many units stand how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskCounts {
+    /// All of them.
+    pub total: usize,
+    /// Proved.
+    pub passed: usize,
+    /// Done, as something else than omo says.
+    pub claimed: usize,
+    /// Failed for good, unverified ones included.
+    pub failed: usize,
+    /// Blocked or left out.
+    pub blocked: usize,
+    /// Not ended.
+    pub pending: usize,
+}
+
+/// A ledger that cannot be: what is wrong, and at which event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerError {
+    /// The number of the event.
+    pub seq: u64,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl std::fmt::Display for LedgerError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "event {} of the ledger {}", self.seq, self.problem)
+    }
+}
+
+impl std::error::Error for LedgerError {}
+
+impl RunState {
+    /// Whether this is the run of a task list.
+    pub fn is_task_list(&self) -> bool {
+        self.plan.dialect == Dialect::TasksJson
+    }
+
+    /// The id of the task list that this run is of, which is the name of its folder.
+    pub fn task_list_id(&self) -> &str {
+        let name = Path::new(&self.plan.source.path).file_name().and_then(|name| name.to_str());
+        name.unwrap_or(&self.plan.source.path)
+    }
+
+    /// Whether this is the run of an ultraplan or a session spec: its tasks are committed and can be restored.
+    pub fn is_ultraplan(&self) -> bool {
+        matches!(self.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
+    }
+
+    /// What differs between the plan that the run knows and another reading of its file: the ids of the
+    /// units that say something else, that are new, and that are gone.
+    pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
+        let (before, after) = (task_digests(&self.plan), task_digests(plan));
+        let ids_where = |units: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
+            units.iter().map(|unit| &unit.id).filter(|id| keep(id)).cloned().collect()
+        };
+        PlanDifferences {
+            changed: ids_where(&plan.tasks, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
+            added: ids_where(&plan.tasks, &|id| !before.contains_key(id)),
+            removed: ids_where(&self.plan.tasks, &|id| !after.contains_key(id)),
+        }
+    }
+}
+
+/// The digest of each unit's text, by its id.
+pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
+    plan.tasks.iter().map(|unit| (unit.id.as_str(), unit.body_sha256.as_str())).collect()
+}
+
+/// What differs between two readings of a plan, in the order of the plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanDifferences {
+    /// Units that say something else.
+    pub changed: Vec<String>,
+    /// Units that are new.
+    pub added: Vec<String>,
+    /// Units that are gone.
+    pub removed: Vec<String>,
+}
+
+/// Stands in the place of a unit for the checks of the whole plan.
+pub const FINAL_CHECKS_ID: &str = "final";
+
+/// The label that an answer chooses for a decision; `None` where it chooses none.
+pub fn chosen_label(decision: &PlanDecision, option: &str) -> Option<String> {
+    let named = decision.options.iter().find(|known| known.label == option).map(|known| known.label.clone());
+    named.or_else(|| decision.recommended.clone().filter(|_| option == ANSWER_ACCEPT_ALL))
+}
+
+/// Takes the recommendation of every decision that is asked about.
+pub const ANSWER_ACCEPT_ALL: &str = "accept-all";
+/// Asks about each of them by itself.
+pub const ANSWER_ONE_BY_ONE: &str = "one-by-one";
+/// Goes on.
+pub const ANSWER_CONTINUE: &str = "continue";
+/// Ends the run where it stands.
+pub const ANSWER_STOP: &str = "stop";
+/// Has all of it done where the user is, one step after the other.
+pub const ANSWER_FOREGROUND: &str = "foreground";
+/// Has a session done again, from where the run is by now.
+pub const ANSWER_REDO: &str = "redo";
+/// Stands in the place of an answer where something else has made the question moot. No question offers it.
+pub const ANSWER_WITHDRAWN: &str = "withdrawn";

@@ -1,0 +1,94 @@
+//! The files of task sessions, where the client keeps its own: `ultrawork/sessions/<id>/`.
+//!
+//! No path is built from a name that was not checked, and no link below the client's folder is followed. A writer has
+//! the session's lock from before it reads until it has written, and every file is replaced whole: two writers of one
+//! session, of the same file or not, lose nothing.
+
+mod error;
+mod folder;
+mod run_ref;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::session::id::SessionId;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+
+pub use error::TaskListError;
+pub use folder::{LOCK_FILE, LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskListFolder};
+pub use run_ref::{RUN_MEMBER, RunRef, is_open, run_of};
+
+/// The folders from the client's own on.
+const PARTS: [&str; 2] = ["ultrawork", "sessions"];
+/// The folder of what explorers wrote.
+const EXPLORATION: &str = "exploration";
+/// What the name of a folder begins with that is being removed: no id does.
+const REMOVAL_PREFIX: &str = ".going-";
+/// How long a verb waits for the others. Each of them is done within milliseconds, but for a disk that is
+/// very slow.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// All sessions of a user.
+#[derive(Clone, Debug)]
+pub struct TaskListStore {
+    client_home: PathBuf,
+}
+
+impl TaskListStore {
+    /// Those below the folder of the client's own files.
+    pub fn in_client_home(client_home: &Path) -> Self {
+        Self { client_home: client_home.to_owned() }
+    }
+
+    /// Where the folder of a session is, or would be.
+    pub fn path(&self, id: &SessionId) -> PathBuf {
+        let [ultrawork, sessions] = PARTS;
+        self.client_home.join(ultrawork).join(sessions).join(id.as_str())
+    }
+
+    /// What the folders are called that hold a session, sorted.
+    pub fn ids(&self) -> Result<Vec<SessionId>, TaskListError> {
+        let Some(base) = self.base()? else { return Ok(Vec::new()) };
+        let ids = base.file_names("")?.into_iter().filter_map(|name| SessionId::parse(&name).ok());
+        // What is a link, or holds no session, is none of ours.
+        Ok(ids.filter(|id| self.open(id).is_ok()).collect())
+    }
+
+    /// A session that is there.
+    pub fn open(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
+        let missing = || TaskListError::NotFound { session: id.clone(), file: self.path(id).join(SESSION_FILE) };
+        let [ultrawork, sessions] = PARTS;
+        let folder =
+            GuardedFolder::open_below(&self.client_home, &[ultrawork, sessions, id.as_str()])?.ok_or_else(missing)?;
+        let found = TaskListFolder::new(self.client_home.clone(), id.clone(), folder);
+        if found.is_task_list() { Ok(found) } else { Err(missing()) }
+    }
+
+    /// The folder of a session, made where there is none.
+    pub fn create(&self, id: &SessionId) -> Result<TaskListFolder, TaskListError> {
+        let made = std::fs::create_dir_all(&self.client_home);
+        made.map_err(|source| FolderError::Io { action: "create", path: self.client_home.clone(), source })?;
+        let [ultrawork, sessions] = PARTS;
+        let parts = [ultrawork, sessions, id.as_str()];
+        let folder = GuardedFolder::create_below(&self.client_home, &parts)?;
+        for inner in [TASKS_FOLDER, EXPLORATION] {
+            GuardedFolder::create_below(&self.client_home, &[ultrawork, sessions, id.as_str(), inner])?;
+        }
+        Ok(TaskListFolder::new(self.client_home.clone(), id.clone(), folder))
+    }
+
+    /// Removes a session with all that is in its folder. Links in it go, and what they point at stays.
+    pub fn remove(&self, session: &LockedTaskList) -> Result<(), TaskListError> {
+        let Some(base) = self.base()? else { return Ok(()) };
+        let id = session.id();
+        // Under another name first: a process that waits for its lock finds no session, and no half of one.
+        let going = format!("{REMOVAL_PREFIX}{id}");
+        base.remove_folder(&going)?;
+        base.rename(id.as_str(), &going)?;
+        Ok(base.remove_folder(&going)?)
+    }
+
+    fn base(&self) -> Result<Option<GuardedFolder>, TaskListError> {
+        Ok(GuardedFolder::open_below(&self.client_home, &PARTS)?)
+    }
+}

@@ -1,0 +1,38 @@
+//! What a worker shows to say that it is the one who was given a unit.
+
+use omo_plan::digest::sha256_hex;
+
+use crate::error::RunStoreError;
+use crate::random_id;
+
+/// So many letters are as hard to guess as a key of 128 bits.
+const LETTERS: usize = 28;
+
+/// A new ticket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ticket {
+    /// What only the worker is told.
+    pub text: String,
+    /// Its SHA-256, which is what the ledger knows.
+    pub digest: String,
+}
+
+/// Makes a ticket that cannot be guessed.
+pub fn new_ticket() -> Result<Ticket, RunStoreError> {
+    let text = random_id::random_letters(LETTERS)?;
+    let digest = sha256_hex(text.as_bytes());
+    Ok(Ticket { text, digest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_tickets_are_the_same_and_the_digest_is_that_of_the_text() {
+        let (one, other) = (new_ticket().unwrap(), new_ticket().unwrap());
+        assert_ne!(one.text, other.text);
+        assert_eq!(one.digest, sha256_hex(one.text.as_bytes()));
+        assert_eq!(one.text.len(), LETTERS);
+    }
+}

@@ -1,0 +1,181 @@
+//! Added lines that say themselves that something is not finished. They refuse nothing: the reviewer of the work is
+//! shown where they are.
+//!
+//! Words for what is left to do count in their own spelling, in capitals, wherever they stand: in prose and in
+//! texts of programs too, since one that is missed costs more than one that is looked at. What is an honest word
+//! in code or in a test's name (`placeholder=`, `it("should work")`) counts in a comment only. "Temporary" alone
+//! is no such word: temporary files are finished work.
+
+use crate::event::UnfinishedLine;
+
+/// At most so many lines of one task are told: with more of them a longer list does not help the reader.
+pub const MAX_UNFINISHED_LINES: usize = 100;
+
+/// Read as they are written here.
+const MARKS: [&str; 3] = ["TODO", "FIXME", "WIP"];
+/// Read in any case, wherever they stand.
+const SAYINGS: [&str; 8] = [
+    "not implemented",
+    "basic implementation",
+    "you can extend this",
+    "temporary fix",
+    "temporary solution",
+    "temporary workaround",
+    "todo!",
+    "unimplemented!",
+];
+/// Read in any case, in comments.
+const REMARKS: [&str; 4] = ["placeholder", "should work", "probably works", "hack"];
+/// Where a comment begins, in most languages, behind a blank or at the beginning of a line.
+const COMMENTS: [&str; 6] = ["//", "/*", "<!--", "#", "-- ", "* "];
+/// What stands around a word that is a name in code, and not a remark.
+const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', '/', '\\'];
+
+/// The first [`MAX_UNFINISHED_LINES`] lines that hold such a word, each with the first of it. Each line is given as its
+/// file, its number and its text.
+pub fn find_unfinished_lines<Text: AsRef<str>>(
+    added: impl IntoIterator<Item = (Text, usize, Text)>,
+) -> Vec<UnfinishedLine> {
+    let found = added.into_iter().filter_map(|(file, line, text)| {
+        let word = unfinished_word_in(text.as_ref())?.to_owned();
+        Some(UnfinishedLine { file: file.as_ref().to_owned(), line, word })
+    });
+    found.take(MAX_UNFINISHED_LINES).collect()
+}
+
+fn unfinished_word_in(text: &str) -> Option<&'static str> {
+    let lower = text.to_ascii_lowercase();
+    let mark = MARKS.into_iter().find(|word| word_positions(text, word).next().is_some());
+    let saying = || SAYINGS.into_iter().find(|word| word_positions(&lower, word).any(|at| !is_http_status(&lower, at)));
+    let remark = || {
+        let comment = comment_in(&lower)?;
+        REMARKS.into_iter().find(|word| word_positions(comment, word).any(|at| !is_code_name(comment, at, word.len())))
+    };
+    mark.or_else(saying).or_else(remark)
+}
+
+/// Where a word stands in a text by itself: no letter, digit or `_` before it or behind it.
+fn word_positions<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    memchr::memmem::find_iter(text.as_bytes(), word).filter(move |at| {
+        let (before, behind) = characters_around(text, *at, word.len());
+        !before.is_some_and(is_part) && !behind.is_some_and(is_part)
+    })
+}
+
+fn characters_around(text: &str, at: usize, length: usize) -> (Option<char>, Option<char>) {
+    let before = text.get(..at).and_then(|text| text.chars().next_back());
+    let behind = text.get(at + length..).and_then(|text| text.chars().next());
+    (before, behind)
+}
+
+/// Whether it is the name of what a server answers: `501 Not Implemented`.
+fn is_http_status(text: &str, at: usize) -> bool {
+    text.get(..at).is_some_and(|before| before.trim_end().ends_with("501"))
+}
+
+/// Whether a word in a comment names something of the code. A full stop ends a sentence, unless a name goes on
+/// behind it.
+fn is_code_name(text: &str, at: usize, length: usize) -> bool {
+    let (before, behind) = characters_around(text, at, length);
+    let goes_on = || characters_around(text, at + length, 1).1.is_some_and(char::is_alphanumeric);
+    let is_name_behind = |char: char| match char {
+        '.' | ':' => goes_on(),
+        char => OF_CODE.contains(&char),
+    };
+    before.is_some_and(|char| OF_CODE.contains(&char)) || behind.is_some_and(is_name_behind)
+}
+
+/// What stands in a line from the beginning of its first comment on.
+fn comment_in(line: &str) -> Option<&str> {
+    let starts = COMMENTS.into_iter().flat_map(|mark| {
+        memchr::memmem::find_iter(line.as_bytes(), mark).filter(move |at| {
+            let before = characters_around(line, *at, 0).0;
+            // Only behind a blank: neither an address (`https://…`) nor `*` between two numbers begins a comment.
+            let is_first = || line.get(..*at).is_some_and(|before| before.trim().is_empty());
+            if mark == "* " { is_first() } else { before.is_none_or(|char| char.is_whitespace() || char == ';') }
+        })
+    });
+    line.get(starts.min()?..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Option<&'static str> {
+        unfinished_word_in(text)
+    }
+
+    #[test]
+    fn a_line_that_says_that_it_is_not_finished_is_found() {
+        for (line, word) in [
+            ("// TODO", "TODO"),
+            ("# TODO(ana): the second case", "TODO"),
+            ("let s = \"TODO\";", "TODO"),
+            ("* removed the TODO of the parser", "TODO"),
+            ("<!-- FIXME: broken link -->", "FIXME"),
+            ("WIP: do not merge", "WIP"),
+            ("throw new Error(\"Not implemented\")", "not implemented"),
+            ("    todo!()", "todo!"),
+            ("    unimplemented!(\"later\")", "unimplemented!"),
+            ("/* a basic implementation */", "basic implementation"),
+            ("You can extend this to other types.", "you can extend this"),
+            ("x = 1  # a temporary fix", "temporary fix"),
+            ("let url = PLACE; // placeholder", "placeholder"),
+            ("-- placeholder until the table is there", "placeholder"),
+            ("<!-- Placeholder. -->", "placeholder"),
+            (" * This should work for most inputs", "should work"),
+            ("# probably works", "probably works"),
+            ("foo(); /* ugly hack */", "hack"),
+            ("// 한국어 TODO", "TODO"),
+        ] {
+            assert_eq!(found(line).unwrap_or_default(), word, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_honest_line_is_not() {
+        for line in [
+            "",
+            "let todo = todos.len();",
+            "class TodoList { TODO_LIMIT = 3 }",
+            "const AUTODOC = 1; // see METHODOLOGY",
+            "<input placeholder=\"Your name\">",
+            "<!-- <input placeholder=\"Your name\"> -->",
+            "input::placeholder { color: gray }",
+            "fn placeholder(text: &str) {}",
+            "// the `placeholder` attribute is kept",
+            "// see docs/placeholder.png",
+            "{/* {placeholder} is filled in */}",
+            "it(\"should work with two users\", () => {",
+            "https://example.com/should work",
+            "return response(501, \"x\"); // HTTP 501 Not Implemented",
+            "StatusCode::NOT_IMPLEMENTED",
+            "let dir = temporary_folder(); // a temporary folder",
+            "# hackathon rules",
+            "a = b * hack",
+            "swipe = WIPER; RAWIP",
+        ] {
+            assert_eq!(found(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_finding_says_where_it_is() {
+        let lines = [("src/a.rs", 3, "fn a() {}"), ("src/a.rs", 4, "// FIXME, TODO"), ("b.md", 1, "WIP")];
+        let expected = [("src/a.rs", 4, "TODO"), ("b.md", 1, "WIP")].map(|(file, line, word)| UnfinishedLine {
+            file: file.to_owned(),
+            line,
+            word: word.to_owned(),
+        });
+        assert_eq!(find_unfinished_lines(lines), expected);
+    }
+
+    #[test]
+    fn only_so_many_are_told() {
+        let lines = (1..=250).map(|line| ("a.rs", line, if line % 2 == 0 { "// TODO" } else { "done" }));
+        let found = find_unfinished_lines(lines);
+        assert_eq!((found.len(), found.last().unwrap().line), (MAX_UNFINISHED_LINES, 200));
+    }
+}

@@ -1,0 +1,194 @@
+//! What each verb does to a run: from its state, and from what was measured, to events or to a refusal.
+//!
+//! A refusal changes nothing. It tells the caller what was wrong and what to do.
+
+mod attempts;
+mod client_events;
+mod task_list;
+mod user_actions;
+
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::{Plan, Task};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+
+use crate::event::{AttemptEnd, EventActor, EventKind};
+use crate::question_text::build_question;
+use crate::rounds;
+use crate::schedule::{self, NextAction, lacks_contract};
+use crate::state::{QuestionState, RunPhase, RunState, TaskStatus};
+
+pub use attempts::{
+    AttemptMeasurement, AttemptStart, CommitOutcome, final_check_events, give_up_attempt, has_passed_task,
+    judge_attempt, may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
+};
+pub use client_events::{client_end_events, is_unrecorded_client, limit_reset_at, pause_event, running_task_in};
+pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
+pub use user_actions::{accept_billing, answer_question, cancel_run, replace_plan, retry_task, set_budget, skip_task};
+
+/// So often a worker may be lost before the unit counts as failed: a session that dies at the same
+/// unit again and again must not be fed to it for ever.
+pub const MAX_LOST_WORKERS: u32 = 3;
+
+/// Who asks, and what is known about them.
+#[derive(Clone, Debug, Default)]
+pub struct VerbCaller {
+    /// Who it is.
+    pub actor: EventActor,
+    /// When a person last typed something in that session; `None` where that is not known. Does not
+    /// matter for a terminal: a person is at it.
+    pub prompted_at: Option<Timestamp>,
+    /// The session of the plan that it works on apart, as a client that the run itself has started.
+    pub group: Option<String>,
+}
+
+impl VerbCaller {
+    /// Whether a person has spoken since: at a terminal one always does.
+    fn has_user_spoken_since(&self, at: Timestamp) -> bool {
+        self.actor.session.is_none() || self.prompted_at.is_some_and(|prompted| prompted > at)
+    }
+}
+
+/// Whether a process that was written down still lives; `None` where that cannot be told.
+pub type ProcessProbe<'a> = &'a dyn Fn(&crate::event::RecordedProcess) -> Option<bool>;
+
+/// Takes part in a run: what has to be written down before anything else that this caller does.
+///
+/// A run belongs to one session at a time. It goes over to another one when the process of the first is
+/// gone, and its units that were at work are then given back.
+///
+/// # Errors
+///
+/// The session that the run belongs to lives.
+pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -> Result<Vec<EventKind>, VerbRefusal> {
+    // A run that is over has no holder: the caller that goes on with it becomes the holder.
+    if state.phase != RunPhase::Executing {
+        return Ok(Vec::new());
+    }
+    // A client of the run itself takes it from no holder, and the supervisor of the clients gives their units back.
+    if caller.group.is_some() {
+        return Ok(Vec::new());
+    }
+    let holder = &state.holder;
+    let holder_lives = holder.process.as_ref().and_then(is_alive);
+    let is_terminal = caller.actor.session.is_none();
+    let mut events = Vec::new();
+    if !holder.is_same_holder(&caller.actor) && !is_terminal {
+        // A holder of whom nothing can be told is taken to live; `omo run resume` takes the run from it.
+        if holder.session.is_some() && holder_lives != Some(false) {
+            return Err(held_refusal(state));
+        }
+        events.push(EventKind::HolderChanged);
+    } else if !is_terminal
+        && (holder_lives == Some(false) || holder.process.is_none() && caller.actor.process.is_some())
+    {
+        // The same session in another process of the client, or one whose process was not known: without this event it
+        // could never be found out that this session is gone.
+        events.push(EventKind::HolderChanged);
+    }
+    // Of a worker of whom nothing can be told, what is known of the holder that started it is true.
+    let is_lost = |by: &EventActor| match by.process.as_ref().and_then(is_alive) {
+        Some(lives) => !lives,
+        None => holder_lives == Some(false) && by.is_same_holder(holder),
+    };
+    // The clients of sessions that are worked on apart have a supervisor, which looks after them.
+    let gone = state.running_attempts().filter(|(_, running)| state.parallel.is_none() && is_lost(&running.by));
+    events.extend(gone.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
+    Ok(events)
+}
+
+/// Takes a run from its holder: what a person asks for with `omo run resume`.
+pub fn take_over_run(state: &RunState, caller: &VerbCaller) -> Vec<EventKind> {
+    let mut events = Vec::new();
+    match &state.phase {
+        RunPhase::Executing if state.holder == caller.actor => {}
+        RunPhase::Executing => events.push(EventKind::HolderChanged),
+        RunPhase::Ended { .. } | RunPhase::Cancelled { .. } => events.extend(rounds::resume_events(state, None)),
+    }
+    // The supervisor goes on looking after the clients of sessions.
+    let is_looked_after = state.parallel.is_some() && state.phase == RunPhase::Executing;
+    let others = state.running_attempts().filter(|(_, running)| !is_looked_after && running.by != caller.actor);
+    events.extend(others.map(|(id, _)| lost_worker_event(state, id, "the run was taken over")));
+    events
+}
+
+fn held_refusal(state: &RunState) -> VerbRefusal {
+    let pid = state.holder.process.as_ref().map(|process| format!(", process {}", process.pid)).unwrap_or_default();
+    let message = format!("the run is held by {}{pid}, last at work {}", state.holder.describe(), state.updated_at);
+    let hint = "wait for it, end it there, or take it over from a terminal of your own: `omo run resume`";
+    VerbRefusal::new(VerbRefusalKind::Contention, message, hint)
+}
+
+/// A worker is gone.
+fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
+    let unit = state.tasks.get(id);
+    let attempt = unit.map_or(1, |unit| unit.attempts);
+    if unit.is_some_and(|unit| unit.lost_workers + 1 >= MAX_LOST_WORKERS) {
+        let evidence = format!("its worker was lost {MAX_LOST_WORKERS} times");
+        let end = AttemptEnd { attempt, evidence, ..AttemptEnd::default() };
+        return EventKind::TaskFailed { task: id.to_owned(), is_final: true, end };
+    }
+    EventKind::TaskHeld { task: id.to_owned(), attempt, reason: why.to_owned(), is_pause: false }
+}
+
+/// The event that follows by itself from where a run stands, if one does: a task that cannot be begun
+/// has failed, a question that is due, another iteration, or the end. Applied again and again until there is none.
+pub fn automatic_event(state: &RunState) -> Option<EventKind> {
+    if state.phase == RunPhase::Executing
+        && let Some(unit) = tasks_without_contract(&state.plan).find(|unit| is_waiting(state, unit))
+    {
+        return Some(missing_contract_event(unit));
+    }
+    match schedule::next_action(state) {
+        NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),
+        NextAction::End(result) => Some(EventKind::RunEnded { result }),
+        NextAction::NextRound(reopened) => {
+            Some(EventKind::RoundStarted { round: state.round.saturating_add(1), reopened })
+        }
+        _ => None,
+    }
+}
+
+/// What is written down right after a run was opened: tasks without the contract that the plan promises
+/// are failed before they begin. Those of an edited plan are by [`automatic_event`].
+pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
+    tasks_without_contract(plan).map(missing_contract_event).collect()
+}
+
+fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
+    plan.tasks.iter().filter(|unit| lacks_contract(plan, unit))
+}
+
+fn missing_contract_event(unit: &Task) -> EventKind {
+    let end = AttemptEnd { evidence: "missing Task Contract".to_owned(), ..AttemptEnd::default() };
+    EventKind::TaskFailed { task: unit.id.clone(), is_final: true, end }
+}
+
+fn is_waiting(state: &RunState, unit: &Task) -> bool {
+    let status = state.tasks.get(&unit.id).map(|known| known.status);
+    matches!(status, Some(TaskStatus::Pending | TaskStatus::Held))
+}
+
+fn ended_refusal(hint: &str) -> VerbRefusal {
+    VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended", hint)
+}
+
+fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
+    let first = question.question.text.lines().next().unwrap_or_default();
+    let message = format!("question {} waits for an answer: {}", question.question.id, sanitize(first, 200));
+    VerbRefusal::new(VerbRefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
+}
+
+/// The unit of this id.
+///
+/// # Errors
+///
+/// The plan has none.
+pub fn find_task<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
+    state.plan.task(id).ok_or_else(|| {
+        let ids: Vec<&str> = state.plan.tasks.iter().take(20).map(|unit| unit.id.as_str()).collect();
+        let more = if state.plan.tasks.len() > ids.len() { ", …" } else { "" };
+        let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), sanitize(id, 60));
+        VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))
+    })
+}

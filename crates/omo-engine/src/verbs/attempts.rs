@@ -1,0 +1,421 @@
+//! A worker begins with a unit, is judged by what was measured, gives up, or is gone.
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::sanitize;
+use omo_plan::model::{Dialect, OnFailure, Task, TaskKind};
+use omo_plan::paths::PlannedPaths;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+
+use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
+use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
+use crate::evidence_rules;
+use crate::parallel_state;
+use crate::question_text::build_question;
+use crate::schedule::{self, NextAction};
+use crate::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStanding, TaskStatus};
+
+/// What the edge found out before a worker begins.
+#[derive(Clone, Debug, Default)]
+pub struct AttemptStart {
+    /// The SHA-256 of the new ticket.
+    pub ticket: String,
+    /// The work tree as it is.
+    pub tree: Option<String>,
+    /// The files that this worker must not change, with their digests.
+    pub protected_files: Vec<(String, String)>,
+    /// The places of the checks that are green already.
+    pub already_green: Vec<usize>,
+    /// What the work tree can be put back to.
+    pub snapshot: Option<String>,
+}
+
+/// Whether a worker may begin with a unit now.
+///
+/// # Errors
+///
+/// It is not there, not its turn, another worker is at it, or a person has to answer first.
+pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
+    let unit = find_task(state, id)?;
+    let precondition = |message: String| {
+        VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next")
+    };
+    match state.standing(id) {
+        Some(TaskStanding::Is(TaskStatus::Running)) => {
+            let message = format!("somebody is at {} {id} already", state.plan.dialect.unit_word());
+            let hint = format!("let it finish; if that worker is gone: `omo agent fail --lost {id}`");
+            return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
+        }
+        Some(standing) if standing.is_ended() => {
+            let more = match &standing {
+                TaskStanding::Blocked { by } => format!(" by {by}"),
+                TaskStanding::Is(TaskStatus::Passed) => String::new(),
+                TaskStanding::Is(_) => format!("; `omo run retry {id}` has it done again"),
+            };
+            return Err(precondition(format!("{id} is {}{more}", standing.word())));
+        }
+        _ => {}
+    }
+    match schedule::next_action(state) {
+        _ if is_next_in_group(state, unit) => Ok(unit),
+        NextAction::Ask(question) => Err(unanswered_refusal(question)),
+        NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
+        NextAction::Over => Err(ended_refusal("`omo run resume` goes on with it")),
+        _ => Err(precondition(format!("it is not the turn of {id}"))),
+    }
+}
+
+/// Whether a unit is what comes next in its session, which is worked on apart.
+fn is_next_in_group(state: &RunState, unit: &Task) -> bool {
+    if state.is_stopped || state.phase != RunPhase::Executing {
+        return false;
+    }
+    let group = state.parallel.as_ref().and_then(|known| parallel_state::running_group_of(state, known, &unit.id));
+    group.and_then(|group| parallel_state::next_task_of(state, group)).is_some_and(|next| next.id == unit.id)
+}
+
+/// A worker begins.
+///
+/// # Errors
+///
+/// As [`may_start`].
+pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
+    may_start(state, id)?;
+    let attempt = state.tasks.get(id).map_or(0, |unit| unit.attempts) + 1;
+    let AttemptStart { ticket, tree, protected_files: guarded, already_green: vacuous, snapshot: kept } = start;
+    Ok(EventKind::TaskStarted {
+        task: id.to_owned(),
+        attempt,
+        ticket,
+        tree,
+        protected_files: guarded,
+        already_green: vacuous,
+        snapshot: kept,
+    })
+}
+
+/// The unit that a ticket was given for, by the ticket's SHA-256.
+///
+/// # Errors
+///
+/// The ticket was used, belongs to an earlier attempt, or is none of this run.
+pub fn task_of_ticket<'a>(state: &'a RunState, ticket: &str) -> Result<&'a Task, VerbRefusal> {
+    let id = state.running_attempts().find(|(_, running)| running.ticket == ticket).map(|(id, _)| id);
+    id.and_then(|id| state.plan.task(id)).ok_or_else(|| {
+        let message = "that ticket is not valid: it was used, its attempt has ended, or it is of another run";
+        VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "`omo agent next` says what comes next; `omo agent start` gives a new ticket",
+        )
+    })
+}
+
+/// What the verify runner and the comparison of the work trees found of one attempt.
+#[derive(Clone, Debug, Default)]
+pub struct AttemptMeasurement {
+    /// Each check that ran, with what came of it. After a red one no further is run.
+    pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+    /// The files that differ from the work tree at the start.
+    pub files: Vec<String>,
+    /// Those of them that the unit does not name.
+    pub out_of_scope: Vec<String>,
+    /// Files that the worker must not have changed, and did.
+    pub tampered: Vec<String>,
+    /// Files that the unit had to make, and that are not there.
+    pub missing: Vec<String>,
+    /// What the worker left for those who come after it.
+    pub note: Option<String>,
+    /// The digests of the test files, where this is the tests half of a pair.
+    pub test_digests: Vec<(String, String)>,
+    /// The work tree that the checks judged.
+    pub tree: Option<String>,
+    /// Lines that it added and that say that something is not finished; `None` where they were not searched for.
+    pub unfinished: Option<Vec<UnfinishedLine>>,
+    /// The ids of the evidence that the worker puts forward for what no check can show.
+    pub evidence_ids: Vec<String>,
+    /// What came of committing it, where its checks were green and that was tried.
+    pub commit: Option<CommitOutcome>,
+}
+
+/// What came of committing an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommitOutcome {
+    /// There is a commit.
+    Made {
+        /// Its id.
+        id: String,
+    },
+    /// There was nothing to commit.
+    Nothing,
+    /// A hook of the repository refused it, or git did.
+    Refused {
+        /// Why, in its words.
+        why: String,
+    },
+}
+
+/// Judges an attempt by what was measured: the only way to a unit that has passed.
+///
+/// # Errors
+///
+/// As [`task_of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
+/// unit has criteria that are judged. The ticket stays valid.
+pub fn judge_attempt(
+    state: &RunState,
+    ticket: &str,
+    measured: AttemptMeasurement,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+    if unit.kind == TaskKind::Verify {
+        let message = "a verification ends with a verdict";
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "`omo agent verdict PASS` or `omo agent verdict FAIL`",
+        ));
+    }
+    let id = unit.id.clone();
+    let wanted: Vec<&TaskCheck> = unit.proving_checks().collect();
+    // What is none of its checks proves nothing about it, and refutes nothing.
+    let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
+        .outcomes
+        .iter()
+        .filter_map(|ran| Some((wanted.iter().position(|check| **check == ran.0)?, ran)))
+        .collect();
+    let ran = outcomes.iter().map(|(place, (check, outcome))| EventKind::CheckRan {
+        task: id.clone(),
+        attempt,
+        position: *place,
+        command: check.command.clone(),
+        outcome: outcome.clone(),
+    });
+    let mut events: Vec<EventKind> = ran.collect();
+    let missing = outcomes.iter().find_map(|(_, (_, outcome))| match &outcome.verdict {
+        TaskCheckVerdict::Environment { command } => Some(command.clone().unwrap_or_else(|| outcome.detail.clone())),
+        _ => None,
+    });
+    // Every one of its checks, each green each time that it ran: as many green results of one prove nothing.
+    let is_green = wanted.iter().all(|check| outcomes.iter().any(|(_, (ran, _))| ran == *check))
+        && outcomes.iter().all(|(_, (_, outcome))| outcome.is_green());
+    let end = AttemptEnd {
+        attempt,
+        evidence: summarize_outcomes(&outcomes),
+        files: measured.files,
+        out_of_scope: measured.out_of_scope,
+        missing: measured.missing,
+        note: measured.note,
+        test_digests: measured.test_digests,
+        tree: measured.tree,
+        unfinished: measured.unfinished,
+        commit: match &measured.commit {
+            Some(CommitOutcome::Made { id }) => Some(id.clone()),
+            Some(CommitOutcome::Nothing | CommitOutcome::Refused { .. }) | None => None,
+        },
+        snapshot: None,
+    };
+    if let Some(evidence) = scope_violation(state, unit, &end.files) {
+        events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
+    } else if !measured.tampered.is_empty() {
+        let evidence = format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), 300));
+        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
+    } else if let Some(what) = missing {
+        events.push(EventKind::TaskHeld {
+            task: id.clone(),
+            attempt,
+            reason: format!("its check could not be run: {what}"),
+            is_pause: false,
+        });
+        events.push(EventKind::QuestionOpened {
+            question: build_question(state, QuestionKind::CheckNotRunnable { task: id, missing: what }),
+        });
+    } else if unit.kind == TaskKind::Tests && !end.missing.is_empty() {
+        // A command that fails because there is no test fails, too.
+        let evidence = format!("the tests are not there: {}", end.missing.join(", "));
+        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
+    } else if wanted.is_empty() && !needs_verdict(state, unit) {
+        let evidence = "no Verify: nothing could prove it".to_owned();
+        events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
+    } else if !is_green {
+        events.extend(failure_events(unit, end, state));
+    } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
+        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
+    } else if needs_verdict(state, unit) {
+        events.push(claim_event(state, unit, measured.evidence_ids, &outcomes, end)?);
+    } else {
+        events.push(EventKind::TaskPassed { task: id, end });
+    }
+    Ok(events)
+}
+
+/// Whether events end a unit as done: it has passed, or what is left of it is judged with the whole.
+pub fn has_passed_task(events: &[EventKind]) -> bool {
+    events.iter().any(|event| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }))
+}
+
+/// Whether events end a unit of this state for good, and have what it left taken back.
+pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
+    let is_kept = |id: &str| {
+        let ground = state.tasks.get(id).and_then(|known| known.baseline.as_ref());
+        ground.is_some_and(|ground| ground.snapshot.is_some())
+    };
+    events.iter().any(|event| match event {
+        EventKind::TaskFailed { task: unit, is_final: true, .. } => {
+            is_kept(unit) && state.plan.task(unit).is_some_and(|unit| unit.on_failure.reverts_changes())
+        }
+        _ => false,
+    })
+}
+
+/// The same events, of which the one that ends a unit for good knows what keeps the work tree as it is then.
+pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
+    let with = |event| match event {
+        EventKind::TaskFailed { task: unit, is_final: true, end } => {
+            EventKind::TaskFailed { task: unit, is_final: true, end: AttemptEnd { snapshot: left.cloned(), ..end } }
+        }
+        other => other,
+    };
+    events.into_iter().map(with).collect()
+}
+
+/// Whether there is more to a unit than its checks can show.
+fn needs_verdict(state: &RunState, unit: &Task) -> bool {
+    state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
+}
+
+/// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
+fn claim_event(
+    state: &RunState,
+    unit: &Task,
+    evidence_ids: Vec<String>,
+    outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))],
+    end: AttemptEnd,
+) -> Result<EventKind, VerbRefusal> {
+    let word = state.plan.dialect.unit_word();
+    evidence_rules::check_worker_evidence(state, &unit.id, &evidence_ids).map_err(|why| {
+        let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
+        let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
+        VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
+    })?;
+    let named = state.evidence.iter().filter(|known| evidence_ids.contains(&known.id));
+    let named = named.map(|known| format!("{} `{}`", known.id, sanitize(&known.command, 120).replace('`', "'")));
+    let checked = (!outcomes.is_empty()).then(|| summarize_outcomes(outcomes));
+    let said: Vec<String> = checked.into_iter().chain(named).collect();
+    let end = AttemptEnd { evidence: said.join("; "), ..end };
+    Ok(EventKind::TaskClaimed { task: unit.id.clone(), evidence_ids, end })
+}
+
+/// What the checks showed, on one line.
+fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
+    let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
+        format!("`{}` {}", sanitize(&check.command, 120).replace('`', "'"), sanitize(outcome.describe(), 160))
+    };
+    if outcomes.is_empty() {
+        return "its checks were not run".to_owned();
+    }
+    let red = outcomes.iter().find(|(_, (_, outcome))| !outcome.is_green());
+    red.map_or_else(|| outcomes.iter().map(of).collect::<Vec<_>>().join("; "), of)
+}
+
+/// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
+/// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
+fn scope_violation(state: &RunState, unit: &Task, files: &[String]) -> Option<String> {
+    let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
+    let never = PlannedPaths::new(unit.never_touch.iter().chain(of_group).map(String::as_str));
+    let file = sanitize(files.iter().find(|file| never.covers(file))?, 200);
+    Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", unit.id))
+}
+
+/// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
+/// lost with its work tree. Where it has changed nothing there is nothing to lose.
+fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
+    match commit? {
+        CommitOutcome::Made { .. } => None,
+        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, 300))),
+        CommitOutcome::Nothing => {
+            let own: Vec<&str> =
+                end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
+            let shown = sanitize(&own.join(", "), 300);
+            (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
+        }
+    }
+}
+
+/// What becomes of an attempt that has failed.
+fn failure_events(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
+    let id = unit.id.clone();
+    let before = state.tasks.get(&unit.id).map_or(0, |known| known.attempts_before);
+    let is_last = end.attempt.saturating_sub(before) >= unit.max_attempts;
+    match unit.on_failure {
+        OnFailure::Skip => {
+            let reason = end.evidence.clone();
+            vec![
+                EventKind::TaskFailed { task: id.clone(), is_final: true, end },
+                EventKind::TaskSkipped { task: id, reason },
+            ]
+        }
+        // The question that asks about it follows by itself.
+        OnFailure::Escalate => vec![EventKind::TaskFailed { task: id, is_final: true, end }],
+        OnFailure::Hold | OnFailure::Revert | OnFailure::Retry => {
+            vec![EventKind::TaskFailed { task: id, is_final: is_last, end }]
+        }
+    }
+}
+
+/// A worker says itself that it cannot be done.
+///
+/// # Errors
+///
+/// As [`task_of_ticket`].
+pub fn give_up_attempt(
+    state: &RunState,
+    ticket: &str,
+    why: &str,
+    files: Vec<String>,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
+}
+
+/// An attempt has ended and was not judged; `why` says so.
+pub(super) fn end_unjudged_attempt(
+    state: &RunState,
+    ticket: &str,
+    why: &str,
+    files: Vec<String>,
+) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+    if let Some(evidence) = scope_violation(state, unit, &files) {
+        let end = AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() };
+        return Ok(vec![EventKind::TaskFailed { task: unit.id.clone(), is_final: true, end }]);
+    }
+    let evidence = sanitize(why, 320);
+    Ok(failure_events(unit, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
+}
+
+/// The worker of a unit is gone: it is begun again.
+///
+/// # Errors
+///
+/// No worker is at it.
+pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
+    let unit = find_task(state, id)?;
+    if state.tasks.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
+        return Ok(lost_worker_event(state, id, "its worker was reported lost"));
+    }
+    let message = format!("nobody is at {} {id}", state.plan.dialect.unit_word());
+    Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"))
+}
+
+/// The final checks have run: what came of each, in the order of the plan, up to the first that was red or
+/// further.
+pub fn final_check_events(measured: Vec<(TaskCheck, TaskCheckOutcome)>) -> Vec<EventKind> {
+    let ran = measured.into_iter().enumerate().map(|(place, (check, outcome))| EventKind::CheckRan {
+        task: FINAL_CHECKS_ID.to_owned(),
+        attempt: 0,
+        position: place,
+        command: check.command,
+        outcome,
+    });
+    ran.collect()
+}

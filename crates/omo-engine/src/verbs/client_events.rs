@@ -1,0 +1,87 @@
+//! What becomes of the units of a session that is worked on apart when its client has ended. The supervisor of the
+//! clients decides with this, and with nothing that a client or its model says.
+
+use omo_core::client_end::FollowUp;
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+use omo_plan::model::TaskGroup;
+
+use super::{MAX_LOST_WORKERS, VerbCaller, lost_worker_event};
+use crate::event::EventKind;
+use crate::parallel_state::GroupStatus;
+use crate::state::{RunState, RunningAttempt};
+use crate::verbs::attempts;
+
+/// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
+pub fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
+    let group = state.parallel.as_ref().zip(caller.group.as_ref());
+    group.is_some_and(|(apart, group)| {
+        apart.groups.contains_key(group) && apart.has_status(group, &[GroupStatus::Ready])
+    })
+}
+
+/// The unit of a session that a worker is at.
+pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<(&'a str, &'a RunningAttempt)> {
+    group.tasks.iter().find_map(|id| {
+        let running = state.tasks.get(id)?.running.as_ref()?;
+        Some((id.as_str(), running))
+    })
+}
+
+/// The client that was at a session is gone, and nothing was wrong with it: the unit that it was at is begun again.
+pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
+    let (id, _) = running_task_in(state, group)?;
+    let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
+    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, 300), is_pause: true })
+}
+
+/// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
+/// the unit it was at has changed; `detail` is what the client said about its end.
+pub fn client_end_events(
+    state: &RunState,
+    group: &TaskGroup,
+    follow_up: &FollowUp,
+    files: Vec<String>,
+    detail: &str,
+) -> Vec<EventKind> {
+    let stuck = |why: String| EventKind::GroupStuck { group: group.id.clone(), reason: why };
+    let in_words = |why: &str| match sanitize(detail, 200) {
+        detail if detail.is_empty() => why.to_owned(),
+        detail => format!("{why}: {detail}"),
+    };
+    let events: Vec<Option<EventKind>> = match follow_up {
+        FollowUp::Settled | FollowUp::Resume { .. } => Vec::new(),
+        FollowUp::FailAttempt(why) => return failed_attempt_events(state, group, why, files),
+        FollowUp::Hold(why) => vec![running_task_in(state, group).map(|(id, _)| lost_worker_event(state, id, why))],
+        FollowUp::HoldOrAsk(why) => {
+            let is_last = |id: &str| state.tasks.get(id).is_some_and(|unit| unit.lost_workers + 1 >= MAX_LOST_WORKERS);
+            match running_task_in(state, group) {
+                Some((id, _)) if is_last(id) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
+                Some((id, _)) => vec![Some(lost_worker_event(state, id, why))],
+                None => Vec::new(),
+            }
+        }
+        FollowUp::WaitUntil(Some(until)) => {
+            let limit = EventKind::LimitReached { group: group.id.clone(), until: *until };
+            vec![pause_event(state, group, "a limit of use was met"), Some(limit)]
+        }
+        FollowUp::WaitUntil(None) => {
+            let why = "a limit of use was met";
+            vec![pause_event(state, group, why), Some(stuck(format!("{why}, and it was not told when it is reset")))]
+        }
+        FollowUp::Ask(why) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
+    };
+    events.into_iter().flatten().collect()
+}
+
+/// The attempt that is under way has failed, where one is.
+fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: Vec<String>) -> Vec<EventKind> {
+    let Some((_, running)) = running_task_in(state, group) else { return Vec::new() };
+    attempts::end_unjudged_attempt(state, &running.ticket, why, files).unwrap_or_default()
+}
+
+/// Whether no client may be started yet, because a limit of use was met.
+pub fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
+    let until = state.parallel.as_ref()?.limited_until?;
+    (until > now).then_some(until)
+}

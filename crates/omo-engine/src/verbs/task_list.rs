@@ -1,0 +1,143 @@
+//! What only a run of a task session knows: commands that show something, a verdict on the whole, and tasks that
+//! come later.
+
+use omo_core::text::sanitize;
+use omo_plan::id;
+use omo_plan::model::{Dialect, MAX_PLAN_TASKS, Task, TaskKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_plan::task_list::criterion::criterion_text;
+
+use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
+use crate::event::{EventKind, Evidence, PlanVerdict};
+use crate::evidence_rules;
+use crate::state::{RunPhase, RunState, TaskStatus};
+
+/// The longest reason, in characters.
+const MAX_REASON_CHARS: usize = 300;
+const NEXT_HINT: &str = "`omo agent next` says what comes next";
+
+/// A command was run by the worker that has this ticket, to show something. Its id is given here.
+///
+/// # Errors
+///
+/// As [`super::task_of_ticket`].
+pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, VerbRefusal> {
+    let unit = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+    let id = format!("e{}", state.evidence.len() + 1);
+    Ok(EventKind::EvidenceRan { evidence: Evidence { id, task: unit.id.clone(), attempt, ..evidence } })
+}
+
+/// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence
+/// is not there, was red, or was not run since the verification began. `None` where the verdict would count. The checks
+/// of the tasks are not looked at here: they are run next, and [`give_verdict`] looks at them. Also `None` where the ticket
+/// is not the verifier's: that, too, is for [`give_verdict`] to say.
+pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
+    let is_verifier = task_of_ticket(state, ticket).is_ok_and(|unit| unit.kind == TaskKind::Verify);
+    if is_verifier && verdict.passed { evidence_rules::check_tasks_and_evidence(state, verdict).err() } else { None }
+}
+
+/// The verifier judges the whole.
+///
+/// # Errors
+///
+/// It is not the verifier's ticket; it says that all is done where [`verdict_objection`] tells why not, or a check of the tasks
+/// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
+pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = task_of_ticket(state, ticket)?;
+    if unit.kind != TaskKind::Verify {
+        let message = format!("that ticket is of {} {}, and not of the verification", task_word(state), unit.id);
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
+    }
+    if verdict.passed {
+        let refused =
+            |why| VerbRefusal::new(VerbRefusalKind::NotGreen, format!("PASS does not count: {why}"), PASS_HINT);
+        evidence_rules::check_passing_verdict(state, &verdict).map_err(refused)?;
+        // What is done again is nothing that a verdict that all is done could name.
+        return Ok(vec![EventKind::VerdictGiven {
+            verdict: PlanVerdict { reopen: Vec::new(), ..sanitize_verdict(verdict) },
+        }]);
+    }
+    for (id, _) in &verdict.reopen {
+        if find_task(state, id)?.kind == TaskKind::Verify {
+            let message = "the verification is done again by itself";
+            return Err(VerbRefusal::new(VerbRefusalKind::Usage, message, FAIL_HINT));
+        }
+    }
+    if let Some(id) = verdict.evidence_ids.iter().find(|id| state.evidence.iter().all(|known| known.id != **id)) {
+        let message = format!("there is no evidence `{}`", sanitize(id, 20));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::NotFound,
+            message,
+            "`omo agent evidence list` shows what there is",
+        ));
+    }
+    // A verification begins when every task is done: one that is not came later.
+    let is_new = |unit: &Task| {
+        let known = state.tasks.get(&unit.id);
+        known.is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
+    };
+    if verdict.reopen.is_empty() && !state.plan.tasks.iter().any(is_new) {
+        return Err(VerbRefusal::new(VerbRefusalKind::Usage, "FAIL names nothing that is to be done again", FAIL_HINT));
+    }
+    Ok(vec![EventKind::VerdictGiven { verdict: sanitize_verdict(verdict) }])
+}
+
+const PASS_HINT: &str = "put it right, or `omo agent verdict FAIL --ticket … --reopen \"ID: why\"` has it done again; the ticket stays valid";
+const FAIL_HINT: &str = "`--reopen \"2: what is wrong\"` for each task, or `omo agent task create` for what is missing";
+
+/// A verdict as it is kept.
+fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
+    let reopen = verdict.reopen.into_iter().map(|(id, why)| (id, sanitize(&why, MAX_REASON_CHARS))).collect();
+    PlanVerdict { reopen, note: sanitize(&verdict.note, MAX_REASON_CHARS), ..verdict }
+}
+
+/// Adds a task that the plan did not have.
+///
+/// The commands in its criteria were not approved: they are judged like all other criteria, and the worker of the task
+/// runs them as evidence. So it does not matter who asks.
+///
+/// # Errors
+///
+/// The run has ended or is of a plan file, the id is taken, or it waits for what is not there.
+pub fn add_task(state: &RunState, _caller: &VerbCaller, unit: Task) -> Result<EventKind, VerbRefusal> {
+    let refused =
+        |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));
+    if state.plan.dialect != Dialect::TasksJson {
+        return refused(
+            "the tasks of this run are those of its plan".to_owned(),
+            "edit the plan, then `omo run resume` takes it in",
+        );
+    }
+    if state.phase != RunPhase::Executing {
+        return Err(ended_refusal("`omo run resume` goes on with it"));
+    }
+    if let Err(invalid) = id::parse_id(&unit.id) {
+        return Err(VerbRefusal::new(VerbRefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
+    }
+    if unit.kind == TaskKind::Verify || unit.id == omo_plan::task_list::VERIFY_TASK_ID {
+        return refused("the verification is no task that is added".to_owned(), NEXT_HINT);
+    }
+    if state.plan.task(&unit.id).is_some() {
+        return refused(format!("there is a {} {} already", task_word(state), unit.id), "take another number");
+    }
+    if state.plan.tasks.len() >= MAX_PLAN_TASKS {
+        return refused(format!("a run has at most {MAX_PLAN_TASKS} tasks"), NEXT_HINT);
+    }
+    for id in &unit.deps {
+        if find_task(state, id)?.kind == TaskKind::Verify {
+            return refused(
+                format!("{} would wait for the verification, which comes after all tasks", unit.id),
+                NEXT_HINT,
+            );
+        }
+    }
+    let mut added = unit;
+    let commands = std::mem::take(&mut added.checks);
+    added.criteria.extend(commands.iter().map(criterion_text));
+    Ok(EventKind::TaskAdded { task: Box::new(added) })
+}
+
+fn task_word(state: &RunState) -> &'static str {
+    state.plan.dialect.unit_word()
+}

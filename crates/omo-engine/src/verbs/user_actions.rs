@@ -1,0 +1,253 @@
+//! What a person decides about a run: an answer, a task left out or done again, an edited plan, the end.
+
+use omo_core::text::sanitize;
+use omo_plan::model::{Dialect, Plan, TaskKind};
+use omo_plan::plan_summary::SESSION_PREFIX;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+
+use super::{VerbCaller, ended_refusal, find_task};
+use crate::event::{EventKind, QuestionKind};
+use crate::parallel_state::{GroupStatus, ParallelState};
+use crate::question_text::build_question;
+use crate::rounds;
+use crate::schedule::lacks_contract;
+use crate::state::{ANSWER_CONTINUE, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+
+/// A person leaves a unit out.
+///
+/// # Errors
+///
+/// It was done or left out, a worker is at it, the run has ended, or no person said so.
+pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
+    let unit = find_task(state, id)?;
+    if state.phase != RunPhase::Executing {
+        return Err(ended_refusal("`omo run retry` has a unit done again, `omo run resume` goes on with the run"));
+    }
+    match state.standing(id) {
+        Some(
+            standing @ TaskStanding::Is(
+                TaskStatus::Running | TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped,
+            ),
+        ) => {
+            let message = format!("{id} is {}", standing.word());
+            return Err(VerbRefusal::new(
+                VerbRefusalKind::Precondition,
+                message,
+                "only what is not at work and was not done can be left out",
+            ));
+        }
+        _ => require_user(state, caller, id, "skip")?,
+    }
+    Ok(EventKind::TaskSkipped { task: unit.id.clone(), reason: sanitize(why, 300) })
+}
+
+/// A person has a unit done again that failed, was left out, or could not be proved.
+///
+/// # Errors
+///
+/// It is not in such a state, or no person said so.
+pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+    let unit = find_task(state, id)?;
+    let standing = state.standing(id);
+    let may = matches!(
+        standing,
+        Some(TaskStanding::Is(TaskStatus::Failed | TaskStatus::Skipped | TaskStatus::Unverified | TaskStatus::Claimed))
+    );
+    if let (false, Some(standing)) = (may, &standing) {
+        let hint = match standing {
+            TaskStanding::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
+            TaskStanding::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
+        };
+        let message = format!("{id} is {}", standing.word());
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+    }
+    if lacks_contract(&state.plan, unit) {
+        let message = format!("{id} still has no Task Contract");
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Precondition,
+            message,
+            "add it to the plan, then `omo run resume`",
+        ));
+    }
+    require_user(state, caller, id, "retry")?;
+    let mut events = Vec::new();
+    if state.phase != RunPhase::Executing {
+        events.extend(rounds::resume_events(state, Some(id)));
+    }
+    // Tasks that are done again have the verification done again with them.
+    let is_reopened = events.iter().any(|event| matches!(event, EventKind::RoundStarted { .. }));
+    if unit.kind != TaskKind::Verify || !is_reopened {
+        events.push(EventKind::TaskReopened { task: unit.id.clone(), reason: "asked for by its user".to_owned() });
+    }
+    Ok(events)
+}
+
+fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
+    let since = state.tasks.get(id).and_then(|unit| unit.updated_at).unwrap_or(state.opened_at);
+    if caller.has_user_spoken_since(since) {
+        return Ok(());
+    }
+    let message =
+        format!("a person decides about `omo run {verb}`, and none has typed anything since {id} came to this");
+    Err(VerbRefusal::new(
+        VerbRefusalKind::Human,
+        message,
+        "end the turn and ask; once they have answered, run it again",
+    ))
+}
+
+/// A question is answered. `plan_sha256` is the plan's file after the answer was written into it.
+///
+/// # Errors
+///
+/// It is not there, was answered, has no such option, the run has ended, or no person has spoken since the
+/// question was opened.
+pub fn answer_question(
+    state: &RunState,
+    caller: &VerbCaller,
+    question: &str,
+    option: &str,
+    plan_sha256: Option<String>,
+) -> Result<EventKind, VerbRefusal> {
+    let known = state.questions.iter().find(|known| known.question.id == question).ok_or_else(|| {
+        let message = format!("the run has no question `{}`", sanitize(question, 60));
+        VerbRefusal::new(VerbRefusalKind::NotFound, message, "`omo agent next` shows the one that waits")
+    })?;
+    if let Some(answer) = &known.answer {
+        let message = format!("question {question} was answered: {}", answer.option);
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"));
+    }
+    if state.phase != RunPhase::Executing {
+        return Err(ended_refusal("`omo run resume` goes on with it, and asks again what is still open"));
+    }
+    let options: Vec<&str> = known.question.options.iter().map(|option| option.id.as_str()).collect();
+    if !options.contains(&option) {
+        let message = format!("question {question} has no option `{}`", sanitize(option, 60));
+        return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
+    }
+    // The question of a decision is put to the person within the turn; everything else ends the turn.
+    let within_turn = matches!(known.question.kind, QuestionKind::Decisions { .. });
+    if !within_turn && !caller.has_user_spoken_since(known.opened_at) {
+        let message =
+            format!("question {question} waits for a person, and none has typed anything since it was opened");
+        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, "show them the question and end the turn"));
+    }
+    Ok(EventKind::QuestionAnswered { question: question.to_owned(), option: option.to_owned(), plan_sha256 })
+}
+
+/// A person accepts, before the question was asked, that this pays for the clients.
+///
+/// # Errors
+///
+/// No person has spoken since the run was opened.
+pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+    if !caller.has_user_spoken_since(state.opened_at) {
+        let message = "a person decides who pays for the clients, and none has typed anything since the run was opened";
+        return Err(VerbRefusal::new(VerbRefusalKind::Human, message.to_owned(), "end the turn and ask them"));
+    }
+    let question = build_question(state, QuestionKind::Billing { payer: payer.to_owned() });
+    let answered = EventKind::QuestionAnswered {
+        question: question.id.clone(),
+        option: ANSWER_CONTINUE.to_owned(),
+        plan_sha256: None,
+    };
+    Ok(vec![EventKind::QuestionOpened { question }, answered])
+}
+
+/// A person lets the clients of a run cost so much, in millionths of a US dollar: another sum than before, of a run that
+/// has clients.
+///
+/// # Errors
+///
+/// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
+pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<Option<EventKind>, VerbRefusal> {
+    let Some(apart) = state.parallel.as_ref().filter(|apart| apart.policy.budget_micros != Some(micros)) else {
+        return Ok(None);
+    };
+    let is_more = apart.policy.budget_micros.is_some_and(|before| micros > before);
+    let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
+    if is_more && !caller.has_user_spoken_since(since) {
+        let message = "a person decides what the clients may cost, and none has typed anything since";
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Human,
+            message.to_owned(),
+            "show them the question and end the turn",
+        ));
+    }
+    Ok(Some(EventKind::BudgetSet { micros }))
+}
+
+/// The run is ended before its end.
+///
+/// # Errors
+///
+/// It has ended.
+pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
+    if state.phase == RunPhase::Executing {
+        return Ok(EventKind::RunCancelled { reason: sanitize(why, 300) });
+    }
+    Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
+}
+
+/// Goes on with an edited plan.
+///
+/// # Errors
+///
+/// It is of another dialect, a worker is at a unit that changed or is gone, or a session loses what it has.
+pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, VerbRefusal> {
+    if plan.dialect != state.plan.dialect {
+        let word = |dialect: Dialect| dialect.word();
+        let message = format!("the plan was {} and is {} now", word(state.plan.dialect), word(plan.dialect));
+        return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "open a run of its own for it"));
+    }
+    let differences = state.compare_plan(&plan);
+    let mut at_work = state.running_attempts().map(|(id, _)| id);
+    if let Some(id) = at_work.find(|id| differences.changed.iter().chain(&differences.removed).any(|other| other == id))
+    {
+        let message = format!("somebody is at {id}, which the plan says otherwise now");
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Contention,
+            message,
+            "let it finish, or `omo agent fail` it, and then again",
+        ));
+    }
+    if let Some(apart) = &state.parallel {
+        require_kept_sessions(state, apart, &plan)?;
+    }
+    Ok(EventKind::PlanChanged { plan: Box::new(plan), approved })
+}
+
+/// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
+/// which no other session's branch has.
+fn require_kept_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
+    let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
+    let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
+    if let Some(id) = apart.groups.keys().filter(is_gone).find(|id| apart.has_status(id, &[GroupStatus::Running])) {
+        let message = format!("a client works on {}, which the plan does not have any more", name(id));
+        return Err(VerbRefusal::new(
+            VerbRefusalKind::Contention,
+            message,
+            "let it finish, or `omo run cancel`, and then again",
+        ));
+    }
+    let has_work = |unit: &TaskState| {
+        let has_commit = || unit.last_end.as_ref().is_some_and(|end| end.commit.is_some());
+        unit.running.is_some() || unit.baseline.is_some() || unit.status == TaskStatus::Passed && has_commit()
+    };
+    // What is merged is where every session begins from that has not begun yet.
+    let is_merged = |id: &str| apart.has_status(id, &[GroupStatus::Merged]);
+    let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !apart.groups.contains_key(to));
+    for (id, _) in state.tasks.iter().filter(|(_, unit)| has_work(unit)) {
+        let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else { continue };
+        if from.id != to.id && !may_move(&from.id, &to.id) {
+            let word = state.plan.dialect.unit_word();
+            let message = format!("{word} {id} was worked on in {}, and no other session has that", name(&from.id));
+            let hint = format!(
+                "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
+                plan.source.path
+            );
+            return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,333 @@
+//! What the verbs do with a run: each of them a transaction on its ledger, with the files and processes
+//! that it takes around that.
+
+mod attempt;
+mod baseline;
+mod commit;
+mod evidence;
+mod plan_file;
+mod start;
+
+use std::path::{Path, PathBuf};
+
+use omo_core::timestamp::Timestamp;
+use omo_exec::alive;
+use omo_exec::environment::CheckEnvironment;
+use omo_exec::exclude;
+use omo_exec::integrate::{self, CheckoutHead};
+use omo_exec::repository::GitRepository;
+use omo_exec::restore::RestoreError;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::git_worktree::GitWorktree;
+
+use crate::event::{EventActor, EventKind, RecordedProcess, RunEvent};
+use crate::parallel_state::{self, ClientPolicy, ParallelState};
+use crate::projection::{self, FileDrift, Projection, ProjectionError};
+use crate::report::ultraplan;
+use crate::state::RunState;
+use crate::verbs::{self, VerbCaller};
+use crate::{Run, RunStoreError, TransactError};
+
+pub use attempt::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
+pub(crate) use commit::commit_message;
+pub use evidence::{RecordedEvidence, VerdictOutcome};
+pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
+pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
+
+/// Why a verb did nothing, or not all of it.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// It is not to be done.
+    #[error("{}", .0.message)]
+    Refused(VerbRefusal),
+    /// The ledger could not be used.
+    #[error(transparent)]
+    RunStore(#[from] RunStoreError),
+    /// The files that are made from the ledger could not be written. What the verb did stands in the
+    /// ledger.
+    #[error(transparent)]
+    Projection(#[from] ProjectionError),
+    /// The plan's file could not be.
+    #[error(transparent)]
+    PlanFile(#[from] PlanFileError),
+    /// The work tree could not be kept as it is, or not be put back.
+    #[error(transparent)]
+    Restore(#[from] RestoreError),
+    /// What was checked was ended before it was done.
+    #[error("it was ended before it was done")]
+    Cancelled,
+}
+
+impl From<TransactError> for EngineError {
+    fn from(error: TransactError) -> Self {
+        match error {
+            TransactError::Refused(refusal) => Self::Refused(refusal),
+            TransactError::RunStore(error) => Self::RunStore(error),
+        }
+    }
+}
+
+/// A run, and the caller that does something with it.
+#[derive(Debug)]
+pub struct Engine<'a> {
+    /// The run.
+    pub run: &'a Run,
+    /// The top of the project's work tree, in which the plan and the files for others are.
+    pub root: &'a Path,
+    /// The top of the work tree that is worked in: the same one, or that of a session of its own.
+    pub work_tree: &'a Path,
+    /// The user's own state folder.
+    pub state_home: &'a Path,
+    /// Who asks.
+    pub caller: VerbCaller,
+    /// What every check gets.
+    pub environment: &'a CheckEnvironment,
+    /// Reads the clock.
+    pub now: fn() -> Timestamp,
+    /// The folder that the plugin keeps over its updates, where it is known.
+    pub plugin_data: Option<&'a Path>,
+    /// Tells what holds nothing up.
+    pub warn: fn(&str),
+}
+
+/// What the user sees while a verb takes its time.
+pub trait CommandWatcher {
+    /// A check begins.
+    fn begins(&mut self, _command: &str, _place: usize, _of: usize) {}
+    /// Time goes by. `false` ends everything.
+    fn should_continue(&mut self) -> bool {
+        true
+    }
+}
+
+/// For those who show nothing.
+#[derive(Debug)]
+pub struct SilentWatcher;
+
+impl CommandWatcher for SilentWatcher {}
+
+/// Whether a process that was written down still lives.
+pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
+    let lives = alive::is_alive(process.pid)?;
+    let same = process.mark.as_ref().is_none_or(|mark| alive::start_mark(process.pid).as_ref() == Some(mark));
+    Some(lives && same)
+}
+
+impl<'a> Engine<'a> {
+    /// The same run, seen from another of its work trees.
+    #[must_use]
+    pub fn in_tree(&self, tree: &'a Path) -> Self {
+        Self { work_tree: tree, caller: self.caller.clone(), ..*self }
+    }
+}
+
+impl Engine<'_> {
+    /// Does something to the run that its caller has a part in: what has to be written down before, what is
+    /// decided, and what follows by itself, all of it or nothing.
+    pub fn transact<T>(
+        &self,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
+    ) -> Result<(T, RunState), EngineError> {
+        self.transact_after(|state| verbs::join_run(state, &self.caller, &is_alive), decide)
+    }
+
+    /// The run after what its caller has to write down before anything else, and what follows by itself. Where that is
+    /// nothing, this takes no lock and reads nothing again.
+    pub fn settle(&self, state: RunState) -> Result<RunState, EngineError> {
+        let state = self.restored_if_possible(state)?;
+        let before = verbs::join_run(&state, &self.caller, &is_alive).map_err(EngineError::Refused)?;
+        if before.is_empty() && verbs::automatic_event(&state).is_none() {
+            return self.write_projections(state);
+        }
+        Ok(self.transact(|_| Ok((Vec::new(), ())))?.1)
+    }
+
+    /// Takes the run from its holder, and does something to it.
+    pub fn take_over<T>(
+        &self,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
+    ) -> Result<(T, RunState), EngineError> {
+        self.transact_after(|state| Ok(verbs::take_over_run(state, &self.caller)), decide)
+    }
+
+    /// One transaction: what comes before, what is decided on that, and what follows by itself.
+    fn transact_after<T>(
+        &self,
+        before: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
+        decide: impl FnOnce(&RunState) -> Result<(Vec<EventKind>, T), VerbRefusal>,
+    ) -> Result<(T, RunState), EngineError> {
+        let (now, actor) = ((self.now)(), &self.caller.actor);
+        let mut is_over = false;
+        let (value, state) = self.run.transact(actor, now, |state| {
+            let mut play = Play::new(state.clone(), actor, now);
+            play.apply_all(before(state)?);
+            let (events, value) = decide(&play.state)?;
+            play.apply_all(events);
+            if let Some(apart) = parallel_state::landed_with_more_work(&play.state) {
+                let set_apart = self.begin_parallel_anew(apart)?;
+                play.apply(set_apart);
+            }
+            play.advance();
+            is_over = play.events.iter().any(|event| matches!(event, EventKind::RunEnded { .. }));
+            Ok((play.events, value))
+        })?;
+        // The caller that wrote down the end counts it, and no other caller does.
+        if let (true, true, Some(folder)) = (is_over, state.is_ultraplan(), self.plugin_data) {
+            crate::projection::stats::append_stats(
+                folder,
+                &ultraplan::summary::stats_line(&state, ultraplan::scope_of(&state), now),
+            );
+        }
+        Ok((value, self.write_projections(state)?))
+    }
+
+    /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
+    fn begin_parallel_anew(&self, apart: &ParallelState) -> Result<EventKind, VerbRefusal> {
+        let refusal = |message: &str, hint: &str| {
+            let (message, hint) = (message.to_owned(), hint.to_owned());
+            VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint }
+        };
+        let is_in = |base: &str, landed: &str| {
+            let repository = GitRepository::find(self.root)?;
+            integrate::contains_commits(&repository, base, &[landed.to_owned()]).ok()
+        };
+        let set_apart = begin_parallel(self.root, apart.policy.clone()).ok_or_else(|| {
+            let message = "no branch is checked out that what is still to be done could move";
+            refusal(message, "check one out, then run it again")
+        })?;
+        match (&set_apart, &apart.landed) {
+            (EventKind::ParallelStarted { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => {
+                Err(refusal(
+                    "the branch that is checked out does not have what this run has done, and it would not be done again",
+                    "check out one that has it, then again; a run of its own does all of the plan: `omo run start PLAN`",
+                ))
+            }
+            _ => Ok(set_apart),
+        }
+    }
+
+    /// As [`Engine::write_projections`], for a run that is over: what another one has written since stays.
+    pub fn write_projections_if_last(&self, state: RunState) -> Result<RunState, EngineError> {
+        let state = self.restored_if_possible(state)?;
+        let is_last = Projection::new(self.root, &self.projection_memory(&state), self.run.id()).is_last()?;
+        if is_last { self.write_projections(state) } else { Ok(state) }
+    }
+
+    /// What remembers which files for others were written: those of a session lie in its own folder.
+    fn projection_memory(&self, state: &RunState) -> PathBuf {
+        let runs = self.run.folder().parent().unwrap_or(self.run.folder());
+        let folder = if state.is_task_list() { Path::new(&state.plan.source.path) } else { self.root };
+        projection::memory_path(runs, folder)
+    }
+
+    fn write_files(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
+        let memory = self.projection_memory(state);
+        if state.is_task_list() {
+            return crate::projection::task_list::write(state, self.run.id(), &memory);
+        }
+        if let (true, Some(tree)) = (state.is_ultraplan(), GitWorktree::find(self.root)) {
+            // Where it shows in `git status` it is omo's own all the same.
+            let _ = exclude::add_exclude_line(&tree, ultraplan::progress_file::IGNORE_PATTERN);
+        }
+        Projection::new(self.root, &memory, self.run.id()).write(state)
+    }
+
+    /// Makes the files for others say what the ledger says, and notes whatever was changed in them.
+    pub fn write_projections(&self, state: RunState) -> Result<RunState, EngineError> {
+        let _alone = self.run.lock_files()?;
+        let drifts = match self.write_files(&state) {
+            // Nothing is read from it, and a plan may lie where no file can be written.
+            Err(error) if state.is_ultraplan() || self.caller.group.is_some() => {
+                return Ok(self.warn_unwritten(state, &error));
+            }
+            written => written?,
+        };
+        if drifts.is_empty() {
+            return Ok(state);
+        }
+        let (now, actor) = ((self.now)(), &self.caller.actor);
+        let events: Vec<EventKind> = drifts
+            .into_iter()
+            .map(|drift| EventKind::ProjectionChanged { file: drift.file, backup: drift.kept })
+            .collect();
+        let ((), state) = self.run.transact(actor, now, |_| Ok((events, ())))?;
+        self.write_files(&state)?;
+        Ok(state)
+    }
+
+    /// Says that the progress file could not be written. A client of the run itself may be kept from it: then the
+    /// supervisor writes it.
+    fn warn_unwritten(&self, state: RunState, error: &ProjectionError) -> RunState {
+        if self.caller.group.is_none() {
+            (self.warn)(&format!("the progress file was not written, and the run goes on without it: {error}"));
+        }
+        state
+    }
+
+    /// Refuses where the plan's file says something else than the run knows, and names what.
+    pub fn require_unedited_plan(&self, state: &RunState) -> Result<(), EngineError> {
+        let Some(edit) = plan_file::find_edit(self.root, state)? else { return Ok(()) };
+        Err(EngineError::Refused(VerbRefusal {
+            kind: VerbRefusalKind::Precondition,
+            message: format!("{} was edited since the run knows it: {edit}", state.plan.source.path),
+            hint: "`omo run resume` takes the edit in; what passed and says something else now is done again"
+                .to_owned(),
+        }))
+    }
+}
+
+/// Events one after the other, each on the state that the one before leaves.
+struct Play<'a> {
+    state: RunState,
+    events: Vec<EventKind>,
+    actor: &'a EventActor,
+    now: Timestamp,
+}
+
+impl<'a> Play<'a> {
+    fn new(state: RunState, actor: &'a EventActor, now: Timestamp) -> Self {
+        Self { state, events: Vec::new(), actor, now }
+    }
+
+    fn apply_all(&mut self, events: Vec<EventKind>) {
+        for what in events {
+            self.apply(what);
+        }
+    }
+
+    fn apply(&mut self, what: EventKind) {
+        let event = RunEvent { seq: self.state.seq + 1, ts: self.now, actor: self.actor.clone(), kind: what };
+        // What cannot be is refused by the ledger, which applies every event again.
+        let _ = self.state.apply(&event);
+        self.events.push(event.kind);
+    }
+
+    /// What follows by itself: a question that is due, the end.
+    fn advance(&mut self) {
+        while let Some(what) = verbs::automatic_event(&self.state) {
+            self.apply(what);
+        }
+    }
+}
+
+/// Has sessions be worked on apart, from where the user's branch is; `None` where no branch with commits is checked out.
+pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
+    let facts = integrate::read_checkout_facts(&GitRepository::find(root)?).ok()?;
+    let CheckoutHead::Branch { reference, commit } = facts.head else { return None };
+    Some(EventKind::ParallelStarted { base: commit, policy: ClientPolicy { branch: reference, ..terms } })
+}
+
+/// The events of a run behind the one that opens it: what is known beforehand, and what follows by itself.
+pub fn opening_events(opened: EventKind, known: Vec<EventKind>, actor: &EventActor, now: Timestamp) -> Vec<EventKind> {
+    let failed = match &opened {
+        EventKind::RunOpened { plan, .. } => verbs::opening_events(plan),
+        _ => Vec::new(),
+    };
+    let event = RunEvent { seq: 1, ts: now, actor: actor.clone(), kind: opened };
+    let Ok(state) = RunState::from_first_event(&event) else { return Vec::new() };
+    let mut play = Play::new(state, actor, now);
+    play.apply_all(known);
+    play.apply_all(failed);
+    play.advance();
+    play.events
+}

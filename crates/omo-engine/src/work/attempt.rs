@@ -1,0 +1,364 @@
+//! A worker is done: what it changed is found out, the checks are run, and what they say decides.
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_exec::changes;
+use omo_exec::check::{self, CheckLog};
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{FileAction, Task, TaskKind};
+use omo_plan::paths;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+
+use super::start::{tree_from_text, tree_to_text};
+use super::{CommandWatcher, Engine, EngineError};
+use crate::event::{EventKind, UnfinishedLine};
+use crate::report::ultraplan;
+use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
+use crate::unfinished_lines::find_unfinished_lines;
+use crate::verbs::{self, AttemptMeasurement, CommitOutcome};
+use crate::work::baseline::files_written_by_omo;
+
+/// An attempt was judged.
+#[derive(Debug)]
+pub struct JudgedAttempt {
+    /// Which unit.
+    pub task: Task,
+    /// The checks that ran, with what came of them.
+    pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+    /// What was written down about it.
+    pub events: Vec<EventKind>,
+    /// Why what it has left could not be taken back yet, where its plan asks for that.
+    pub restore_error: Option<String>,
+    /// The run as it is now.
+    pub state: RunState,
+}
+
+/// What a worker says beside that it is done.
+#[derive(Clone, Debug, Default)]
+pub struct CompletionReport {
+    /// What those who come after it should know.
+    pub note: Option<String>,
+    /// The ids of the evidence that it puts forward for what no check can show.
+    pub evidence_ids: Vec<String>,
+}
+
+/// The commit that holds what a worker changed somewhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCommit {
+    /// Its name.
+    pub commit: String,
+    /// The files that differ from the commit that the worker began with.
+    pub files: Vec<String>,
+}
+
+impl WorkerCommit {
+    /// What came of it. A commit is taken as a whole or not at all.
+    fn to_commit_outcome(&self, out_of_scope: &[String]) -> CommitOutcome {
+        match out_of_scope {
+            [] => CommitOutcome::Made { id: self.commit.clone() },
+            others => {
+                CommitOutcome::Refused { why: format!("it holds what the step does not name: {}", others.join(", ")) }
+            }
+        }
+    }
+}
+
+/// What a worker changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkResult {
+    /// The files that differ from the work tree at its start.
+    pub files: Vec<String>,
+    /// Those of them that the unit does not name.
+    pub out_of_scope: Vec<String>,
+    /// Files that had to stay as they were, and did not.
+    pub tampered: Vec<String>,
+    /// Files that the unit had to make, and that are not there.
+    pub missing: Vec<String>,
+    /// The work tree as it is.
+    pub tree: Option<String>,
+    /// Whether all of that could be told.
+    pub is_known: bool,
+}
+
+impl Engine<'_> {
+    /// Judges the attempt that a ticket was given for.
+    pub fn done(
+        &self,
+        ticket: &str,
+        put: CompletionReport,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
+        self.judge(ticket, put, None, watcher)
+    }
+
+    /// Judges the attempt that a ticket was given for, whose work was committed somewhere else: that commit is what is
+    /// checked out here, and nothing more is committed.
+    pub fn done_by_commit(
+        &self,
+        ticket: &str,
+        committed: &WorkerCommit,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
+        self.judge(ticket, CompletionReport::default(), Some(committed), watcher)
+    }
+
+    fn judge(
+        &self,
+        ticket: &str,
+        put: CompletionReport,
+        elsewhere: Option<&WorkerCommit>,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<JudgedAttempt, EngineError> {
+        let digest = sha256_hex(ticket.as_bytes());
+        let (unit, running, state) = self.attempt_of_ticket(&digest)?;
+        self.require_approval(&state)?;
+        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| checked_elsewhere(&unit.id))?;
+        // The process that held it before has judged this very attempt.
+        let (unit, running, state) = self.attempt_of_ticket(&digest).map(|now| (unit, running, now.2))?;
+        let mut worked = self.work_result(&state, &unit, &running);
+        if let Some(committed) = elsewhere {
+            worked.files.clone_from(&committed.files);
+            worked.out_of_scope = files_out_of_scope(&state, &unit, &worked.files);
+        }
+        let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+        let outcomes = self.check_task(&unit, Some(attempt), watcher)?;
+        let tests = if unit.kind == TaskKind::Tests { self.test_file_digests(&unit, &worked) } else { Vec::new() };
+        let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
+        let CompletionReport { note, evidence_ids } = put;
+        let mut measured = AttemptMeasurement {
+            outcomes: outcomes.clone(),
+            files: worked.files.clone(),
+            out_of_scope: worked.out_of_scope.clone(),
+            tampered: worked.tampered.clone(),
+            missing: worked.missing.clone(),
+            note,
+            test_digests: tests,
+            tree: worked.tree.clone(),
+            unfinished,
+            evidence_ids,
+            commit: None,
+        };
+        // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
+        if verbs::judge_attempt(&state, &digest, measured.clone()).is_ok_and(|events| verbs::has_passed_task(&events)) {
+            measured.commit = match elsewhere {
+                Some(committed) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
+                None => self.commit_task(&state, &unit, &worked, watcher)?,
+            };
+        }
+        let (events, state) =
+            self.end_attempt(&state, |state| verbs::judge_attempt(state, &digest, measured.clone()))?;
+        Ok(self.judged_attempt(unit, outcomes, events, state))
+    }
+
+    /// A worker says itself that it cannot be done.
+    pub fn give_up(&self, ticket: &str, why: &str) -> Result<JudgedAttempt, EngineError> {
+        let digest = sha256_hex(ticket.as_bytes());
+        let (unit, running, state) = self.attempt_of_ticket(&digest)?;
+        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| checked_elsewhere(&unit.id))?;
+        let files = self.work_result(&state, &unit, &running).files;
+        let (events, state) =
+            self.end_attempt(&state, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
+        Ok(self.judged_attempt(unit, Vec::new(), events, state))
+    }
+
+    /// Writes down how an attempt has ended. Where what it left will be taken back, the work tree is kept as it is by
+    /// then.
+    fn end_attempt(
+        &self,
+        state: &RunState,
+        judge: impl Fn(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
+    ) -> Result<(Vec<EventKind>, RunState), EngineError> {
+        let takes_back = judge(state).is_ok_and(|events| verbs::reverts_changes(state, &events));
+        let left = if takes_back { Some(self.keep_work_tree(state)?) } else { None };
+        self.transact(|state| {
+            let events = verbs::with_snapshot(judge(state)?, left.as_ref());
+            Ok((events.clone(), events))
+        })
+    }
+
+    /// What became of an attempt, once what it left is taken back where its plan says so. How it ended stands in the
+    /// ledger by then: what cannot be taken back now is before anything else is begun.
+    fn judged_attempt(
+        &self,
+        unit: Task,
+        outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+        mut events: Vec<EventKind>,
+        mut state: RunState,
+    ) -> JudgedAttempt {
+        let mut not_put_back = None;
+        if state.tasks.get(&unit.id).is_some_and(|known| known.is_to_restore) {
+            match self.restore_task(&unit.id) {
+                Ok((restored, now)) => {
+                    events.extend(restored);
+                    state = now;
+                }
+                Err(error) => not_put_back = Some(error.to_string()),
+            }
+        }
+        JudgedAttempt { task: unit, outcomes, events, restore_error: not_put_back, state }
+    }
+
+    /// The unit that a ticket was given for, and the attempt.
+    pub(super) fn attempt_of_ticket(&self, digest: &str) -> Result<(Task, RunningAttempt, RunState), EngineError> {
+        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::task_of_ticket(state, digest)?.clone())))?;
+        let running = state.tasks.get(&unit.id).and_then(|known| known.running.clone());
+        let running = running.ok_or_else(|| checked_elsewhere(&unit.id))?;
+        self.require_own_tree(&state, &unit.id)?;
+        Ok((unit, running, state))
+    }
+
+    /// Runs the checks of a unit, up to the first that is not green. `attempt` keeps what they print.
+    pub fn check_task(
+        &self,
+        unit: &Task,
+        attempt: Option<u32>,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
+        let checks: Vec<&TaskCheck> = unit.proving_checks().collect();
+        self.run_checks(&unit.id, &checks, attempt, watcher)
+    }
+
+    pub(super) fn run_checks(
+        &self,
+        name: &str,
+        checks: &[&TaskCheck],
+        attempt: Option<u32>,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
+        let mut outcomes = Vec::new();
+        for (place, known) in checks.iter().enumerate() {
+            watcher.begins(&known.command, place, checks.len());
+            // Without a log the check runs all the same.
+            let log =
+                attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
+            let log = log.map(|(file, path)| CheckLog { path, file });
+            let outcome = check::run(known, self.work_tree, self.environment, log, || watcher.should_continue());
+            let outcome = outcome.ok_or(EngineError::Cancelled)?;
+            let is_green = outcome.is_green();
+            outcomes.push(((*known).clone(), outcome));
+            if !is_green {
+                break;
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Runs the checks of the whole plan.
+    pub fn run_final_checks(&self, watcher: &mut impl CommandWatcher) -> Result<RunState, EngineError> {
+        let state = self.run.state()?;
+        self.require_approval(&state)?;
+        let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
+        let outcomes = self.run_checks(FINAL_CHECKS_ID, &checks, Some(0), watcher)?;
+        let found = self.final_check_events(&state, outcomes);
+        let ((), state) = self.transact(|_| Ok((found, ())))?;
+        Ok(state)
+    }
+
+    /// The files that a worker has changed since it began.
+    pub fn changed_files(&self, state: &RunState, unit: &Task, running: &RunningAttempt) -> Vec<String> {
+        self.work_result(state, unit, running).files
+    }
+
+    /// What a worker changed since it began, or, of a step, all its workers so far.
+    fn work_result(&self, state: &RunState, unit: &Task, running: &RunningAttempt) -> WorkResult {
+        let now = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
+        let before = running.tree.as_deref().and_then(tree_from_text);
+        let own = files_written_by_omo(state);
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        let changed = before.zip(now.as_ref()).and_then(|(before, now)| {
+            changes::changed_paths(self.work_tree, self.state_home, self.run.id(), &before, now, &own)
+        });
+        let is_known = changed.is_some();
+        let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
+        let files: Vec<String> =
+            files.filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file)).collect();
+        let digest = |path: &str| changes::file_digest(self.work_tree, path).unwrap_or_default();
+        let tampered = running.protected_files.iter().filter(|(path, before)| digest(path) != *before);
+        let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
+        let missing = unit.files.iter().filter(|file| makes(file.action) && !self.work_tree.join(&file.path).exists());
+        WorkResult {
+            out_of_scope: files_out_of_scope(state, unit, &files),
+            tampered: tampered.map(|(path, _)| path.clone()).collect(),
+            missing: missing.map(|file| file.path.clone()).collect(),
+            files,
+            tree: now.as_ref().and_then(tree_to_text),
+            is_known,
+        }
+    }
+
+    /// What was found of the whole: what its checks came to, and which lines of it look unfinished.
+    pub(super) fn final_check_events(
+        &self,
+        state: &RunState,
+        outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+    ) -> Vec<EventKind> {
+        let tree =
+            changes::snapshot_tree(self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
+        let searched = self.search_unfinished_of_run(state, tree.as_deref());
+        verbs::final_check_events(outcomes).into_iter().chain(searched).collect()
+    }
+
+    /// The lines that all workers together added, as they are in this work tree, looked through. `None` where they
+    /// could not be.
+    pub(super) fn search_unfinished_of_run(&self, state: &RunState, tree: Option<&str>) -> Option<EventKind> {
+        let unfinished = self.find_unfinished_lines(state, state.first_tree.as_deref(), tree)?;
+        Some(EventKind::UnfinishedSearched { unfinished })
+    }
+
+    /// The lines that are new in a work tree and that say that something is not finished: in a task session the
+    /// verifier looks at them. `None` where they were not searched for.
+    fn find_unfinished_lines(
+        &self,
+        state: &RunState,
+        before: Option<&str>,
+        now: Option<&str>,
+    ) -> Option<Vec<UnfinishedLine>> {
+        let (before, now) = before
+            .and_then(tree_from_text)
+            .zip(now.and_then(tree_from_text))
+            .filter(|_| state.is_task_list() || state.plan.verification_task().is_some())?;
+        let added = changes::added_lines(self.work_tree, self.state_home, self.run.id(), &before, &now, &[])?;
+        Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
+    }
+
+    /// The test files of a unit with their digests: those that it names and those that it changed.
+    fn test_file_digests(&self, unit: &Task, worked: &WorkResult) -> Vec<(String, String)> {
+        let named = unit.files.iter().filter_map(|file| paths::normalize_path(&file.path));
+        let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
+        paths.sort();
+        paths.dedup();
+        let digest = |path: String| changes::file_digest(self.work_tree, &path).map(|digest| (path, digest));
+        paths.into_iter().filter_map(digest).collect()
+    }
+
+    /// Events that only a person asks for, and that need nothing but the ledger.
+    pub fn decide(
+        &self,
+        decide: impl FnOnce(&RunState) -> Result<Vec<EventKind>, VerbRefusal>,
+    ) -> Result<RunState, EngineError> {
+        self.transact(|state| Ok((decide(state)?, ()))).map(|((), state)| state)
+    }
+}
+
+/// Those of the files that a unit does not name.
+fn files_out_of_scope(state: &RunState, unit: &Task, files: &[String]) -> Vec<String> {
+    let scope = allowed_paths(state, unit);
+    let is_named = |file: &&String| scope.iter().any(|named| paths::path_covers(named, file));
+    files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
+}
+
+/// What a unit may change: what it names, or, where it names nothing, what its session lists. Nothing stands for
+/// anything.
+fn allowed_paths<'a>(state: &'a RunState, unit: &'a Task) -> Vec<&'a str> {
+    let named: Vec<&str> = unit.files.iter().map(|file| file.path.as_str()).collect();
+    let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty());
+    let listed = group.map(|(_, group)| group.may_touch.iter().map(String::as_str).collect());
+    listed.unwrap_or(named)
+}
+
+pub(super) fn checked_elsewhere(id: &str) -> EngineError {
+    EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Contention,
+        message: format!("{id} is being checked by another process"),
+        hint: "`omo agent next --wait 540` waits for it".to_owned(),
+    })
+}

@@ -1,0 +1,170 @@
+//! The work tree of a step: kept before the first work on it, and put back where its plan says so.
+//!
+//! What is taken back is what differed when the last attempt was judged. That moment is kept too: what is changed
+//! afterwards stays, and what is taken back could still be had.
+
+use std::path::Path;
+use std::time::Duration;
+
+use omo_exec::changes;
+use omo_exec::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_plan::model::Task;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::git_worktree::GitWorktree;
+
+use super::start::tree_to_text;
+use super::{Engine, EngineError};
+use crate::event::EventKind;
+use crate::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
+use crate::report::ultraplan;
+use crate::state::{RunState, TaskState, WorktreeBaseline};
+
+/// How long a worker that wants to begin waits for another process that takes back what was before.
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Paths from the project's top that omo itself writes for a run.
+pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
+    if state.is_ultraplan() {
+        return vec![ultraplan::progress_path(state)];
+    }
+    [CHECKPOINT_PATH, REPORT_PATH].map(str::to_owned).into()
+}
+
+impl Engine<'_> {
+    /// The work tree as it is before the first of the attempts at a unit that count.
+    pub(super) fn baseline(&self, state: &RunState, unit: &Task) -> Result<WorktreeBaseline, EngineError> {
+        if let Some(known) = state.tasks.get(&unit.id).and_then(|known| known.baseline.clone()) {
+            return Ok(known);
+        }
+        let tree =
+            changes::snapshot_tree(self.work_tree, self.state_home, self.run.id()).as_ref().and_then(tree_to_text);
+        // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
+        let is_kept = state.is_ultraplan()
+            && !state.mode.shares_tree()
+            && (GitWorktree::find(self.work_tree).is_some() || unit.on_failure.reverts_changes());
+        let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
+        Ok(WorktreeBaseline { tree, snapshot: kept })
+    }
+
+    /// Keeps the work tree as it is.
+    pub(super) fn keep_work_tree(&self, state: &RunState) -> Result<String, EngineError> {
+        let kept = self.with_restore_place(state, restore::take_snapshot)?;
+        serde_json::to_string(&kept).map_err(|error| EngineError::RunStore(error.into()))
+    }
+
+    fn with_restore_place<T>(
+        &self,
+        state: &RunState,
+        act: impl FnOnce(&SnapshotContext<'_>) -> Result<T, RestoreError>,
+    ) -> Result<T, EngineError> {
+        let own = files_written_by_omo(state);
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        let (root, state_home, run_id) = (self.work_tree, self.state_home, self.run.id());
+        Ok(act(&SnapshotContext { root, state_home, run_id, own: &own })?)
+    }
+
+    /// Refuses where a unit is worked on in another work tree than this one: what is changed and checked here
+    /// would say nothing about it.
+    pub(super) fn require_own_tree(&self, state: &RunState, unit: &str) -> Result<(), EngineError> {
+        if self.is_tree_of(state, unit) {
+            return Ok(());
+        }
+        let message = format!("{} {unit} is worked on in the work tree of its session", state.plan.dialect.unit_word());
+        let hint = "only the client that omo has started there works on it; `omo agent next` says how far it is";
+        Err(EngineError::Refused(VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint: hint.to_owned() }))
+    }
+
+    /// Whether a unit is worked on in this work tree.
+    fn is_tree_of(&self, state: &RunState, unit: &str) -> bool {
+        let Some(apart) = &state.parallel else { return self.work_tree == self.root };
+        let group = state.plan.group_of(unit).and_then(|(_, group)| apart.groups.get(&group.id));
+        group.and_then(|group| group.worktree.as_ref()).is_some_and(|tree| Path::new(tree) == self.work_tree)
+    }
+
+    /// Takes back what attempts in this work tree have left and should not have: a kill may have come between.
+    /// Where another process is at it this waits for that one.
+    pub fn restore_due_tasks(&self, state: RunState) -> Result<RunState, EngineError> {
+        self.restore_due_tasks_within(state, RESTORE_TIMEOUT)
+    }
+
+    fn restore_due_tasks_within(&self, state: RunState, patience: Duration) -> Result<RunState, EngineError> {
+        let is_due = |(id, unit): &(&String, &TaskState)| unit.is_to_restore && self.is_tree_of(&state, id);
+        let due: Vec<String> = state.tasks.iter().filter(is_due).map(|(id, _)| id.clone()).collect();
+        let mut state = state;
+        for id in due {
+            // A process that judges the unit takes it back as well, and holds this lock.
+            let _guard = self.run.lock_check(&id, patience)?.ok_or_else(|| restored_elsewhere(&id))?;
+            state = self.restore_task(&id)?.1;
+        }
+        Ok(state)
+    }
+
+    /// As [`Engine::put_back`], for callers that only look: what cannot be taken back now causes a warning, and is
+    /// taken back before anything else is begun.
+    pub(super) fn restored_if_possible(&self, state: RunState) -> Result<RunState, EngineError> {
+        // Nearly always nothing is due. A plan may have a thousand units, and copying where they all stand takes time.
+        if !state.tasks.values().any(|unit| unit.is_to_restore) {
+            return Ok(state);
+        }
+        match self.restore_due_tasks_within(state.clone(), Duration::ZERO) {
+            // The process that holds the lock takes it back.
+            Err(EngineError::Refused(_)) => Ok(state),
+            Err(EngineError::Restore(error)) => {
+                (self.warn)(&format!("what a step has left could not be taken back yet: {error}"));
+                Ok(state)
+            }
+            mended => mended,
+        }
+    }
+
+    /// Takes back what the attempts at one unit have left. The caller has the lock of its checks: no other process
+    /// takes it back meanwhile, or begins with anything that follows it.
+    pub(super) fn restore_task(&self, id: &str) -> Result<(Option<EventKind>, RunState), EngineError> {
+        let state = self.run.state()?;
+        let Some(known) = state.tasks.get(id).filter(|known| known.is_to_restore) else { return Ok((None, state)) };
+        let before = known.baseline.as_ref().and_then(|ground| ground.snapshot.as_deref()).and_then(parse_kept);
+        let after = known.last_end.as_ref().and_then(|end| end.snapshot.as_deref()).and_then(parse_kept);
+        let after = after.map_or_else(|| self.with_restore_place(&state, restore::take_snapshot), Ok);
+        let restored = after.and_then(|after| {
+            let before =
+                before.ok_or_else(|| EngineError::Restore(RestoreError::SnapshotGone("what was kept".to_owned())))?;
+            self.with_restore_place(&state, |place| {
+                restore::restore_snapshot(place, &before, RestoreScope::Until(&after))
+            })
+        });
+        let left = match restored {
+            Ok(restored) => unrestored_files(restored),
+            // It will be no different the next time.
+            Err(EngineError::Restore(error @ (RestoreError::SnapshotGone(_) | RestoreError::NoWorkTree(_)))) => {
+                vec![format!("nothing was put back: {error}")]
+            }
+            Err(error) => return Err(error),
+        };
+        let event = EventKind::TaskRestored { task: id.to_owned(), not_restored: left };
+        let ((), state) = self.transact(|_| Ok((vec![event.clone()], ())))?;
+        Ok((Some(event), state))
+    }
+}
+
+/// What is not as it was before, each with why.
+fn unrestored_files(restored: RestoreResult) -> Vec<String> {
+    let RestoreResult { left_alone: others, uncovered, failed, head_moved, .. } = restored;
+    let others = others.into_iter().map(|path| format!("{path}: it was changed again since"));
+    let ignored = "git ignores it, or it belongs to a repository within the work tree";
+    let uncovered = uncovered.into_iter().map(|path| format!("{path}: {ignored}"));
+    let failed = failed.into_iter().map(|(path, why)| format!("{path}: {why}"));
+    let commit = head_moved.then(|| "the commit that was made meanwhile is still checked out".to_owned());
+    others.chain(uncovered).chain(failed).chain(commit).collect()
+}
+
+fn parse_kept(kept: &str) -> Option<SnapshotId> {
+    serde_json::from_str(kept).ok()
+}
+
+fn restored_elsewhere(id: &str) -> EngineError {
+    EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Contention,
+        message: format!("what step {id} has left is being taken back by another process"),
+        hint: "run it again in a moment".to_owned(),
+    })
+}

@@ -1,0 +1,163 @@
+//! What only the run of a task session does: a command is run to show something, and the whole is judged.
+
+use omo_core::check::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
+use omo_exec::changes;
+use omo_exec::check::{self, CheckLog};
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+
+use super::start::tree_to_text;
+use super::{CommandWatcher, Engine, EngineError};
+use crate::event::{EventKind, Evidence, PlanVerdict};
+use crate::random_id;
+use crate::state::{FINAL_CHECKS_ID, RunState};
+use crate::verbs::{self, VerbCaller};
+use crate::work::attempt::checked_elsewhere;
+
+/// So many letters tell the outputs of one attempt apart.
+const LETTERS: usize = 8;
+
+/// Something was run to show something.
+#[derive(Debug)]
+pub struct RecordedEvidence {
+    /// What came of it, with the id that it is known by from now on.
+    pub evidence: Evidence,
+    /// The run as it is now.
+    pub state: RunState,
+}
+
+/// What became of a verdict.
+#[derive(Debug)]
+pub enum VerdictOutcome {
+    /// It counts.
+    Accepted(Box<RunState>),
+    /// It does not, and the verifier may go on: this is why.
+    Refused {
+        /// Why.
+        why: String,
+        /// The checks of the whole that were run for it.
+        outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
+        /// The run as it is now.
+        state: Box<RunState>,
+    },
+}
+
+impl Engine<'_> {
+    /// Runs a command for the worker that has this ticket, and keeps what it printed.
+    pub fn run_evidence(
+        &self,
+        ticket: &str,
+        command: &str,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<RecordedEvidence, EngineError> {
+        let digest = sha256_hex(ticket.as_bytes());
+        let (unit, _, state) = self.attempt_of_ticket(&digest)?;
+        if !state.is_task_list() && unit.kind != TaskKind::Verify {
+            return Err(no_evidence_in_plans(&unit));
+        }
+        let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+        let command = TaskCheck {
+            command: command.to_owned(),
+            expect: ExpectedResult::default(),
+            timeout_seconds: DEFAULT_TIMEOUT_SECONDS,
+            cwd: None,
+        };
+        watcher.begins(&command.command, 0, 1);
+        // The worker may run two at the same time: each has a file of its own.
+        let name = format!("{}-{attempt}-evidence-{}.log", unit.id, random_id::random_letters(LETTERS)?);
+        let (file, path) = self.run.log_file(&name)?;
+        let log = Some(CheckLog { path: path.clone(), file });
+        let outcome = check::run(&command, self.work_tree, self.environment, log, || watcher.should_continue());
+        let outcome = outcome.ok_or(EngineError::Cancelled)?;
+        let tree = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
+        let evidence = Evidence {
+            id: String::new(),
+            task: unit.id,
+            attempt,
+            command: command.command,
+            outcome,
+            tree: tree.as_ref().and_then(tree_to_text),
+            output_sha256: std::fs::read(&path).ok().map(|bytes| sha256_hex(&bytes)),
+        };
+        let (evidence, state) = self.transact(|state| {
+            let what = verbs::record_evidence(state, &digest, evidence.clone())?;
+            // It was given its id under the lock.
+            let known = if let EventKind::EvidenceRan { evidence } = &what { evidence.clone() } else { evidence };
+            Ok((vec![what], known))
+        })?;
+        Ok(RecordedEvidence { evidence, state })
+    }
+
+    /// The verifier judges the whole. That all is done counts only after the checks of the whole were run once more,
+    /// each of them green.
+    pub fn judge_run(
+        &self,
+        ticket: &str,
+        verdict: &PlanVerdict,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<VerdictOutcome, EngineError> {
+        let digest = sha256_hex(ticket.as_bytes());
+        let (unit, _, state) = self.attempt_of_ticket(&digest)?;
+        require_verifier(&unit)?;
+        if !verdict.passed {
+            let ((), state) = self.transact(|state| Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ())))?;
+            return Ok(VerdictOutcome::Accepted(Box::new(state)));
+        }
+        self.require_approval(&state)?;
+        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| checked_elsewhere(&unit.id))?;
+        let refused = |why, outcomes, state| Ok(VerdictOutcome::Refused { why, outcomes, state: Box::new(state) });
+        // What can be told without running anything is told first.
+        if let Some(why) = verbs::verdict_objection(&state, &digest, verdict) {
+            return refused(why, Vec::new(), state);
+        }
+        let checks: Vec<&TaskCheck> = state.plan.final_checks.iter().collect();
+        let outcomes = self.run_checks(FINAL_CHECKS_ID, &checks, Some(0), watcher)?;
+        let found = self.final_check_events(&state, outcomes.clone());
+        let (why, state) = self
+            .transact(|state| {
+                verbs::task_of_ticket(state, &digest)?;
+                Ok((found, ()))
+            })
+            .map(|((), state)| (verbs::verdict_objection(&state, &digest, verdict), state))?;
+        if let Some((check, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
+            return refused(red(check, outcome), outcomes, state);
+        }
+        if let Some(why) = why {
+            return refused(why, outcomes, state);
+        }
+        let ((), state) = self.transact(|state| Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ())))?;
+        Ok(VerdictOutcome::Accepted(Box::new(state)))
+    }
+
+    /// Adds a task that the plan did not have.
+    pub fn add_task(&self, unit: Task) -> Result<RunState, EngineError> {
+        let caller: &VerbCaller = &self.caller;
+        self.decide(|state| Ok(vec![verbs::add_task(state, caller, unit)?]))
+    }
+}
+
+/// The tasks of a plan are proved by their checks alone.
+fn no_evidence_in_plans(unit: &Task) -> EngineError {
+    EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Precondition,
+        message: format!("{} is a task of a plan, which no evidence proves: nothing was run", unit.id),
+        hint: "end the task with `omo agent done`, which runs its checks".to_owned(),
+    })
+}
+
+fn require_verifier(unit: &Task) -> Result<(), EngineError> {
+    if unit.kind == TaskKind::Verify {
+        return Ok(());
+    }
+    Err(EngineError::Refused(VerbRefusal {
+        kind: VerbRefusalKind::Precondition,
+        message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
+        hint: "end the task with `omo agent done`".to_owned(),
+    }))
+}
+
+fn red(check: &TaskCheck, outcome: &TaskCheckOutcome) -> String {
+    let command = omo_core::text::sanitize(&check.command, 120).replace('`', "'");
+    format!("a check of the tasks is not green: `{command}` {}", omo_core::text::sanitize(outcome.describe(), 160))
+}

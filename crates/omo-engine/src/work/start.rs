@@ -1,0 +1,295 @@
+//! A run begins, and a worker begins with a unit.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use omo_core::check::task_check::{ExpectedExit, TaskCheck};
+use omo_core::session::plan_run::PlannedCommand;
+use omo_exec::changes::TreeSnapshot;
+use omo_exec::check;
+use omo_plan::dialects::ultraplan::step::is_test_unwritten;
+use omo_plan::model::{FileAction, Plan, Task, TaskKind};
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::trust::pending_approval;
+
+use super::{CommandWatcher, Engine, EngineError};
+use crate::event::EventKind;
+use crate::modes::ExecutionMode;
+use crate::report::ultraplan;
+use crate::request::client_policy::quote_argument;
+use crate::request::run_scope::RunScope;
+use crate::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
+use crate::verbs::{self, AttemptStart};
+use crate::new_ticket;
+
+/// How long a check may take that is tried before the work begins. One that takes longer is not known to
+/// be green already.
+const BASELINE_CHECK_SECONDS: u32 = 10;
+/// How long the supervisor that has started a client may take to write that down, and how often a client that is faster
+/// looks.
+const NOTE_TIMEOUT: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
+
+/// A worker has begun.
+#[derive(Debug)]
+pub struct StartedTask {
+    /// On which unit.
+    pub task: Task,
+    /// Which attempt it is.
+    pub attempt: u32,
+    /// What it shows when it is done.
+    pub ticket: String,
+    /// What it has to know.
+    pub brief: String,
+}
+
+/// What a run begins with.
+#[derive(Debug)]
+pub struct RunOpening {
+    /// The plan.
+    pub plan: Plan,
+    /// The digest of exactly its commands, which its user approved.
+    pub commands_digest: String,
+    /// The top of the project.
+    pub root: String,
+    /// The commit that is checked out.
+    pub base: Option<String>,
+    /// How much of an ultraplan was asked for, and in which way.
+    pub scope: Option<RunScope>,
+    /// How its tasks are handed out.
+    pub mode: ExecutionMode,
+}
+
+impl From<RunOpening> for EventKind {
+    fn from(RunOpening { plan, commands_digest: approved, root, base, scope: asked, mode }: RunOpening) -> Self {
+        Self::RunOpened { plan: Box::new(plan), approved, root, base, scope: asked, mode: Some(mode) }
+    }
+}
+
+/// The commands of a plan as its user is asked about them. One that is run for a task, and at the end once more,
+/// is asked about once.
+pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
+    let is_same = |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
+    let is_of_a_task =
+        |check| plan.labeled_checks().any(|(unit, known)| unit != FINAL_CHECKS_ID && is_same(known, check));
+    let command = |(unit, check): (&str, &TaskCheck)| PlannedCommand {
+        task: unit.to_owned(),
+        command: check.command.clone(),
+        folder: check.cwd.clone(),
+    };
+    plan.labeled_checks()
+        .filter(|(unit, check)| *unit != FINAL_CHECKS_ID || !is_of_a_task(check))
+        .map(command)
+        .collect()
+}
+
+impl Engine<'_> {
+    /// Refuses where the commands of the run are not exactly those that its user approved.
+    pub fn require_approval(&self, state: &RunState) -> Result<(), EngineError> {
+        let commands = planned_commands(&state.plan);
+        let is_same = pending_approval::commands_digest(self.root, &commands) == state.approved;
+        if commands.is_empty() || (is_same && pending_approval::is_approved(Some(self.state_home), &state.approved)) {
+            return Ok(());
+        }
+        Err(EngineError::Refused(VerbRefusal {
+            kind: VerbRefusalKind::Human,
+            message: "the commands of this plan are not, or no longer, approved: nothing of them runs".to_owned(),
+            hint: format!("`{}` shows them and how they are approved", open_command(state)),
+        }))
+    }
+
+    /// Begins with a unit: remembers the work tree, and gives what the worker has to know.
+    pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
+        let state = self.wait_until_noted(self.run.state()?)?;
+        // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
+        if self.caller.group.is_none() {
+            self.require_unedited_plan(&state)?;
+        }
+        self.require_approval(&state)?;
+        // Refused before anything costs time; decided again under the lock.
+        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
+        self.require_own_tree(&state, id)?;
+        let mut state = self.restore_due_tasks(state)?;
+        let vacuous = known_green_checks(&state, &unit);
+        let WorktreeBaseline { tree, snapshot: kept } = self.baseline(&state, &unit)?;
+        let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &unit, watcher), Ok)?;
+        let is_verification = unit.kind == TaskKind::Verify;
+        let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
+        if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
+            state.unfinished = Some(unfinished.clone());
+        }
+        if let (true, Some(known)) = (state.is_ultraplan(), state.tasks.get_mut(id)) {
+            known.already_green.clone_from(&vacuous);
+        }
+        // What the attempt before came to is known until the next one has begun.
+        let brief = task_brief(&state, &unit);
+        let made = new_ticket()?;
+        let start = AttemptStart {
+            ticket: made.digest,
+            tree,
+            protected_files: guarded_test_files(&state, &unit),
+            already_green: vacuous,
+            snapshot: kept,
+        };
+        let begun =
+            |state: &RunState| Ok(std::iter::once(verbs::start_attempt(state, id, start)?).chain(searched).collect());
+        let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
+        let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
+        Ok(StartedTask { brief, task: unit, attempt, ticket: made.text })
+    }
+
+    /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
+    /// start.
+    fn wait_until_noted(&self, state: RunState) -> Result<RunState, EngineError> {
+        let deadline = Instant::now() + NOTE_TIMEOUT;
+        let mut state = state;
+        while verbs::is_unrecorded_client(&state, &self.caller)
+            && self.run.is_supervised()?
+            && Instant::now() < deadline
+        {
+            std::thread::sleep(POLL_INTERVAL);
+            state = self.run.state()?;
+        }
+        Ok(state)
+    }
+
+    /// The checks that are green before the work begins, by their place among all commands of the unit.
+    fn find_green_checks(
+        &self,
+        state: &RunState,
+        unit: &Task,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Vec<usize>, EngineError> {
+        if unit.kind == TaskKind::Tests {
+            // Tests that are not written yet are expected to fail, before and afterwards.
+            return Ok(Vec::new());
+        }
+        // A test that should fail before the work is run only for a plan whose steps have such tests.
+        let is_looked_at = state.is_ultraplan() && !is_test_unwritten(unit);
+        let first = usize::from(unit.red_check.is_some() && !is_looked_at);
+        let mut green = Vec::new();
+        for (place, known) in unit.all_checks().enumerate().skip(first) {
+            let short =
+                TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
+            watcher.begins(&known.command, place, unit.all_checks().count());
+            let outcome = check::run(&short, self.work_tree, self.environment, None, || watcher.should_continue());
+            let outcome = outcome.ok_or(EngineError::Cancelled)?;
+            let is_to_fail = known.expect.exit == ExpectedExit::NonZero;
+            if if is_to_fail { outcome.exit == Some(0) } else { outcome.is_green() } {
+                green.push(place);
+            }
+        }
+        Ok(green)
+    }
+}
+
+/// The checks of a step that were green before its first attempt: what is green now may be by its own work.
+fn known_green_checks(state: &RunState, unit: &Task) -> Option<Vec<usize>> {
+    let known = state.tasks.get(&unit.id).filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
+    Some(known.already_green.clone())
+}
+
+/// The command that opens a run of such a plan.
+fn open_command(state: &RunState) -> String {
+    if state.is_task_list() {
+        return format!("omo run start --tasks --session {}", state.task_list_id());
+    }
+    format!("omo run start {}", quote_argument(&state.plan.source.path))
+}
+
+/// A work tree as the ledger holds it.
+pub(super) fn tree_to_text(tree: &TreeSnapshot) -> Option<String> {
+    serde_json::to_string(tree).ok()
+}
+
+/// A work tree that the ledger holds.
+pub(super) fn tree_from_text(tree: &str) -> Option<TreeSnapshot> {
+    serde_json::from_str(tree).ok()
+}
+
+/// The test files that the implementation of a pair must leave as they are.
+fn guarded_test_files(state: &RunState, unit: &Task) -> Vec<(String, String)> {
+    let tests = unit.pair.as_ref().filter(|_| unit.kind != TaskKind::Tests).and_then(|pair| state.tasks.get(pair));
+    let passed = tests.filter(|tests| tests.status == TaskStatus::Passed);
+    passed.and_then(|tests| tests.last_end.as_ref()).map(|end| end.test_digests.clone()).unwrap_or_default()
+}
+
+/// What a worker has to know about its unit, in Markdown.
+pub fn task_brief(state: &RunState, unit: &Task) -> String {
+    if state.is_task_list() || unit.kind == TaskKind::Verify {
+        return crate::report::task_list::brief(state, unit);
+    }
+    if state.is_ultraplan() {
+        return ultraplan::brief::brief(state, unit);
+    }
+    let word = state.plan.dialect.unit_word();
+    let mut text = format!("# {word} {} of {}\n\n", unit.id, state.plan.source.path);
+    if !state.plan.goal.is_empty() {
+        let _ = writeln!(text, "Goal of the plan: {}\n", state.plan.goal);
+    }
+    let _ = writeln!(text, "{}", unit.body.trim_end());
+    let _ = write!(text, "\n---\n\n## What omo holds this {word} to\n\n");
+    describe_files(&mut text, unit);
+    describe_checks(&mut text, unit);
+    let guarded = guarded_test_files(state, unit);
+    if !guarded.is_empty() {
+        let names: Vec<&str> = guarded.iter().map(|(path, _)| path.as_str()).collect();
+        let _ = writeln!(text, "- Stay exactly as they are: {}. A change of them fails the {word}.", names.join(", "));
+    }
+    describe_earlier_work(&mut text, state, unit);
+    text
+}
+
+fn describe_files(text: &mut String, unit: &Task) {
+    if unit.files.is_empty() {
+        let _ = writeln!(text, "- The plan names no files.");
+        return;
+    }
+    let verb = |action| match action {
+        FileAction::Create => "create",
+        FileAction::Modify => "modify",
+        FileAction::Test => "test",
+        FileAction::Delete => "delete",
+    };
+    let names: Vec<String> = unit.files.iter().map(|file| format!("{} `{}`", verb(file.action), file.path)).collect();
+    let _ = writeln!(text, "- Files: {}. Any other file that changes is reported.", names.join(", "));
+}
+
+fn describe_checks(text: &mut String, unit: &Task) {
+    if unit.checks.is_empty() && unit.red_check.is_none() {
+        let _ = writeln!(text, "- The plan names no check: this can end as unverified at best.");
+    }
+    for check in unit.red_check.iter().chain(&unit.checks) {
+        let expected = match check.expect.exit {
+            ExpectedExit::Zero => "has to end with status 0".to_owned(),
+            ExpectedExit::NonZero => "has to fail, because what it tests is not there yet".to_owned(),
+            ExpectedExit::Exactly(status) => format!("has to end with status {status}"),
+        };
+        let says = check.expect.stdout_has.as_ref().map(|has| format!(" and to print `{has}`")).unwrap_or_default();
+        let _ = writeln!(text, "- omo runs `{}`, which {expected}{says}.", check.command);
+    }
+}
+
+/// What happened before: what those have left that it depends on, and how the last attempt ended.
+fn describe_earlier_work(text: &mut String, state: &RunState, unit: &Task) {
+    let end = |id: &str| state.tasks.get(id).and_then(|known| known.last_end.as_ref());
+    for id in &unit.deps {
+        if let Some(note) = end(id).and_then(|end| end.note.as_ref()) {
+            let _ = writeln!(text, "- From {id}: {note}");
+        }
+    }
+    let known = state.tasks.get(&unit.id);
+    if known.is_some_and(|known| known.is_stale) {
+        let _ = writeln!(text, "- It was done before the plan was edited; what is there may be of the old text.");
+    } else if let Some(end) =
+        end(&unit.id).filter(|_| state.standing(&unit.id) != Some(TaskStanding::Is(TaskStatus::Passed)))
+    {
+        let _ = writeln!(text, "- The last attempt: {}", end.evidence);
+        if let Some(other) = &unit.alternative {
+            let _ = writeln!(text, "- The plan says how to try it now: {other}");
+        }
+    }
+    if let Some(why) = known.and_then(|known| known.reason.as_ref()) {
+        let _ = writeln!(text, "- Begun again: {why}. Work of the attempt before may be in the files.");
+    }
+}

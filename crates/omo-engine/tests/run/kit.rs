@@ -1,0 +1,301 @@
+//! Plans of small shape, and a run that makes verbs into events and folds them at once.
+
+use std::collections::BTreeMap;
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::timestamp::Timestamp;
+use omo_engine::event::{EventActor, EventKind, RecordedProcess, RunEvent, RunResult};
+use omo_engine::schedule::{NextAction, next_action};
+use omo_engine::state::{RunPhase, RunState};
+use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart, VerbCaller};
+use omo_plan::model::{
+    DecisionOption, Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism,
+    Plan, PlanDecision, PlanSource, RunPolicy, Task, TaskGroup, TaskKind,
+};
+use omo_plan::refusal::VerbRefusal;
+
+/// A unit with one check of its own that fails once and stays failed.
+pub(crate) fn unit(id: &str) -> Task {
+    Task {
+        id: id.to_owned(),
+        title: format!("Unit {id}"),
+        lines: [1, 2],
+        body_sha256: format!("text of {id}"),
+        body: format!("### Task {id}: Unit {id}"),
+        kind: TaskKind::Impl,
+        pair: None,
+        deps: Vec::new(),
+        files: vec![file(&format!("src/{id}.rs"))],
+        never_touch: Vec::new(),
+        checks: vec![TaskCheck::new(&format!("prove {id}"))],
+        red_check: None,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        max_attempts: 1,
+        commit: None,
+        stop_after: false,
+        criteria: Vec::new(),
+        complexity: omo_plan::model::TaskComplexity::Standard,
+        model: None,
+        contract: Some("contract".to_owned()),
+        extra: BTreeMap::new(),
+    }
+}
+
+/// A unit that needs others.
+pub(crate) fn needs(id: &str, deps: &[&str]) -> Task {
+    Task { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..unit(id) }
+}
+
+/// A file that is changed.
+pub(crate) fn file(path: &str) -> FileUse {
+    FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
+}
+
+/// A plan that is done one unit after the other, all of them in one batch.
+pub(crate) fn plan(units: Vec<Task>) -> Plan {
+    let all: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
+    Plan {
+        schema: PLAN_SCHEMA,
+        dialect: Dialect::DevWorkflow,
+        source: PlanSource { path: "plan.md".to_owned(), sha256: "plan".to_owned(), bytes: 1 },
+        title: "A plan".to_owned(),
+        goal: String::new(),
+        preconditions: Vec::new(),
+        tasks: units,
+        groups: vec![TaskGroup { tasks: all, ..group(0) }],
+        final_checks: Vec::new(),
+        policy: RunPolicy {
+            on_task_fail: OnTaskFail::Continue,
+            parallel: Parallelism::None,
+            max_workers: 0,
+            max_rounds: 1,
+            batch_size: 5,
+            requires_contracts: false,
+            hub_dependents: 3,
+            skips_verification: false,
+        },
+        diagnostics: Vec::new(),
+    }
+}
+
+/// A batch without units.
+pub(crate) fn group(place: usize) -> TaskGroup {
+    TaskGroup {
+        id: format!("batch-{}", place + 1),
+        title: String::new(),
+        tasks: Vec::new(),
+        wave: place,
+        deps: Vec::new(),
+        may_touch: Vec::new(),
+        never_touch: Vec::new(),
+        isolation: GroupIsolation::Shared,
+        hard_stop: false,
+    }
+}
+
+/// The same plan in these batches, with a stop behind those whose place is named.
+pub(crate) fn in_batches(plan: Plan, batches: &[&[&str]], stops: &[usize]) -> Plan {
+    let groups = batches.iter().enumerate().map(|(place, ids)| TaskGroup {
+        tasks: ids.iter().map(|id| (*id).to_owned()).collect(),
+        hard_stop: stops.contains(&place),
+        ..group(place)
+    });
+    Plan { groups: groups.collect(), ..plan }
+}
+
+/// An open decision between A and B; A is recommended.
+pub(crate) fn decision(id: &str, blocking: bool) -> PlanDecision {
+    let option = |label: &str| DecisionOption { label: label.to_owned(), text: format!("take {label}") };
+    PlanDecision {
+        id: id.to_owned(),
+        title: format!("What about {id}"),
+        blocking,
+        options: vec![option("A"), option("B")],
+        recommended: Some("A".to_owned()),
+        chosen: None,
+        choice_range: None,
+    }
+}
+
+/// What came of a check.
+pub(crate) fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
+    let exit = i32::from(verdict != TaskCheckVerdict::Green);
+    TaskCheckOutcome {
+        detail: format!("exit {exit}"),
+        verdict,
+        exit: Some(exit),
+        took_millis: 5,
+        first_lines: Vec::new(),
+        last_lines: Vec::new(),
+        log: None,
+        counts: None,
+        has_pipe_without_pipefail: false,
+        setting: String::new(),
+    }
+}
+
+/// It could not be run: `tool` is not there.
+pub(crate) fn no_tool() -> TaskCheckVerdict {
+    TaskCheckVerdict::Environment { command: Some("tool".to_owned()) }
+}
+
+/// Every check of a unit, each with this result.
+pub(crate) fn all(unit: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
+    let outcomes = unit.proving_checks().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
+    AttemptMeasurement { outcomes, ..AttemptMeasurement::default() }
+}
+
+/// A session of the client with a process.
+pub(crate) fn session(id: &str, pid: u32) -> EventActor {
+    EventActor { session: Some(id.to_owned()), process: Some(RecordedProcess { pid, mark: None }) }
+}
+
+/// A run as it is played.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// Where it stands.
+    pub state: RunState,
+    /// How it came there.
+    pub events: Vec<RunEvent>,
+    /// Who plays, and when a person last typed something there.
+    pub caller: VerbCaller,
+    now: i64,
+}
+
+impl Run {
+    /// Opens a run by session `s1`, and writes down what follows by itself.
+    pub(crate) fn open(plan: Plan) -> Self {
+        let actor = session("s1", 100);
+        let more = verbs::opening_events(&plan);
+        let what = EventKind::RunOpened {
+            plan: Box::new(plan),
+            approved: "approved".to_owned(),
+            root: "/top".to_owned(),
+            base: None,
+            scope: None,
+            mode: None,
+        };
+        let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), kind: what };
+        let state = RunState::from_first_event(&opened).unwrap();
+        let caller = VerbCaller { actor, prompted_at: None, group: None };
+        let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
+        run.write(more);
+        run.advance();
+        run
+    }
+
+    /// Writes events down.
+    pub(crate) fn write(&mut self, events: impl IntoIterator<Item = EventKind>) {
+        for what in events {
+            self.now += 1_000;
+            let ts = Timestamp::from_millis(self.now);
+            let event = RunEvent { seq: self.state.seq + 1, ts, actor: self.caller.actor.clone(), kind: what };
+            self.state.apply(&event).unwrap();
+            self.events.push(event);
+        }
+    }
+
+    /// Writes down what follows by itself.
+    pub(crate) fn advance(&mut self) {
+        for _ in 0..1_000 {
+            let Some(what) = verbs::automatic_event(&self.state) else { return };
+            self.write([what]);
+        }
+        panic!("what follows by itself never ends: {:?}", self.events.last());
+    }
+
+    /// Writes down what a verb says and what follows; a refusal writes nothing.
+    pub(crate) fn take(&mut self, said: Result<Vec<EventKind>, VerbRefusal>) -> Result<(), VerbRefusal> {
+        self.write(said?);
+        self.advance();
+        Ok(())
+    }
+
+    /// A person types something.
+    pub(crate) fn types(&mut self) {
+        self.now += 1_000;
+        self.caller.prompted_at = Some(Timestamp::from_millis(self.now));
+    }
+
+    /// A worker begins; its ticket is of the unit and the number of the event.
+    pub(crate) fn start(&mut self, id: &str) -> Result<String, VerbRefusal> {
+        let ticket = format!("{id}#{}", self.state.seq);
+        let start = AttemptStart { ticket: ticket.clone(), ..AttemptStart::default() };
+        self.take(verbs::start_attempt(&self.state, id, start).map(|what| vec![what]))?;
+        Ok(ticket)
+    }
+
+    /// The worker of a ticket says that it is done.
+    pub(crate) fn done(&mut self, ticket: &str, measured: AttemptMeasurement) -> Result<(), VerbRefusal> {
+        self.take(verbs::judge_attempt(&self.state, ticket, measured))
+    }
+
+    /// A worker begins and ends, each check of the unit with this result.
+    pub(crate) fn work(&mut self, id: &str, verdict: &TaskCheckVerdict) {
+        let ticket = self.start(id).unwrap();
+        let measured = all(self.state.plan.task(id).unwrap(), verdict);
+        self.done(&ticket, measured).unwrap();
+    }
+
+    /// A worker begins and its checks are green.
+    pub(crate) fn pass(&mut self, id: &str) {
+        self.work(id, &TaskCheckVerdict::Green);
+    }
+
+    /// A worker begins and its first check is red.
+    pub(crate) fn fail(&mut self, id: &str) {
+        self.work(id, &TaskCheckVerdict::Red);
+    }
+
+    /// A person types something, and a question is answered.
+    pub(crate) fn answer(&mut self, question: &str, option: &str) -> Result<(), VerbRefusal> {
+        self.types();
+        self.take(verbs::answer_question(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
+    }
+
+    /// A person types something, and a unit is done again.
+    pub(crate) fn retry(&mut self, id: &str) -> Result<(), VerbRefusal> {
+        self.types();
+        self.take(verbs::retry_task(&self.state, &self.caller, id))
+    }
+
+    /// A person types something, and a unit is left out.
+    pub(crate) fn skip(&mut self, id: &str) -> Result<(), VerbRefusal> {
+        self.types();
+        self.take(verbs::skip_task(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
+    }
+
+    /// The run goes on with an edited plan.
+    pub(crate) fn replan(&mut self, plan: Plan) -> Result<(), VerbRefusal> {
+        self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
+    }
+
+    /// Where a unit stands, in a word.
+    pub(crate) fn standing(&self, id: &str) -> &'static str {
+        self.state.standing(id).map_or("missing", |standing| standing.word())
+    }
+
+    /// The ids that can be begun now.
+    pub(crate) fn ready(&self) -> Vec<&str> {
+        match next_action(&self.state) {
+            NextAction::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The question that waits for an answer: its id and the word of what it is about.
+    pub(crate) fn asked(&self) -> Option<(String, String)> {
+        let known = self.state.open_question()?;
+        let about = serde_json::to_value(&known.question.kind).unwrap();
+        Some((known.question.id.clone(), about["about"].as_str().unwrap().to_owned()))
+    }
+
+    /// How it ended, where it has.
+    pub(crate) fn result(&self) -> Option<RunResult> {
+        match self.state.phase {
+            RunPhase::Ended { result } => Some(result),
+            RunPhase::Executing | RunPhase::Cancelled { .. } => None,
+        }
+    }
+}

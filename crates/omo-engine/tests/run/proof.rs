@@ -1,0 +1,235 @@
+//! How a unit comes to pass, and how it does not: only what was measured counts.
+
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
+use omo_engine::event::{EventKind, QuestionKind, RunResult};
+use omo_engine::verbs::{self, AttemptMeasurement};
+use omo_plan::model::{OnFailure, Task, TaskKind};
+use omo_plan::refusal::VerbRefusalKind;
+
+use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
+
+/// A unit with these checks.
+fn checked(commands: &[&str]) -> Task {
+    Task { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..unit("1") }
+}
+
+/// These results of these commands.
+fn measured(results: &[(&str, TaskCheckVerdict)]) -> AttemptMeasurement {
+    let outcomes = results.iter().map(|(command, verdict)| (TaskCheck::new(command), outcome(verdict.clone())));
+    AttemptMeasurement { outcomes: outcomes.collect(), ..AttemptMeasurement::default() }
+}
+
+/// Where the only unit stands after one attempt at it, and what is said about it.
+fn judge(unit: Task, measured: AttemptMeasurement) -> (&'static str, String) {
+    let mut run = Run::open(plan(vec![unit]));
+    let ticket = run.start("1").unwrap();
+    run.done(&ticket, measured).unwrap();
+    let evidence = run.state.tasks["1"].last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
+    (run.standing("1"), evidence)
+}
+
+#[test]
+fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
+    for (results, standing, evidence) in [
+        (vec![("a", Green), ("b", Green)], "passed", "`a` exit 0; `b` exit 0"),
+        (vec![("b", Green), ("a", Green)], "passed", "`b` exit 0; `a` exit 0"),
+        (vec![("a", Green)], "failed", "`a` exit 0"),
+        (vec![], "failed", "its checks were not run"),
+        (vec![("a", Green), ("a", Green)], "failed", "`a` exit 0; `a` exit 0"),
+        (vec![("a", Green), ("c", Green)], "failed", "`a` exit 0"),
+        (vec![("a", Red)], "failed", "`a` exit 1"),
+        (vec![("a", Green), ("b", Red)], "failed", "`b` exit 1"),
+        (vec![("a", Green), ("b", Red), ("b", Green)], "failed", "`b` exit 1"),
+        (vec![("a", Green), ("b", TimedOut)], "failed", "`b` exit 1"),
+        (vec![("a", Green), ("b", NothingRan)], "failed", "`b` exit 1"),
+        (vec![("a", no_tool()), ("b", Green)], "held", ""),
+    ] {
+        let judged = judge(checked(&["a", "b"]), measured(&results));
+        assert_eq!(judged, (standing, evidence.to_owned()), "{results:?}");
+    }
+}
+
+#[test]
+fn checks_of_one_command_are_told_apart() {
+    let elsewhere = TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("a") };
+    let two = Task { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..unit("1") };
+    assert_eq!(judge(two.clone(), measured(&[("a", Green), ("a", Green)])).0, "failed");
+    let both = vec![(TaskCheck::new("a"), outcome(Green)), (elsewhere, outcome(Green))];
+    assert_eq!(judge(two, AttemptMeasurement { outcomes: both, ..AttemptMeasurement::default() }).0, "passed");
+}
+
+#[test]
+fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
+    let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
+    run.work("1", &Green);
+    assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
+    assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "no Verify: nothing could prove it");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+}
+
+/// Tests for something that is not there yet, and its implementation.
+fn pair() -> Vec<Task> {
+    let red = TaskCheck {
+        expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None },
+        ..TaskCheck::new("run the tests")
+    };
+    let tests = Task { kind: TaskKind::Tests, red_check: Some(red.clone()), checks: Vec::new(), ..unit("1-tests") };
+    let done =
+        Task { red_check: Some(red), checks: vec![TaskCheck::new("run the tests")], ..needs("1-impl", &["1-tests"]) };
+    vec![tests, done]
+}
+
+#[test]
+fn tests_are_proved_by_their_failure_and_an_implementation_is_not() {
+    let mut run = Run::open(plan(pair()));
+    // Whether the failure was the expected one is the verdict of the check itself.
+    run.pass("1-tests");
+    assert_eq!(run.standing("1-tests"), "passed");
+    run.pass("1-impl");
+    assert_eq!(run.result(), Some(RunResult::Complete));
+    let mut run = Run::open(plan(pair()));
+    run.fail("1-tests");
+    assert_eq!((run.standing("1-tests"), run.standing("1-impl")), ("failed", "blocked"));
+}
+
+#[test]
+fn tests_that_are_not_there_prove_nothing_by_failing() {
+    let mut run = Run::open(plan(pair()));
+    let ticket = run.start("1-tests").unwrap();
+    let tests = run.state.plan.tasks[0].clone();
+    run.done(&ticket, AttemptMeasurement { missing: vec!["tests/a.rs".to_owned()], ..all(&tests, &Green) }).unwrap();
+    assert_eq!(run.standing("1-tests"), "failed");
+    let evidence = &run.state.tasks["1-tests"].last_end.as_ref().unwrap().evidence;
+    assert_eq!(evidence, "the tests are not there: tests/a.rs");
+    // Anywhere else the checks say whether a file is needed.
+    assert_eq!(
+        judge(unit("1"), AttemptMeasurement { missing: vec!["a".to_owned()], ..all(&unit("1"), &Green) }).0,
+        "passed"
+    );
+}
+
+#[test]
+fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
+    for unit in [unit("1"), checked(&[])] {
+        let tampered = vec!["tests/a.rs".to_owned(), "tests/b.rs".to_owned()];
+        let (standing, evidence) = judge(unit.clone(), AttemptMeasurement { tampered, ..all(&unit, &Green) });
+        assert_eq!(standing, "failed");
+        assert_eq!(evidence, "changed what it must not change: tests/a.rs, tests/b.rs");
+    }
+    let tampered = AttemptMeasurement { tampered: vec!["a".to_owned()], ..all(&unit("1"), &no_tool()) };
+    assert_eq!(judge(unit("1"), tampered).0, "failed", "a tool that is missing excuses nothing");
+}
+
+#[test]
+fn what_was_measured_is_kept() {
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
+    let seen = AttemptMeasurement {
+        files: vec!["src/1.rs".to_owned(), "other".to_owned()],
+        out_of_scope: vec!["other".to_owned()],
+        note: Some("mind the gap".to_owned()),
+        test_digests: vec![("t".to_owned(), "digest".to_owned())],
+        tree: Some("tree".to_owned()),
+        ..all(&unit("1"), &Green)
+    };
+    run.done(&ticket, seen).unwrap();
+    let end = run.state.tasks["1"].last_end.clone().unwrap();
+    assert_eq!((end.attempt, end.files.len(), end.out_of_scope.len()), (1, 2, 1));
+    assert_eq!((end.note.as_deref(), end.tree.as_deref()), (Some("mind the gap"), Some("tree")));
+    assert_eq!(end.test_digests, [("t".to_owned(), "digest".to_owned())]);
+    assert_eq!(run.standing("1"), "passed", "what is out of scope is found, and no failure by itself");
+}
+
+#[test]
+fn a_ticket_is_good_for_one_end_of_one_attempt() {
+    let mut run = Run::open(plan(vec![Task { max_attempts: 3, ..unit("1") }]));
+    let first = run.start("1").unwrap();
+    run.done(&first, all(&unit("1"), &Red)).unwrap();
+    let second = run.start("1").unwrap();
+    for stale in [first.as_str(), "", "made up"] {
+        let refusal = run.done(stale, all(&unit("1"), &Green)).unwrap_err();
+        assert_eq!(refusal.kind, VerbRefusalKind::Precondition);
+        assert_eq!(
+            refusal.message,
+            "that ticket is not valid: it was used, its attempt has ended, or it is of another run"
+        );
+        assert_eq!(refusal.hint, "`omo agent next` says what comes next; `omo agent start` gives a new ticket");
+        assert!(verbs::give_up_attempt(&run.state, stale, "why", Vec::new()).is_err());
+    }
+    assert_eq!(verbs::task_of_ticket(&run.state, &second).unwrap().id, "1");
+    run.done(&second, all(&unit("1"), &Green)).unwrap();
+    assert!(verbs::task_of_ticket(&run.state, &second).is_err());
+}
+
+#[test]
+fn a_unit_is_tried_as_often_as_its_plan_says_and_as_often_again_when_asked_for() {
+    let three = Task { max_attempts: 3, on_failure: OnFailure::Revert, ..unit("1") };
+    let mut run = Run::open(plan(vec![three]));
+    for attempt in 1..=6 {
+        run.fail("1");
+        let is_last = attempt % 3 == 0;
+        assert_eq!(run.standing("1"), if is_last { "failed" } else { "pending" }, "{attempt}");
+        assert_eq!(run.state.tasks["1"].attempts, attempt);
+        if is_last {
+            assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+            run.retry("1").unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_a_failure_becomes_is_what_the_plan_says() {
+    for (on_failure, first, last) in [
+        (OnFailure::Hold, "pending", "failed"),
+        (OnFailure::Revert, "pending", "failed"),
+        (OnFailure::Retry, "pending", "failed"),
+        (OnFailure::Skip, "skipped", "skipped"),
+        (OnFailure::Escalate, "failed", "failed"),
+    ] {
+        let unit = Task { max_attempts: 2, on_failure, ..unit("1") };
+        let mut run = Run::open(plan(vec![unit, needs("2", &["1"])]));
+        run.fail("1");
+        assert_eq!(run.standing("1"), first, "{on_failure:?}");
+        assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "`prove 1` exit 1");
+        if first == "pending" {
+            run.fail("1");
+        }
+        assert_eq!(run.standing("1"), last, "{on_failure:?}");
+        let second = if on_failure == OnFailure::Skip { "pending" } else { "blocked" };
+        assert_eq!(run.standing("2"), second, "{on_failure:?}");
+    }
+}
+
+#[test]
+fn a_run_is_not_complete_without_what_its_plan_lets_be_left_out() {
+    let mut run = Run::open(plan(vec![Task { on_failure: OnFailure::Skip, ..unit("1") }, needs("2", &["1"])]));
+    run.fail("1");
+    run.pass("2");
+    assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
+}
+
+#[test]
+fn a_worker_may_say_that_it_cannot_be_done() {
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
+    let said = verbs::give_up_attempt(&run.state, &ticket, "no\nway", vec!["a".to_owned()]);
+    run.take(said).unwrap();
+    let end = run.state.tasks["1"].last_end.clone().unwrap();
+    assert_eq!((run.standing("1"), end.evidence.as_str(), end.files.len()), ("failed", "given up: no way", 1));
+}
+
+#[test]
+fn the_gate_of_a_missing_tool_names_it() {
+    let mut run = Run::open(plan(vec![unit("1")]));
+    let ticket = run.start("1").unwrap();
+    let events = verbs::judge_attempt(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
+    let [EventKind::CheckRan { .. }, EventKind::TaskHeld { reason: why, .. }, EventKind::QuestionOpened { question }] =
+        events.as_slice()
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!(why, "its check could not be run: tool");
+    assert_eq!(question.kind, QuestionKind::CheckNotRunnable { task: "1".to_owned(), missing: "tool".to_owned() });
+    assert_eq!(question.text, "A check of task 1 could not be run here: tool. Run it again?");
+}

@@ -1,0 +1,139 @@
+//! What a report says.
+
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::Green;
+use omo_engine::event::{EventKind, ImportedStatus};
+use omo_engine::report::{ReportedActor, ReportedResult, build_report};
+use omo_engine::state::ANSWER_CONTINUE;
+use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart};
+use omo_plan::model::{Plan, Task};
+
+use crate::kit::{Run, all, in_batches, needs, outcome, plan, unit};
+
+#[test]
+fn a_report_says_what_was_proved_and_what_was_not() {
+    let bare = Task { checks: Vec::new(), ..unit("3") };
+    let units = vec![unit("1"), unit("2"), bare, needs("4", &["2"]), unit("5"), unit("6")];
+    let mut run = Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(units) });
+    let start = AttemptStart { ticket: "t".to_owned(), already_green: vec![0], ..AttemptStart::default() };
+    run.take(verbs::start_attempt(&run.state, "1", start).map(|what| vec![what])).unwrap();
+    let seen = AttemptMeasurement {
+        files: vec!["src/1.rs".to_owned(), "x".to_owned()],
+        out_of_scope: vec!["x".to_owned()],
+        note: Some("mind the gap".to_owned()),
+        ..all(&unit("1"), &Green)
+    };
+    run.done("t", seen).unwrap();
+    run.fail("2");
+    run.work("3", &Green);
+    run.write([EventKind::TaskImported {
+        task: "5".to_owned(),
+        status: ImportedStatus::Done,
+        evidence: "so it says".to_owned(),
+        files: Vec::new(),
+    }]);
+    run.write([EventKind::ProjectionChanged { file: "report.md".to_owned(), backup: Some("kept.md".to_owned()) }]);
+    run.skip("6").unwrap();
+    let said = build_report("r1", &run.state);
+    assert_eq!(said.result, ReportedResult::CompletedWithFailures);
+    let counts = &said.counts;
+    let sum = counts.passed + counts.claimed + counts.failed + counts.blocked + counts.pending;
+    assert_eq!((counts.total, sum, counts.passed, counts.claimed, counts.failed, counts.blocked), (6, 6, 1, 1, 2, 2));
+    let rows: Vec<(&str, &str, &str)> =
+        said.tasks.iter().map(|row| (row.id.as_str(), row.standing, row.evidence.as_str())).collect();
+    assert_eq!(
+        rows,
+        [
+            ("1", "passed", "`prove 1` exit 0"),
+            ("2", "failed", "`prove 2` exit 1"),
+            ("3", "unverified", "no Verify: nothing could prove it"),
+            ("4", "blocked", "2, which it depends on, has not passed"),
+            ("5", "claimed", "so it says"),
+            ("6", "skipped", "not wanted"),
+        ]
+    );
+    let first = &said.tasks[0];
+    assert_eq!((first.attempts, first.already_green.as_slice()), (1, ["prove 1".to_owned()].as_slice()));
+    assert_eq!(
+        (first.out_of_scope.as_slice(), first.note.as_deref()),
+        (["x".to_owned()].as_slice(), Some("mind the gap"))
+    );
+    let check = &first.checks[0];
+    assert_eq!((check.command.as_str(), check.exit, check.duration_millis), ("prove 1", Some(0), Some(5)));
+    let unproved: Vec<(Option<&str>, &str)> =
+        said.not_verified.iter().map(|one| (one.task.as_deref(), one.reason.as_str())).collect();
+    assert_eq!(
+        unproved,
+        [
+            (Some("1"), "green before the work began: prove 1"),
+            (Some("3"), "no Verify: nothing could prove it"),
+            (Some("5"), "done before the run, as another program says; omo has not checked it"),
+            (None, "did not run: make"),
+        ]
+    );
+    assert_eq!((said.drift[0].file.as_str(), said.drift[0].backup.as_deref()), ("report.md", Some("kept.md")));
+    assert_eq!(said.next_command.as_deref(), Some("omo run retry 2"));
+}
+
+#[test]
+fn a_report_says_who_answered_what() {
+    let mut run =
+        Run::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
+    run.pass("1");
+    let waiting = build_report("r1", &run.state);
+    assert_eq!(
+        (waiting.result, waiting.next_command.as_deref()),
+        (ReportedResult::Waiting, Some("omo answer q1 continue"))
+    );
+    assert_eq!((waiting.questions[0].answer.as_deref(), &waiting.questions[0].by), (None, &None));
+    run.answer("q1", ANSWER_CONTINUE).unwrap();
+    run.pass("2");
+    run.caller = verbs::VerbCaller::default();
+    run.answer("q2", ANSWER_CONTINUE).unwrap();
+    let said = build_report("r1", &run.state);
+    let hands: Vec<Option<ReportedActor>> = said.questions.iter().map(|question| question.by.clone()).collect();
+    assert_eq!(hands, [Some(ReportedActor::Session { id: "s1".to_owned() }), Some(ReportedActor::Terminal)]);
+    assert_eq!((said.result, said.next_command.as_deref()), (ReportedResult::InProgress, Some("omo agent next")));
+    run.pass("3");
+    let said = build_report("r1", &run.state);
+    assert_eq!((said.result, said.next_command), (ReportedResult::Complete, None));
+}
+
+#[test]
+fn a_question_that_was_taken_back_was_answered_by_nobody() {
+    let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
+    run.pass("1");
+    run.replan(run.state.plan.clone()).unwrap();
+    let said = build_report("r1", &run.state);
+    let questions: Vec<(bool, Option<&str>)> =
+        said.questions.iter().map(|question| (question.is_withdrawn, question.answer.as_deref())).collect();
+    assert_eq!(questions, [(true, None), (false, None)]);
+}
+
+#[test]
+fn a_report_of_a_run_that_is_over_names_the_way_on() {
+    let open = || Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(vec![unit("1")]) });
+    let mut cancelled = open();
+    cancelled.take(verbs::cancel_run(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
+    let said = build_report("r1", &cancelled.state);
+    assert_eq!((said.result, said.cancel_reason.as_deref()), (ReportedResult::Cancelled, Some("enough")));
+    assert_eq!(said.next_command.as_deref(), Some("omo run resume r1"));
+    let mut red = open();
+    red.pass("1");
+    let ran = vec![(TaskCheck::new("make"), outcome(omo_core::check::task_check::TaskCheckVerdict::Red))];
+    red.take(Ok(verbs::final_check_events(ran))).unwrap();
+    let said = build_report("r1", &red.state);
+    assert_eq!((said.result, said.final_checks[0].verdict), (ReportedResult::Failed, Some("red")));
+    assert_eq!(said.next_command.as_deref(), Some("omo run resume r1"));
+}
+
+#[test]
+fn a_report_is_plain_json() {
+    let run = Run::open(plan(vec![unit("1")]));
+    let json = serde_json::to_value(build_report("r1", &run.state)).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["result"], "in_progress");
+    assert_eq!(json["holder"], serde_json::json!({"hand": "session", "id": "s1"}));
+    assert_eq!(json["tasks"][0]["standing"], "pending");
+    assert_eq!(json["opened_at"], "1970-01-01T00:00:01.000Z");
+}

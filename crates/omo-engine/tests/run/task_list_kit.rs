@@ -1,0 +1,128 @@
+//! Runs of task sessions: their plans, and what only they know.
+
+use omo_core::check::task_check::TaskCheck;
+use omo_core::check::task_check::TaskCheckVerdict::{self, Green};
+use omo_engine::event::{EventKind, Evidence, PlanVerdict};
+use omo_engine::verbs::{self, AttemptMeasurement};
+use omo_plan::model::{Dialect, OnTaskFail, Parallelism, Plan, Task, TaskKind};
+use omo_plan::refusal::VerbRefusal;
+use omo_plan::task_list::VERIFY_TASK_ID;
+
+use crate::kit::{Run, all, needs, outcome, plan};
+
+/// A task that a command proves.
+pub(crate) fn task(id: &str, deps: &[&str]) -> Task {
+    Task { files: Vec::new(), contract: None, ..needs(id, deps) }
+}
+
+/// A task that somebody has to judge.
+pub(crate) fn judged_task(id: &str, deps: &[&str]) -> Task {
+    Task { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
+}
+
+/// A session that goes over its tasks three times at most, with a verification behind them.
+pub(crate) fn session_plan(mut units: Vec<Task>) -> Plan {
+    let deps = units.iter().map(|unit| unit.id.clone()).collect();
+    units.push(Task { kind: TaskKind::Verify, deps, ..judged_task(VERIFY_TASK_ID, &[]) });
+    without_verification(units)
+}
+
+/// The same without a verification.
+pub(crate) fn without_verification(units: Vec<Task>) -> Plan {
+    let final_checks = units.iter().flat_map(|unit| unit.checks.iter().cloned()).collect();
+    let skips_verification = units.iter().all(|unit| unit.kind != TaskKind::Verify);
+    let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(units) };
+    plan.policy.on_task_fail = OnTaskFail::NextRound;
+    plan.policy.parallel = Parallelism::Tasks;
+    plan.policy.max_rounds = 3;
+    plan.policy.skips_verification = skips_verification;
+    plan
+}
+
+/// What a run of a command is worth as evidence.
+pub(crate) fn ran(command: &str, verdict: &TaskCheckVerdict) -> Evidence {
+    Evidence {
+        id: String::new(),
+        task: String::new(),
+        attempt: 0,
+        command: command.to_owned(),
+        outcome: outcome(verdict.clone()),
+        tree: None,
+        output_sha256: None,
+    }
+}
+
+/// A verdict that all is done, by this evidence.
+pub(crate) fn pass_by(ids: &[&str]) -> PlanVerdict {
+    PlanVerdict {
+        passed: true,
+        evidence_ids: ids.iter().map(|id| (*id).to_owned()).collect(),
+        ..PlanVerdict::default()
+    }
+}
+
+/// A verdict that these are to be done again.
+pub(crate) fn fail_for(ids: &[&str]) -> PlanVerdict {
+    let reopen = ids.iter().map(|id| ((*id).to_owned(), "not good enough".to_owned())).collect();
+    PlanVerdict { reopen, ..PlanVerdict::default() }
+}
+
+impl Run {
+    /// Whoever has a ticket runs a command; its id.
+    pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, VerbRefusal> {
+        let said = verbs::record_evidence(&self.state, ticket, ran("look at it", verdict));
+        self.take(said.map(|what| vec![what]))?;
+        Ok(self.state.evidence.last().unwrap().id.clone())
+    }
+
+    /// The checks of the tasks are run, each with this result.
+    pub(crate) fn finals(&mut self, verdict: &TaskCheckVerdict) {
+        let checks: Vec<TaskCheck> = self.state.plan.final_checks.clone();
+        let outcomes = checks.into_iter().map(|check| (check, outcome(verdict.clone()))).collect();
+        self.take(Ok(verbs::final_check_events(outcomes))).unwrap();
+    }
+
+    /// Whoever has a ticket judges the whole.
+    pub(crate) fn judges(&mut self, ticket: &str, verdict: PlanVerdict) -> Result<(), VerbRefusal> {
+        self.take(verbs::give_verdict(&self.state, ticket, verdict))
+    }
+
+    /// A worker begins, and claims that what is judged is done.
+    pub(crate) fn claim(&mut self, id: &str) {
+        let ticket = self.start(id).unwrap();
+        let evidence = self.shows(&ticket, &Green).unwrap();
+        let measured = all(self.state.plan.task(id).unwrap(), &Green);
+        self.done(&ticket, AttemptMeasurement { evidence_ids: vec![evidence], ..measured }).unwrap();
+    }
+
+    /// A verifier begins, finds everything green and says so.
+    pub(crate) fn verify(&mut self) {
+        let ticket = self.start(VERIFY_TASK_ID).unwrap();
+        let evidence = self.shows(&ticket, &Green).unwrap();
+        self.finals(&Green);
+        self.judges(&ticket, pass_by(&[&evidence])).unwrap();
+    }
+
+    /// A verifier begins and has these done again.
+    pub(crate) fn refute(&mut self, ids: &[&str]) {
+        let ticket = self.start(VERIFY_TASK_ID).unwrap();
+        self.judges(&ticket, fail_for(ids)).unwrap();
+    }
+
+    /// A task is added.
+    pub(crate) fn adds(&mut self, unit: Task) -> Result<(), VerbRefusal> {
+        let said = verbs::add_task(&self.state, &self.caller, unit);
+        self.take(said.map(|what| vec![what]))
+    }
+
+    /// The last event.
+    pub(crate) fn last(&self) -> &EventKind {
+        &self.events.last().unwrap().kind
+    }
+
+    /// How each unit stands, in the order of the plan.
+    pub(crate) fn all_standings(&self) -> Vec<(&str, &'static str)> {
+        let standings = self.state.standings();
+        standings.into_iter().map(|(unit, standing)| (unit.id.as_str(), standing.word())).collect()
+    }
+}

@@ -1,0 +1,145 @@
+//! Ledgers of task sessions that no verb has written: refused, and nothing is folded.
+
+use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
+use omo_engine::event::{AttemptEnd, EventKind, Evidence, ImportedStatus, RunEvent};
+use omo_engine::verbs;
+use omo_plan::model::{Task, TaskKind};
+use omo_plan::task_list::VERIFY_TASK_ID;
+
+use crate::kit::{Run, all, plan, session, unit};
+use crate::task_list_kit::{fail_for, judged_task, pass_by, ran, session_plan, task};
+
+/// A task that is claimed by evidence e1 (1), one that has passed (2), and a verifier at work with green evidence e2.
+fn verifying() -> Run {
+    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    run.claim("1");
+    run.pass("2");
+    let ticket = run.start(VERIFY_TASK_ID).unwrap();
+    run.shows(&ticket, &Green).unwrap();
+    run.finals(&Green);
+    run
+}
+
+/// A worker at task 1, which is judged, with red evidence e1 and green e2.
+fn at_work() -> Run {
+    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let ticket = run.start("1").unwrap();
+    run.shows(&ticket, &Red).unwrap();
+    run.shows(&ticket, &Green).unwrap();
+    run
+}
+
+fn given(verdict: omo_engine::event::PlanVerdict) -> EventKind {
+    EventKind::VerdictGiven { verdict }
+}
+
+fn claimed(unit: &str, ids: &[&str]) -> EventKind {
+    let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
+    EventKind::TaskClaimed { task: unit.to_owned(), evidence_ids, end: AttemptEnd::default() }
+}
+
+fn again(iteration: u32, ids: &[&str]) -> EventKind {
+    let reopened = ids.iter().map(|id| ((*id).to_owned(), "why".to_owned())).collect();
+    EventKind::RoundStarted { round: iteration, reopened }
+}
+
+fn added(unit: Task) -> EventKind {
+    EventKind::TaskAdded { task: Box::new(unit) }
+}
+
+fn evidence(id: &str, unit: &str, attempt: u32) -> EventKind {
+    let evidence = Evidence { id: id.to_owned(), task: unit.to_owned(), attempt, ..ran("true", &Green) };
+    EventKind::EvidenceRan { evidence }
+}
+
+type Open = fn() -> Run;
+
+#[test]
+fn what_no_verb_of_a_session_writes_is_refused() {
+    let not_done = "says that all is done, and it is not";
+    let unclaimed = "claims a unit without green evidence of its own";
+    let no_task = "adds a task that cannot be";
+    let table: [(Open, EventKind, &str); 22] = [
+        (verifying, given(pass_by(&[])), not_done),
+        (verifying, given(pass_by(&["e1"])), not_done),
+        (verifying, given(pass_by(&["e9"])), not_done),
+        (verifying, given(fail_for(&["1", "9"])), "has a verdict on a task that is not there"),
+        (verifying, given(fail_for(&[VERIFY_TASK_ID])), "has a verdict on a task that is not there"),
+        (at_work, given(pass_by(&["e2"])), "has a verdict that nobody was asked for"),
+        (at_work, given(fail_for(&["1"])), "has a verdict that nobody was asked for"),
+        (at_work, claimed("1", &[]), unclaimed),
+        (at_work, claimed("1", &["e1"]), unclaimed),
+        (at_work, claimed("1", &["e9"]), unclaimed),
+        (at_work, claimed("2", &["e2"]), unclaimed),
+        (at_work, evidence("e2", "1", 1), "has evidence under an id that is taken"),
+        (at_work, evidence("e3", "1", 2), "has evidence that no worker had run"),
+        (at_work, evidence("e3", "2", 0), "has evidence that no worker had run"),
+        (at_work, evidence("e3", "9", 1), "is about a unit that the plan does not have"),
+        (at_work, again(1, &["1"]), "has a task done again that was not done"),
+        (verifying, again(3, &["1"]), "goes over the tasks once more than it may"),
+        (verifying, again(0, &["1"]), "goes over the tasks once more than it may"),
+        (at_work, added(task("1", &[])), no_task),
+        (at_work, added(task("3", &[VERIFY_TASK_ID])), no_task),
+        (at_work, added(Task { kind: TaskKind::Verify, ..task("3", &[]) }), no_task),
+        (|| Run::open(plan(vec![unit("1")])), added(task("3", &[])), no_task),
+    ];
+    for (open, what, says) in table {
+        let run = open();
+        let mut state = run.state.clone();
+        let (seq, ts) = (state.seq + 1, state.updated_at);
+        let error = state.apply(&RunEvent { seq, ts, actor: session("s1", 100), kind: what.clone() }).unwrap_err();
+        assert_eq!(error.problem, says, "{what:?}");
+        assert_eq!(state, run.state, "{what:?}");
+    }
+}
+
+#[test]
+fn a_verification_comes_from_nowhere_else() {
+    let imported = |id: &str| EventKind::TaskImported {
+        task: id.to_owned(),
+        status: ImportedStatus::Done,
+        evidence: "so it says".to_owned(),
+        files: Vec::new(),
+    };
+    let passed = || EventKind::TaskPassed { task: VERIFY_TASK_ID.to_owned(), end: AttemptEnd::default() };
+    for (what, says) in [
+        (imported(VERIFY_TASK_ID), "takes a verification from another program"),
+        (passed(), "passes a unit whose checks were not seen to be green"),
+    ] {
+        let run = verifying();
+        let mut state = run.state.clone();
+        let (seq, ts) = (state.seq + 1, state.updated_at);
+        let error = state.apply(&RunEvent { seq, ts, actor: session("s1", 100), kind: what }).unwrap_err();
+        assert_eq!(error.problem, says);
+    }
+    // What else was done before the run is not done again, and is verified like all the rest.
+    let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &["1"])]));
+    run.write([imported("1")]);
+    assert_eq!((run.standing("1"), run.ready()), ("claimed", vec!["2"]));
+    run.pass("2");
+    run.verify();
+    assert_eq!(run.standing(VERIFY_TASK_ID), "passed");
+}
+
+#[test]
+fn every_event_of_a_session_is_one_line_that_comes_back() {
+    let mut run = verifying();
+    run.adds(judged_task("3", &["1"])).unwrap();
+    let ticket = run.state.tasks[VERIFY_TASK_ID].running.as_ref().unwrap().ticket.clone();
+    run.take(verbs::give_verdict(&run.state, &ticket, fail_for(&["2"]))).unwrap();
+    let kinds: Vec<String> = run
+        .events
+        .iter()
+        .map(|event| {
+            let line = serde_json::to_string(event).unwrap();
+            assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), *event, "{line}");
+            serde_json::to_value(event).unwrap()["kind"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    for kind in ["evidence_ran", "task_claimed", "task_added", "verdict_given", "round_started"] {
+        assert!(kinds.iter().any(|known| known == kind), "{kind}");
+    }
+    let ticket = run.start("2").unwrap();
+    run.done(&ticket, all(&task("2", &[]), &Green)).unwrap();
+    assert_eq!(run.standing("2"), "passed");
+}

@@ -1,0 +1,142 @@
+//! Sessions in work trees of their own, at the same time: none of them sees what another one does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use omo_engine::event::{EventActor, EventKind, RecordedProcess};
+use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::work::{CompletionReport, EngineError, SilentWatcher};
+use omo_state::env;
+
+use crate::Named;
+use crate::ultraplan_lab::{Stage, git, plan_text, step, usual_step};
+
+pub(crate) const ALL: &[Named] = &[
+    (
+        "sessions_at_the_same_time_keep_commit_and_take_back_their_own",
+        sessions_at_the_same_time_keep_commit_and_take_back_their_own,
+    ),
+    (
+        "a_step_of_a_session_is_worked_on_in_its_work_tree_alone",
+        a_step_of_a_session_is_worked_on_in_its_work_tree_alone,
+    ),
+    ("a_new_work_tree_begins_without_what_the_last_one_held", a_new_work_tree_begins_without_what_the_last_one_held),
+];
+
+/// Four sessions of one wave, of one step each. The second and the fourth fail, and have no checkpoint.
+fn four() -> Stage {
+    let plain = |number: u32| {
+        let (files, verify) = (format!("**Files:** `src/{number}.rs`"), format!("**Verify:** `sh verify.sh {number}`"));
+        step(number, &[&files, &verify, "**On failure:** skip"])
+    };
+    let session =
+        |number: u32| format!("### Session {number}: Part {number}\n\n- **Steps:** {number}\n- **Wave:** 1\n\n");
+    let sessions = (1..=4).map(session).collect::<Vec<_>>().concat();
+    let steps = [usual_step(1, "revert"), plain(2), plain(3), plain(4)];
+    let stage = Stage::new(&plan_text(&steps, &format!("## Execution Strategy\n\n{sessions}")));
+    let base = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    tell(&stage, EventKind::ParallelStarted { base: base.clone(), policy: ClientPolicy::default() });
+    for group in stage.state().plan.groups.clone() {
+        let tree = tree(&stage, &group.id);
+        let branch = format!("omo/run/{}", group.id);
+        stage.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
+        let (worktree, base) = (tree.display().to_string(), base.clone());
+        tell(&stage, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
+        tell(&stage, EventKind::WorkerStarted { group: group.id, process: RecordedProcess { pid: 1, mark: None } });
+    }
+    stage
+}
+
+fn tree(stage: &Stage, group: &str) -> PathBuf {
+    stage.root().parent().unwrap().join(format!("tree-{group}"))
+}
+
+fn tell(stage: &Stage, what: EventKind) {
+    stage.run.transact(&EventActor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
+}
+
+fn groups(stage: &Stage) -> Vec<(String, String)> {
+    let state = stage.state();
+    state.plan.groups.iter().map(|group| (group.id.clone(), group.tasks[0].clone())).collect()
+}
+
+fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
+    let stage = four();
+    let groups = groups(&stage);
+    assert_eq!(groups.len(), 4);
+    thread::scope(|scope| {
+        for (group, unit) in &groups {
+            let (stage, tree) = (&stage, tree(&stage, group));
+            scope.spawn(move || {
+                let engine = |written: &str| {
+                    stage.engine_in(&tree, Some(group), |engine| {
+                        let started = engine.start(unit, &mut SilentWatcher).unwrap();
+                        fs::write(tree.join(format!("src/{unit}.rs")), written).unwrap();
+                        fs::write(tree.join("scratch.txt"), unit).unwrap();
+                        engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+                    });
+                };
+                let is_green = unit == "1" || unit == "3";
+                engine(if is_green { "0\ndone\n" } else { "1\nhalf\n" });
+            });
+        }
+    });
+    for (group, unit) in &groups {
+        let tree = tree(&stage, group);
+        let (log, status) = (git(&tree, &["log", "--format=%s"]), git(&tree, &["status", "--porcelain"]));
+        match unit.as_str() {
+            "1" => assert_eq!((log.as_str(), status.as_str()), ("part 1\nstart\n", "?? scratch.txt\n")),
+            // Nothing asks for a commit, and without one it would go with its work tree.
+            "3" => assert_eq!(
+                (log.as_str(), status.as_str()),
+                ("omo: step 3 of demo.md: Part 3\nstart\n", "?? scratch.txt\n")
+            ),
+            _ => assert_eq!((log.as_str(), status.as_str()), ("start\n", ""), "{unit}"),
+        }
+    }
+    assert_eq!((stage.git(&["status", "--porcelain"]), stage.log()), (String::new(), vec!["start".to_owned()]));
+    let standings: Vec<&str> = ["1", "2", "3", "4"].into_iter().map(|id| stage.standing(id)).collect();
+    assert_eq!(standings, ["passed", "skipped", "passed", "skipped"]);
+}
+
+fn a_step_of_a_session_is_worked_on_in_its_work_tree_alone() {
+    let stage = four();
+    let (group, unit) = groups(&stage).remove(0);
+    let own = tree(&stage, &group);
+    let other = tree(&stage, &groups(&stage)[1].0);
+    let is_refused = |tree: &Path, ticket: Option<&str>| {
+        stage.engine_in(tree, Some(&group), |engine| {
+            let error = match ticket {
+                Some(ticket) => {
+                    engine.done(ticket, CompletionReport::default(), &mut SilentWatcher).map(drop).unwrap_err()
+                }
+                None => engine.start(&unit, &mut SilentWatcher).map(drop).unwrap_err(),
+            };
+            assert!(matches!(&error, EngineError::Refused(_)), "{error}");
+            assert!(error.to_string().contains("is worked on in the work tree of its session"), "{error}");
+        });
+    };
+    is_refused(&stage.root(), None);
+    is_refused(&other, None);
+    let started = stage.engine_in(&own, Some(&group), |engine| engine.start(&unit, &mut SilentWatcher)).unwrap();
+    // In the user's own work tree the check would say that all is well.
+    stage.write("src/1.rs", "0\ndone\n");
+    is_refused(&stage.root(), Some(&started.ticket));
+    assert_eq!(stage.standing(&unit), "running");
+}
+
+fn a_new_work_tree_begins_without_what_the_last_one_held() {
+    let stage = four();
+    let (group, unit) = groups(&stage).remove(0);
+    let own = tree(&stage, &group);
+    stage.engine_in(&own, Some(&group), |engine| {
+        let started = engine.start(&unit, &mut SilentWatcher).unwrap();
+        fs::write(own.join("src/1.rs"), "1\nhalf\n").unwrap();
+        engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+    });
+    assert!(stage.state().tasks[&unit].baseline.is_some());
+    tell(&stage, EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });
+    tell(&stage, EventKind::GroupRemoved { group, rescue_ref: None, tip: None });
+    assert_eq!(stage.state().tasks[&unit].baseline, None);
+}

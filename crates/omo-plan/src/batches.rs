@@ -1,0 +1,177 @@
+//! Which tasks of a plan are done together, in which order, and behind which of them a person is
+//! asked: batches, hubs and hard stops.
+//!
+//! A pair of tests and their implementation is one thing of two tasks, wherever the two stand. What is
+//! needed comes before what needs it, and else the order is that of the file. A batch is filled until
+//! the next one does not fit. Behind the first batch, one with a hub, and one with a marked task a
+//! person is asked.
+
+mod depends_on;
+mod task_order;
+mod task_outline;
+
+use serde::{Serialize, Serializer};
+
+use crate::diagnostic::{Code, Diagnostic, has_errors};
+use crate::document::MarkdownDocument;
+use crate::model::{MAX_PLAN_BYTES, MAX_PLAN_TASKS};
+use task_order::Unit;
+
+pub use task_outline::{TaskHeading, TaskOutline};
+pub(crate) use task_outline::{has_tasks, span_diagnostic, task_diagnostic};
+
+/// How many direct dependents make a task a hub, where nothing else is said.
+pub const DEFAULT_HUB_DEPENDENTS: usize = 3;
+/// How many tasks are in a batch, where nothing else is said.
+pub const DEFAULT_BATCH_SIZE: usize = 5;
+
+/// The batches of a plan, in the shape in which they are printed. The ids are the plan's own text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlanBatches<'a> {
+    /// How many tasks a batch has at most, as it was asked for. One holds at least one thing, so that
+    /// 0 is 1, and a pair has a batch of 1 to itself.
+    pub batch_size: usize,
+    /// How many tasks there are.
+    pub total: usize,
+    /// The ids of the tasks, in the order in which they are run. Empty where no order can be told:
+    /// ids stand twice, or tasks need each other.
+    pub batches: Vec<Vec<&'a str>>,
+    /// How many tasks name each of them as what they depend on, in the order of the file.
+    #[serde(serialize_with = "as_map")]
+    pub dependents: Vec<(&'a str, usize)>,
+    /// The batches, from 0, behind which a person is asked.
+    pub hard_stops: Vec<usize>,
+    /// The tasks and what they depend on, in the order of the file.
+    pub tasks: Vec<TaskDependencies<'a>>,
+    /// How many direct dependents make a task a hub.
+    pub k: usize,
+    /// What was found. Where something is an error, nothing of the plan may be run.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A task and what it depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TaskDependencies<'a> {
+    /// Its id.
+    pub id: &'a str,
+    /// The ids of what it names, each once, in the order in which they are named.
+    pub depends_on: Vec<&'a str>,
+}
+
+impl PlanBatches<'_> {
+    /// Whether nothing of the plan may be run.
+    pub fn has_errors(&self) -> bool {
+        has_errors(&self.diagnostics)
+    }
+}
+
+fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(id, count)| (id, count)))
+}
+
+/// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
+pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
+    match decode_plan_text(bytes) {
+        Ok(text) => batch_outline(&TaskOutline::read(&MarkdownDocument::read(text)), k, batch_size),
+        Err(diagnostic) => empty_batches(k, batch_size, vec![diagnostic]),
+    }
+}
+
+/// A file as text.
+pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
+    let refuse = |code: Code, at: usize, text: String| {
+        let line = bytes.iter().take(at).filter(|byte| **byte == b'\n').count() + 1;
+        Diagnostic { code, severity: code.severity(), span: at..at, line, task: None, text, help: None }
+    };
+    if bytes.len() as u64 > MAX_PLAN_BYTES {
+        let text = format!("the plan has {} bytes, and may have {MAX_PLAN_BYTES}", bytes.len());
+        return Err(refuse(Code::TooLarge, 0, text));
+    }
+    std::str::from_utf8(bytes).map_err(|error| {
+        let text = format!("byte {} is none of a text in UTF-8", error.valid_up_to());
+        refuse(Code::NotUtf8, error.valid_up_to(), text)
+    })
+}
+
+/// The batches of a plan that was looked through.
+pub fn batch_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
+    let tasks = &outline.tasks;
+    let mut found = empty_batches(k, batch_size, outline.diagnostics.clone());
+    found.total = tasks.len();
+    if tasks.len() > MAX_PLAN_TASKS {
+        let text = format!("the plan has {} tasks, and a run can have {MAX_PLAN_TASKS}", tasks.len());
+        found.diagnostics.push(task_outline::task_diagnostic(tasks.get(MAX_PLAN_TASKS), Code::TooManyTasks, text));
+    }
+    let has_double = found.diagnostics.iter().any(|found| found.code == Code::DuplicateId);
+    if let Some(units) = if has_double { None } else { task_order::order_tasks(outline, &mut found.diagnostics) } {
+        fill_batches(&mut found, tasks, &units);
+    }
+    found.diagnostics.sort_by_key(|found| (found.span.start, found.code));
+    found
+}
+
+fn empty_batches<'a>(k: usize, batch_size: usize, diagnostics: Vec<Diagnostic>) -> PlanBatches<'a> {
+    PlanBatches {
+        batch_size,
+        total: 0,
+        batches: Vec::new(),
+        dependents: Vec::new(),
+        hard_stops: Vec::new(),
+        tasks: Vec::new(),
+        k,
+        diagnostics,
+    }
+}
+
+fn fill_batches<'a>(found: &mut PlanBatches<'a>, tasks: &[TaskHeading<'a>], units: &[Unit]) {
+    let mut dependents = vec![0_usize; tasks.len()];
+    for place in tasks.iter().flat_map(|task| &task.depends_on) {
+        if let Some(count) = dependents.get_mut(*place) {
+            *count += 1;
+        }
+    }
+    let mut places = Vec::with_capacity(found.batch_size.min(tasks.len()));
+    let mut units = units.iter().copied().peekable();
+    while let Some(first) = units.next() {
+        places.clear();
+        places.extend(first.positions());
+        // What does not fit any more begins the next batch.
+        while let Some(unit) = units.next_if(|unit| places.len() + unit.len() <= found.batch_size) {
+            places.extend(unit.positions());
+        }
+        let is_marked = |place: &usize| tasks.get(*place).is_some_and(|task| task.is_marked);
+        let is_hub = |place: &usize| dependents.get(*place).is_some_and(|count| *count >= found.k);
+        if found.batches.is_empty() || places.iter().any(|place| is_marked(place) || is_hub(place)) {
+            found.hard_stops.push(found.batches.len());
+        }
+        found.batches.push(places.iter().filter_map(|place| tasks.get(*place)).map(|task| task.id).collect());
+    }
+    let id = |place: &usize| tasks.get(*place).map(|task| task.id);
+    let edges = |task: &TaskHeading<'a>| TaskDependencies {
+        id: task.id,
+        depends_on: task.depends_on.iter().filter_map(id).collect(),
+    };
+    found.tasks = tasks.iter().map(edges).collect();
+    found.dependents = tasks.iter().map(|task| task.id).zip(dependents).collect();
+}
+
+/// What comes next: of the batches in their order what has not ended yet, up to and with the first
+/// hard stop that has something left. `None` where everything has ended.
+pub fn next_batches<'a>(
+    batches: &'a [Vec<String>],
+    hard_stops: &[usize],
+    is_ended: impl Fn(&str) -> bool,
+) -> Option<Vec<Vec<&'a str>>> {
+    let mut segment = Vec::new();
+    for (index, batch) in batches.iter().enumerate() {
+        let left: Vec<&str> = batch.iter().map(String::as_str).filter(|id| !is_ended(id)).collect();
+        if left.is_empty() {
+            continue;
+        }
+        segment.push(left);
+        if hard_stops.contains(&index) {
+            break;
+        }
+    }
+    (!segment.is_empty()).then_some(segment)
+}

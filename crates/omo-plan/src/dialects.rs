@@ -1,0 +1,218 @@
+//! The dialects in which plans are written, each read into the one model.
+//!
+//! A dialect is one file here with what it reads, what it calls things and how it writes back, and one row of
+//! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
+//! dialect, has no units and a diagnostic that says why.
+
+pub mod dev_workflow;
+mod input;
+pub mod session_spec;
+pub mod tasks_json;
+pub mod ultraplan;
+
+use std::path::Path;
+
+use crate::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS, decode_plan_text, task_diagnostic};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::digest::sha256_hex;
+use crate::document::MarkdownDocument;
+use crate::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanDecision, PlanSource, RunPolicy};
+
+pub use input::PlanInput;
+
+/// A way of writing plans: how its files are known and read, and what is called how in it.
+///
+/// What is not said otherwise is as in most dialects. A dialect whose plans are in no file of their own is never
+/// asked to read one.
+pub trait PlanDialect: Sync {
+    /// Its name for people, which is its name in JSON.
+    fn name(&self) -> &'static str;
+
+    /// What it calls a piece of work.
+    fn task_word(&self) -> &'static str {
+        "task"
+    }
+
+    /// What it calls the checks behind all tasks.
+    fn final_checks_title(&self) -> &'static str {
+        "Verification"
+    }
+
+    /// What its files are called in a progress file and in a report.
+    fn file_type(&self) -> &'static str {
+        "plan"
+    }
+
+    /// A file is one session of a larger plan, with conditions for its entry and its exit.
+    fn is_one_session(&self) -> bool {
+        false
+    }
+
+    /// Whether a file is of this dialect, by what it says.
+    fn recognizes(&self, _input: &PlanInput<'_>) -> bool {
+        false
+    }
+
+    /// What is wrong with a file that no dialect recognizes and that was likely meant for this one.
+    fn near_miss(&self, _input: &PlanInput<'_>) -> Option<Diagnostic> {
+        None
+    }
+
+    /// Fills in what a file says that it recognizes.
+    fn read_session_spec(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
+
+    /// The text of a file with a change written into it, byte for byte the same elsewhere. `None` where the
+    /// dialect has no place for such a change.
+    fn write_back(&self, _text: &str, _change: &PlanChange<'_>) -> Option<String> {
+        None
+    }
+}
+
+/// What a run writes back into the file of its plan.
+#[derive(Clone, Copy, Debug)]
+pub enum PlanChange<'a> {
+    /// The option that a person chose.
+    Choice {
+        /// Of this decision, as the text that is changed has it.
+        decision: &'a PlanDecision,
+        /// The label of the option.
+        option: &'a str,
+    },
+}
+
+/// How a plan is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchOptions {
+    /// How many direct dependents make a task a hub.
+    pub k: usize,
+    /// How many tasks are in a batch.
+    pub batch_size: usize,
+}
+
+impl Default for BatchOptions {
+    fn default() -> Self {
+        Self { k: DEFAULT_HUB_DEPENDENTS, batch_size: DEFAULT_BATCH_SIZE }
+    }
+}
+
+impl BatchOptions {
+    /// These sizes, as a command line or a checkpoint has them.
+    pub fn of(k: u32, batch_size: u32) -> Self {
+        let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        Self { k: size(k), batch_size: size(batch_size) }
+    }
+}
+
+impl From<&RunPolicy> for BatchOptions {
+    /// The sizes that a plan was read with.
+    fn from(policy: &RunPolicy) -> Self {
+        Self::of(policy.hub_dependents, policy.batch_size)
+    }
+}
+
+/// Reads a plan file.
+pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
+    let mut plan = empty(path, bytes, options);
+    match decode_plan_text(bytes) {
+        Ok(text) => {
+            let input = PlanInput::new(path, text);
+            plan.title = title(input.document()).unwrap_or(plan.title);
+            match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
+                Some(dialect) => {
+                    plan.dialect = *dialect;
+                    dialect.rules().read_session_spec(&input, options, &mut plan);
+                }
+                None => plan.diagnostics.push(unrecognized(&input)),
+            }
+        }
+        Err(diagnostic) => plan.diagnostics.push(diagnostic),
+    }
+    plan.diagnostics.sort_by_key(|found| (found.span.start, found.code));
+    plan
+}
+
+/// A plan of this file without anything in it.
+fn empty(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
+    let number = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+    let name = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    Plan {
+        schema: PLAN_SCHEMA,
+        dialect: Dialect::DevWorkflow,
+        source: PlanSource { path: path.to_owned(), sha256: sha256_hex(bytes), bytes: bytes.len() as u64 },
+        title: name.into_owned(),
+        goal: String::new(),
+        preconditions: Vec::new(),
+        tasks: Vec::new(),
+        groups: Vec::new(),
+        final_checks: Vec::new(),
+        policy: RunPolicy {
+            on_task_fail: OnTaskFail::Continue,
+            parallel: Parallelism::None,
+            max_workers: 1,
+            max_rounds: 1,
+            batch_size: number(options.batch_size),
+            requires_contracts: false,
+            hub_dependents: number(options.k),
+            skips_verification: false,
+        },
+        diagnostics: Vec::new(),
+    }
+}
+
+/// The text of the first heading of the first level.
+fn title(document: &MarkdownDocument<'_>) -> Option<String> {
+    let first = document.headings.iter().find(|heading| heading.level == 1)?;
+    Some(first.text.to_owned()).filter(|title| !title.is_empty())
+}
+
+fn unrecognized(input: &PlanInput<'_>) -> Diagnostic {
+    let text = "the file is no plan that omo knows: it has no task `### Task 1: its title`".to_owned();
+    let near = Dialect::ALL.iter().find_map(|dialect| dialect.rules().near_miss(input));
+    near.unwrap_or_else(|| task_diagnostic(None, Code::UnrecognizedFormat, text))
+}
+
+macro_rules! dialects {
+    ($($dialect:ident => $rules:path,)*) => {
+        impl Dialect {
+            /// All of them, in the order in which they are asked whether a file is theirs.
+            pub const ALL: &[Self] = &[$(Self::$dialect,)*];
+
+            /// How its plans are read, and what is called how in them.
+            pub fn rules(self) -> &'static dyn PlanDialect {
+                match self { $(Self::$dialect => &$rules,)* }
+            }
+        }
+    };
+}
+
+// The more a dialect wants of a file, the earlier it stands: the first that recognizes one reads it.
+dialects! {
+    SessionSpec => session_spec::SessionSpecDialect,
+    Ultraplan => ultraplan::UltraplanDialect,
+    DevWorkflow => dev_workflow::DevWorkflowDialect,
+    TasksJson => tasks_json::TasksJsonDialect,
+}
+
+impl Dialect {
+    /// The word for people, which is the word in JSON.
+    pub fn word(self) -> &'static str {
+        self.rules().name()
+    }
+
+    /// What it calls a unit of work.
+    pub fn unit_word(self) -> &'static str {
+        self.rules().task_word()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dialect_is_called_the_same_in_json() {
+        for dialect in Dialect::ALL {
+            assert_eq!(serde_json::to_value(dialect).unwrap(), dialect.word());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What is expected of a command: an exit, a text in its output, or a sentence about it.
+
+use omo_core::check::task_check::ExpectedExit;
+
+use super::commands::VerifyCommand;
+use crate::dialects::ultraplan::inline_code::split_inline_code;
+use crate::pattern::Pattern;
+
+/// The marks and words between a command and what is expected of it.
+static LEADING_WORDS: Pattern =
+    Pattern::new(r"^\s*(?:(?:→|->|=>|[:(\-—]|(?i-u:expect(?:ed|s)?|should|prints?|outputs?|contains?|shows?)\b)\s*)*");
+/// Words that a sentence about an outcome has, and an outcome itself does not.
+const SENTENCE_WORDS: [&str; 17] = [
+    "all",
+    "pass",
+    "passes",
+    "passed.",
+    "passing",
+    "succeeds",
+    "succeed",
+    "success",
+    "successful",
+    "green",
+    "clean",
+    "cleanly",
+    "works",
+    "without",
+    "should",
+    "no",
+    "is",
+];
+
+/// Puts down what is expected of a command: an exit, a text, or a sentence.
+pub fn apply_expectation(command: &mut VerifyCommand, after: &str) {
+    let rest = LEADING_WORDS.behind(after).unwrap_or(after).trim_end();
+    let quoted = split_inline_code(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
+    let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));
+    let text = quoted
+        .clone()
+        .unwrap_or_else(|| rest.trim_end_matches(|char: char| char.is_whitespace() || ".)".contains(char)).to_owned());
+    if text.trim().is_empty() {
+        return;
+    }
+    let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
+    if let Some(exit) = parse_exit(&words) {
+        command.check.expect.exit = exit;
+    } else if quoted.is_none() && words.iter().any(|word| SENTENCE_WORDS.contains(&word.as_str())) {
+        command.expected_sentence = Some(text);
+    } else {
+        command.check.expect.stdout_has = Some(text);
+    }
+}
+
+/// A text without the word that it begins with, in whatever case.
+pub fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let (start, rest) = (text.get(..word.len())?, text.get(word.len()..)?);
+    let is_whole = !word.ends_with(char::is_alphabetic) || !rest.starts_with(char::is_alphanumeric);
+    (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)
+}
+
+/// The exit that words are about: `exit 0`, `exit code 1`, `non-zero`, `fails`.
+fn parse_exit(words: &[String]) -> Option<ExpectedExit> {
+    let words: Vec<&str> = words.iter().map(|word| word.trim_matches([',', '.', ':'])).collect();
+    match words.as_slice() {
+        ["fail" | "fails" | "failure", ..] | ["non-zero" | "nonzero"] => Some(ExpectedExit::NonZero),
+        ["exit" | "exits" | "status" | "code", rest @ ..] | [rest @ .., "exit" | "status"] => {
+            let about = rest.iter().find(|word| !matches!(**word, "code" | "status" | "with" | "is" | "exit"))?;
+            match (*about, about.parse::<i32>()) {
+                (_, Ok(0)) => Some(ExpectedExit::Zero),
+                (_, Ok(status)) => Some(ExpectedExit::Exactly(status)),
+                ("non-zero" | "nonzero", _) => Some(ExpectedExit::NonZero),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

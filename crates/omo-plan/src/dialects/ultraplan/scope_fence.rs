@@ -1,0 +1,229 @@
+//! A scope fence: what a session may touch and what not, and whether two sessions that run at the same
+//! time are apart.
+
+use std::ops::Range;
+
+use omo_core::text::sanitize;
+
+use super::{first_paragraph, is_nothing};
+use crate::diagnostic::Code;
+use crate::dialects::ultraplan::section_outline::{PlanFindings, SectionOutline};
+use crate::fields::named_files::{self, NamedFile};
+use crate::labels::{normalize_key, read_labels, trim_range};
+use crate::paths::{normalize_path, paths_overlap};
+
+/// The names of the two lists.
+const TOUCH: [&str; 3] = ["touch", "touch list", "may touch"];
+const NEVER: [&str; 6] =
+    ["never touch", "never-touch", "never touch list", "never-touch list", "do not touch", "never"];
+/// How much is compared of one plan, in pairs of bytes: far more than a plan that was written by hand
+/// needs, and less than a second.
+const MAX_COMPARED: usize = 100_000_000;
+
+/// What a session may touch, and what not.
+#[derive(Debug, Default)]
+pub struct ScopeFence {
+    /// What it may; empty for anything.
+    pub touch: Vec<NamedFile>,
+    /// What it must not.
+    pub never: Vec<NamedFile>,
+    /// What of that is no path of the repository.
+    pub outside_paths: Vec<NamedFile>,
+    /// The bytes of what is said of either without a path.
+    pub unread_spans: Vec<Range<usize>>,
+}
+
+impl ScopeFence {
+    /// Reports what leads out of the repository, and what names no path.
+    pub fn report_findings(&self, findings: &mut PlanFindings<'_>) {
+        for (file, span) in &self.touch {
+            if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text)) =
+                named_files::path_problem(&file.path)
+            {
+                findings.add(code, span.clone(), None, text, "name it from the top of the repository");
+            }
+        }
+        for (file, span) in &self.outside_paths {
+            let shown = sanitize(&file.path, 80);
+            // What begins at the root of the disk may be in the repository all the same.
+            let (code, text, help) = if file.path.trim_start().starts_with("..") {
+                let text = format!("`{shown}` leads out of the repository, where no session writes");
+                (Code::FenceNotRead, text, "it needs no entry here")
+            } else {
+                let text = format!("`{shown}` is no path of the repository, and would hold nothing back");
+                let help = "name it from the top of the repository; what lies outside of that needs no entry";
+                (Code::PathOutsideRepository, text, help)
+            };
+            findings.add(code, span.clone(), None, text, help);
+        }
+        for span in &self.unread_spans {
+            let text = "the scope fence names no path here: it holds nothing back".to_owned();
+            findings.add(Code::FenceNotRead, span.clone(), None, text, "write each path between backticks, or `none`");
+        }
+    }
+
+    fn add_list(&mut self, list: List, outline: &SectionOutline<'_>, bytes: Range<usize>) {
+        let bytes = trim_range(outline.document, bytes);
+        let named = named_files::read_files(outline.document, bytes.clone());
+        if named.is_empty() && !is_nothing(first_paragraph(outline.document.slice(bytes.clone()))) {
+            self.unread_spans.push(bytes);
+        }
+        match list {
+            List::Touch => self.touch.extend(named),
+            List::Never => {
+                let is_inside = |(file, _): &NamedFile| normalize_path(&file.path).is_some();
+                let (never, elsewhere): (Vec<NamedFile>, Vec<NamedFile>) = named.into_iter().partition(is_inside);
+                self.never.extend(never);
+                self.outside_paths.extend(elsewhere);
+            }
+        }
+    }
+
+    /// What a session may touch, as patterns.
+    pub fn touch_paths(&self) -> Vec<String> {
+        self.touch.iter().map(|(file, _)| file.path.clone()).collect()
+    }
+
+    /// What it must not, as patterns.
+    pub fn never_paths(&self) -> Vec<String> {
+        self.never.iter().map(|(file, _)| file.path.clone()).collect()
+    }
+}
+
+/// One of the two lists.
+#[derive(Clone, Copy)]
+enum List {
+    Touch,
+    Never,
+}
+
+/// The list of a name, given in small letters.
+fn parse_list_name(name: &str) -> Option<List> {
+    match () {
+        () if TOUCH.contains(&name) => Some(List::Touch),
+        () if NEVER.contains(&name) => Some(List::Never),
+        () => None,
+    }
+}
+
+/// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
+pub fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
+    let document = outline.document;
+    let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
+    let mut fence = ScopeFence::default();
+    for label in read_labels(document, part.clone(), &known) {
+        if let Some(list) = parse_list_name(&label.key) {
+            fence.add_list(list, outline, label.value);
+        } else if label.key == "scope fence" {
+            let (touch, never) = split_one_line_fence(document.slice(label.first_line.clone()));
+            let start = label.first_line.start;
+            fence.add_list(List::Touch, outline, start + touch.start..start + touch.end);
+            fence.add_list(List::Never, outline, start + never.start..start + never.end);
+        }
+    }
+    for section in outline.sections_in(part) {
+        if let Some(list) = parse_list_name(&normalize_key(section.heading.text.trim_matches([' ', '*', '_', ':']))) {
+            fence.add_list(list, outline, section.content());
+        }
+    }
+    fence
+}
+
+/// The two lists of `Touch: …; Never touch: …`.
+fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
+    let lower = line.to_ascii_lowercase();
+    let never = lower.find("never");
+    let behind_colon = |from: usize, to: usize| {
+        let colon = lower.get(from..to).and_then(|text| text.find(':'));
+        colon.map_or(to..to, |colon| from + colon + 1..to)
+    };
+    let touch_end = never.unwrap_or(line.len());
+    let touch = lower.find("touch").filter(|at| *at < touch_end);
+    let touch = touch.map_or(0..0, |at| behind_colon(at, touch_end));
+    let never = never.map_or(0..0, |at| behind_colon(at, line.len()));
+    let inner = line.get(touch.clone()).unwrap_or_default().trim_end_matches([' ', ';', ',', '|', '.', '*']).len();
+    (touch.start..touch.start + inner, never)
+}
+
+/// Compares paths until more was compared than any plan needs.
+#[derive(Debug)]
+pub struct PathComparer {
+    remaining: usize,
+}
+
+impl PathComparer {
+    /// Of one plan.
+    pub fn with_budget() -> Self {
+        Self { remaining: MAX_COMPARED }
+    }
+
+    /// Whether two paths can be the same file; `None` once too much was compared.
+    pub fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Option<bool> {
+        let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
+        self.remaining = self.remaining.checked_sub(cost)?;
+        Some(paths_overlap(&one.0.path, &other.0.path))
+    }
+
+    /// The first pair of two lists that can be the same file.
+    pub fn first_overlap<'n>(
+        &mut self,
+        ones: &'n [NamedFile],
+        others: &'n [NamedFile],
+    ) -> Option<Option<(&'n NamedFile, &'n NamedFile)>> {
+        self.remaining = self.remaining.checked_sub(1)?;
+        for one in ones {
+            for other in others {
+                if self.overlap(one, other)? {
+                    return Some(Some((one, other)));
+                }
+            }
+        }
+        Some(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::MarkdownDocument;
+
+    fn read(text: &str) -> (Vec<String>, Vec<String>) {
+        let document = MarkdownDocument::read(text);
+        let fence = read_scope_fence(&SectionOutline::new(&document), 0..text.len());
+        (fence.touch_paths(), fence.never_paths())
+    }
+
+    #[test]
+    fn a_fence_is_read_in_every_spelling() {
+        for text in [
+            "- **Scope fence:**\n  - Touch: `a.rs`, `b/`\n  - Never touch: `c.rs`\n",
+            "- **Scope fence:**\n  - **Touch:** `a.rs`, `b/`\n  - **Never touch:** `c.rs`\n",
+            "**Touch:**\n- `a.rs`\n- `b/` (new)\n\n**Never-touch:**\n- `c.rs`\n",
+            "### Touch\n\n- `a.rs`\n- `b/`\n\n### Never touch\n\n- `c.rs`\n",
+            "- **Scope fence:** Touch: `a.rs`, `b/`; Never touch: `c.rs`\n",
+            "- **Scope fence**: touch: a.rs, b/ | never-touch: c.rs\n",
+            "Touch: a.rs, b/\r\nNever touch: c.rs\r\n",
+        ] {
+            let expected = (vec!["a.rs".to_owned(), "b/".to_owned()], vec!["c.rs".to_owned()]);
+            assert_eq!(read(text), expected, "{text}");
+        }
+        assert_eq!(read("- Touch: none\n- Never touch: —\n"), (vec![], vec![]));
+        assert_eq!(read("- **Scope fence:** none\n"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn what_names_no_path_holds_nothing_back_and_is_told() {
+        for (text, unread) in [
+            ("- Touch: `a.rs`\n- Never touch: everything else\n", 1),
+            ("- Touch: the whole crate\n- Never touch: none\n", 1),
+            ("- Touch: none\n- Never touch:\n", 0),
+        ] {
+            let document = MarkdownDocument::read(text);
+            assert_eq!(
+                read_scope_fence(&SectionOutline::new(&document), 0..text.len()).unread_spans.len(),
+                unread,
+                "{text}"
+            );
+        }
+    }
+}

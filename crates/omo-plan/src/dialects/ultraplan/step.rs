@@ -1,0 +1,255 @@
+//! The steps of a plan, and the units that they become.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
+
+use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
+
+use super::commands;
+use crate::diagnostic::Code;
+use crate::dialects::ultraplan::inline_code::split_inline_code;
+use crate::dialects::ultraplan::section_outline::{
+    NumberedHeading, PlanFindings, PlanSection, SectionOutline, parse_numbered_heading,
+};
+use crate::dialects::ultraplan::{commit_checkpoint, expectation, on_failure};
+use crate::digest::sha256_hex;
+use crate::fields::named_files::{self, NamedFile};
+use crate::labels::{LabeledField, read_labels, trim_range};
+use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit, TaskComplexity, TaskKind};
+
+/// The labels of a step that a rule reads, and those that only a worker does.
+const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
+/// Those of them that are no words for a worker: what they say is in the unit's other fields.
+const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
+
+/// A step.
+#[derive(Debug)]
+pub struct ParsedStep {
+    /// Its number.
+    pub number: u64,
+    /// Its heading.
+    pub heading: Range<usize>,
+    /// The files that it names, and the bytes of each.
+    pub files: Vec<NamedFile>,
+    /// What it becomes.
+    pub task: Task,
+}
+
+/// Whether a document has a step.
+pub fn has_steps(outline: &SectionOutline<'_>) -> bool {
+    outline
+        .sections
+        .iter()
+        .any(|section| matches!(parse_numbered_heading(section.heading, "Step"), NumberedHeading::Is(..)))
+}
+
+/// Reads the steps, in the order of the file.
+pub fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
+    let plan = outline.section_named("implementation plan").map(|section| section.span.clone());
+    let mut steps = Vec::new();
+    let mut seen = HashSet::new();
+    for section in &outline.sections {
+        let span = section.heading.span.clone();
+        match parse_numbered_heading(section.heading, "Step") {
+            NumberedHeading::Is(number, title) => {
+                let step = read_step(outline, section, number, title, findings);
+                if !seen.insert(number) {
+                    let text = format!("step {number} is there twice");
+                    findings.add(
+                        Code::DuplicateId,
+                        span.clone(),
+                        Some(&step.task.id),
+                        text,
+                        "give each its own number",
+                    );
+                }
+                if plan.as_ref().is_some_and(|plan| !plan.contains(&span.start)) {
+                    let text = format!("step {number} stands outside of `## Implementation Plan`");
+                    findings.add(Code::StepOutsidePlanSection, span, Some(&step.task.id), text, "");
+                }
+                steps.push(step);
+            }
+            NumberedHeading::LooksLike => {
+                let text = "this heading looks like a step and is none".to_owned();
+                findings.add(Code::LooksLikeAStep, span, None, text, "a step is written `### Step 1: Title`");
+            }
+            NumberedHeading::Other => {}
+        }
+    }
+    if steps.len() > MAX_PLAN_TASKS {
+        let text = format!("{} steps, of which a run can have {MAX_PLAN_TASKS}", steps.len());
+        findings.add(Code::TooManyTasks, outline.document.body_start..outline.document.body_start, None, text, "");
+    }
+    steps
+}
+
+fn read_step(
+    outline: &SectionOutline<'_>,
+    section: &PlanSection<'_>,
+    number: u64,
+    title: &str,
+    findings: &mut PlanFindings<'_>,
+) -> ParsedStep {
+    let document = outline.document;
+    let whole = trim_range(document, section.span.clone());
+    let id = number.to_string();
+    // The labels below a heading that looks like a step are likely meant for that one.
+    let inner = outline.sections_in(section.content()).iter();
+    let other = inner
+        .map(|inner| inner.heading)
+        .find(|heading| parse_numbered_heading(heading, "Step") == NumberedHeading::LooksLike);
+    let end = other.map_or(whole.end, |heading| heading.span.start);
+    let labels = read_labels(document, section.heading.span.end..end, &KNOWN);
+    let label = |key: &str| labels.iter().find(|label| label.key == key);
+    let mut reader = StepReader { outline, id: &id, heading: section.heading.span.clone(), findings };
+    let (on_failure, alternative) = reader.on_failure(label("on failure"));
+    let files = reader.files(label("files"));
+    let (checks, criteria) = reader.verify(label("verify"), label("expected"));
+    let commit = reader.checkpoint(label("checkpoint"));
+    let test_first = label("test first").map(|label| document.slice(label.value.clone()));
+    let mut extra = BTreeMap::new();
+    for label in labels.iter().filter(|label| !INTERPRETED.contains(&label.key.as_str())) {
+        extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
+    }
+    let body = document.slice(whole.clone()).to_owned();
+    let unit = Task {
+        id: id.clone(),
+        title: title.to_owned(),
+        lines: [document.line_number(whole.start), document.line_number(whole.end.saturating_sub(1).max(whole.start))],
+        body_sha256: sha256_hex(body.as_bytes()),
+        body,
+        kind: TaskKind::Impl,
+        pair: None,
+        deps: Vec::new(),
+        files: files.iter().map(|(file, _)| file.clone()).collect(),
+        never_touch: Vec::new(),
+        checks,
+        red_check: test_first.and_then(red_check),
+        on_failure,
+        alternative,
+        max_attempts: on_failure::max_attempts(on_failure),
+        commit,
+        stop_after: false,
+        criteria,
+        complexity: TaskComplexity::Standard,
+        model: None,
+        contract: None,
+        extra,
+    };
+    ParsedStep { number, heading: section.heading.span.clone(), files, task: unit }
+}
+
+/// What reads the fields of one step.
+struct StepReader<'r, 'd, 'f> {
+    outline: &'r SectionOutline<'d>,
+    id: &'r str,
+    heading: Range<usize>,
+    findings: &'r mut PlanFindings<'f>,
+}
+
+impl<'d> StepReader<'_, 'd, '_> {
+    fn add(&mut self, code: Code, span: Range<usize>, text: String, help: &str) {
+        self.findings.add(code, span, Some(self.id), text, help);
+    }
+
+    fn text(&self, label: &LabeledField<'_>) -> &'d str {
+        self.outline.document.slice(label.value.clone())
+    }
+
+    fn files(&mut self, label: Option<&LabeledField<'_>>) -> Vec<NamedFile> {
+        let Some(label) = label else { return Vec::new() };
+        let files = named_files::read_files(self.outline.document, label.value.clone());
+        let mut spellings = BTreeMap::new();
+        for (file, span) in &files {
+            let path = &file.path;
+            if let Some((code, text)) = named_files::path_problem(path) {
+                self.add(code, span.clone(), text, "");
+            }
+            let known = spellings.entry(path.to_lowercase()).or_insert(path);
+            if *known != path {
+                let text = format!("`{known}` and `{path}` differ only by case");
+                self.add(Code::FilesDifferOnlyByCase, span.clone(), text, "some file systems hold them for one");
+            }
+        }
+        files
+    }
+
+    fn verify(
+        &mut self,
+        label: Option<&LabeledField<'_>>,
+        expected: Option<&LabeledField<'_>>,
+    ) -> (Vec<TaskCheck>, Vec<String>) {
+        let mut found =
+            label.map_or_else(Vec::new, |label| commands::read_commands(self.outline.document, label.value.clone()));
+        if let (Some(last), Some(expected)) = (found.last_mut(), expected) {
+            expectation::apply_expectation(last, self.text(expected));
+        }
+        let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
+        if found.is_empty() {
+            let text = format!("step {} has no check: nothing can prove it", self.id);
+            self.add(Code::MissingVerify, span, text, "add a line `- **Verify:** `command``");
+            return (Vec::new(), Vec::new());
+        }
+        for command in &found {
+            commands::report_command(command, &span, Some(self.id), self.findings);
+        }
+        let criteria = found.iter().filter_map(|command| command.expected_sentence.clone()).collect();
+        (found.into_iter().map(|command| command.check).collect(), criteria)
+    }
+
+    fn on_failure(&mut self, label: Option<&LabeledField<'_>>) -> (OnFailure, Option<String>) {
+        let span = label.map_or(self.heading.clone(), |label| label.span.start..label.value.end);
+        let value = label.map(|label| self.text(label)).unwrap_or_default();
+        let help = "say one of revert, retry, skip and escalate";
+        let Some(clause) = on_failure::parse_on_failure(value) else {
+            let text = format!("step {} says nothing about a failure: the run stops there and waits", self.id);
+            self.add(Code::MissingOnFailure, span, text, help);
+            return (OnFailure::Escalate, None);
+        };
+        let Some(action) = clause.action else {
+            let text = format!("`{}` is no action on a failure", omo_core::text::sanitize(value, 60));
+            self.add(Code::UnknownOnFailure, span, text, help);
+            return (OnFailure::Escalate, None);
+        };
+        if clause.has_more {
+            let text =
+                format!("more is said about a failure of step {} than one action: only the first counts", self.id);
+            self.add(Code::OnFailureHasMore, span, text, "");
+        }
+        let alternative = clause.detail.filter(|_| action == OnFailure::Retry).map(str::to_owned);
+        (action, alternative)
+    }
+
+    fn checkpoint(&mut self, label: Option<&LabeledField<'_>>) -> Option<TaskCommit> {
+        let label = label?;
+        let block = commands::fenced_blocks(self.outline.document, &label.value).next();
+        let block = block.filter(|block| label.first_line.is_empty() && block.span.start >= label.value.start);
+        let block = block.map(|block| self.outline.document.dedented_code(block));
+        let checkpoint = commit_checkpoint::parse_checkpoint(block.as_deref().unwrap_or_else(|| self.text(label)))?;
+        if !checkpoint.is_plain {
+            let shown = omo_core::text::sanitize(&checkpoint.command, 80);
+            let what = if checkpoint.message.is_some() { "only its message is used" } else { "it is not used" };
+            let text = format!("`{shown}` is no plain commit: {what}");
+            let span = label.span.start..label.value.end;
+            self.add(Code::CheckpointNotACommit, span, text, "write `git commit -m \"message\"`");
+        }
+        checkpoint.message.map(|message| TaskCommit { message })
+    }
+}
+
+/// Whether the test that comes first is yet to be written: before the work its command says nothing.
+pub fn is_test_unwritten(unit: &Task) -> bool {
+    let is_label = |name: &str| name.trim().eq_ignore_ascii_case("test first");
+    unit.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
+}
+
+/// The command of `Test first:`, which has to fail before the work begins. A path alone is none.
+fn red_check(value: &str) -> Option<TaskCheck> {
+    let is_command = |code: &str| {
+        let program = code.split_whitespace().next().unwrap_or_default();
+        code.trim().contains(' ') && (program.starts_with("./") || !program.contains(['/', '.']))
+    };
+    let code = split_inline_code(value).into_iter().find(|piece| piece.is_code && is_command(piece.text))?;
+    let check = TaskCheck::new(code.text.trim());
+    Some(TaskCheck { expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None }, ..check })
+}

@@ -1,0 +1,4 @@
+//! What the fields of a task say, in the ways that dialects share: files, and checks with what is expected.
+
+pub mod named_files;
+pub mod stated_checks;

@@ -1,4 +1,0 @@
-//! What the fields of a task say, in the ways that dialects share: files, and checks with what is expected.
-
-pub mod files;
-pub mod verify;

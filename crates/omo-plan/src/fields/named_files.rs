@@ -1,0 +1,235 @@
+//! The files that a unit names, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and what is
+//! wrong with their paths.
+
+use std::ops::Range;
+
+use crate::diagnostic::Code;
+use crate::document::{MarkdownDocument, line_ranges};
+use crate::fields::stated_checks::split_code_span;
+use crate::labels::split_list_marker;
+use crate::model::{FileAction, FileUse};
+use crate::paths::normalize_path;
+use crate::pattern::Pattern;
+
+/// A file or a pattern, and the bytes that it stands in, with its backticks.
+pub type NamedFile = (FileUse, Range<usize>);
+
+/// Reads the items of a `Files` label. One below an item without a file of its own takes over what that
+/// one says is done.
+pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<NamedFile> {
+    let mut found = Vec::new();
+    let mut above = FileAction::Modify;
+    for line in line_ranges(document.text, value) {
+        if document.code_at(line.start).is_some() {
+            continue;
+        }
+        let (_, row) = split_list_marker(document.slice(line.clone()));
+        let (said, rest) = split_action(row);
+        let names = read_names(rest);
+        if names.is_empty() {
+            above = said.unwrap_or(above);
+        }
+        found.extend(names.into_iter().map(|name| {
+            let (path, lines) = without_lines(name.text);
+            let (noted, lines_noted) = read_remark(name.note);
+            let action = noted.or(said).unwrap_or(above);
+            let lines = lines.or(lines_noted).map(str::to_owned);
+            // What is behind a name is the same in the row and in the line.
+            let span = line.end - name.left..line.end - name.left + name.length;
+            (FileUse { path: path.to_owned(), action, lines }, span)
+        }));
+    }
+    found
+}
+
+/// The word of what is done, up to behind its colon or to the code behind it: `Test files: …`, `**Create:** …`, but
+/// no path such as `test.rs` or `tests/a.rs`.
+static ACTION: Pattern = Pattern::new(r"^[*_]*([A-Za-z]+)(?:(?:[^A-Za-z/.`:][^/.`:]*)?:[*_ ]*|\s*(`))");
+
+/// What an item says is done, and what it says behind that.
+fn split_action(row: &str) -> (Option<FileAction>, &str) {
+    let found = ACTION.read(row).and_then(|([word, code], rest)| Some((parse_action(word)?, code, rest)));
+    let Some((action, code, rest)) = found else { return (None, row) };
+    (Some(action), row.get(row.len() - rest.len() - code.len()..).unwrap_or_default())
+}
+
+fn parse_action(word: &str) -> Option<FileAction> {
+    match word.to_ascii_lowercase().as_str() {
+        "create" | "add" | "new" => Some(FileAction::Create),
+        "modify" | "edit" | "update" | "change" | "rename" | "move" => Some(FileAction::Modify),
+        "test" | "tests" => Some(FileAction::Test),
+        "delete" | "remove" => Some(FileAction::Delete),
+        _ => None,
+    }
+}
+
+/// A name in a row, and the remark behind it.
+struct Name<'a> {
+    text: &'a str,
+    /// How many bytes of the row are left where it begins, and how many it has, backticks included.
+    left: usize,
+    length: usize,
+    note: &'a str,
+}
+
+/// The names in a text: the first one, and others that are joined to it.
+fn read_names(text: &str) -> Vec<Name<'_>> {
+    let mut found = Vec::new();
+    let Some(first) = text.find('`') else { return plain_names(text) };
+    let mut rest = text.get(first..).unwrap_or_default();
+    while let Some((name, behind)) = split_code_span(rest) {
+        let (between, more) = behind.split_at(behind.find('`').unwrap_or(behind.len()));
+        let (near, far) = split_at_comma(between);
+        if !name.trim().is_empty() {
+            found.push(Name { text: name, left: rest.len(), length: rest.len() - behind.len(), note: near });
+        }
+        let plain = plain_names(far);
+        let others = far.split(',').filter(|part| !part.trim().is_empty() && part.trim() != "and").count();
+        let is_joined = matches!(without_remark(near).trim(), "" | "and" | "&" | ";" | "+" | "/" | "→" | "->");
+        rest = if is_joined && others == plain.len() { more } else { "" };
+        if is_joined {
+            found.extend(plain.into_iter().map(|name| Name { left: name.left + more.len(), ..name }));
+        }
+    }
+    found
+}
+
+/// The names in a text without code, apart by commas.
+fn plain_names(text: &str) -> Vec<Name<'_>> {
+    let mut found = Vec::new();
+    let mut left = text.len();
+    for part in text.split(',') {
+        let inner = part.trim_start();
+        let name = inner.split(char::is_whitespace).next().unwrap_or_default();
+        if is_name(name) {
+            let start = left - (part.len() - inner.len());
+            let note = inner.get(name.len()..).unwrap_or_default();
+            found.push(Name { text: name, left: start, length: name.len(), note });
+        }
+        left = left.saturating_sub(part.len() + 1);
+    }
+    found
+}
+
+/// A text before and behind its first comma that is in no remark.
+fn split_at_comma(text: &str) -> (&str, &str) {
+    let remark = text.find('(').filter(|open| text.find(',').is_some_and(|comma| *open < comma));
+    let from = remark.map_or(0, |open| text.find(')').unwrap_or(open));
+    let comma = text.get(from..).and_then(|rest| rest.find(',')).map(|comma| from + comma);
+    let at = comma.unwrap_or(text.len());
+    (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default())
+}
+
+/// What stands between two names without a remark in brackets, emphasized or not.
+fn without_remark(between: &str) -> String {
+    let closed = between.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    closed.map_or_else(|| between.to_owned(), |(before, after)| [before, after].concat().replace(['*', '_'], ""))
+}
+
+/// What a remark such as `(new)` or `(lines 3-5)` says of the file before it.
+fn read_remark(text: &str) -> (Option<FileAction>, Option<&str>) {
+    let inside = text.split_once('(').and_then(|(_, rest)| Some(rest.split_once(')')?.0.trim()));
+    let (first, rest) = inside.map_or(("", ""), |inside| inside.split_once([' ', ',', ':']).unwrap_or((inside, "")));
+    let is_lines = matches!(first.to_ascii_lowercase().as_str(), "line" | "lines") && !rest.trim().is_empty();
+    (parse_action(first), is_lines.then_some(rest.trim()))
+}
+
+/// Whether a word without code around it is a path: `none` and prose are not.
+fn is_name(word: &str) -> bool {
+    let is_nothing = word.eq_ignore_ascii_case("n/a");
+    !is_nothing && word.contains(['/', '.', '\\']) && word.chars().any(char::is_alphanumeric) && !word.ends_with('.')
+}
+
+/// A path and the lines behind its colon: `a.rs:10-20`, `a.rs:L3, 7`.
+static WITH_LINES: Pattern = Pattern::new(r"^([^:]+):([0-9L][0-9L, \-–]*)$");
+
+fn without_lines(name: &str) -> (&str, Option<&str>) {
+    let name = name.trim();
+    WITH_LINES.read(name).map_or((name, None), |([path, lines], _)| (path, Some(lines.trim())))
+}
+
+/// What is wrong with a path.
+pub fn path_problem(path: &str) -> Option<(Code, String)> {
+    let shown = omo_core::text::sanitize(path, 80);
+    let Some(plain) = normalize_path(path) else {
+        return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));
+    };
+    if plain.split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
+        return Some((Code::PathInGitDir, format!("`{shown}` leads into the folder of git")));
+    }
+    if path.contains(['*', '?']) {
+        return Some((Code::GlobInFiles, format!("`{shown}` is a pattern")));
+    }
+    let is_normal = plain == path || path.strip_suffix('/').is_some_and(|path| path == plain);
+    let plain = omo_core::text::sanitize(&plain, 80);
+    (!is_normal).then(|| (Code::PathNotNormal, format!("`{shown}` is `{plain}`")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_known_in_every_form() {
+        for (text, expected) in [
+            ("- Create: `src/a.rs`", "Create src/a.rs"),
+            ("- **Modify:** `b.rs:10-20`", "Modify b.rs 10-20"),
+            ("- Test: `tests/c.rs:7`", "Test tests/c.rs 7"),
+            ("- Delete: `d.rs`", "Delete d.rs"),
+            ("- `src/build.py`", "Modify src/build.py"),
+            ("- `src/e.rs` (new)", "Create src/e.rs"),
+            ("`a.rs` (new), `b.rs`", "Create a.rs;Modify b.rs"),
+            ("`a.rs` *(new)*; `b.rs` (delete)", "Create a.rs;Delete b.rs"),
+            ("`a.rs` (new, 40 lines), `b.rs` (lines 3-5)", "Create a.rs;Modify b.rs 3-5"),
+            ("`a.rs`, src/b.rs (new), `c.rs`", "Modify a.rs;Create src/b.rs;Modify c.rs"),
+            ("`a.rs`, `b.rs`, and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
+            ("`a.rs` as `b` is, c.rs", "Modify a.rs"),
+            ("src/a.rs, src/b.rs (new)", "Modify src/a.rs;Create src/b.rs"),
+            ("`Makefile`, `.gitignore`", "Modify Makefile;Modify .gitignore"),
+            ("**/*.toml", "Modify **/*.toml"),
+            ("`docs/på melding.md`\n\n---", "Modify docs/på melding.md"),
+            ("`a.rs`, `b.rs` and `c.rs`", "Modify a.rs;Modify b.rs;Modify c.rs"),
+            ("- Modify: `a.rs` — the `open()` of it", "Modify a.rs"),
+            ("- Create `a b.txt`", "Create a b.txt"),
+            ("- Modify: src/a.rs, src/b.rs (lines)", "Modify src/a.rs;Modify src/b.rs"),
+            ("- Create:\n  - `a.rs`\n  - `b.rs`\n- Modify:\n  - `c.rs`", "Create a.rs;Create b.rs;Modify c.rs"),
+            ("- tests/a.rs", "Modify tests/a.rs"),
+            ("none", ""),
+            ("- N/A (no files).", ""),
+            ("```\n- Create: `x`\n```", ""),
+        ] {
+            let document = MarkdownDocument::read(text);
+            let found = read_files(&document, 0..text.len());
+            let shown = found.iter().map(|(file, _)| {
+                format!("{:?} {} {}", file.action, file.path, file.lines.as_deref().unwrap_or_default())
+                    .trim()
+                    .to_owned()
+            });
+            assert_eq!(shown.collect::<Vec<_>>().join(";"), expected, "{text}");
+            for (file, span) in found {
+                assert!(text[span.clone()].trim_matches('`').starts_with(&file.path), "{text}: {span:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_path_is_told() {
+        for (path, code) in [
+            ("src/a.rs", None),
+            ("src/", None),
+            (".github/x.yml", None),
+            ("../a", Some(Code::PathOutsideRepository)),
+            ("/etc/passwd", Some(Code::PathOutsideRepository)),
+            ("~/.bashrc", Some(Code::PathOutsideRepository)),
+            (".git/hooks/x", Some(Code::PathInGitDir)),
+            ("sub/.GIT/config", Some(Code::PathInGitDir)),
+            ("src/*.rs", Some(Code::GlobInFiles)),
+            ("./src/a.rs", Some(Code::PathNotNormal)),
+            ("src//a.rs", Some(Code::PathNotNormal)),
+        ] {
+            assert_eq!(path_problem(path).map(|found| found.0), code, "{path}");
+        }
+        let told = path_problem("a\\\u{1b}[2Jb").map(|found| found.1);
+        assert_eq!(told.as_deref(), Some("`a\\ [2Jb` is `a/ [2Jb`"));
+    }
+}

@@ -1,0 +1,72 @@
+//! What is said about an ultraplan or a session before it runs, in the lines that its users know.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::diagnostic::Code;
+use crate::model::{Plan, Precondition, Task, TaskGroup};
+
+/// What the groups of sessions are called, before their number.
+pub const SESSION_PREFIX: &str = "session-";
+
+/// The sessions of a plan, in their order. Steps that belong to none are in a group that is no session.
+pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
+    plan.groups.iter().filter(|group| group.id.starts_with(SESSION_PREFIX))
+}
+
+/// `Type: plan`, `Steps: 3` and the lines behind them.
+pub fn summary_lines(plan: &Plan) -> Vec<String> {
+    let dialect = plan.dialect.rules();
+    let word = if plan.dialect.unit_word() == "step" { "Steps" } else { "Tasks" };
+    let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.tasks.len())];
+    let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
+    if !sessions.is_empty() {
+        let waves = sessions_per_wave(&sessions).len();
+        lines.push(format!("Execution Strategy: {} sessions across {waves} waves", sessions.len()));
+    }
+    if dialect.is_one_session() {
+        lines.push(format!("Entry condition: {}", entry_condition_text(plan)));
+        let count = |list: fn(&TaskGroup) -> usize| plan.groups.iter().map(list).sum::<usize>();
+        let (touch, never) = (count(|group| group.may_touch.len()), count(|group| group.never_touch.len()));
+        lines.push(format!("Scope fence: {touch} touch, {never} never-touch"));
+    }
+    let warnings = warning_lines(plan);
+    if !warnings.is_empty() {
+        lines.push(format!("Warnings: {}", warnings.join("; ")));
+    }
+    lines
+}
+
+/// What is missing from steps, and what is taken in its place. In the order of the file.
+pub fn warning_lines(plan: &Plan) -> Vec<String> {
+    let mut units: Vec<&Task> = plan.tasks.iter().collect();
+    units.sort_by_key(|unit| unit.lines);
+    let lacks: HashSet<(&str, Code)> =
+        plan.diagnostics.iter().filter_map(|found| Some((found.task.as_deref()?, found.code))).collect();
+    let mut said = Vec::new();
+    for unit in units {
+        if lacks.contains(&(unit.id.as_str(), Code::MissingOnFailure)) {
+            said.push(format!("Step {}: missing On failure, defaulting to escalate", unit.id));
+        }
+        if lacks.contains(&(unit.id.as_str(), Code::MissingVerify)) {
+            said.push(format!("Step {}: missing Verify", unit.id));
+        }
+    }
+    said
+}
+
+fn entry_condition_text(plan: &Plan) -> &str {
+    let text = plan.preconditions.iter().find_map(|precondition| match precondition {
+        Precondition::EntryCondition { text, .. } => Some(text.as_str()),
+        Precondition::Verification { .. } | Precondition::Decision(_) => None,
+    });
+    text.unwrap_or("none")
+}
+
+/// The waves, with how many sessions each has.
+pub fn sessions_per_wave(sessions: &[&TaskGroup]) -> Vec<(usize, usize)> {
+    let mut waves = BTreeMap::new();
+    for session in sessions {
+        *waves.entry(session.wave).or_insert(0) += 1;
+    }
+    waves.into_iter().collect()
+}

@@ -1,0 +1,12 @@
+//! Task sessions: a goal, its tasks and what became of them, in files that other programs read and write too.
+
+pub mod criterion;
+mod file_formats;
+pub mod plan;
+pub mod rules;
+mod validate;
+
+pub use file_formats::{
+    ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings,
+};
+pub use plan::{VERIFY_TASK_ID, task_from_file, task_list_plan};

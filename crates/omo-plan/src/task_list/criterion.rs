@@ -1,0 +1,70 @@
+//! What a criterion of a task is: a command that shows whether it holds, or a sentence that the verifier has to judge.
+
+use omo_core::check::task_check::TaskCheck;
+
+use crate::fields::stated_checks::split_code_span;
+
+/// What stands before a command, in small letters.
+const COMMAND_WORDS: [&str; 3] = ["run", "cmd", "command"];
+
+/// The command that a whole criterion is: code alone, or what stands behind `Run:`. A command within a sentence is
+/// none: the sentence does not say that the command decides.
+pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
+    let text = criterion.trim();
+    let command = match (sole_code(text), text.split_once(':')) {
+        (Some(code), _) => code,
+        (None, Some((word, rest))) if COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()) => {
+            let rest = rest.trim();
+            // With more behind its code it is a sentence again.
+            if rest.starts_with('`') { sole_code(rest)? } else { rest }
+        }
+        _ => return None,
+    };
+    let check = TaskCheck::new(command);
+    check.invalid_reason().is_none().then_some(check)
+}
+
+/// A command as a criterion, where it is judged and not run by itself.
+pub fn criterion_text(check: &TaskCheck) -> String {
+    format!("`{}`", check.command)
+}
+
+/// The code that a text is as a whole.
+fn sole_code(text: &str) -> Option<&str> {
+    let (code, rest) = split_code_span(text)?;
+    rest.trim().is_empty().then(|| code.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_whole_criterion_is_a_command() {
+        for (criterion, expected) in [
+            ("`cargo test`", Some("cargo test")),
+            ("  `` echo `date` ``  ", Some("echo `date`")),
+            ("cmd: make check", Some("make check")),
+            ("Run: `npm test`", Some("npm test")),
+            ("COMMAND: a && b: c", Some("a && b: c")),
+            ("run:x", Some("x")),
+            ("`cargo test` passes", None),
+            ("Run: `cargo test` and read what it says", None),
+            ("All tests of `cargo test` pass", None),
+            ("Running: fast", None),
+            ("run the tests", None),
+            ("Run:", None),
+            ("`", None),
+            ("` `", None),
+            ("cmd: a\0b", None),
+            ("", None),
+            ("works", None),
+        ] {
+            assert_eq!(
+                parse_criterion_command(criterion).map(|check| check.command).as_deref(),
+                expected,
+                "{criterion:?}"
+            );
+        }
+    }
+}

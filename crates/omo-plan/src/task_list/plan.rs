@@ -1,0 +1,227 @@
+//! A task session as a plan: its tasks as units, what is wrong with them, and what had been done before.
+
+use std::collections::BTreeMap;
+
+use omo_core::check::task_check::TaskCheck;
+use omo_core::text::sanitize;
+
+use super::criterion::parse_criterion_command;
+use crate::digest::sha256_hex;
+use crate::model::{
+    Dialect, FileAction, FileUse, GroupIsolation, OnFailure, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanSource,
+    RunPolicy, Task, TaskComplexity, TaskGroup, TaskKind,
+};
+use crate::task_list::validate;
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile};
+
+/// The task that verifies all others.
+pub const VERIFY_TASK_ID: &str = "verify";
+/// What a task is judged by that says nothing about it.
+const AS_DESCRIBED: &str = "what it says is done";
+/// The same of the task that verifies all others.
+const AS_A_WHOLE: &str = "the goal is reached, and what each task is judged by is so";
+/// The longest title of a plan, in characters.
+const MAX_TITLE: usize = 120;
+
+/// The plan of a session: its tasks, and behind them the one that verifies them, unless that is skipped.
+/// `folder` is the session's own, as it was given.
+pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, skips_verification: bool) -> Plan {
+    let mut sorted: Vec<&TaskFile> = tasks.iter().filter(|task| task.id != VERIFY_TASK_ID).collect();
+    sorted.sort_by_cached_key(|task| (sort_number(&task.id), task.id.clone()));
+    let mut diagnostics = validate::validate_tasks(&sorted);
+    let by_name: BTreeMap<&str, &str> =
+        sorted.iter().map(|task| (validate::canonical_id(&task.id), task.id.as_str())).collect();
+    let mut units: Vec<Task> = sorted.iter().map(|task| task_from_file(task)).collect();
+    for unit in &mut units {
+        // `02` and `2` are one task: from here on it has one name.
+        for id in &mut unit.deps {
+            if let Some(known) = by_name.get(validate::canonical_id(id)) {
+                (*known).clone_into(id);
+            }
+        }
+    }
+    diagnostics.extend(units.iter().flat_map(validate::validate_files));
+    let mut final_checks = without_duplicates(units.iter().flat_map(|unit| unit.checks.iter().cloned()));
+    if !skips_verification {
+        let own = tasks.iter().find(|task| task.id == VERIFY_TASK_ID);
+        final_checks = without_duplicates(final_checks.into_iter().chain(own.into_iter().flat_map(criterion_checks)));
+        units.push(verification_task(own, &units));
+    }
+    let count = u32::try_from(units.len()).unwrap_or(u32::MAX);
+    Plan {
+        schema: PLAN_SCHEMA,
+        dialect: Dialect::TasksJson,
+        source: PlanSource {
+            path: folder.to_owned(),
+            sha256: tasks_digest(&units),
+            bytes: units.iter().map(|unit| unit.body.len() as u64).sum(),
+        },
+        title: sanitize(session.goal.lines().next().unwrap_or_default(), MAX_TITLE),
+        goal: session.goal.clone(),
+        preconditions: Vec::new(),
+        groups: vec![group_of_all(&units)],
+        final_checks,
+        policy: RunPolicy {
+            on_task_fail: OnTaskFail::NextRound,
+            parallel: Parallelism::Tasks,
+            max_workers: session.options.max_workers,
+            max_rounds: session.options.max_iterations.max(1),
+            batch_size: count,
+            requires_contracts: false,
+            hub_dependents: count,
+            skips_verification,
+        },
+        tasks: units,
+        diagnostics,
+    }
+}
+
+/// A task as a unit: its criteria that are commands are its checks, the verifier judges the others.
+pub fn task_from_file(task: &TaskFile) -> Task {
+    let is_verification = task.id == VERIFY_TASK_ID;
+    let body = task_body(task);
+    let checks = if is_verification { Vec::new() } else { without_duplicates(criterion_checks(task).into_iter()) };
+    let mut criteria: Vec<String> =
+        task.criteria.iter().filter(|text| parse_criterion_command(text).is_none()).cloned().collect();
+    criteria.retain(|text| !text.trim().is_empty());
+    if criteria.is_empty() && checks.is_empty() {
+        criteria.push(if is_verification { AS_A_WHOLE } else { AS_DESCRIBED }.to_owned());
+    }
+    Task {
+        id: task.id.clone(),
+        title: if task.subject.is_empty() { task.id.clone() } else { task.subject.clone() },
+        lines: [1, body.lines().count().max(1)],
+        body_sha256: definition_digest(task),
+        body,
+        kind: if is_verification { TaskKind::Verify } else { TaskKind::Impl },
+        pair: None,
+        deps: task.dependencies(),
+        files: named_files(task),
+        never_touch: Vec::new(),
+        checks,
+        red_check: None,
+        on_failure: OnFailure::Hold,
+        alternative: None,
+        max_attempts: 1,
+        commit: None,
+        stop_after: false,
+        criteria,
+        complexity: if is_verification { TaskComplexity::Complex } else { task.complexity },
+        model: is_verification.then(|| "opus".to_owned()),
+        contract: None,
+        extra: BTreeMap::new(),
+    }
+}
+
+/// The SHA-256 over what defines all tasks of a plan.
+pub fn tasks_digest(units: &[Task]) -> String {
+    let lines: Vec<String> = units.iter().map(|unit| format!("{} {}\n", unit.id, unit.body_sha256)).collect();
+    sha256_hex(lines.concat().as_bytes())
+}
+
+/// The verification of a session, which comes after all else: as its own file words it, where there is one.
+fn verification_task(own: Option<&TaskFile>, units: &[Task]) -> Task {
+    let mut verification = own.map_or_else(
+        || Task {
+            title: "Verification".to_owned(),
+            body: "# Verification\n\nEvery task is done as its criteria say, and shown to be.\n".to_owned(),
+            ..task_from_file(&default_verification())
+        },
+        task_from_file,
+    );
+    verification.deps = units.iter().map(|unit| unit.id.clone()).collect();
+    verification
+}
+
+/// A verification of which no file says anything.
+fn default_verification() -> TaskFile {
+    TaskFile {
+        id: VERIFY_TASK_ID.to_owned(),
+        subject: String::new(),
+        description: String::new(),
+        complexity: TaskComplexity::Complex,
+        status: TaskFileStatus::Open,
+        blocked_by: Vec::new(),
+        blocked_by_too: Vec::new(),
+        criteria: Vec::new(),
+        evidence: Vec::new(),
+        created_at: String::new(),
+        updated_at: String::new(),
+        approach: None,
+        retry_count: 0,
+        extra: serde_json::Map::new(),
+    }
+}
+
+/// All of them in one batch: a session knows waves and no stops.
+fn group_of_all(units: &[Task]) -> TaskGroup {
+    TaskGroup {
+        id: "tasks".to_owned(),
+        title: "Tasks".to_owned(),
+        tasks: units.iter().map(|unit| unit.id.clone()).collect(),
+        wave: 0,
+        deps: Vec::new(),
+        may_touch: Vec::new(),
+        never_touch: Vec::new(),
+        isolation: GroupIsolation::Shared,
+        hard_stop: false,
+    }
+}
+
+/// What the tasks are sorted by: those with a number first.
+fn sort_number(id: &str) -> (bool, u64) {
+    id.parse().map_or((true, 0), |number| (false, number))
+}
+
+fn criterion_checks(task: &TaskFile) -> Vec<TaskCheck> {
+    task.criteria.iter().filter_map(|text| parse_criterion_command(text)).collect()
+}
+
+fn without_duplicates(checks: impl Iterator<Item = TaskCheck>) -> Vec<TaskCheck> {
+    let mut all: Vec<TaskCheck> = Vec::new();
+    for check in checks {
+        if !all.contains(&check) {
+            all.push(check);
+        }
+    }
+    all
+}
+
+/// The files that a task names, where it does.
+fn named_files(task: &TaskFile) -> Vec<FileUse> {
+    let named = task.extra.get("files").and_then(serde_json::Value::as_array);
+    let paths = named.into_iter().flatten().filter_map(serde_json::Value::as_str);
+    paths.map(|path| FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }).collect()
+}
+
+/// The test that a task should begin with, where it names one.
+fn test_file(task: &TaskFile) -> Option<&str> {
+    task.extra.get("test_file").and_then(serde_json::Value::as_str)
+}
+
+/// A task as its worker reads it, but for its criteria: those are shown apart from it, by who decides them.
+fn task_body(task: &TaskFile) -> String {
+    let mut parts = vec![format!("# {}: {}", task.id, task.subject)];
+    if !task.description.is_empty() && task.description != task.subject {
+        parts.push(task.description.trim_end().to_owned());
+    }
+    parts.extend(task.approach.iter().map(|approach| format!("Approach: {approach}")));
+    parts.extend(test_file(task).map(|file| format!("Test file: {file}")));
+    format!("{}\n", parts.join("\n\n"))
+}
+
+/// The SHA-256 over what defines a task: where it stands and what was put forward for it does not.
+fn definition_digest(task: &TaskFile) -> String {
+    let said = serde_json::json!([
+        task.id,
+        task.subject,
+        task.description,
+        task.complexity,
+        task.dependencies(),
+        task.criteria,
+        task.approach,
+        test_file(task),
+        named_files(task),
+    ]);
+    sha256_hex(said.to_string().as_bytes())
+}

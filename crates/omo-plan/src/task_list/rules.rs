@@ -1,0 +1,46 @@
+//! What each verb may change of a task session, and what it says where it may not.
+//!
+//! Every rule takes what the files say and gives what they should say, or why not. Nothing is read or
+//! written here, so a refusal has changed nothing.
+
+mod creation;
+mod doubtful_words;
+mod explorers;
+mod ids;
+mod json_path;
+mod phases;
+mod tasks;
+
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
+
+pub use creation::{NewTask, NewTaskList, new_task, new_task_list, resume_task_list, split_criteria};
+pub use explorers::{ExplorerFinding, add_explorer_finding, awaits_explorers, expect_explorers};
+pub use ids::{next_task_id, parse_task_id, sort_tasks};
+pub use json_path::{format_value, value_at_path};
+pub use phases::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, update_task_list};
+pub use tasks::{TaskChange, parse_status, update_task};
+
+fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
+    VerbRefusal { kind: VerbRefusalKind::Precondition, message: message.into(), hint: hint.into() }
+}
+
+/// Nothing about the tasks of a session that is done, or was given up, changes any more.
+fn require_open(session: &TaskListFile) -> Result<(), VerbRefusal> {
+    if matches!(session.phase, TaskListPhase::Complete | TaskListPhase::Cancelled) {
+        let (id, word) = (&session.session_id, session.phase.word());
+        return Err(precondition_refusal(
+            format!("session {id} is {word}: its tasks stay as they are"),
+            NEW_TASK_LIST_HINT,
+        ));
+    }
+    Ok(())
+}
+
+/// What leads out of a session that is over.
+const NEW_TASK_LIST_HINT: &str = "`omo agent tasks create` begins a new one; what there is now is kept beside it";
+
+/// The tasks that are not resolved, but for the one that verifies the others.
+fn unresolved_tasks(tasks: &[TaskFile]) -> impl Iterator<Item = &TaskFile> {
+    tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status != TaskFileStatus::Resolved)
+}

@@ -1,0 +1,204 @@
+//! How a session begins, how it goes on, and what a new task of it is.
+
+use omo_core::timestamp::Timestamp;
+use serde_json::Value;
+
+use super::{NEW_TASK_LIST_HINT, next_task_id, precondition_refusal, require_open};
+use crate::model::TaskComplexity;
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
+use crate::task_list::file_formats::TASK_LIST_VERSION;
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings};
+
+/// Goals that need no plan have words that begin so.
+const TRIVIAL: [&str; 8] = [
+    "fix typo",
+    "fix spelling",
+    "add log",
+    "update comment",
+    "rename variable",
+    "format code",
+    "delete unused",
+    "remove comment",
+];
+/// Goals that need plans of plans have a word that begins so.
+const SWEEPING: [&str; 9] = [
+    "refactor",
+    "architecture",
+    "system-wide",
+    "redesign",
+    "migrate",
+    "rewrite",
+    "scaffold",
+    "multi-layer",
+    "end-to-end",
+];
+/// The greatest length of a goal in a few words.
+const BRIEF_CHARS: usize = 30;
+/// So much of a session's id stands for a goal that has no such words.
+const ID_CHARS: usize = 8;
+
+/// What a session begins with.
+#[derive(Clone, Debug)]
+pub struct NewTaskList {
+    /// The session.
+    pub session: String,
+    /// What it is for.
+    pub goal: String,
+    /// The folder that it works in.
+    pub working_dir: String,
+    /// How it goes.
+    pub options: TaskListSettings,
+}
+
+/// A session at its beginning.
+pub fn new_task_list(beginning: NewTaskList, now: Timestamp) -> TaskListFile {
+    TaskListFile {
+        version: TASK_LIST_VERSION.to_owned(),
+        goal_brief: brief_goal(&beginning.goal, &beginning.session),
+        planning_tier: planning_tier(&beginning.goal).to_owned(),
+        session_id: beginning.session,
+        working_dir: beginning.working_dir,
+        original_dir: None,
+        goal: beginning.goal,
+        started_at: now.to_string(),
+        updated_at: now.to_string(),
+        phase: TaskListPhase::Planning,
+        exploration_stage: super::EXPLORATION_STAGES.first().copied().unwrap_or_default().to_owned(),
+        iteration: 1,
+        plan: TaskListDesign::default(),
+        options: beginning.options,
+        worktree: Value::Null,
+        verifier_passed: false,
+        documenter_completed: false,
+        cancelled_at: None,
+        extra: serde_json::Map::new(),
+    }
+}
+
+/// A session that goes on: one that was given up stands again where its tasks can be worked on.
+///
+/// # Errors
+///
+/// It is complete.
+pub fn resume_task_list(session: &TaskListFile, has_tasks: bool, now: Timestamp) -> Result<TaskListFile, VerbRefusal> {
+    if session.phase == TaskListPhase::Complete {
+        return Err(precondition_refusal(
+            format!("session {} is COMPLETE: nothing of it is left to do", session.session_id),
+            NEW_TASK_LIST_HINT,
+        ));
+    }
+    let mut after = session.clone();
+    if session.phase == TaskListPhase::Cancelled {
+        after.phase = if has_tasks { TaskListPhase::PlanningComplete } else { TaskListPhase::Planning };
+    }
+    after.cancelled_at = None;
+    after.updated_at = now.to_string();
+    Ok(after)
+}
+
+/// A goal in a few words, fit for a name.
+fn brief_goal(goal: &str, session: &str) -> String {
+    let kept = |char: &char| char.is_ascii_alphanumeric() || char.is_whitespace() || *char == '-';
+    let plain: String = goal.to_lowercase().chars().filter(kept).collect();
+    let words: Vec<&str> =
+        plain.split(|char: char| char.is_whitespace() || char == '-').filter(|it| !it.is_empty()).collect();
+    let brief: String = words.join("-").chars().take(BRIEF_CHARS).collect();
+    let brief = brief.trim_end_matches('-');
+    if goal.is_ascii() && !brief.is_empty() {
+        return brief.to_owned();
+    }
+    format!("session-{}", session.chars().take(ID_CHARS).collect::<String>())
+}
+
+/// How much planning a goal wants.
+fn planning_tier(goal: &str) -> &'static str {
+    let words: Vec<String> = goal.split_whitespace().map(str::to_lowercase).collect();
+    let goal = words.join(" ");
+    let has = |phrases: &[&str]| {
+        phrases.iter().any(|phrase| {
+            goal.match_indices(phrase).any(|(start, _)| {
+                let before = goal.get(..start).and_then(|before| before.chars().next_back());
+                !before.is_some_and(|char| char.is_ascii_alphanumeric() || char == '_')
+            })
+        })
+    };
+    if has(&TRIVIAL) {
+        "NO_PLANNING"
+    } else if has(&SWEEPING) {
+        "HIERARCHICAL_PLANNING"
+    } else {
+        "PLANNING"
+    }
+}
+
+/// What is said of a new task.
+#[derive(Clone, Debug, Default)]
+pub struct NewTask {
+    /// What it is called; `None` for the next number.
+    pub id: Option<String>,
+    /// Its title.
+    pub subject: String,
+    /// What there is to do; without it, its title.
+    pub description: Option<String>,
+    /// How hard it is.
+    pub complexity: TaskComplexity,
+    /// What shows that it is done.
+    pub criteria: Vec<String>,
+    /// The tasks that have to be done before.
+    pub blocked_by: Vec<String>,
+    /// `tdd` or `standard`.
+    pub approach: String,
+    /// The file of its tests.
+    pub test_file: Option<String>,
+    /// What of the tests is run.
+    pub test_scope: Option<String>,
+}
+
+/// A new task of a session. `ids` are what its tasks are called, those that cannot be read too.
+///
+/// # Errors
+///
+/// The session is over, there is such a task, or one that it would wait for is not there.
+pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Timestamp) -> Result<TaskFile, VerbRefusal> {
+    require_open(session)?;
+    let of = &session.session_id;
+    let id = new.id.unwrap_or_else(|| next_task_id(ids.iter().map(String::as_str)));
+    if ids.contains(&id) {
+        let hint = "without `--id` it gets the next free number; `omo agent task update` changes one that is there";
+        return Err(precondition_refusal(format!("session {of} has a task {id} already"), hint));
+    }
+    if let Some(unknown) = new.blocked_by.iter().find(|need| !ids.contains(need)) {
+        let what = if *unknown == id { "itself" } else { "which is not there" };
+        let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
+        let hint = "create what it waits for first; `omo agent task list` names the tasks";
+        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..precondition_refusal(message, hint) });
+    }
+    let mut task = TaskFile {
+        id,
+        description: new.description.filter(|text| !text.is_empty()).unwrap_or_else(|| new.subject.clone()),
+        subject: new.subject,
+        complexity: new.complexity,
+        status: TaskFileStatus::Open,
+        blocked_by: Vec::new(),
+        blocked_by_too: Vec::new(),
+        criteria: new.criteria,
+        evidence: Vec::new(),
+        created_at: now.to_string(),
+        updated_at: now.to_string(),
+        approach: Some(new.approach),
+        retry_count: 0,
+        extra: serde_json::Map::new(),
+    };
+    task.set_dependencies(&new.blocked_by);
+    for (name, value) in [("test_file", new.test_file), ("test_scope", new.test_scope)] {
+        task.extra.extend(value.map(|value| (name.to_owned(), Value::from(value))));
+    }
+    Ok(task)
+}
+
+/// Criteria as they are typed: a JSON list of texts, or texts with `|` between them.
+pub fn split_criteria(text: &str) -> Vec<String> {
+    let list = serde_json::from_str::<Vec<String>>(text);
+    let list = list.unwrap_or_else(|_| text.split('|').map(str::to_owned).collect());
+    list.iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()
+}

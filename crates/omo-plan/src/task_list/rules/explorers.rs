@@ -1,0 +1,84 @@
+//! What explorers found: who is expected, and what each of them says.
+
+use serde_json::{Map, Value, json};
+
+use crate::task_list::{ContextFile, ExplorerEntry};
+
+const EXPECTED_EXPLORERS: &str = "expected_explorers";
+const KEY_FILES: &str = "key_files";
+const PATTERNS: &str = "patterns";
+
+/// What an explorer found.
+#[derive(Clone, Debug, Default)]
+pub struct ExplorerFinding {
+    /// What it is called.
+    pub id: String,
+    /// What it had to look for.
+    pub hint: String,
+    /// The file that it wrote.
+    pub file: String,
+    /// What it says in a few words.
+    pub summary: String,
+    /// The files that matter.
+    pub key_files: Vec<String>,
+    /// How things are done there.
+    pub patterns: Vec<String>,
+}
+
+/// The context with these explorers expected: they explore anew.
+pub fn expect_explorers(context: Option<ContextFile>, expected: &[String]) -> ContextFile {
+    let mut context = context.unwrap_or_else(|| {
+        let mut context = empty_context("2.2");
+        context.extra.insert("scopeExpansion".to_owned(), Value::Null);
+        context
+    });
+    context.extra.insert(EXPECTED_EXPLORERS.to_owned(), json!(expected));
+    context.exploration_complete = false;
+    context
+}
+
+/// The context with what an explorer found; `None` where it has said so already. The exploration is complete
+/// once all that are expected have.
+pub fn add_explorer_finding(context: Option<ContextFile>, found: ExplorerFinding) -> Option<ContextFile> {
+    let mut context = context.unwrap_or_else(|| empty_context("2.1"));
+    if context.explorers.iter().any(|explorer| explorer.id == found.id) {
+        return None;
+    }
+    let said = [("hint", found.hint), ("file", found.file), ("summary", found.summary)];
+    let said = said.into_iter().map(|(name, text)| (name.to_owned(), Value::from(text))).collect();
+    context.explorers.push(ExplorerEntry { id: found.id, said });
+    merge_texts(&mut context.extra, KEY_FILES, found.key_files);
+    merge_texts(&mut context.extra, PATTERNS, found.patterns);
+    if expected_explorers(&context).next().is_some() && !awaits_explorers(&context) {
+        context.exploration_complete = true;
+    }
+    Some(context)
+}
+
+/// Whether an explorer that is expected has not said yet what it found.
+pub fn awaits_explorers(context: &ContextFile) -> bool {
+    expected_explorers(context).any(|id| context.explorers.iter().all(|explorer| explorer.id != id))
+}
+
+fn expected_explorers(context: &ContextFile) -> impl Iterator<Item = &str> {
+    context.extra.get(EXPECTED_EXPLORERS).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn empty_context(version: &str) -> ContextFile {
+    let lists = [EXPECTED_EXPLORERS, KEY_FILES, PATTERNS, "constraints"].map(|name| (name.to_owned(), json!([])));
+    let mut extra: Map<String, Value> = lists.into_iter().collect();
+    extra.insert("version".to_owned(), version.into());
+    ContextFile { extra, ..ContextFile::default() }
+}
+
+/// Puts texts behind those of a list that it does not have.
+fn merge_texts(into: &mut Map<String, Value>, name: &str, texts: Vec<String>) {
+    let list = into.entry(name).or_insert_with(|| json!([]));
+    if let Some(list) = list.as_array_mut() {
+        for text in texts.into_iter().map(Value::from) {
+            if !list.contains(&text) {
+                list.push(text);
+            }
+        }
+    }
+}

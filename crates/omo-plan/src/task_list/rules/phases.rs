@@ -1,0 +1,218 @@
+//! What becomes of a session: from which phase it may go to which, and what it needs for that.
+
+use omo_core::timestamp::Timestamp;
+
+use super::{NEW_TASK_LIST_HINT, precondition_refusal, unresolved_tasks};
+use crate::refusal::VerbRefusal;
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase};
+
+/// How far an exploration can be.
+pub const EXPLORATION_STAGES: [&str; 5] = ["not_started", "overview", "analyzing", "targeted", "complete"];
+
+/// What changes in a session.
+#[derive(Clone, Debug, Default)]
+pub struct TaskListChange {
+    /// Where it stands from now on.
+    pub phase: Option<TaskListPhase>,
+    /// Its plan is approved now.
+    pub plan_approved: bool,
+    /// The file of its design.
+    pub design_doc: Option<String>,
+    /// How far its exploration is: one of [`EXPLORATION_STAGES`].
+    pub exploration_stage: Option<String>,
+    /// How often its tasks were gone over.
+    pub round: Option<u32>,
+    /// A verifier has said that all is done.
+    pub verifier_passed: bool,
+    /// Its documentation was written.
+    pub documenter_completed: bool,
+}
+
+impl TaskListChange {
+    /// Whether it says what a run of the session says by itself.
+    pub fn is_run_owned(&self) -> bool {
+        self.phase.is_some() || self.round.is_some() || self.verifier_passed || self.documenter_completed
+    }
+}
+
+/// The work of a session, as far as its phase depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskListWork<'a> {
+    /// Its tasks, in any order.
+    pub tasks: &'a [TaskFile],
+    /// So many more tasks cannot be read.
+    pub unreadable_tasks: usize,
+    /// So many pieces of evidence were written down beside the tasks.
+    pub logged_evidence: usize,
+}
+
+/// The phase that a word stands for, in either case and spelling.
+pub fn parse_phase(word: &str) -> Option<TaskListPhase> {
+    let word = match word.to_ascii_uppercase().as_str() {
+        "COMPLETED" => "COMPLETE".to_owned(),
+        "CANCELED" => "CANCELLED".to_owned(),
+        word => word.to_owned(),
+    };
+    TaskListPhase::ALL.into_iter().find(|phase| phase.word() == word)
+}
+
+/// The session with the change in it.
+///
+/// # Errors
+///
+/// The phase does not follow the one before it or needs something, the iteration is more than there may be, or a flag
+/// must not be set now.
+pub fn update_task_list(
+    session: &TaskListFile,
+    change: &TaskListChange,
+    work: TaskListWork<'_>,
+    now: Timestamp,
+) -> Result<TaskListFile, VerbRefusal> {
+    let mut after = session.clone();
+    if change.verifier_passed {
+        require_phase(session, TaskListPhase::Verification, "--verifier-passed")?;
+        require_all_resolved(session, work, "--verifier-passed")?;
+        after.verifier_passed = true;
+    }
+    if change.documenter_completed {
+        require_phase(session, TaskListPhase::Documentation, "--documenter-completed")?;
+        require_flag(session, session.verifier_passed, "--documenter-completed", "--verifier-passed")?;
+        after.documenter_completed = true;
+    }
+    if let Some(to) = change.phase {
+        check_transition(session, to)?;
+        check_requirements(session, to, work)?;
+        if to == TaskListPhase::Execution {
+            (after.verifier_passed, after.documenter_completed) = (false, false);
+            // What failed for good is begun again from the first time on.
+            after.iteration = if session.phase == TaskListPhase::Failed { 1 } else { after.iteration };
+        }
+        after.phase = to;
+    }
+    if let Some(iteration) = change.round {
+        let most = session.options.max_iterations;
+        if !(1..=most).contains(&iteration) {
+            let message = format!("iteration {iteration} of session {}: there are 1 to {most}", session.session_id);
+            return Err(precondition_refusal(
+                message,
+                "`--phase FAILED` ends a session that was gone over as often as it may be",
+            ));
+        }
+        after.iteration = iteration;
+    }
+    if change.plan_approved {
+        after.plan.approved_at = Some(now.to_string());
+    }
+    after.plan.design_doc = change.design_doc.clone().or(after.plan.design_doc);
+    after.exploration_stage = change.exploration_stage.clone().unwrap_or(after.exploration_stage);
+    after.updated_at = now.to_string();
+    Ok(after)
+}
+
+/// Where a session may go from a phase, besides being given up and having failed.
+fn next_phases(from: TaskListPhase) -> &'static [TaskListPhase] {
+    use TaskListPhase::{
+        Cancelled, Complete, Documentation, Execution, Failed, Planning, PlanningComplete, Unknown, Verification,
+    };
+    match from {
+        Planning => &[PlanningComplete, Execution],
+        PlanningComplete => &[Execution, Planning],
+        Execution => &[Verification, Complete],
+        Verification => &[Execution, Documentation, Complete],
+        Documentation => &[Complete, Execution],
+        Failed => &[Execution],
+        Complete | Cancelled | Unknown => &[],
+    }
+}
+
+fn check_transition(session: &TaskListFile, to: TaskListPhase) -> Result<(), VerbRefusal> {
+    let from = session.phase;
+    let is_end = matches!(to, TaskListPhase::Cancelled | TaskListPhase::Failed);
+    if from == to || is_end || next_phases(from).contains(&to) {
+        return Ok(());
+    }
+    let message = format!("session {} cannot go from {} to {}", session.session_id, from.word(), to.word());
+    let words: Vec<&str> = next_phases(from).iter().map(|phase| phase.word()).collect();
+    let hint = match &*words {
+        [] => NEW_TASK_LIST_HINT.to_owned(),
+        words => format!("from {} it can go to {}", from.word(), words.join(", ")),
+    };
+    Err(precondition_refusal(message, hint))
+}
+
+/// What there has to be before a phase is entered.
+fn check_requirements(session: &TaskListFile, to: TaskListPhase, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
+    let from = session.phase;
+    if from == to {
+        return Ok(());
+    }
+    match to {
+        TaskListPhase::Documentation => require_flag(session, session.verifier_passed, to.word(), "--verifier-passed"),
+        TaskListPhase::Complete => {
+            require_all_resolved(session, work, to.word())?;
+            if from == TaskListPhase::Documentation {
+                require_flag(session, session.verifier_passed, to.word(), "--verifier-passed")?;
+                require_flag(session, session.documenter_completed, to.word(), "--documenter-completed")?;
+                require_evidence(session, work)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn require_phase(session: &TaskListFile, phase: TaskListPhase, flag: &str) -> Result<(), VerbRefusal> {
+    if session.phase == phase {
+        return Ok(());
+    }
+    let (id, is, word) = (&session.session_id, session.phase.word(), phase.word());
+    Err(precondition_refusal(
+        format!("session {id} is in {is}: {flag} is for {word}"),
+        format!("`--phase {word}` goes there"),
+    ))
+}
+
+fn require_flag(session: &TaskListFile, is_set: bool, what: &str, flag: &str) -> Result<(), VerbRefusal> {
+    if is_set {
+        return Ok(());
+    }
+    let message = format!("{what} needs {flag} before it in session {}", session.session_id);
+    Err(precondition_refusal(message, format!("`omo agent tasks update {flag}`, in a call of its own")))
+}
+
+fn require_all_resolved(session: &TaskListFile, work: TaskListWork<'_>, what: &str) -> Result<(), VerbRefusal> {
+    let id = &session.session_id;
+    if work.unreadable_tasks > 0 {
+        let message = format!("{what} of session {id}: {} of its tasks cannot be read", work.unreadable_tasks);
+        return Err(precondition_refusal(message, "`omo agent task list` says which, and why"));
+    }
+    let open: Vec<String> =
+        unresolved_tasks(work.tasks).map(|task| format!("{} is {}", task.id, task.status.word())).collect();
+    if !open.is_empty() {
+        let message = format!("{what} of session {id}: not all tasks are resolved: {}", open.join(", "));
+        return Err(precondition_refusal(message, "`omo agent task list` shows where each one stands"));
+    }
+    if count_resolved(work.tasks) == 0 {
+        return Err(precondition_refusal(
+            format!("{what} of session {id}: it has no tasks"),
+            "`omo agent task create` makes one",
+        ));
+    }
+    Ok(())
+}
+
+fn require_evidence(session: &TaskListFile, work: TaskListWork<'_>) -> Result<(), VerbRefusal> {
+    let resolved = count_resolved(work.tasks);
+    let evidence = work.logged_evidence + work.tasks.iter().map(|task| task.evidence.len()).sum::<usize>();
+    if evidence >= resolved {
+        return Ok(());
+    }
+    let id = &session.session_id;
+    let message = format!("COMPLETE of session {id}: {resolved} resolved tasks have {evidence} pieces of evidence");
+    Err(precondition_refusal(message, "`omo agent task update --id ID --add-evidence TEXT` adds one"))
+}
+
+/// So many tasks are resolved, besides the one that verifies them.
+fn count_resolved(tasks: &[TaskFile]) -> usize {
+    tasks.iter().filter(|task| task.id != super::VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count()
+}

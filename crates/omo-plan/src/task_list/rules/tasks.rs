@@ -1,0 +1,120 @@
+//! What becomes of a task: from where it may go where, and what it needs for that.
+
+use omo_core::timestamp::Timestamp;
+use serde_json::Value;
+
+use super::{precondition_refusal, require_open, unresolved_tasks};
+use crate::refusal::VerbRefusal;
+use crate::task_list::rules::doubtful_words;
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
+
+/// What changes in a task.
+#[derive(Clone, Debug, Default)]
+pub struct TaskChange {
+    /// Where it stands from now on.
+    pub status: Option<TaskFileStatus>,
+    /// What is put forward for it, behind what is there.
+    pub evidence: Vec<String>,
+    /// How often it was begun anew.
+    pub retry_count: Option<u32>,
+}
+
+/// The status that a word stands for, in either generation's words.
+pub fn parse_status(word: &str) -> Option<TaskFileStatus> {
+    serde_json::from_value(Value::from(word)).ok()
+}
+
+/// The task with the change in it, and the words of its evidence after which a reviewer should look: of what is new,
+/// and of all of it once the task is resolved. `tasks` are those of the session.
+///
+/// # Errors
+///
+/// The session is over, the status does not follow the one before it, or a task that would be resolved has no evidence
+/// or waits for others.
+pub fn update_task(
+    task: &TaskFile,
+    change: &TaskChange,
+    session: &TaskListFile,
+    tasks: &[TaskFile],
+    now: Timestamp,
+) -> Result<(TaskFile, Vec<&'static str>), VerbRefusal> {
+    require_open(session)?;
+    let mut after = task.clone();
+    after.evidence.extend(change.evidence.iter().map(|text| Value::from(text.as_str())));
+    if let Some(status) = change.status {
+        check_transition(task, status, session)?;
+        if status == TaskFileStatus::Resolved {
+            require_resolvable(&after, session, tasks)?;
+        }
+        after.status = status;
+    }
+    after.retry_count = change.retry_count.unwrap_or(after.retry_count);
+    after.updated_at = now.to_string();
+    // Either name of what it waits for says all of it, also where another program wrote only one.
+    after.set_dependencies(&task.dependencies());
+    let known = if change.status == Some(TaskFileStatus::Resolved) { 0 } else { task.evidence.len() };
+    let texts = after.evidence.iter().skip(known).flat_map(evidence_texts);
+    let mut words: Vec<&str> = texts.flat_map(doubtful_words::doubtful_words_in).collect();
+    words.sort_unstable();
+    words.dedup();
+    Ok((after, words))
+}
+
+/// Where a task may go from a status.
+fn next_statuses(from: TaskFileStatus) -> &'static [TaskFileStatus] {
+    use TaskFileStatus::{Blocked, Failed, InProgress, Open, Resolved};
+    match from {
+        Open => &[InProgress, Blocked],
+        InProgress => &[Resolved, Failed, Blocked, Open],
+        Blocked | Failed => &[Open, InProgress],
+        // The verifier may find that it is not done.
+        Resolved => &[Open, Failed],
+    }
+}
+
+fn check_transition(task: &TaskFile, status: TaskFileStatus, session: &TaskListFile) -> Result<(), VerbRefusal> {
+    // A new round puts the verification back to its beginning, wherever it stood.
+    let is_reset = task.id == VERIFY_TASK_ID && status == TaskFileStatus::Open;
+    if is_reset || next_statuses(task.status).contains(&status) {
+        return Ok(());
+    }
+    let (id, session, from) = (&task.id, &session.session_id, task.status.word());
+    let words: Vec<&str> = next_statuses(task.status).iter().map(|status| status.word()).collect();
+    let message = format!("task {id} of session {session} cannot go from {from} to {}", status.word());
+    Err(precondition_refusal(message, format!("from {from} it can go to {}", words.join(", "))))
+}
+
+fn require_resolvable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
+    let (id, session) = (&task.id, &session.session_id);
+    if !task.evidence.iter().any(says_something) {
+        let hint = format!("say what was run and what came of it: `--add-evidence \"{EVIDENCE_EXAMPLE}\"`");
+        return Err(precondition_refusal(format!("task {id} of session {session} has no evidence"), hint));
+    }
+    let needs = task.dependencies();
+    let resolved = |id: &String| tasks.iter().any(|task| task.id == *id && task.status == TaskFileStatus::Resolved);
+    let mut open: Vec<&str> = needs.iter().filter(|id| !resolved(id)).map(String::as_str).collect();
+    if task.id == VERIFY_TASK_ID {
+        open.extend(unresolved_tasks(tasks).map(|task| task.id.as_str()).filter(|id| !needs.iter().any(|it| it == id)));
+    }
+    if open.is_empty() {
+        return Ok(());
+    }
+    let message = format!("task {id} of session {session} waits for tasks that are not resolved: {}", open.join(", "));
+    Err(precondition_refusal(message, "resolve those first"))
+}
+
+/// What a piece of evidence says, whichever way it is written down.
+fn evidence_texts(evidence: &Value) -> impl Iterator<Item = &str> {
+    let members = ["command", "output", "description"].into_iter().filter_map(|name| evidence.get(name));
+    members.chain([evidence]).filter_map(Value::as_str)
+}
+
+const EVIDENCE_EXAMPLE: &str = "cargo test: 12 passed, exit 0";
+
+fn says_something(evidence: &Value) -> bool {
+    match evidence {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Object(object) => !object.is_empty(),
+        _ => false,
+    }
+}
