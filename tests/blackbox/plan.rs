@@ -253,7 +253,7 @@ fn parse_and_segments_are_for_programs() {
                 plan["schema"] == 1 && plan["dialect"] == "dev-workflow" && plan["source"]["path"] == FILE,
                 "{plan}"
             );
-            ensure!(plan["tasks"][1]["id"] == "2-tests" && plan["units"][1]["pair"] == "2-impl", "{plan}");
+            ensure!(plan["tasks"][1]["id"] == "2-tests" && plan["tasks"][1]["pair"] == "2-impl", "{plan}");
             ensure!(plan["tasks"][0]["checks"][0]["command"] == "cargo test rates", "{plan}");
             Ok(())
         }),

@@ -146,7 +146,7 @@ pub(crate) const CASES: &[Case] = &[
         s.edit(&[("/ulw/lastStopAt", json!(time_ago(-HOUR))), ("/ulw/startedAt", json!(time_ago(-HOUR)))])?;
         s.blocks(&json!({}))?;
         let last = s.entry()?["ulw"]["lastStopAt"].as_str().unwrap_or_default().to_owned();
-        ensure!(last < time_ago(-60_000), "not mended: {last}");
+        ensure!(last < time_ago(-60_000), "not fixed: {last}");
         Ok(())
     }),
     // The design ends a run by its age (240 minutes), and forgets an entry after 7 days.

@@ -12,7 +12,7 @@ fn a_running_background_agent_is_waited_for() {
     let script = ModelScript::new()
         .turn(ModelTurn::background_agent("omo:worker", "WORK on the parser"))
         .say("I wait for the agent.")
-        .agent("WORK on the parser", [ModelTurn::text("The parser is mended.").delay(Duration::from_secs(3))])
+        .agent("WORK on the parser", [ModelTurn::text("The parser is fixed.").delay(Duration::from_secs(3))])
         .say(CLAIM);
     let stage = client_lab(script);
     stage.play("ulw fix the parser");

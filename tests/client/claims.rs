@@ -217,8 +217,8 @@ fn the_reviewers_objections_reach_the_model() {
     let script = ModelScript::new()
         .say(CLAIM)
         .turn(asks_for_review())
-        .say("I will mend that.")
-        .bash("echo mended > mended.txt")
+        .say("I will fix that.")
+        .bash("echo fixed > fixed.txt")
         .say("<promise>BLOCKED: enough</promise>")
         .agent("independent reader", [ModelTurn::text("It loses a byte in parse().\n<promise>REJECTED</promise>")]);
     let stage = with_review(script);

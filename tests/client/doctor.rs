@@ -186,7 +186,7 @@ fn a_plugin_that_is_disabled_or_gone_is_named() {
     let user = user();
     user.claude(&["plugin", "disable", "omo@omo"]);
     let row = &user.rows(&[])["plugin"];
-    assert!(row["level"] == "bad" && row["mend"] == "claude plugin enable omo@omo", "{row}");
+    assert!(row["level"] == "bad" && row["fix"] == "claude plugin enable omo@omo", "{row}");
     user.claude(&["plugin", "uninstall", "omo@omo"]);
     // This `omo` is part of a plugin, which a session may be given by its folder.
     let row = &user.rows(&[])["plugin"];
@@ -208,7 +208,7 @@ fn a_second_plugin_with_the_same_hooks_is_named() {
     user.claude(&["plugin", "marketplace", "add", &copied.to_string_lossy()]);
     user.claude(&["plugin", "install", "copy@copy"]);
     let row = &user.rows(&[])["twice"];
-    assert!(row["level"] == "bad" && row["mend"] == "claude plugin uninstall copy@copy", "{row}");
+    assert!(row["level"] == "bad" && row["fix"] == "claude plugin uninstall copy@copy", "{row}");
     let (level, found) = user.hooks();
     let events = EVENTS.map(|event| format!("{event} 2"));
     assert!(level == "bad" && events.iter().all(|event| found.contains(event)), "{found}");

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::help;
 
-/// Shows where ultrawork stands in this project, and lets go of it. Ultrawork keeps a Claude Code
+/// Shows where ultrawork stands in this project, and stops it. Ultrawork keeps a Claude Code
 /// session working until its task is proved done, within hard bounds; you turn it on there, by
 /// typing `ulw` in a prompt.
 #[derive(Debug, Parser)]
@@ -20,7 +20,7 @@ pub(crate) enum Command {
     /// Show where each session of this project stands
     #[command(after_help = help::STATUS)]
     Status(StatusOptions),
-    /// Let go of a session, until its user types `ulw` again
+    /// Stop a session, until its user types `ulw` again
     #[command(after_help = help::STOP)]
     Stop(StopOptions),
     /// Turn ultrawork on in a session
@@ -80,7 +80,7 @@ pub(crate) enum Command {
     /// Install this omo's plugin in Claude Code, or remove it
     #[command(after_help = help::SETUP)]
     Setup(SetupOptions),
-    /// Look for what keeps omo from working, and show what mends it
+    /// Look for what keeps omo from working, and show what fixes it
     #[command(after_help = help::DOCTOR)]
     Doctor(DoctorOptions),
     /// Print the completions for a shell

@@ -92,7 +92,7 @@ impl ExitKind {
             Self::NotFound => "what is asked for is not there",
             Self::InvalidPlan => "the plan is not valid",
             Self::Precondition => "something must be put right first",
-            Self::Busy => "somebody else is at it",
+            Self::Busy => "another session is at it",
             Self::NeedsPerson => "a person has to decide",
             Self::Budget => "the budget is spent",
             Self::Io => "a file could not be read or written",
@@ -189,7 +189,7 @@ impl CommandError {
 
     /// The configuration is wrong.
     pub fn invalid_config(problem: &ConfigProblem) -> Self {
-        Self::precondition(problem.to_string(), "mend the file, or remove the line to use the default")
+        Self::precondition(problem.to_string(), "fix the file, or remove the line to use the default")
     }
 }
 
@@ -333,7 +333,7 @@ impl From<DriveError> for CommandError {
         match error {
             DriveError::Engine(error) => error.into(),
             DriveError::RunStore(error) => error.into(),
-            error => Self::io(error.to_string(), "nothing is lost; `omo agent next` tries again once that is mended"),
+            error => Self::io(error.to_string(), "nothing is lost; `omo agent next` tries again once that is fixed"),
         }
     }
 }
@@ -387,7 +387,7 @@ impl From<TaskListError> for CommandError {
                 Self::io(message, "move it away: nothing is read or written there")
             }
             TaskListError::Json { .. } | TaskListError::Invalid { .. } => {
-                Self::io(message, "mend the file, or move it away; nothing was changed")
+                Self::io(message, "fix the file, or move it away; nothing was changed")
             }
             TaskListError::Folder(_) | TaskListError::Lock(_) => {
                 Self::io(message, "check the rights of that folder and the space on its disk; nothing was changed")

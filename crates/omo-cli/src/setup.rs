@@ -116,7 +116,7 @@ fn staging_message(staged: &Staged, version: &str, place: &Path) -> String {
     match staged {
         Staged::Unchanged => format!("{version} is up to date in {place}"),
         Staged::New => format!("{version} was put into {place}"),
-        Staged::Replaced(Some(old)) if *old == version => format!("{version} was mended in {place}"),
+        Staged::Replaced(Some(old)) if *old == version => format!("{version} was repaired in {place}"),
         Staged::Replaced(Some(old)) => format!("updated from {} to {version} in {place}", sanitize(old, 60)),
         Staged::Replaced(None) => format!("{version} took the place of what was broken in {place}"),
     }

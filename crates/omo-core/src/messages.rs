@@ -36,7 +36,7 @@ How a run goes:
 1. Explore: 2 to 5 leaf agents in parallel (omo:explorer, for example) read the code and report, so that the coordinator's context stays small.
 2. Plan: 1 to 3 atomic changes, each with the check that will show that it works.
 3. Execute and persist: make them; keep the checklist or notes of the task current.
-4. Verify: run the checks (tests, build, types), mend what fails and run them again; what failed before the work began is written down as such.
+4. Verify: run the checks (tests, build, types), fix what fails and run them again; what failed before the work began is written down as such.
 5. Claim: once all of it is done and checked, the final message ends with `<promise>DONE</promise>` alone on its last line; omo then runs the user's checks and may ask for a review. If it cannot be done, `<promise>BLOCKED: the reason</promise>` there is an honest end and is accepted at once.
 The user ends the run at any time with /omo:stop-continuation or by typing `ulw off`; Esc pauses it. The user cannot see this note: a first line such as \"Ultrawork is on.\" tells them.
 </ultrawork-mode>";

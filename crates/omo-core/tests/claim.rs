@@ -277,7 +277,7 @@ fn what_was_rejected_counts_once_and_its_objections_are_kept_until_the_next_clai
     let mut session = run();
     stop(&mut session, DONE, &found(CheckVerdict::Green, "t1"), 1);
     session.verification.review = Some(review(ReviewVerdict::Rejected));
-    let (row, _) = stop(&mut session, "I will mend that.", &found(CheckVerdict::Green, "t1"), 2);
+    let (row, _) = stop(&mut session, "I will fix that.", &found(CheckVerdict::Green, "t1"), 2);
     assert_eq!((row, session.verification.attempts), (StopRow::Continue, 1));
     assert_eq!(session.verification.failure.as_ref().unwrap().what, "review: loses a byte");
     stop(&mut session, "Still at it.", &found(CheckVerdict::Green, "t2"), 3);

@@ -135,7 +135,7 @@ fn instructions_activate() {
             "> error: x\n\nulw fix",
             "\"it broke\" ulw fix",
             "5\" screen, ulw fix",
-            "ulw: the hook keeps firing, mend it",
+            "ulw: the hook keeps firing, fix it",
             "use the ulw skill to fix this",
             "ulw on",
             "turn on ulw",

@@ -300,7 +300,7 @@ fn check_plan_file(facts: &PreflightFacts) -> Option<PreflightFinding> {
 fn check_overlap(plan: &Plan) -> Option<PreflightFinding> {
     let found = plan.diagnostics.iter().find(|found| found.code == Code::ScopeOverlap)?;
     let text = format!("scope fence overlap detected: {}", found.text);
-    let hint = "mend the plan's Execution Strategy, or run it with --fg";
+    let hint = "fix the plan's Execution Strategy, or run it with --fg";
     Some(new_finding(PreflightRule::Overlap, PreflightSeverity::Stop, text, hint))
 }
 

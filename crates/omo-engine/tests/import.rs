@@ -1,5 +1,7 @@
 //! What other programs wrote down about a plan, as events of a run.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test's helpers fail as a test does")]
+
 use omo_engine::event::{EventActor, RunEvent};
 use omo_engine::state::{RunState, TaskStanding, TaskStatus};
 

@@ -84,7 +84,7 @@ fn describe_hook(event: HookEvent) -> &'static str {
         HookEvent::UserPromptSubmit => "turns a run on or off, and answers the slash commands that need no model",
         HookEvent::Stop => "decides whether the turn may end; runs the checks when the model claims to be done",
         HookEvent::SubagentStop => "writes the reviewer's verdict down",
-        HookEvent::StopFailure => "pauses the run at an error that only you can mend",
+        HookEvent::StopFailure => "pauses the run at an error that only you can fix",
         HookEvent::SessionEnd => {
             "ends the run after `/clear`; after any other end the session may be resumed, and its run with it"
         }

@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
     }
     if !broken.is_empty() {
-        bail!("the fuzzer found something in {}; once it is mended, keep the input in fuzz/corpus", broken.join(", "));
+        bail!("the fuzzer found something in {}; once it is fixed, keep the input in fuzz/corpus", broken.join(", "));
     }
     Ok(())
 }

@@ -7,7 +7,10 @@ pub(crate) const START: &str = "start and end of the process";
 /// other crates do counts for whichever of our files called them, and so do our files that are
 /// named nowhere here.
 pub(crate) const PARTS: [(&str, &[&str]); 10] = [
-    ("environment, settings", &["omo-state/src/env.rs", "omo-state/src/config.rs", "omo-state/src/check_toml.rs"]),
+    (
+        "environment, settings",
+        &["omo-state/src/env.rs", "omo-state/src/config.rs", "omo-state/src/config/check_toml.rs"],
+    ),
     ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs", "omo-hooks/src/platform"]),
     ("parsing the input", &["omo-hooks/src/input.rs"]),
     (
@@ -15,26 +18,26 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
         &[
             "omo-core/src/keyword",
             "omo-core/src/prompt.rs",
-            "omo-core/src/masked_text.rs",
+            "omo-core/src/text/masked_text.rs",
             "omo-core/src/promise.rs",
-            "omo-core/src/ulw_arguments.rs",
+            "omo-core/src/prompt/ulw_arguments.rs",
         ],
     ),
     (
         "files and lock",
         &[
-            "omo-state/src/folder.rs",
-            "omo-state/src/lock.rs",
+            "omo-state/src/files/folder.rs",
+            "omo-state/src/files/lock.rs",
             "omo-state/src/platform",
             "omo-state/src/project_root.rs",
-            "omo-state/src/regular_file.rs",
+            "omo-state/src/files/regular_file.rs",
         ],
     ),
     (
         "state",
         &[
             "omo-state/src/state.rs",
-            "omo-state/src/state_document.rs",
+            "omo-state/src/state/document.rs",
             "omo-state/src/json_object.rs",
             "omo-state/src/seal.rs",
             "omo-core/src/session.rs",
@@ -46,7 +49,7 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
         &[
             "omo-hooks/src/",
             "omo-core/src/stop.rs",
-            "omo-core/src/verification.rs",
+            "omo-core/src/stop/claim.rs",
             "omo-core/src/limits.rs",
             "omo-core/src/check",
         ],

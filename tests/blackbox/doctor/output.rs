@@ -203,7 +203,7 @@ fn the_table_says_what_the_json_says_and_no_line_is_too_long() {
         let text = |field: &str| finding[field].as_str().unwrap_or_default().to_owned();
         let mut row = format!("{} {} {}", text("level"), text("name"), words(&text("found")));
         if finding["why"].is_string() {
-            row = format!("{row} why: {} mend: {}", words(&text("why")), words(&text("mend")));
+            row = format!("{row} why: {} fix: {}", words(&text("why")), words(&text("fix")));
         }
         // A path may be broken at any letter.
         let at = told[after..].replace(' ', "").find(&row.replace(' ', ""));

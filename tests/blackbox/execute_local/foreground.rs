@@ -47,7 +47,7 @@ fn a_plan_is_carried_out_step_by_step() {
                 let said = s.next()?.exits_with(1)?;
                 ensure!(said.out.contains("0 of 2 steps done, 1 failed"), "{}", said.out);
                 ensure!(
-                    said.out.contains("To have a failed step done again once its cause is mended: omo run retry 1"),
+                    said.out.contains("To have a failed step done again once its cause is fixed: omo run retry 1"),
                     "{}",
                     said.out
                 );

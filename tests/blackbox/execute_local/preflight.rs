@@ -45,7 +45,7 @@ fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
             "two sessions of a wave that touch the same",
             two_parallel_sessions().replace("Touch: `words/2.txt`", "Touch: `words/2.txt`, `./words/1.txt`"),
             |s| {
-                let said = s.ask(PLAN)?.refuses(4, "sessions 1 and 2 may touch the same files", "mend the plan")?;
+                let said = s.ask(PLAN)?.refuses(4, "sessions 1 and 2 may touch the same files", "fix the plan")?;
                 ensure!(said.err.contains("give them different waves, or files that are apart"), "{}", said.err);
                 Ok(())
             },

@@ -28,7 +28,7 @@ fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
         let mut head = s.lab().command("git");
         let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?).exits_with(0)?.out;
         let ledger = ledger(s)?;
-        let apart = ledger.lines().find(|line| line.contains("\"set_apart\"")).context("not apart")?;
+        let apart = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not apart")?;
         for part in [
             format!("\"base\":\"{}\"", head.trim()),
             "\"branch\":\"refs/heads/main\"".to_owned(),

@@ -115,14 +115,14 @@ fn what_is_not_to_be_done_now_is_said_and_nothing_changes() {
                 &[
                     (&["agent", "start", "2"], 5, "it is not the turn of 2", "omo agent next"),
                     (&["run", "retry", "1"], 5, "1 is pending", "only what failed"),
-                    (&["agent", "fail", "--lost", "1"], 5, "nobody is at task 1", "omo agent next"),
+                    (&["agent", "fail", "--lost", "1"], 5, "no worker is at task 1", "omo agent next"),
                 ],
             )?;
             let ticket = g.start("1")?;
             all_refused(
                 g,
                 &[
-                    (&["agent", "start", "1"], 6, "somebody is at task 1 already", "omo agent fail --lost 1"),
+                    (&["agent", "start", "1"], 6, "a worker is at task 1 already", "omo agent fail --lost 1"),
                     (&["run", "skip", "1"], 5, "1 is running", ""),
                 ],
             )?;

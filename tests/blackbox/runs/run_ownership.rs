@@ -158,7 +158,7 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
                 "end the turn",
             )?;
             before.require_unchanged(&g.file_tree()?, &[".lock"])?;
-            session.type_prompt("mend the first one")?;
+            session.type_prompt("fix the first one")?;
             g.omo_in_session(&session, &["run", "retry", "1"])?.exits_with(0)?;
             // One word of theirs does not count for ever.
             let ticket = g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?.ticket()?;

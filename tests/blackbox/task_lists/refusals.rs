@@ -89,7 +89,7 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             (&update("--retry-count", "-2"), &["'-2'"]),
             (&["agent", "task", "summary", "--id", "9"], &["task 9", ID]),
             (&["agent", "context", "init"], &["--expected <NAMES>"]),
-            (&["agent", "context", "init", "--expected", " , "], &["`--expected` names nobody"]),
+            (&["agent", "context", "init", "--expected", " , "], &["`--expected` names no explorer"]),
             (&["agent", "context", "add", "--summary", "x"], &["--explorer-id <NAME>"]),
             (&["agent", "context", "get", "--field", "nope"], &[ID, "`nope`"]),
             (&["tasks", "clean"], &["--completed"]),

@@ -45,7 +45,7 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
         run.join().expect("the session ends")
     });
     assert!(run.result().unwrap().contains("Execution cancelled: by its user."), "{run:?}");
-    assert_eq!(story(&stage).join(", "), "task_started 1, cancelled");
+    assert_eq!(story(&stage).join(", "), "task_started 1, run_cancelled");
     assert_eq!(file(&stage, "session.json", "/phase"), "CANCELLED");
     let agents = stage.model.requests_of(RequestKind::Agent).len();
     let again = type_prompt(&stage, &command(""), &[]);

@@ -53,13 +53,13 @@ fn waves(stage: &Stage) {
     let story = story(stage);
     assert_eq!(
         story.join("\n"),
-        "task_started 1\nunit_started 2\nunit_passed 1\nunit_passed 2\n\
-         task_started 3\nunit_started 4\nunit_claimed 3\nunit_passed 4\n\
-         task_started 5\nunit_failed 5\niteration_started 2\n\
-         task_started 5\nunit_failed 5\niteration_started 3\n\
-         task_started 5\nunit_passed 5\nunit_started 6\nunit_passed 6\n\
-         task_started verify\nverdict_given false\niteration_started 4\n\
-         task_started 6\nunit_passed 6\nunit_started verify\nverdict_given true\nrun_ended complete"
+        "task_started 1\ntask_started 2\ntask_passed 1\ntask_passed 2\n\
+         task_started 3\ntask_started 4\ntask_claimed 3\ntask_passed 4\n\
+         task_started 5\ntask_failed 5\nround_started 2\n\
+         task_started 5\ntask_failed 5\nround_started 3\n\
+         task_started 5\ntask_passed 5\ntask_started 6\ntask_passed 6\n\
+         task_started verify\nverdict_given false\nround_started 4\n\
+         task_started 6\ntask_passed 6\ntask_started verify\nverdict_given true\nrun_ended complete"
     );
     let at_work = story.iter().scan(0, |count: &mut i32, word| {
         *count += i32::from(word.starts_with("task_started "));

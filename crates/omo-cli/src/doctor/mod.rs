@@ -38,7 +38,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions
     }
     match findings.iter().filter(|finding| finding.level == Level::Bad).count() {
         0 => Ok(()),
-        1 => Err(CommandError::not_green("1 check is bad", "the row says what mends it")),
-        bad => Err(CommandError::not_green(format!("{bad} checks are bad"), "each row says what mends it")),
+        1 => Err(CommandError::not_green("1 check is bad", "the row says what fixes it")),
+        bad => Err(CommandError::not_green(format!("{bad} checks are bad"), "each row says what fixes it")),
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn write_table(out: &mut impl Write, findings: &[Finding], columns: u
 
 fn rows(finding: &Finding, room: usize) -> Vec<[Cell; 3]> {
     let mut lines = wrapped("", &finding.found, room);
-    for (label, text) in [("why: ", &finding.why), ("mend: ", &finding.fix)] {
+    for (label, text) in [("why: ", &finding.why), ("fix: ", &finding.fix)] {
         lines.extend(text.iter().flat_map(|text| wrapped(label, text, room)));
     }
     let head = |index: usize, text: &str, style: Style| {
@@ -100,7 +100,7 @@ mod tests {
         let text = shown(100);
         assert!(text.starts_with("      check        found\nbad   goal         a very long"), "{text}");
         assert!(text.contains("\n                   why: a very long"), "{text}");
-        assert!(text.contains("\n                   mend: /one/path/that/cannot/be/broken\n"), "{text}");
+        assert!(text.contains("\n                   fix: /one/path/that/cannot/be/broken\n"), "{text}");
         assert!(text.ends_with("\ngood  other-loops  한국어 none\n"), "{text}");
     }
 

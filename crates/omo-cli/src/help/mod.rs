@@ -142,7 +142,7 @@ An installation from a marketplace links `omo` by itself.";
 
 pub(crate) const DOCTOR: &str = "\
 Examples:
-  omo doctor           what is wrong, why it matters, and what mends it
+  omo doctor           what is wrong, why it matters, and what fixes it
   omo doctor --live    the same, and whether each hook runs once in a session
 
 It looks at the client and its settings, the plugin and its programs, other

@@ -90,7 +90,7 @@ What it says is done counts as a claim: no check was seen to be green.";
 
 pub(crate) const SKIP: &str = "\
 Example:
-  omo run skip 3 --why \"not needed any more\"
+  omo run skip 3 --why \"no longer needed\"
 
 From a session it needs a prompt of its user since the task failed.";
 

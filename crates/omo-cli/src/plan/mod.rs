@@ -77,7 +77,7 @@ fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
         return Ok(());
     }
     let (errors, path) = (error_count_words(&found.diagnostics), omo_core::text::sanitize(&path, 200));
-    let hint = "mend the plan; `omo plan lint` says all that it finds in it";
+    let hint = "fix the plan; `omo plan lint` says all that it finds in it";
     let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
     Err(CommandError::invalid_plan(format!("{path} has {errors}, {consequence}"), hint))
 }

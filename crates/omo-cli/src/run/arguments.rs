@@ -99,7 +99,7 @@ pub(crate) struct ImportOptions {
 
 #[derive(Debug, Args)]
 pub(crate) struct NextOptions {
-    /// While somebody is at work, wait so many seconds for it to end
+    /// While a worker is at work, wait so many seconds for it to end
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub wait: u64,
     /// Hand out a whole segment, for the Workflow tool

@@ -163,7 +163,7 @@ pub(super) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
     let lost = match ids {
         [] => String::new(),
         [id] if state.mode == ExecutionMode::StepByStep => {
-            format!("\nIf nobody is at it any more, or its ticket is lost: omo agent fail --lost {id}")
+            format!("\nIf its worker is gone, or its ticket is lost: omo agent fail --lost {id}")
         }
         [id] => format!("\nIf that agent has ended without a word: omo agent fail --lost {id}"),
         _ => "\nFor each of them whose agent has ended without a word: omo agent fail --lost ID".to_owned(),
@@ -322,7 +322,7 @@ fn how_to_retry(state: &RunState) -> String {
         .find(|(unit, standing)| is_failed(standing) && !state.unblocks_dependents(&unit.id));
     let word = state.plan.dialect.unit_word();
     let line = |unit: &Task| {
-        format!("\n  To have a failed {word} done again once its cause is mended: omo run retry {}", unit.id)
+        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", unit.id)
     };
     failed.map(|(unit, _)| line(unit)).unwrap_or_default()
 }

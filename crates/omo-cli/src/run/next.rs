@@ -212,7 +212,7 @@ fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
         if !matches!(schedule::next_action(state), NextAction::Start(_)) {
             return Err(VerbRefusal {
                 kind: VerbRefusalKind::Contention,
-                message: "somebody else has begun meanwhile".to_owned(),
+                message: "another session has begun meanwhile".to_owned(),
                 hint: "run `omo agent next` again".to_owned(),
             });
         }

@@ -55,7 +55,7 @@ pub(super) fn require_writable_files(context: &CommandContext) -> Result<(), Com
 }
 
 pub(super) fn no_repository_error(root: &Path) -> CommandError {
-    let message = format!("{} is in no git repository, so nobody could tell what a task has changed", root.display());
+    let message = format!("{} is in no git repository, so what a task has changed could not be told", root.display());
     CommandError::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
 }
 
@@ -66,7 +66,7 @@ pub(super) fn invalid_plan_error(plan: &Plan, bytes: &[u8]) -> CommandError {
     let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
     CommandError::invalid_plan(
         message,
-        format!("mend the plan; `omo plan lint {}` shows all of this again", plan.source.path),
+        format!("fix the plan; `omo plan lint {}` shows all of this again", plan.source.path),
     )
 }
 

@@ -105,7 +105,7 @@ pub(crate) struct CreateOptions {
     /// It ends with its plan
     #[arg(long, short)]
     pub plan_only: bool,
-    /// Nobody is asked
+    /// No question is asked
     #[arg(long, short)]
     pub auto: bool,
     /// Begin anew where one goes on
@@ -191,7 +191,7 @@ pub(crate) struct CleanOptions {
     /// Every session that is over
     #[arg(long)]
     pub completed: bool,
-    /// Those of them that nobody has changed for so many days
+    /// Those of them unchanged for so many days
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
     pub older_than: Option<u32>,
     /// Every session, also those that go on

@@ -21,7 +21,7 @@ const MAX_CHARS: usize = 2_000;
 pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
     let expected = split_list(&options.expected);
     if expected.is_empty() {
-        return Err(CommandError::usage("`--expected` names nobody", "such as `--expected overview,tests`"));
+        return Err(CommandError::usage("`--expected` names no explorer", "such as `--expected overview,tests`"));
     }
     let locked = super::open_task_list(&options.which, env)?.lock()?;
     let context = rules::expect_explorers(locked.context()?, &expected);

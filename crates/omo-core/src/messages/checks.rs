@@ -209,7 +209,7 @@ fn review_request_lines(check: &ClaimOutcome) -> Vec<String> {
          run_in_background false, exactly this prompt and no other option; no file may change meanwhile:"
             .to_owned(),
         format!("```\n{}\n```", review_prompt(path)),
-        "If it verifies the work, the run ends by itself; if it objects, mend that and claim again.".to_owned(),
+        "If it verifies the work, the run ends by itself; if it objects, fix that and claim again.".to_owned(),
     ]
 }
 
@@ -269,7 +269,7 @@ pub fn review_material(session: &Session, folder: &str, findings: &ClaimFindings
     }
     text.push_str("\n## Checks that omo ran\n\n");
     if findings.checks.is_empty() {
-        text.push_str("None: nobody named one. Nothing but this review judges the work.\n");
+        text.push_str("None: no check was named. Nothing but this review judges the work.\n");
     }
     for gate in &findings.checks {
         let record = &gate.record;

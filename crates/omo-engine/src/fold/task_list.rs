@@ -72,7 +72,7 @@ impl RunState {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         let id = self.plan.verification_task().map(|unit| unit.id.clone());
         let id = id.filter(|id| self.tasks.get(id).is_some_and(|known| known.running.is_some()));
-        let id = id.ok_or_else(|| bad("has a verdict that nobody was asked for"))?;
+        let id = id.ok_or_else(|| bad("has a verdict that was not asked for"))?;
         if verdict.passed && evidence_rules::check_passing_verdict(self, verdict).is_err() {
             return Err(bad("says that all is done, and it is not"));
         }

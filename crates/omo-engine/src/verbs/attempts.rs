@@ -41,7 +41,7 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
     };
     match state.standing(id) {
         Some(TaskStanding::Is(TaskStatus::Running)) => {
-            let message = format!("somebody is at {} {id} already", state.plan.dialect.unit_word());
+            let message = format!("a worker is at {} {id} already", state.plan.dialect.unit_word());
             let hint = format!("let it finish; if that worker is gone: `omo agent fail --lost {id}`");
             return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
         }
@@ -403,7 +403,7 @@ pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbR
     if state.tasks.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
         return Ok(lost_worker_event(state, id, "its worker was reported lost"));
     }
-    let message = format!("nobody is at {} {id}", state.plan.dialect.unit_word());
+    let message = format!("no worker is at {} {id}", state.plan.dialect.unit_word());
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next"))
 }
 

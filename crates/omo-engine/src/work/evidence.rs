@@ -152,7 +152,7 @@ fn require_verifier(unit: &Task) -> Result<(), EngineError> {
     }
     Err(EngineError::Refused(VerbRefusal {
         kind: VerbRefusalKind::Precondition,
-        message: format!("that ticket is of task {}, and only whoever verifies judges the whole", unit.id),
+        message: format!("that ticket is of task {}, and only its verifier judges the whole", unit.id),
         hint: "end the task with `omo agent done`".to_owned(),
     }))
 }

@@ -58,7 +58,7 @@ fn a_plan_is_not_changed_under_a_worker() {
         let before = run.state.clone();
         let refusal = run.replan(again(units)).unwrap_err();
         assert_eq!(refusal.kind, VerbRefusalKind::Contention);
-        assert_eq!(refusal.message, "somebody is at 1, which the plan says otherwise now");
+        assert_eq!(refusal.message, "a worker is at 1, which the plan says otherwise now");
         assert_eq!(refusal.hint, "let it finish, or `omo agent fail` it, and then again");
         assert_eq!(run.state, before);
     }

@@ -106,17 +106,17 @@ fn without_a_verification_nothing_is_said_to_be_verified() {
 
 **Goal:** Add login
 **Iterations:** 2/5
-**Result:** not verified: the checks are green, and nobody judged the rest
+**Result:** not verified: the checks are green, and the rest was not judged
 
 ### Summary
 
 - All 3 tasks completed
-- Success criteria: 2 by command, 2 claimed, and judged by nobody
+- Success criteria: 2 by command, 2 claimed, and not judged
 - No blocked patterns detected
 
 ### Evidence
 
-{OF_COMMANDS}#### Claimed, and judged by nobody
+{OF_COMMANDS}#### Claimed, and not judged
 {OF_CLAIMS}Session ID: 37b6a60f
 "
     );
@@ -246,8 +246,8 @@ fn what_is_claimed_is_never_shown_as_checked() {
     let cases = [
         (complete(), "Judged by the verifier"),
         (refuted(), "Claimed, and not confirmed: the verdict is FAIL"),
-        (ended(done(), RunResult::Failed), "Claimed, and judged by nobody"),
-        (ended(worked_on, RunResult::Failed), "Claimed, and judged by nobody since work went on"),
+        (ended(done(), RunResult::Failed), "Claimed, and not judged"),
+        (ended(worked_on, RunResult::Failed), "Claimed, and not judged since work went on"),
     ];
     for (state, heading) in cases {
         let text = final_report(&state);

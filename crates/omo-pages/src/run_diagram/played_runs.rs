@@ -159,7 +159,7 @@ fn apply_happening(session: &mut Session, happening: Happening, arrows: &mut Run
         }
         Happening::ApiError => {
             session.pause(PauseReason::ApiError, at(1));
-            "an error that you must mend"
+            "an error that you must fix"
         }
         Happening::Reviewed(verdict) => {
             if session.verification.asked.is_some() {

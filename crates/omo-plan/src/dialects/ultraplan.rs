@@ -192,7 +192,7 @@ pub fn read_closing_checks(
     let (found, sentences) = commands::read_section_commands(outline.document, section.content());
     for sentence in sentences {
         let shown = sanitize(outline.document.slice(sentence.clone()), 80);
-        let text = format!("`{shown}` holds no command: nobody checks it");
+        let text = format!("`{shown}` holds no command: it is not checked");
         findings.add(Code::VerifyMayBeProse, sentence, None, text, "write its command between backticks");
     }
     for command in &found {

@@ -44,7 +44,7 @@ pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
             diagnostics.push(task_diagnostic(Code::DuplicateId, Some(task), text));
         }
         if task.criteria.iter().all(|text| text.trim().is_empty()) {
-            let text = format!("task {} has no criteria: whoever does it says what shows that it is done", task.id);
+            let text = format!("task {} has no criteria: its worker says what shows that it is done", task.id);
             diagnostics.push(task_diagnostic(Code::MissingVerify, Some(task), text));
         }
         for check in task.criteria.iter().filter_map(|text| parse_criterion_command(text)) {

@@ -134,7 +134,7 @@ impl GuardedFolder {
         let folder = Self { directory, path };
         match folder.directory.is_ours() {
             Ok(true) => Ok(folder),
-            Ok(false) => Err(refused(&folder.path, "somebody else's")),
+            Ok(false) => Err(refused(&folder.path, "not yours")),
             Err(error) => Err(io_error("look at", &folder.path, error)),
         }
     }

@@ -144,7 +144,7 @@ pub(crate) fn check(file: &File) -> Result<u64, Trouble> {
         return Err(Trouble::Refused("a hard link"));
     }
     if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(Trouble::Refused("somebody else's"));
+        return Err(Trouble::Refused("not yours"));
     }
     Ok(u64::try_from(stat.st_size).unwrap_or(0))
 }

@@ -98,7 +98,7 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
     for carrier in &facts.hook_plugins {
         let others = other_versions(facts, carrier);
         if !others.is_empty() {
-            let mend = if carrier.built.is_some() {
+            let fix = if carrier.built.is_some() {
                 format!("claude plugin update {}, then start a session", carrier.id)
             } else {
                 INSTALL.to_owned()
@@ -108,7 +108,7 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
                 Level::Bad,
                 format!("this `omo` is {}, but {}", facts.version, others.join(", ")),
                 "programs of several versions may not understand each other's files",
-                mend,
+                fix,
             ));
         }
     }
@@ -176,12 +176,12 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
             // A build that failed is not tried again while its log says so.
             let has_failed = built.last_line.as_ref().is_some_and(|line| line.starts_with("failed"));
             let log = quote_path(&built.data.join("build.log"));
-            let mend = if has_failed {
+            let fix = if has_failed {
                 format!("see why in {log}, rm {log}, then {session}")
             } else {
                 format!("{session}, or: {INSTALL}")
             };
-            problems.push(Finding::new(NAME, Level::Bad, found, why, mend));
+            problems.push(Finding::new(NAME, Level::Bad, found, why, fix));
         }
     }
     or_good(problems, || Finding::good(NAME, "everything that the hooks name can be run"))
@@ -247,7 +247,7 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
             Level::Bad,
             format!("did not run: {} ({all})", never.join(", ")),
             "what a hook does not see it cannot act on: ultrawork is not turned on, or not held",
-            "mend the other rows, then: omo doctor --live",
+            "fix the other rows, then: omo doctor --live",
         ));
     }
     if !often.is_empty() {

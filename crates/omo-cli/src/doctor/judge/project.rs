@@ -121,8 +121,8 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
     }
     if let Some(why) = &folder.lock {
         let why_not = "a stopped process may hold it, and while it does omo holds no session here";
-        let mend = format!("fuser -v {}, then end that process", quote_path(&folder.path.join("runtime.lock")));
-        problems.push(Finding::new(name, Level::Bad, why.clone(), why_not, mend));
+        let fix = format!("fuser -v {}, then end that process", quote_path(&folder.path.join("runtime.lock")));
+        problems.push(Finding::new(name, Level::Bad, why.clone(), why_not, fix));
     }
     if let Some(first) = folder.open_to_others.first() {
         let found = format!("others may read or write {}", first.display());
@@ -139,8 +139,8 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
         let kept = pluralize(folder.corrupt.len(), "copy", "copies");
         let found = format!("{kept} of a state that did not parse: {last}");
         let why = "something else than omo wrote into the state, or a disk was full";
-        let mend = format!("look at it, then: rm {}/{}*", quote_path(&folder.path), "runtime.local.json.corrupt-");
-        problems.push(Finding::new(name, Level::Warning, found, why, mend));
+        let fix = format!("look at it, then: rm {}/{}*", quote_path(&folder.path), "runtime.local.json.corrupt-");
+        problems.push(Finding::new(name, Level::Warning, found, why, fix));
     }
     problems
 }
@@ -167,8 +167,8 @@ pub(super) fn git(facts: &Facts) -> Vec<Finding> {
     }
     if !tracked.ignores {
         let why = "the state of your sessions could be committed, and every write of it makes evidence stale";
-        let mend = format!("echo '*' | tee {FOLDER}/.gitignore");
-        return vec![Finding::new(NAME, Level::Warning, format!("git does not ignore {FOLDER}"), why, mend)];
+        let fix = format!("echo '*' | tee {FOLDER}/.gitignore");
+        return vec![Finding::new(NAME, Level::Warning, format!("git does not ignore {FOLDER}"), why, fix)];
     }
     vec![Finding::good(NAME, format!("found; {FOLDER} is ignored"))]
 }
@@ -181,8 +181,8 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
         Some((number, last)) => {
             let found = format!("{} in the last week, the last one: {last}", pluralize(*number, "error", "errors"));
             let why = "a hook that meets an error lets the session be and says nothing there";
-            let mend = "mend what it names; the lines are in .sisyphus/cc-omo/hooks.log";
-            Finding::new(NAME, Level::Warning, found, why, mend)
+            let fix = "fix what it names; the lines are in .sisyphus/cc-omo/hooks.log";
+            Finding::new(NAME, Level::Warning, found, why, fix)
         }
     }]
 }
@@ -194,7 +194,7 @@ pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
         Repository::Absent => Finding::good(NAME, "none"),
         Repository::Broken(why) => {
             let why_not = "none of its checks runs";
-            Finding::new(NAME, Level::Bad, why.clone(), why_not, "mend the file, then: omo check approve")
+            Finding::new(NAME, Level::Bad, why.clone(), why_not, "fix the file, then: omo check approve")
         }
         Repository::NotApproved(number) => {
             let found = format!("{} not approved as it is now", pluralize(*number, "check is", "checks are"));

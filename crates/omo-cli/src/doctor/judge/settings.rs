@@ -17,7 +17,7 @@ pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
                 Level::Warning,
                 format!("{file} {why}"),
                 "the client passes over settings that it cannot read, and so does this check",
-                format!("mend {}", quote_path(&settings.file)),
+                format!("fix {}", quote_path(&settings.file)),
             ));
         }
         let is_set = |pointer| settings.get(pointer).is_some_and(|value| value == true);
@@ -60,12 +60,12 @@ pub(super) fn duplicate_hooks(facts: &Facts) -> Vec<Finding> {
         let hooks = settings.hooks();
         let Some(first) = hooks.first() else { continue };
         let found = format!("{} runs hooks of omo ({})", settings.file.display(), first.event);
-        let mend = format!("remove them from {}", quote_path(&settings.file));
+        let fix = format!("remove them from {}", quote_path(&settings.file));
         problems.push(if let Some(plugin) = facts.hook_plugins.first() {
-            Finding::new(NAME, Level::Bad, format!("{found} as well as {}", plugin.id), BOTH, mend)
+            Finding::new(NAME, Level::Bad, format!("{found} as well as {}", plugin.id), BOTH, fix)
         } else {
             let why = "settings name a path of one version, and no plugin keeps it up to date";
-            Finding::new(NAME, Level::Warning, found, why, format!("{mend}, and: omo setup"))
+            Finding::new(NAME, Level::Warning, found, why, format!("{fix}, and: omo setup"))
         });
     }
     if let [first, rest @ ..] = &*facts.hook_plugins {
@@ -95,12 +95,12 @@ pub(super) fn omo_disable(facts: &Facts) -> Vec<Finding> {
     let problems = of_environment.chain(of_settings).map(|(place, value)| {
         if value == "1" {
             let found = format!("OMO_DISABLE=1 is set in {place}");
-            let mend = if place == "the environment" {
+            let fix = if place == "the environment" {
                 "unset OMO_DISABLE".to_owned()
             } else {
                 format!("remove it from {place}")
             };
-            Finding::new(NAME, Level::Bad, found, "with it omo does nothing at all", mend)
+            Finding::new(NAME, Level::Bad, found, "with it omo does nothing at all", fix)
         } else {
             let found = format!("OMO_DISABLE is set to something else than 1 in {place}");
             Finding::new(NAME, Level::Warning, found, "only 1 turns omo off", "set it to 1, or unset it")
@@ -128,8 +128,8 @@ pub(super) fn block_cap(facts: &Facts) -> Vec<Finding> {
             Ok(cap) => format!("a run then ends after {cap} continuations, before your max_blocks of {max}"),
             Err(_) => "the client does not understand that, and takes a bound of its own".to_owned(),
         };
-        let mend = format!("unset {VARIABLE} in {place}, or set it to {max} or more");
-        Some(Finding::new(NAME, Level::Warning, format!("{VARIABLE} is `{shown}` in {place}"), why, mend))
+        let fix = format!("unset {VARIABLE} in {place}, or set it to {max} or more");
+        Some(Finding::new(NAME, Level::Warning, format!("{VARIABLE} is `{shown}` in {place}"), why, fix))
     });
     or_good(problems.collect(), || {
         let found = all
@@ -149,9 +149,9 @@ pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
         let is_on = trace.ends_with("ralph-loop.local.md");
         let (level, what) =
             if is_on { (Level::Bad, "a Ralph loop is on") } else { (Level::Warning, "oh-my-claudecode was used here") };
-        let mend =
+        let fix =
             if is_on { format!("end that loop, or: rm {trace}") } else { format!("end its loop, then: rm -r {trace}") };
-        problems.push(Finding::new(NAME, level, format!("{what}: {trace}"), WHY, mend));
+        problems.push(Finding::new(NAME, level, format!("{what}: {trace}"), WHY, fix));
     }
     let on = facts.plugins.iter().flatten().filter(|plugin| plugin.enabled && LOOPS.contains(&plugin_name(&plugin.id)));
     for plugin in on {
@@ -161,8 +161,8 @@ pub(super) fn other_loops(facts: &Facts) -> Vec<Finding> {
         } else {
             WHY
         };
-        let mend = format!("claude plugin disable {}", plugin.id);
-        problems.push(Finding::new(NAME, Level::Warning, format!("{} is enabled", plugin.id), why, mend));
+        let fix = format!("claude plugin disable {}", plugin.id);
+        problems.push(Finding::new(NAME, Level::Warning, format!("{} is enabled", plugin.id), why, fix));
     }
     or_good(problems, || Finding::good(NAME, "none that would fight"))
 }

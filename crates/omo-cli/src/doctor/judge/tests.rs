@@ -218,7 +218,7 @@ const CASES: &[Case] = &[
         "allowManagedHooksOnly is true",
         "administrator",
     ),
-    (|f| f.settings[0].value = Err("is not JSON".into()), "settings", Warning, "/s.json is not JSON", "mend /s.json"),
+    (|f| f.settings[0].value = Err("is not JSON".into()), "settings", Warning, "/s.json is not JSON", "fix /s.json"),
     (
         |f| {
             let handler = json!([{"hooks": [{"type": "command", "command": "\"/plugin/bin/omo-stop\""}]}]);
@@ -412,13 +412,13 @@ const CASES: &[Case] = &[
         "others may read or write /own/key",
         "chmod -R go-rwx /own",
     ),
-    (|f| f.config.1 = vec!["c.toml:2: x".into()], "config", Bad, "c.toml:2: x", "mend the line"),
+    (|f| f.config.1 = vec!["c.toml:2: x".into()], "config", Bad, "c.toml:2: x", "fix the line"),
 ];
 
 #[test]
 fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
     let before = judge(&healthy_facts());
-    for (break_it, name, level, found, mend) in CASES {
+    for (break_it, name, level, found, fix) in CASES {
         let mut facts = healthy_facts();
         break_it(&mut facts);
         let after = judge(&facts);
@@ -432,7 +432,7 @@ fn each_broken_fact_shows_in_its_own_row_and_in_no_other() {
             panic!("not one row `{name}`: {after:?}");
         };
         let (said, to_do) = (row.found.as_str(), row.fix.as_deref().unwrap_or_default());
-        assert!(row.level == *level && said.contains(found) && to_do.contains(mend), "{row:?}");
+        assert!(row.level == *level && said.contains(found) && to_do.contains(fix), "{row:?}");
         assert!(row.why.as_ref().is_some_and(|why| why.len() > 10), "{row:?}");
         assert_eq!(after.first().map(|first| first.name), Some(*name), "what is wrong comes first");
     }

@@ -24,12 +24,12 @@ pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     };
     let broken = problems.iter().map(|(what, file)| {
         let why = "without a key nothing is sealed, without approvals no check of a repository runs";
-        let mend = format!("mv {0} {0}.old, and a new one is made when it is needed", quote_path(file));
-        Finding::new(NAME, Level::Bad, what.clone(), why, mend)
+        let fix = format!("mv {0} {0}.old, and a new one is made when it is needed", quote_path(file));
+        Finding::new(NAME, Level::Bad, what.clone(), why, fix)
     });
     let open = open_to_others.iter().map(|file| {
         let found = format!("others may read or write {}", file.display());
-        let why = "whoever has the key can forge a verdict";
+        let why = "who has the key can forge a verdict";
         Finding::new(NAME, Level::Bad, found, why, format!("chmod -R go-rwx {}", quote_path(path)))
     });
     or_good(broken.chain(open).collect(), || Finding::good(NAME, format!("for you alone ({})", path.display())))
@@ -41,7 +41,7 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     let (file, problems) = &facts.config;
     let problems = problems.iter().map(|problem| {
         let why = "what it says there does not count, and ultrawork is not turned on from a terminal";
-        Finding::new(NAME, Level::Bad, problem.clone(), why, "mend the line, or remove it to use the default")
+        Finding::new(NAME, Level::Bad, problem.clone(), why, "fix the line, or remove it to use the default")
     });
     let good = || file.as_ref().map_or_else(|| "no home folder is known".to_owned(), |file| file.display().to_string());
     or_good(problems.collect(), || Finding::good(NAME, good()))

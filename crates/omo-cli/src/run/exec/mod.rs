@@ -90,7 +90,7 @@ pub(super) fn execute(
 fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
     let message = format!("the task session {id} cannot be executed: its phase is {}", phase.word());
     let hint = match phase {
-        TaskListPhase::Documentation => "its tasks are done; what is left is written by whoever began that",
+        TaskListPhase::Documentation => "its tasks are done; what is left is for the program that began it",
         _ => {
             "finish its plan first: /omo:ulw-plan in Claude Code, or `omo agent tasks update --phase PLANNING_COMPLETE`"
         }
@@ -197,7 +197,7 @@ fn invalid_task_list(session: &Session, plan: &Plan) -> CommandError {
     };
     let lines: Vec<String> = errors.map(line).collect();
     let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));
-    CommandError::invalid_plan(message, format!("mend the files in {}; nothing was run", session.folder.display()))
+    CommandError::invalid_plan(message, format!("fix the files in {}; nothing was run", session.folder.display()))
 }
 
 /// How a person is asked about the commands of a session.

@@ -152,7 +152,8 @@ fn mode_of(
         let in_sessions = requested_strategy(plan, scope).starts_clients();
         return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
     }
-    let known = context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume)).transpose()?.flatten();
+    let known =
+        context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume, named)).transpose()?.flatten();
     if let (Some((id, state)), false) = (known, scope.is_dry_run) {
         return match named {
             Some(mode) if mode != state.mode => Err(otherwise(&id, &state)),
@@ -170,12 +171,14 @@ fn mode_of(
     })
 }
 
-/// The run of a plan that is open here; where it is to be resumed also the last one that is over.
+/// The run of a plan that is open here. To resume one, also the last that is over: in the mode that was named, where
+/// there is such a run.
 fn run_of(
     context: &CommandContext,
     runs: &RunStore,
     plan: &Plan,
     is_resume: bool,
+    named: Option<ExecutionMode>,
 ) -> Result<Option<(String, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
     if let Some((run, state)) = context.open_run(runs)? {
@@ -185,7 +188,9 @@ fn run_of(
         return Ok(None);
     }
     let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
-    Ok(known.into_iter().find(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state)))
+    let mut over: Vec<_> = known.filter(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state)).collect();
+    let place = over.iter().position(|(_, state)| named.is_none_or(|mode| mode == state.mode)).unwrap_or(0);
+    Ok((place < over.len()).then(|| over.swap_remove(place)))
 }
 
 /// A run stays in the mode that it was opened in.

@@ -140,8 +140,8 @@ fn judged_by(state: &RunState) -> &'static str {
     match (current_verdict(state), state.verdicts.is_empty()) {
         (Some(PlanVerdict { passed: true, .. }), _) => "#### Judged by the verifier\n\n",
         (Some(PlanVerdict { passed: false, .. }), _) => "#### Claimed, and not confirmed: the verdict is FAIL\n\n",
-        (None, true) => "#### Claimed, and judged by nobody\n\n",
-        (None, false) => "#### Claimed, and judged by nobody since work went on\n\n",
+        (None, true) => "#### Claimed, and not judged\n\n",
+        (None, false) => "#### Claimed, and not judged since work went on\n\n",
     }
 }
 

@@ -58,7 +58,7 @@ fn completed_report(state: &RunState, amount: Amount) -> String {
     let (skipped, result) = match (state.plan.policy.skips_verification, judged_criteria(state).is_empty()) {
         (false, _) => ("", "✓ PASS"),
         (true, true) => (SKIPPED, "not verified: the checks are green"),
-        (true, false) => (SKIPPED, "not verified: the checks are green, and nobody judged the rest"),
+        (true, false) => (SKIPPED, "not verified: the checks are green, and the rest was not judged"),
     };
     let mut text = format!("## Execution Complete{skipped}\n\n");
     text.push_str(&field_lines(&[
@@ -87,7 +87,7 @@ fn criteria_counts(text: &mut String, state: &RunState) {
     }
     let skips = state.plan.policy.skips_verification;
     if by_people > 0 {
-        parts.push(format!("{by_people} {}", if skips { "claimed, and judged by nobody" } else { "by the verifier" }));
+        parts.push(format!("{by_people} {}", if skips { "claimed, and not judged" } else { "by the verifier" }));
     }
     let all = if skips { "Success criteria" } else { "All success criteria verified" };
     let _ = writeln!(text, "- {all}: {}", parts.join(", "));

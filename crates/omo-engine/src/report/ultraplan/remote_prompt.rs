@@ -24,15 +24,15 @@ pub fn remote_worker_prompt(state: &RunState, run: &str, group: &TaskGroup, bran
     let names: Vec<&str> = units.iter().map(|unit| unit.id.as_str()).collect();
     let (steps, title) = (name_tasks(&names), inline_code(&group.title, 120));
     let mut text = format!(
-        "You do session {} of a plan, `{title}`: {steps}. Nobody is at the terminal. You work in a clone of the \
+        "You do session {} of a plan, `{title}`: {steps}. No person is at the terminal. You work in a clone of the \
 repository, on the branch `{branch}`; check it out where it is not. What you push to that branch is all that is seen of \
-your work: whoever started you fetches it, looks at each commit, and runs every check anew.
+your work: the run that started you fetches it, looks at each commit, and runs every check anew.
 
 Do the steps in their order. For each of them:
 
 1. Do exactly what stands below, and change only the files that it names.
 2. Run its Verify commands until they pass.
-3. Commit all of it as one commit, with the message that stands there, its last two lines included. What is mended \
+3. Commit all of it as one commit, with the message that stands there, its last two lines included. What is fixed \
 later in the same step is a further commit with the same two lines.
 4. Push: `git push` to `{branch}`, on top of what is there.
 

@@ -7,7 +7,7 @@ use omo_core::messages::checks::inline_code;
 pub fn worker_prompt(run: &str, group: &str, title: &str, units: &[&str]) -> String {
     let (steps, title) = (name_tasks(units), inline_code(title, 120));
     format!(
-        "You do session {group} of a plan, `{title}`: {steps}. Nobody is at the terminal. You work alone in this folder, a \
+        "You do session {group} of a plan, `{title}`: {steps}. No person is at the terminal. You work alone in this folder, a \
 worktree of its own; other sessions do the rest of the plan in theirs. omo keeps the books, runs every check, commits \
 what is done and brings it all together.
 
