@@ -16,9 +16,9 @@ use crate::scene::{self, Scene};
 
 /// The plan that every project here has.
 pub const PLAN: &str = "docs/plan.md";
-/// The checkpoint of seed 004.
+/// The checkpoint.
 pub const CHECKPOINT: &str = ".claude/execute-plan-checkpoint.json";
-/// The report of seed 004.
+/// The report.
 pub const REPORT: &str = "docs/06-plans/execution-report.md";
 
 /// One task of a plan.

@@ -1,4 +1,4 @@
-//! The stage for runs of task sessions: a project, a session with its files as other programs leave them, and helpers
+//! The stage for runs of task lists: a project, a session with its files as other programs leave them, and helpers
 //! that work on it.
 
 use std::fs;
@@ -19,7 +19,7 @@ pub type Task<'a> = (&'a str, &'a [&'a str], &'a [&'a str]);
 /// A check that the file of a task holds its word.
 pub const WORD: &str = "`grep -q done words/$.txt`";
 
-/// A project with a task session.
+/// A project with a task list.
 pub struct Sessions(Ground);
 
 impl Deref for Sessions {

@@ -1,4 +1,4 @@
-//! What the hooks know of a task session: one that is not done is offered, its commands are approved by
+//! What the hooks know of a task list: one that is not done is offered, its commands are approved by
 //! their code, and how its commands are typed is told without a model.
 
 use std::fs;
@@ -54,7 +54,7 @@ fn started(scene: &mut Scene, source: &str) -> Result<(Option<String>, Option<St
     Ok((answer.system_message().map(str::to_owned), model))
 }
 
-const OFFER: &str = "[omo] the task session `Add a login` of this project is not done (`EXECUTION`, 3 of 6 tasks \
+const OFFER: &str = "[omo] the task list `Add a login` of this project is not done (`EXECUTION`, 3 of 6 tasks \
                      done). Its user goes on with it by typing /omo:ulw-exec --session s-1";
 
 #[test]
@@ -92,7 +92,7 @@ fn a_session_that_is_not_done_is_offered_in_one_line() {
             sealed_plan_run::set(&GuardedFolder::create_state(s.lab.project())?, &id, run, options)?;
             let (user, model) = started(s, "resume")?;
             let model = model.context("nothing said")?;
-            ensure!(user.is_none() && model.starts_with("This session executes the task session `s-1`"), "{model}");
+            ensure!(user.is_none() && model.starts_with("This session executes the task list `s-1`"), "{model}");
             Ok(())
         }),
         ("not once it has lain for a week", |s| {
@@ -131,7 +131,7 @@ fn the_commands_of_a_session_are_approved_by_their_code() {
         ensure!(line == format!("/omo:ulw-exec --session s-1 --approve {}", &digest[..12]), "{said}");
         ensure!(!pending_approval::is_approved(Some(&state_home(s)), &digest));
         let told = s.prompt(&line)?;
-        let expected = "The user approved the command of the task session `s-1` in this prompt";
+        let expected = "The user approved the command of the task list `s-1` in this prompt";
         ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with(expected)), "{told:?}");
         ensure!(pending_approval::is_approved(Some(&state_home(s)), &digest));
         Ok(())

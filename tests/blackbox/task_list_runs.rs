@@ -1,4 +1,4 @@
-//! Runs of task sessions from outside: how one goes from its first wave to its end, what each phase means
+//! Runs of task lists from outside: how one goes from its first wave to its end, what each phase means
 //! on entry, what counts as shown, and what its files say meanwhile.
 
 mod evidence;

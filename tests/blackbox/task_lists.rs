@@ -1,4 +1,4 @@
-//! Task sessions from outside: their files and verbs, with good input and bad, and the loop that the
+//! Task lists from outside: their files and verbs, with good input and bad, and the loop that the
 //! programs before omo's were made for.
 
 mod command_loop;

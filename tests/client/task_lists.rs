@@ -1,4 +1,4 @@
-//! Task sessions in the real client, from the typed command to the report: what the person sees, what the
+//! Task lists in the real client, from the typed command to the report: what the person sees, what the
 //! model is asked to do, what the ledger says, and in which order.
 
 mod other_ends;

@@ -1,4 +1,4 @@
-//! The files of a task session while many processes write them, some of which are killed: what was said to be
+//! The files of a task list while many processes write them, some of which are killed: what was said to be
 //! done is there, once, and nothing else.
 
 use std::collections::BTreeSet;

@@ -28,7 +28,7 @@ pub enum ExitKind {
     /// The reader of our output is gone, which is no failure of ours.
     Success,
     /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
-    /// whatever goes wrong in the verbs of task sessions, whose scripts know no other status.
+    /// whatever goes wrong in the verbs of task lists, whose scripts know no other status.
     NotGreen,
     /// The command line is wrong, or says too little.
     Usage,

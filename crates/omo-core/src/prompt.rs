@@ -127,7 +127,7 @@ impl PromptIntent<'_> {
     }
 }
 
-/// The commands that execute a plan or a task session, and take the user's approval of what that would run.
+/// The commands that execute a plan or a task list, and take the user's approval of what that would run.
 const PLAN_COMMANDS: [&str; 4] = ["execute", "execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 

@@ -60,10 +60,10 @@ pub enum ProjectionError {
     /// A file could not be.
     #[error(transparent)]
     File(#[from] ProjectFileError),
-    /// A file of a task session could not be.
+    /// A file of a task list could not be.
     #[error(transparent)]
     TaskList(#[from] FolderError),
-    /// Another process writes the files of a task session all the time.
+    /// Another process writes the files of a task list all the time.
     #[error("the session's files: {0}")]
     Lock(#[from] LockError),
     /// What was written last could not be remembered, or looked up.
@@ -144,7 +144,7 @@ impl<'a> Projection<'a> {
         Ok(drifts)
     }
 
-    /// The progress file of seed 002, beside its plan. A plan that lies outside of the project has an absolute path.
+    /// The progress file of an ultraplan, beside its plan. A plan that lies outside of the project has an absolute path.
     fn write_progress(
         &self,
         state: &RunState,
@@ -162,7 +162,7 @@ impl<'a> Projection<'a> {
         Ok(drifts)
     }
 
-    /// The checkpoint and the report of seed 004.
+    /// The checkpoint and the report of a dev-workflow plan.
     fn write_execution(
         &self,
         state: &RunState,

@@ -1,4 +1,4 @@
-//! The files of task sessions, where the client keeps its own: `ultrawork/sessions/<id>/`.
+//! The files of task lists, where the client keeps its own: `ultrawork/sessions/<id>/`.
 //!
 //! No path is built from a name that was not checked, and no link below the client's folder is followed. A writer has
 //! the session's lock from before it reads until it has written, and every file is replaced whole: two writers of one

@@ -44,7 +44,7 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     plan.map_or(line.clone(), |plan| format!("{line}\n{}", messages::plan::run_line(plan)))
 }
 
-/// The task session of this project that is not done, in one line; `None` where that is the run which this
+/// The task list of this project that is not done, in one line; `None` where that is the run which this
 /// session has open.
 fn offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());

@@ -1,4 +1,4 @@
-//! Task sessions: a goal, its tasks and what became of them, in files that other programs read and write too.
+//! Task lists: a goal, its tasks and what became of them, in files that other programs read and write too.
 
 pub mod criterion;
 mod file_formats;

@@ -1,4 +1,4 @@
-//! A task session as a plan: its tasks as units, and what is wrong with them.
+//! A task list as a plan: its tasks as units, and what is wrong with them.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 

@@ -1,4 +1,4 @@
-//! The note of a task session that is not done, in the folder of the project that it works in.
+//! The note of a task list that is not done, in the folder of the project that it works in.
 //!
 //! A session's own files lie in the user's folder of the client, where no project is looked up. This one
 //! file tells the start of a session of the client that there is one. It is sealed, as a plan run in an
@@ -83,7 +83,7 @@ fn is_sealed(key: &SealKey, session: &OpenTaskList) -> bool {
 
 /// What the seal is over. Other things are sealed with the same key: none of them begins so.
 fn sealed_bytes(session: &OpenTaskList) -> Vec<u8> {
-    let content = ("omo agent task session 1", OpenTaskList { seal: None, ..session.clone() });
+    let content = ("omo agent task list 1", OpenTaskList { seal: None, ..session.clone() });
     serde_json::to_vec(&content).unwrap_or_default()
 }
 

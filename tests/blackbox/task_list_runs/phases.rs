@@ -81,7 +81,7 @@ fn what_cannot_be_executed_says_why_and_changes_nothing() {
         ("not there", &[], |s| {
             s.omo_at_terminal(&["run", "start", "--tasks", "--session", "none"])?.refuses(3, "none", "")?;
             s.omo_at_terminal(&["run", "start", "--tasks", "--session", "../x"])?.exits_with(2)?;
-            s.omo_at_terminal(&["run", "start", "--tasks"])?.refuses(2, "no task session is named", "--session")?;
+            s.omo_at_terminal(&["run", "start", "--tasks"])?.refuses(2, "no task list is named", "--session")?;
             Ok(())
         }),
         ("no tasks", &[], |s| {

@@ -1,4 +1,4 @@
-//! A run of a task session from its first wave to its end.
+//! A run of a task list from its first wave to its end.
 
 use anyhow::ensure;
 use omo_tests::task_list_project::{Case, SESSION, Sessions, WORD, play};

@@ -1,4 +1,4 @@
-//! The loop of the command file that task sessions were made for, through the four scripts that it names:
+//! The loop of the command file that task lists were made for, through the four scripts that it names:
 //! each line that it gives to the Bash tool is given to bash here, word for word.
 
 use anyhow::{Context, Result, ensure};

@@ -49,7 +49,7 @@ fn a_session_that_its_user_gave_up_ends_quietly_and_nothing_is_begun_again() {
     assert_eq!(file(&stage, "session.json", "/phase"), "CANCELLED");
     let agents = stage.model.requests_of(RequestKind::Agent).len();
     let again = type_prompt(&stage, &command(""), &[]);
-    let line = format!("The task session {SESSION} was cancelled; nothing of it is done.");
+    let line = format!("The task list {SESSION} was cancelled; nothing of it is done.");
     assert_eq!(again.result().unwrap().trim(), line);
     assert_eq!(stage.model.requests_of(RequestKind::Agent).len(), agents);
     assert_eq!(stage.model.unscripted(), 0);

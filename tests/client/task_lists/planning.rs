@@ -116,7 +116,7 @@ fn how_the_commands_are_typed_is_said_without_a_model() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_session_that_is_not_done_is_offered_where_its_project_is_worked_in() {
     let stage = planned(&[("1", "", WORD)], task_list_script(Trouble::default()));
-    let line = format!("task session {SESSION}");
+    let line = format!("task list {SESSION}");
     let screen = {
         let terminal = Terminal::start(&stage.lab, &stage.client, &[]).expect("start a terminal");
         terminal.ready().unwrap();

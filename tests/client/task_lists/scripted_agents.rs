@@ -1,4 +1,4 @@
-//! A scripted model that executes a task session as the texts of omo say it should: it does exactly what the
+//! A scripted model that executes a task list as the texts of omo say it should: it does exactly what the
 //! last block asks for, its workers write the word of their task, and its verifiers judge.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,7 +42,7 @@ struct Made {
     one_more: Condvar,
 }
 
-/// The script of a session that executes a task session.
+/// The script of a session that executes a task list.
 pub(super) fn task_list_script(trouble: Trouble) -> ModelScript {
     let (trouble, made) = (Arc::new(trouble), Arc::new(Made::default()));
     let agent = {

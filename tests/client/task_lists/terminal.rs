@@ -1,4 +1,4 @@
-//! Task sessions as a person types them into a terminal. There the client starts every agent in the background:
+//! Task lists as a person types them into a terminal. There the client starts every agent in the background:
 //! the session hears of an agent's end by a notification, and asks what comes next before any has begun.
 
 use omo_testkit::Terminal;

@@ -102,7 +102,7 @@ pub(crate) struct NextOptions {
     /// While a worker is at work, wait so many seconds for it to end
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub wait: u64,
-    /// Hand out a whole segment, for the Workflow tool
+    /// Hand out all tasks up to the next stop, for the Workflow tool
     #[arg(long, conflicts_with = "inline")]
     pub workflow: bool,
     /// Hand the task out to this session itself

@@ -175,7 +175,7 @@ pub(super) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
 /// A segment was handed out, and no worker has begun yet.
 pub(super) fn wait_for_workers() -> String {
     format!(
-        "WAIT\n  The segment was handed out a moment ago, and its first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
+        "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
     )
 }
 
@@ -405,7 +405,7 @@ fn plan_path(state: &RunState) -> String {
     sanitize(&run_subject(state), 200)
 }
 
-/// What a run is of, for people: the plan's path, or the task session.
+/// What a run is of, for people: the plan's path, or the task list.
 pub(super) fn run_subject(state: &RunState) -> String {
     if state.is_task_list() {
         return format!("session {}", state.task_list_id());

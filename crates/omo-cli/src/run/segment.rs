@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The arguments have at most so many bytes, at least one batch's part aside.
 const MAX_BYTES: usize = 1_200;
 
-/// What the workflow is given, in the names of seed 004.
+/// What the workflow is given, in the names that the workflow reads.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Arguments {
     run: String,

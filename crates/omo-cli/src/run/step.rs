@@ -1,4 +1,4 @@
-//! What `omo agent done` and `omo agent fail` print of a step, in the words of its seed, and the one command to run next.
+//! What `omo agent done` and `omo agent fail` print of a step, and the one command to run next.
 
 use std::io::Write;
 

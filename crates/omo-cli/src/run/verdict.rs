@@ -1,4 +1,4 @@
-//! `omo agent verdict`: the agent that verifies the run of a task session judges it.
+//! `omo agent verdict`: the agent that verifies the run of a task list judges it.
 
 use std::io::Write;
 

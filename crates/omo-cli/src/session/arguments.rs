@@ -249,7 +249,7 @@ pub(crate) enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Words {
     Own,
-    Seed,
+    Scripts,
 }
 
 #[derive(Debug, Args)]

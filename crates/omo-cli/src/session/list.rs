@@ -40,7 +40,7 @@ pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result
     if options.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
     } else if lines.is_empty() {
-        writeln!(out, "There is no task session. `omo agent tasks create` begins one.")?;
+        writeln!(out, "There is no task list. `omo agent tasks create` begins one.")?;
     } else {
         let cells = |line: &Line| {
             let changed = Timestamp::parse(&line.updated_at);

@@ -1,4 +1,4 @@
-//! `omo tasks`, `omo agent task` and `omo agent context`: the files of task sessions, read and changed by hand.
+//! `omo tasks`, `omo agent task` and `omo agent context`: the files of task lists, read and changed by hand.
 //!
 //! While a run of a session is open the run alone writes what happens; here it can only be looked at then.
 //!

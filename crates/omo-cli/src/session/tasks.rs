@@ -126,7 +126,7 @@ struct Row {
 
 fn task_row(task: TaskFile, words: Words) -> Row {
     let status = match (words, task.status) {
-        (Words::Seed, TaskFileStatus::Open) => "pending",
+        (Words::Scripts, TaskFileStatus::Open) => "pending",
         (_, status) => status.word(),
     };
     let needs = task.dependencies();

@@ -124,24 +124,24 @@ fn approval_line(word: &str, command: &PlannedCommand) -> String {
     )
 }
 
-/// The line that tells of a task session of this project that is not done.
+/// The line that tells of a task list of this project that is not done.
 pub fn task_list_offer(session: &OpenTaskList) -> String {
     let tasks = match session.total {
         0 => String::new(),
         total => format!(", {} of {total} tasks done", session.done),
     };
     format!(
-        "[omo] the task session `{}` of this project is not done (`{}`{tasks}). Its user goes on with it by typing {}",
+        "[omo] the task list `{}` of this project is not done (`{}`{tasks}). Its user goes on with it by typing {}",
         inline_code(&session.goal, 160),
         inline_code(&session.phase, 32),
         inline_code(&session.resume_line(), 200)
     )
 }
 
-/// What a run is of: `plan` or `task session`, and its name.
+/// What a run is of: `plan` or `task list`, and its name.
 fn describe_plan(plan: &str) -> String {
     match task_list_id(plan) {
-        Some(id) => format!("task session `{id}`"),
+        Some(id) => format!("task list `{id}`"),
         None => format!("plan `{}`", inline_code(plan_path(plan), 300)),
     }
 }
@@ -245,12 +245,12 @@ mod tests {
         let session = PlanRun { plan: "session 11-22".to_owned(), ..run() };
         assert_eq!(
             run_line(&session),
-            "This session executes the task session `11-22` (run `r-1`): 3 of 7 tasks; next: `omo agent next`."
+            "This session executes the task list `11-22` (run `r-1`): 3 of 7 tasks; next: `omo agent next`."
         );
         let command = PlannedCommand { task: "1".to_owned(), command: "npm test".to_owned(), folder: None };
         assert_eq!(
             approval_request("session 11-22", &[command], "0123456789abcdef").unwrap(),
-            "[omo] The task session `11-22` would have these commands run, with your rights, to check its tasks:\n  \
+            "[omo] The task list `11-22` would have these commands run, with your rights, to check its tasks:\n  \
              task `1`  `npm test`\nTo approve exactly these commands: /omo:ulw-exec --session 11-22 --approve 0123456789ab"
         );
         let open = OpenTaskList {
@@ -263,7 +263,7 @@ mod tests {
         };
         assert_eq!(
             task_list_offer(&open),
-            "[omo] the task session `Add 'login' ‹b›` of this project is not done (`EXECUTION`, 3 of 6 tasks done). \
+            "[omo] the task list `Add 'login' ‹b›` of this project is not done (`EXECUTION`, 3 of 6 tasks done). \
              Its user goes on with it by typing /omo:ulw-exec --session 11-22"
         );
         let planned = task_list_offer(&OpenTaskList { total: 0, phase: "PLANNING".to_owned(), ..open });

@@ -1,4 +1,4 @@
-//! A task session that is not done, as the project that it works in remembers it: enough to offer it to
+//! A task list that is not done, as the project that it works in remembers it: enough to offer it to
 //! the user of a new session there.
 //!
 //! The truth stands in the session's own files. This is a note that the command keeps, so that the start of

@@ -1,4 +1,4 @@
-//! How the events that only a task session knows are folded.
+//! How the events that only a task list knows are folded.
 
 use omo_plan::id::is_id;
 use omo_plan::model::{Dialect, Task, TaskKind};

@@ -1,4 +1,4 @@
-//! Writing the files of a task session from its run: under the session's own lock, whole, and never over what another
+//! Writing the files of a task list from its run: under the session's own lock, whole, and never over what another
 //! program has put where a run says what stands there.
 
 use std::path::Path;

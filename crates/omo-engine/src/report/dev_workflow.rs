@@ -1,4 +1,4 @@
-//! The files that seed 004 names, made from the ledger for people and for other tools: the checkpoint
+//! The files of a dev-workflow plan, made from the ledger for people and for other tools: the checkpoint
 //! and the execution report. Nothing of them is ever read back as truth.
 
 pub mod checkpoint;
@@ -11,7 +11,7 @@ pub const CHECKPOINT_PATH: &str = ".claude/execute-plan-checkpoint.json";
 /// The report's path from the project's top.
 pub const REPORT_PATH: &str = "docs/06-plans/execution-report.md";
 
-/// How a task ended, in the words of seed 004.
+/// How a task ended, as the checkpoint says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndedTask {
     /// The task.
@@ -89,7 +89,7 @@ fn task_end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(Ended
     }
 }
 
-/// The status of the run in the words of seed 004.
+/// The status of the run, as the checkpoint says it.
 pub fn run_status(state: &RunState, running: &'static str) -> &'static str {
     use crate::event::RunResult;
     use crate::state::RunPhase;

@@ -1,4 +1,4 @@
-//! What people and workers read of a task session's run, made from its state alone: the screens of seed 000, and the
+//! What people and workers read of a task list's run, made from its state alone: the screens, and the
 //! briefs of workers and of the verifier.
 //!
 //! All of it is Markdown that can be read in a terminal as it is. What stands in a task is data: it is neutralised,

@@ -1,4 +1,4 @@
-//! The files and the screens that seed 002 names, made from a run's state alone: the progress file, the final report
+//! The files and the screens of an ultraplan, made from a run's state alone: the progress file, the final report
 //! with its summary, the line of statistics, and the report of a dry run. Nothing of them is read back as truth.
 
 pub mod brief;

@@ -1,4 +1,4 @@
-//! Why a task session could not be used.
+//! Why a task list could not be used.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use omo_state::files::lock::LockError;
 
 use crate::RunStoreError;
 
-/// Why a task session could not be used.
+/// Why a task list could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskListError {
     /// There is no such session.

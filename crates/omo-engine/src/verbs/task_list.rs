@@ -1,4 +1,4 @@
-//! What only a run of a task session knows: commands that show something, a verdict on the whole, and tasks that
+//! What only a run of a task list knows: commands that show something, a verdict on the whole, and tasks that
 //! come later.
 
 use omo_core::text::sanitize;

@@ -304,7 +304,7 @@ impl Engine<'_> {
         Some(EventKind::UnfinishedSearched { unfinished })
     }
 
-    /// The lines that are new in a work tree and that say that something is not finished: in a task session the
+    /// The lines that are new in a work tree and that say that something is not finished: in a task list the
     /// verifier looks at them. `None` where they were not searched for.
     fn find_unfinished_lines(
         &self,

@@ -1,4 +1,4 @@
-//! What only the run of a task session does: a command is run to show something, and the whole is judged.
+//! What only the run of a task list does: a command is run to show something, and the whole is judged.
 
 use omo_core::check::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
 use omo_exec::changes;

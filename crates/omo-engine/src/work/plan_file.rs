@@ -120,7 +120,7 @@ impl fmt::Display for PlanEdit {
 }
 
 /// What is different in a plan's file from what a run knows of it; `None` where nothing is. A file that
-/// is gone says nothing: the run has the whole plan. The files of a task session are made from its run, and
+/// is gone says nothing: the run has the whole plan. The files of a task list are made from its run, and
 /// what something else writes into them is no plan.
 pub fn find_edit(root: &Path, state: &RunState) -> Result<Option<PlanEdit>, PlanFileError> {
     if state.is_task_list() {

@@ -1,4 +1,4 @@
-//! Runs of task sessions: their plans, and what only they know.
+//! Runs of task lists: their plans, and what only they know.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green};

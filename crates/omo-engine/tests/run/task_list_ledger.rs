@@ -1,4 +1,4 @@
-//! Ledgers of task sessions that no verb has written: refused, and nothing is folded.
+//! Ledgers of task lists that no verb has written: refused, and nothing is folded.
 
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_engine::event::{AttemptEnd, EventKind, Evidence, ImportedStatus, RunEvent};

@@ -1,4 +1,4 @@
-//! What is refused in a run of a task session: what is said, what is to be done, and that nothing changes.
+//! What is refused in a run of a task list: what is said, what is to be done, and that nothing changes.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};

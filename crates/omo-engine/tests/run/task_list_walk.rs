@@ -1,4 +1,4 @@
-//! Every sequence of verbs in a run of a task session, played well and badly.
+//! Every sequence of verbs in a run of a task list, played well and badly.
 
 use std::collections::BTreeSet;
 

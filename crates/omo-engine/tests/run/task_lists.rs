@@ -1,4 +1,4 @@
-//! The life of a task session: waves, claims, verdicts, and one iteration after the other.
+//! The life of a task list: waves, claims, verdicts, and one iteration after the other.
 
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
 use omo_core::check::task_check::{TaskCheck, TaskCheckVerdict};

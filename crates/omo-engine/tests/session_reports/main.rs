@@ -1,4 +1,4 @@
-//! What people and workers read of a task session's run.
+//! What people and workers read of a task list's run.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Runs of task sessions as plain data.
+//! Runs of task lists as plain data.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_engine::event::{AttemptEnd, EventActor, Evidence, PlanVerdict, RunEvent, RunResult};

@@ -1,8 +1,8 @@
-//! The dialect of task sessions: a folder of files, one for each task, which [`crate::task_list`] reads.
+//! The dialect of task lists: a folder of files, one for each task, which [`crate::task_list`] reads.
 
 use super::PlanDialect;
 
-/// Task sessions. No single file is one.
+/// Task lists. No single file is one.
 #[derive(Debug)]
 pub struct TasksJsonDialect;
 

@@ -1,4 +1,4 @@
-//! The files of a task session, in the shapes in which they are written down.
+//! The files of a task list, in the shapes in which they are written down.
 //!
 //! Both generations of programs that use them are read: numbers that became texts on a command line, both words for a
 //! task that was not begun, both names of what it waits for. What no rule reads is kept.

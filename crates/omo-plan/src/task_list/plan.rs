@@ -1,4 +1,4 @@
-//! A task session as a plan: its tasks as units, what is wrong with them, and what had been done before.
+//! A task list as a plan: its tasks as units, what is wrong with them, and what had been done before.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What each verb may change of a task session, and what it says where it may not.
+//! What each verb may change of a task list, and what it says where it may not.
 //!
 //! Every rule takes what the files say and gives what they should say, or why not. Nothing is read or
 //! written here, so a refusal has changed nothing.

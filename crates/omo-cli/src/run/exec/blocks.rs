@@ -1,4 +1,4 @@
-//! What the verbs print for a session that works on the run of a task session: blocks as those of a plan, with
+//! What the verbs print for a session that works on the run of a task list: blocks as those of a plan, with
 //! the lines in them that the session has to show to its user.
 
 use std::fmt::Write;
@@ -40,7 +40,7 @@ pub(crate) fn resumed_block(run: &str, state: &RunState) -> String {
 /// What a run is of.
 fn of(state: &RunState) -> String {
     if state.is_task_list() {
-        return format!("the task session {}", state.task_list_id());
+        return format!("the task list {}", state.task_list_id());
     }
     sanitize(&state.plan.source.path, 200)
 }

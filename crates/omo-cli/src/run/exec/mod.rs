@@ -33,7 +33,7 @@ use session::Session;
 
 pub(crate) use added::AddedTask;
 
-/// Opens the run of a task session, goes on with the one that it has, or says how it ended.
+/// Opens the run of a task list, goes on with the one that it has, or says how it ended.
 pub(super) fn execute(
     context: &CommandContext,
     wanted: &ExecuteRequest,
@@ -44,7 +44,7 @@ pub(super) fn execute(
         return Err(CommandError::usage("a task list is executed as a whole", hint));
     }
     let id = named_or_own_session(session, context.env)?.ok_or_else(|| {
-        CommandError::usage("no task session is named", "name one with `--session ID`; `omo tasks list` has them all")
+        CommandError::usage("no task list is named", "name one with `--session ID`; `omo tasks list` has them all")
     })?;
     let session = Session::read(&id)?;
     require_this_work_tree(context, &session)?;
@@ -78,7 +78,7 @@ pub(super) fn execute(
             show_ended(&text, &blocks::end_lines(&text), is_well, wanted)
         }
         (TaskListPhase::Cancelled, _) => {
-            let line = format!("The task session {} was cancelled; nothing of it is done.", session.id);
+            let line = format!("The task list {} was cancelled; nothing of it is done.", session.id);
             print_block(&if wanted.is_typed { blocks::user_line(&line) } else { line })
         }
         (phase @ (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown), _) => {
@@ -88,7 +88,7 @@ pub(super) fn execute(
 }
 
 fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
-    let message = format!("the task session {id} cannot be executed: its phase is {}", phase.word());
+    let message = format!("the task list {id} cannot be executed: its phase is {}", phase.word());
     let hint = match phase {
         TaskListPhase::Documentation => "its tasks are done; what is left is for the program that began it",
         _ => {
@@ -114,7 +114,7 @@ fn require_this_work_tree(context: &CommandContext, session: &Session) -> Result
         return Ok(());
     }
     let shown = omo_core::text::sanitize(folder, 300);
-    let message = format!("the task session {} works in {shown}, and not in {}", session.id, context.root.display());
+    let message = format!("the task list {} works in {shown}, and not in {}", session.id, context.root.display());
     Err(CommandError::precondition(message, "run this in that folder"))
 }
 
@@ -158,7 +158,7 @@ fn open_task_list_run(
         require_only_parallel_run(&runs, None)?;
     }
     if Session::read(&session.id)? != *session {
-        let message = format!("the task session {} was changed meanwhile", session.id);
+        let message = format!("the task list {} was changed meanwhile", session.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
     begin_run(context, &runs, prepared, work_tree.head(), omo_engine::import::import_task_list(&session.tasks))
@@ -177,7 +177,7 @@ fn plan_of_task_list(session: &Session, wanted: &ExecuteRequest, mode: Execution
     let folder = session.folder.display().to_string();
     let plan = task_list::task_list_plan(&file, &session.tasks, &folder, skips);
     if plan.tasks.iter().all(|unit| unit.kind == TaskKind::Verify) {
-        let message = format!("the task session {} has no tasks", session.id);
+        let message = format!("the task list {} has no tasks", session.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(CommandError::precondition(message, hint));
     }

@@ -1,4 +1,4 @@
-//! A task session as its files have it, before there is a run of it.
+//! A task list as its files have it, before there is a run of it.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::failure::CommandError;
 use crate::session::task_list_store;
 
-/// A task session.
+/// A task list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Session {
     /// What it is called.

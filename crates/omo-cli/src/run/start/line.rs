@@ -100,7 +100,7 @@ mod tests {
         let rows = include_str!("../../../../../tests/vectors/plans/ultra-args.json");
         let rows: Value = serde_json::from_str(rows).unwrap();
         let cases = rows["cases"].as_array().unwrap();
-        assert_eq!(cases.len(), 37, "the rows of the seed");
+        assert_eq!(cases.len(), 37, "the rows of the case file");
         for case in cases {
             let line = case["arguments"].as_str().unwrap();
             let read = request(ExecuteCommand::ExecuteLocal, line);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{EndedTask, ended_tasks, run_status};
 use crate::state::RunState;
 
-/// The checkpoint, in the shape and the order of seed 004.
+/// The checkpoint, in the shape and the order that its readers expect.
 #[derive(Debug, Serialize)]
 struct Checkpoint<'a> {
     plan_file: &'a str,

@@ -1,4 +1,4 @@
-//! What a worker of a task session has to know about its task.
+//! What a worker of a task list has to know about its task.
 
 use std::fmt::Write;
 

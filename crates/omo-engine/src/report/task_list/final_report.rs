@@ -27,7 +27,7 @@ use crate::unfinished_lines::MAX_UNFINISHED_LINES;
 const WIDE: usize = 1_000;
 /// The same where every line has to fit a terminal.
 const NARROW: usize = 56;
-/// What the seed says of an end without a verification.
+/// What is said of an end without a verification.
 const SKIPPED: &str = " (verification skipped)";
 
 /// What came of a run, whole; of one that goes on, how far it is.

@@ -68,7 +68,7 @@ pub(super) fn model_of<'a>(state: &RunState, unit: &'a Task) -> &'a str {
     choose_model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
 }
 
-/// Where a task stands, in the words of the seed. A task of which only its worker says that it is done is `claimed`.
+/// Where a task stands. A task of which only its worker says that it is done is `claimed`.
 pub(super) fn status_word(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => "resolved",

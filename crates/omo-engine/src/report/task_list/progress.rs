@@ -16,7 +16,7 @@ use crate::state::{RunState, TaskStanding, TaskState, TaskStatus};
 /// The longest reason, in characters, that leaves a line in the width of a terminal.
 const WHY_CHARS: usize = 60;
 
-/// How far a run is, in the words of seed 000; at most [`SCREEN_BYTES`] long.
+/// How far a run is; at most [`SCREEN_BYTES`] long.
 pub fn progress_screen(state: &RunState) -> String {
     let standings = state.standings();
     fit_rows(SCREEN_BYTES, |rows| screen(state, &standings, rows))

@@ -1,4 +1,4 @@
-//! What the files of a task session say of its run: each of them from what it says already, of which all
+//! What the files of a task list say of its run: each of them from what it says already, of which all
 //! that no rule of a run sets is kept.
 
 use omo_core::check::task_check::TaskCheckOutcome;

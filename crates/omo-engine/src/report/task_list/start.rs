@@ -13,7 +13,7 @@ use crate::report::task_list::messages::{
 };
 use crate::state::{RunState, TaskStanding, TaskStatus};
 
-/// What a run begins with, in the words of seed 000; at most [`SCREEN_BYTES`] long.
+/// What a run begins with; at most [`SCREEN_BYTES`] long.
 pub fn start_screen(state: &RunState) -> String {
     let order = tasks_in_order(state);
     fit_rows(SCREEN_BYTES, |rows| screen(state, &order, rows))

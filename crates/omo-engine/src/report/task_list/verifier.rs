@@ -1,4 +1,4 @@
-//! What the verifier of a task session has to know: how every task ended, and what was put forward for it.
+//! What the verifier of a task list has to know: how every task ended, and what was put forward for it.
 
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;

@@ -1,4 +1,4 @@
-//! What the worker of a step has to know, in the words of its seed.
+//! What the worker of a step has to know.
 
 use std::fmt::Write;
 

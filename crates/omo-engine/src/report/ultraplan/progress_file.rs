@@ -1,4 +1,4 @@
-//! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know the seed's file.
+//! `.ultraexecute-progress-{slug}.json`: where a run stands, for people and for tools that know this file.
 
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;

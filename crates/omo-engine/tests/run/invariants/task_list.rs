@@ -1,4 +1,4 @@
-//! What may never be in a run of a task session, seen from its events alone.
+//! What may never be in a run of a task list, seen from its events alone.
 
 use omo_engine::event::PlanVerdict;
 
