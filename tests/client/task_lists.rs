@@ -90,7 +90,7 @@ fn story(stage: &Stage) -> Vec<String> {
         "verdict_given",
         "round_started",
         "run_ended",
-        "cancelled",
+        "run_cancelled",
     ];
     let word = |event: &Value| {
         let kind = event["kind"].as_str().expect("a kind").to_owned();

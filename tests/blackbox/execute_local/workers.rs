@@ -32,7 +32,7 @@ fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
         for part in [
             format!("\"base\":\"{}\"", head.trim()),
             "\"branch\":\"refs/heads/main\"".to_owned(),
-            "\"max_at_once\":2".to_owned(),
+            "\"max_workers\":2".to_owned(),
             "\"budget_micros\":2500000".to_owned(),
             "\"time_limit_seconds\":90".to_owned(),
             "\"model\":\"opus\"".to_owned(),

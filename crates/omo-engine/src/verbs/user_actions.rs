@@ -204,7 +204,7 @@ pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Ev
     let mut at_work = state.running_attempts().map(|(id, _)| id);
     if let Some(id) = at_work.find(|id| differences.changed.iter().chain(&differences.removed).any(|other| other == id))
     {
-        let message = format!("somebody is at {id}, which the plan says otherwise now");
+        let message = format!("a worker is at {id}, which the plan says otherwise now");
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
             message,
