@@ -10,7 +10,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{self, EntryChange};
 use omo_state::trust::GivenApproval;
 
-use crate::failure::CommandError;
+use crate::error::CommandError;
 use crate::project::Project;
 
 /// What a person is asked to confirm.

@@ -2,28 +2,20 @@
 //!
 //! A library only so that the guide and the tests can read its command line; nothing else links it.
 
-mod arguments;
-mod blocked;
-mod check;
+mod blocks;
+mod cli;
+mod commands;
 mod confirm;
-mod doctor;
-mod failure;
-mod fence;
+mod context;
+mod dispatch;
+mod error;
 mod help;
-mod log;
-mod plan;
+mod output;
+mod plan_findings;
 mod platform;
-mod progress;
 mod project;
-mod run;
-mod session;
-mod setup;
-mod status;
-mod statusline;
-mod stop;
-mod table;
-mod ulw;
-mod verify;
+mod task_list_note;
+mod typed_command;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -33,8 +25,8 @@ use omo_exec::asking::ProjectClients;
 use omo_state::env::ProcessEnv;
 use omo_state::{config, signals};
 
-use crate::arguments::{AgentCommand, Arguments, Command, UlwCommand};
-use crate::failure::{CommandError, ExitKind};
+use crate::cli::{AgentCommand, Arguments, Command, UlwCommand};
+use crate::error::{CommandError, ExitKind};
 use crate::project::Project;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
@@ -42,23 +34,23 @@ pub fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
     omo_exec::baseline::run_if_asked();
     omo_exec::supervisor::minder::run_if_asked();
-    if let Some(options) = statusline::options_without_clap(std::env::args_os().skip(1)) {
-        statusline::run(&options);
+    if let Some(options) = commands::statusline::options_without_clap(std::env::args_os().skip(1)) {
+        commands::statusline::run(&options);
         return ExitCode::SUCCESS;
     }
-    if let Some(options) = fence::options_without_clap(std::env::args_os().skip(1)) {
-        fence::run(&options);
+    if let Some(options) = commands::agent::fence::options_without_clap(std::env::args_os().skip(1)) {
+        commands::agent::fence::run(&options);
         return ExitCode::SUCCESS;
     }
-    if run::is_typed_command(std::env::args_os().skip(1)) {
-        return run::answer_typed_command();
+    if crate::typed_command::is_typed_command(std::env::args_os().skip(1)) {
+        return crate::typed_command::answer_typed_command();
     }
     signals::outlive_size_limit();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(session::usage_status(&error, std::env::args_os().skip(1)));
+            return ExitCode::from(commands::tasks::usage_status(&error, std::env::args_os().skip(1)));
         }
     };
     match dispatch(arguments) {
@@ -110,35 +102,35 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
     match arguments.command {
         Command::Status(options) => {
             warn_about_config(&config);
-            status::run(&env, &options)
+            commands::status::run(&env, &options)
         }
         Command::Stop(options) => {
             warn_about_config(&config);
-            stop::run(&env, &options)
+            commands::stop::run(&env, &options)
         }
         Command::Ulw { action: UlwCommand::On(options) } => {
             require_valid_config(&config)?;
-            ulw::on(&env, &config, &options)
+            commands::ulw::on(&env, &config, &options)
         }
         Command::Verify(options) => match &options.task {
-            Some(task) => run::verify_task(&env, task, options.run.as_deref()),
-            None => verify::run(&env, &config, &options),
+            Some(task) => commands::report::verify_task(&env, task, options.run.as_deref()),
+            None => commands::verify::run(&env, &config, &options),
         },
-        Command::Check { action } => check::run(&env, &config, action),
-        Command::Plan { action } => plan::run(action),
-        Command::Run { action } => run::run(&env, &config, action),
-        Command::Answer(options) => run::answer_question(&env, &options),
-        Command::Report(options) => run::print_report(&env, options),
-        Command::Tasks { action } => session::run(&env, action),
+        Command::Check { action } => commands::check::run(&env, &config, action),
+        Command::Plan { action } => commands::plan::run(action),
+        Command::Run { action } => commands::run::run(&env, &config, action),
+        Command::Answer(options) => commands::answer::answer_question(&env, &options),
+        Command::Report(options) => commands::report::print_report(&env, options),
+        Command::Tasks { action } => commands::tasks::run(&env, action),
         Command::Agent { action } => dispatch_agent(&env, action),
-        Command::Blocked(options) => blocked::run(&env, &options),
+        Command::Blocked(options) => commands::blocked::run(&env, &options),
         Command::Statusline(options) => {
-            statusline::run(&options);
+            commands::statusline::run(&options);
             Ok(())
         }
-        Command::Setup(options) => setup::run(&env, &options),
-        Command::Doctor(options) => doctor::run(&env, &config, &options),
-        Command::Log(options) => log::run(&env, &options),
+        Command::Setup(options) => commands::setup::run(&env, &options),
+        Command::Doctor(options) => commands::doctor::run(&env, &config, &options),
+        Command::Log(options) => commands::log::run(&env, &options),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "omo", &mut script);
@@ -149,21 +141,21 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
 
 fn dispatch_agent(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError> {
     match action {
-        AgentCommand::Open(options) => run::open_typed(env, options),
-        AgentCommand::Next(options) => run::next(env, &options),
-        AgentCommand::Start(options) => run::start(env, &options),
-        AgentCommand::Brief(options) => run::brief(env, &options),
-        AgentCommand::Done(options) => run::done(env, &options),
-        AgentCommand::Fail(options) => run::fail(env, &options),
-        AgentCommand::Evidence { action } => run::evidence(env, action),
-        AgentCommand::Verdict(options) => run::verdict(env, &options),
-        AgentCommand::Tasks { action } => session::edit(env, action),
-        AgentCommand::Task { action } => session::task(env, action),
-        AgentCommand::Context { action } => session::context(env, action),
-        AgentCommand::Workers { action } => run::workers(env, action),
-        AgentCommand::Supervise(options) => run::supervise(env, &options),
+        AgentCommand::Open(options) => commands::run::start::open_typed(env, options),
+        AgentCommand::Next(options) => commands::agent::next::next(env, &options),
+        AgentCommand::Start(options) => commands::agent::work::start(env, &options),
+        AgentCommand::Brief(options) => commands::agent::work::brief(env, &options),
+        AgentCommand::Done(options) => commands::agent::work::done(env, &options),
+        AgentCommand::Fail(options) => commands::agent::work::fail(env, &options),
+        AgentCommand::Evidence { action } => commands::agent::evidence::evidence(env, action),
+        AgentCommand::Verdict(options) => commands::agent::verdict::verdict(env, &options),
+        AgentCommand::Tasks { action } => commands::tasks::edit(env, action),
+        AgentCommand::Task { action } => commands::tasks::task(env, action),
+        AgentCommand::Context { action } => commands::tasks::context(env, action),
+        AgentCommand::Workers { action } => commands::agent::workers::workers(env, action),
+        AgentCommand::Supervise(options) => commands::agent::workers::supervise(env, &options),
         AgentCommand::Fence(options) => {
-            fence::run(&options);
+            commands::agent::fence::run(&options);
             Ok(())
         }
     }

@@ -10,7 +10,7 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;
 use omo_state::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
-use crate::failure::CommandError;
+use crate::error::CommandError;
 
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);

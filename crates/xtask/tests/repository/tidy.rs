@@ -85,7 +85,7 @@ fn of_the_user() -> Vec<(PathBuf, String)> {
 /// sessions of a plan: it holds them for a moment, and never takes a connection.
 #[test]
 fn what_a_user_runs_opens_no_connection() {
-    const LISTENS: &str = "crates/omo-cli/src/doctor/live/model.rs";
+    const LISTENS: &str = "crates/omo-cli/src/commands/doctor/live/scripted_model.rs";
     const FINDS_PORTS: &str = "crates/omo-exec/src/claude/supplies.rs";
     let model = read(LISTENS);
     assert_eq!(

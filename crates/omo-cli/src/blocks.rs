@@ -1,0 +1,441 @@
+//! What the verbs print for a session that works on a run: short blocks that begin with one word in
+//! capitals and end with the one command to run next.
+//!
+//! A block has at most [`MAX_BYTES`]. What stands in the plan is data: it is neutralised, cut, and indented
+//! below our own words. No command in it has a pipe or a second command, so that a permission for `omo`
+//! covers it.
+
+use std::fmt::Write;
+
+use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
+use omo_core::text::{format_age, sanitize};
+use omo_core::timestamp::Timestamp;
+use omo_engine::event::QuestionKind;
+use omo_engine::event::RunResult;
+use omo_engine::modes::ExecutionMode;
+use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
+use omo_engine::request::client_policy::quote_argument;
+use omo_engine::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::{Dialect, Task};
+
+use workflow_batch::HandOut;
+
+/// The greatest length of a block.
+pub(super) const MAX_BYTES: usize = 2_048;
+/// Rows of tasks in a block.
+const MAX_ROWS: usize = 12;
+/// Characters of such a row.
+const ROW_CHARS: usize = 100;
+/// What the Bash tool has to be told for a command that may take minutes.
+pub(super) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
+
+/// A run was opened.
+pub(super) fn opened_block(id: &str, state: &RunState) -> String {
+    let plan = &state.plan;
+    let stops: Vec<String> = plan
+        .groups
+        .iter()
+        .enumerate()
+        .filter(|(_, group)| group.hard_stop)
+        .map(|(place, _)| (place + 1).to_string())
+        .collect();
+    let stops = if stops.is_empty() {
+        "no hard stop".to_owned()
+    } else {
+        format!("hard stops after batch {}", stops.join(", "))
+    };
+    let mut text = format!(
+        "omo: opened the run {id} of {}: {} in {}, {stops}.\n",
+        plan_path(state),
+        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
+        pluralize(plan.groups.len(), "batch"),
+    );
+    text.push_str(&plan_notes(state));
+    let _ = write!(text, "\nDO\n  run: {}", next_command(state));
+    fit_block(text)
+}
+
+/// `1 batch`, `2 batches`.
+pub(crate) fn pluralize(count: usize, word: &str) -> String {
+    let ending = if word.ends_with("ch") { "es" } else { "s" };
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
+}
+
+/// What the plan's reader found, beside errors.
+fn plan_notes(state: &RunState) -> String {
+    const SHOWN: usize = 8;
+    let found: Vec<_> = state.plan.diagnostics.iter().filter(|found| found.severity == Severity::Warning).collect();
+    let mut text = String::new();
+    for one in found.iter().take(SHOWN) {
+        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
+    }
+    if found.len() > SHOWN {
+        let _ = writeln!(text, "note: and {} more: omo plan lint {}", found.len() - SHOWN, plan_path(state));
+    }
+    text
+}
+
+/// The command that says what comes next.
+pub(super) fn next_command(state: &RunState) -> &'static str {
+    if goes_by_workflow(state) { "omo agent next --workflow" } else { "omo agent next" }
+}
+
+/// Whether whole segments can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
+pub(super) fn goes_by_workflow(state: &RunState) -> bool {
+    match state.mode {
+        ExecutionMode::Batches => state.plan.verification_task().is_none() && !state.is_task_list(),
+        ExecutionMode::Waves | ExecutionMode::Parallel | ExecutionMode::StepByStep => false,
+    }
+}
+
+/// A run goes on.
+pub(super) fn resumed_block(id: &str, state: &RunState) -> String {
+    if state.mode == ExecutionMode::Waves {
+        return task_list_run::resumed_block(id, state);
+    }
+    let text = format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state));
+    fit_block(format!("{text}\nDO\n  run: {}", next_command(state)))
+}
+
+/// The run of this very plan has come to its end before.
+pub(super) fn complete_already(id: &str, state: &RunState) -> String {
+    let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
+    let command = if state.mode == ExecutionMode::Batches { "execute-plan" } else { "execute" };
+    let typed = sanitize(&format!("/omo:{command} {}", quote_argument(&state.plan.source.path)), 300);
+    // Below the block's own lines, which are what the person is shown.
+    fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", end_block(state)))
+}
+
+/// A segment for the Workflow tool.
+pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
+    let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
+    format!(
+        "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
+         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}\n\
+         If you have no Workflow tool, run instead: omo agent next",
+        progress_words(state),
+        out.task_ids().join(", "),
+    )
+}
+
+/// One task for a subagent.
+pub(super) fn spawn_agent(run: &str, unit: &Task, state: &RunState) -> String {
+    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
+    let (agent, prompt) = (task_list_run::agent_type(unit, state), task_list_run::prompt(run, unit, state));
+    fit_block(format!(
+        "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"{agent}\"   \
+         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {LONG_TIMEOUT}\n\
+         If you have no Agent tool, run instead: omo agent next --inline",
+        progress_words(state),
+        title(unit),
+        unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
+    ))
+}
+
+/// One unit of a plan for this session itself.
+pub(super) fn work_inline(run: &str, unit: &Task, state: &RunState) -> String {
+    let (id, word) = (&unit.id, capitalized(state.plan.dialect.unit_word()));
+    fit_block(format!(
+        "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
+         Then do what it prints, and end with the `omo agent done` line that stands there.",
+        title(unit)
+    ))
+}
+
+/// Agents were asked for, and have not begun.
+pub(super) fn wait_for_agents(ids: &[String]) -> String {
+    let word = if ids.len() == 1 { "Task" } else { "Tasks" };
+    format!(
+        "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
+        ids.join(", ")
+    )
+}
+
+/// Workers are at work on these tasks.
+pub(super) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
+    let since = |id: &&str| state.tasks.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
+    let word = capitalized(state.plan.dialect.unit_word());
+    let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
+    let lines: Vec<String> = ids.iter().map(line).collect();
+    let lost = match ids {
+        [] => String::new(),
+        [id] if state.mode == ExecutionMode::StepByStep => {
+            format!("\nIf its worker is gone, or its ticket is lost: omo agent fail --lost {id}")
+        }
+        [id] => format!("\nIf that agent has ended without a word: omo agent fail --lost {id}"),
+        _ => "\nFor each of them whose agent has ended without a word: omo agent fail --lost ID".to_owned(),
+    };
+    let flag = if workflow { " --workflow" } else { "" };
+    fit_block(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {LONG_TIMEOUT}{lost}", lines.join("\n")))
+}
+
+/// A segment was handed out, and no worker has begun yet.
+pub(super) fn wait_for_workers() -> String {
+    format!(
+        "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
+    )
+}
+
+/// What of a block is for a person; before that stands what it tells a model.
+pub(super) fn user_part(block: &str) -> &str {
+    block.split_once("\n\n").map_or(block, |(_, shown)| shown)
+}
+
+/// A person has to answer.
+pub(super) fn question_block(question: &QuestionState, state: &RunState) -> String {
+    match &question.question.kind {
+        QuestionKind::Decisions { .. } => ask_within_the_turn(question),
+        QuestionKind::HardStop { group } => hard_stop(question, *group, state),
+        _ => stop(question, state),
+    }
+}
+
+fn ask_within_the_turn(question: &QuestionState) -> String {
+    let question = &question.question;
+    let lines: Vec<String> = question.text.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
+    let choices: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
+    fit_block(format!(
+        "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter; do not choose for them.\n{}\n  \
+         Then, with what they chose:\n  run: omo answer {} {}\n  (choices: {})",
+        lines.join("\n"),
+        question.id,
+        choices.first().unwrap_or(&"continue"),
+        choices.join(", ")
+    ))
+}
+
+/// How a block begins that only a person's next prompt gets past. The line for the model is not for showing.
+fn stop_heading(question: &QuestionState) -> String {
+    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+    format!(
+        "STOP\n  Show the user the second paragraph, then end your turn. Only their next prompt lets it pass; until then an \
+         answer is refused.\n  Where that prompt is no command of omo, but says so: `omo answer {} {}`\n\n",
+        question.question.id,
+        choices.join("|")
+    )
+}
+
+fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String {
+    let mut text = stop_heading(question);
+    let _ = writeln!(text, "  Paused at hard-stop: waiting for \"continue\"");
+    let _ = writeln!(
+        text,
+        "  Batch {} of {} of {} is over: {}.",
+        group + 1,
+        state.plan.groups.len(),
+        plan_path(state),
+        progress_words(state)
+    );
+    let batch = state.plan.groups.get(group).map(|group| group.tasks.as_slice()).unwrap_or_default();
+    let ended: Vec<EndedTask> =
+        dev_workflow::ended_tasks(state).into_iter().filter(|task| batch.contains(&task.id)).collect();
+    rows(&mut text, &ended);
+    let left = tasks_until_next_stop(group, state);
+    if !left.is_empty() {
+        let _ = writeln!(text, "  Next: {}.", list_some(&left));
+    }
+    how_to_continue(&mut text, question, state);
+    text.push_str(&how_to_retry(state));
+    fit_block(text)
+}
+
+/// The tasks that are left behind a batch, up to the next stop.
+fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
+    let behind = state.plan.groups.iter().skip(group + 1);
+    let mut units = Vec::new();
+    for group in behind {
+        let is_left = |id: &&String| state.standing(id).is_some_and(|standing| !standing.is_ended());
+        units.extend(group.tasks.iter().filter(is_left).map(String::as_str));
+        if group.hard_stop && !units.is_empty() {
+            break;
+        }
+    }
+    units
+}
+
+fn stop(question: &QuestionState, state: &RunState) -> String {
+    let mut text = stop_heading(question);
+    for line in question.question.text.lines() {
+        let _ = writeln!(text, "  {}", sanitize(line, 300));
+    }
+    for option in &question.question.options {
+        let _ = writeln!(text, "    {}: {}", option.id, sanitize(&option.text, 200));
+    }
+    how_to_continue(&mut text, question, state);
+    fit_block(text)
+}
+
+fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState) {
+    let command = match state.mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+            text.push_str(&parallel_run::how_to_answer(&choices));
+            return;
+        }
+        ExecutionMode::Waves if state.is_task_list() => {
+            format!("/omo:ulw-exec --session {}", state.task_list_id())
+        }
+        ExecutionMode::Batches => "/omo:execute-plan".to_owned(),
+        ExecutionMode::Waves => "/omo:execute".to_owned(),
+    };
+    let _ = write!(text, "  To go on, type: {command}      (or just: continue)");
+}
+
+/// The run came to its end.
+pub(super) fn end_block(state: &RunState) -> String {
+    let word = match &state.phase {
+        RunPhase::Ended { result } => result.word(),
+        RunPhase::Cancelled { .. } => "cancelled",
+        RunPhase::Executing => "in_progress",
+    };
+    let how = match parallel_run::result_block(state) {
+        Some(result) => format!("Result: {result}"),
+        None => format!("Execution complete: {word}"),
+    };
+    let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
+    let _ = writeln!(text, "  {}: {}.", plan_path(state), progress_words(state));
+    let bad: Vec<EndedTask> = dev_workflow::ended_tasks(state)
+        .into_iter()
+        .filter(|task| task.status != dev_workflow::EndedStatus::Done)
+        .collect();
+    rows(&mut text, &bad);
+    match state.mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
+        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect == Dialect::DevWorkflow => {
+            let _ = write!(text, "  Report: {REPORT_PATH}");
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => text.push_str("  Report: omo report"),
+    }
+    text.push_str(&how_to_retry(state));
+    fit_block(text)
+}
+
+/// How a failed task is done again, where there is one.
+fn how_to_retry(state: &RunState) -> String {
+    let is_failed = |standing: &TaskStanding| matches!(standing, TaskStanding::Is(status) if status.is_ended());
+    let failed = state
+        .standings()
+        .into_iter()
+        .find(|(unit, standing)| is_failed(standing) && !state.unblocks_dependents(&unit.id));
+    let word = state.plan.dialect.unit_word();
+    let line = |unit: &Task| {
+        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", unit.id)
+    };
+    failed.map(|(unit, _)| line(unit)).unwrap_or_default()
+}
+
+/// The exit status that goes with it: whether all of it went well.
+pub(super) fn is_complete(state: &RunState) -> bool {
+    state.phase == RunPhase::Ended { result: RunResult::Complete }
+}
+
+fn rows(text: &mut String, tasks: &[EndedTask]) {
+    for task in tasks.iter().take(MAX_ROWS) {
+        let row = format!(
+            "{} {}  {} — {}",
+            task.status.mark(),
+            task.id,
+            sanitize(&task.title, 40),
+            sanitize(&task.evidence, 60)
+        );
+        let _ = writeln!(text, "    {}", row.chars().take(ROW_CHARS).collect::<String>());
+    }
+    if tasks.len() > MAX_ROWS {
+        let _ = writeln!(text, "    … and {} more: omo report", tasks.len() - MAX_ROWS);
+    }
+}
+
+/// How far a run is, in the words for what it is of.
+pub(super) fn progress_words(state: &RunState) -> String {
+    if state.is_task_list() {
+        return task_list_run::progress_words(state);
+    }
+    count_words(state.task_counts(), state.plan.dialect.unit_word())
+}
+
+/// How far the run of a plan is, in words, of which each part is called so.
+fn count_words(counts: TaskCounts, word: &str) -> String {
+    let TaskCounts { total, passed, claimed, failed, blocked, .. } = counts;
+    let mut text = format!("{passed} of {total} {word}s done");
+    for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {word}");
+        }
+    }
+    text
+}
+
+/// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
+pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
+    let unit = |command: &PlannedCommand| sanitize(&command.task, 64);
+    let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for command in commands {
+        let run = &command.command;
+        let shown = if is_plain_text(run) { run.clone() } else { number_rows(run, "      ") };
+        let _ = writeln!(text, "  {:width$}  {shown}", unit(command));
+        if let Some(folder) = &command.folder {
+            let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
+        }
+    }
+    text
+}
+
+/// A word at the beginning of a sentence.
+fn capitalized(word: &str) -> String {
+    let (first, rest) = word.split_at_checked(1).unwrap_or_default();
+    first.to_ascii_uppercase() + rest
+}
+
+fn list_some(ids: &[&str]) -> String {
+    const SHOWN: usize = 12;
+    let more = if ids.len() > SHOWN { format!(" and {} more", ids.len() - SHOWN) } else { String::new() };
+    let word = if ids.len() == 1 { "task" } else { "tasks" };
+    format!("{word} {}{more}", ids.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+}
+
+fn title(unit: &Task) -> String {
+    sanitize(&unit.title, 80).replace('"', "'")
+}
+
+fn plan_path(state: &RunState) -> String {
+    sanitize(&run_subject(state), 200)
+}
+
+/// What a run is of, for people: the plan's path, or the task list.
+pub(super) fn run_subject(state: &RunState) -> String {
+    if state.is_task_list() {
+        return format!("session {}", state.task_list_id());
+    }
+    state.plan.source.path.clone()
+}
+
+/// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
+/// what to do.
+pub(super) fn fit_block(text: String) -> String {
+    if text.len() <= MAX_BYTES {
+        return text;
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let kept_behind = 4.min(lines.len());
+    let (front, back) = lines.split_at(lines.len() - kept_behind);
+    let room = MAX_BYTES.saturating_sub(back.iter().map(|line| line.len() + 1).sum::<usize>() + 8);
+    let mut out = String::new();
+    for line in front {
+        if out.len() + line.len() + 1 > room {
+            out.push_str("  …\n");
+            break;
+        }
+        let _ = writeln!(out, "{line}");
+    }
+    out.push_str(&back.join("\n"));
+    out
+}
+
+pub(crate) mod parallel_run;
+pub(crate) mod task_list_run;
+#[cfg(test)]
+mod tests;
+pub(crate) mod workflow_batch;

@@ -1,0 +1,170 @@
+//! What is printed of a plan in steps: what it is, before it is run, and the blocks for a session that works on it.
+
+use std::fmt::Write;
+
+use omo_core::text::sanitize;
+use omo_engine::event::RunResult;
+use omo_engine::outcome::OutcomeSummary;
+use omo_engine::parallel_state::{ClientPolicy, ParallelState};
+use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
+use omo_engine::report::ultraplan::{COMMAND, short_commit};
+use omo_engine::request::client_policy::quote_argument;
+use omo_engine::request::run_scope::RunScope;
+use omo_engine::state::{RunPhase, RunState};
+use omo_plan::diagnostic::{Code, Severity};
+use omo_plan::model::{Plan, Task};
+use omo_plan::plan_summary::{session_groups, summary_lines};
+use omo_plan::strategy::RunStrategy;
+
+use super::super::blocks::{LONG_TIMEOUT, fit_block, pluralize, run_subject};
+use crate::commands::run::start::arguments::{ExecuteRequest, PlanSource};
+
+/// Notes of one plan that are shown.
+const MAX_NOTES: usize = 8;
+
+/// `Mode: execute`, `File: plan.md` and what the plan is.
+pub(crate) fn plan_heading(request: &ExecuteRequest, plan: &Plan, strategy: RunStrategy) -> String {
+    let path = match &request.source {
+        PlanSource::File(path) => path,
+        PlanSource::TaskList(_) | PlanSource::OpenRun => &plan.source.path,
+    };
+    let mut lines =
+        vec![format!("Mode: {}", RunScope::from(&request.scope).describe()), format!("File: {}", sanitize(path, 200))];
+    lines.extend(summary_lines(plan).iter().map(|line| sanitize(line, 300)));
+    lines.push(strategy.summary_line());
+    lines.join("\n") + "\n"
+}
+
+/// What the plan's reader found, beside errors and what the head says already.
+pub(crate) fn plan_notes(plan: &Plan) -> String {
+    let is_told = |code: Code| matches!(code, Code::MissingOnFailure | Code::MissingVerify);
+    let is_note = |severity: Severity| severity == Severity::Warning;
+    let found: Vec<_> =
+        plan.diagnostics.iter().filter(|found| is_note(found.severity) && !is_told(found.code)).collect();
+    let mut text = String::new();
+    for one in found.iter().take(MAX_NOTES) {
+        let _ = writeln!(text, "note: line {}: {}", one.line, sanitize(&one.text, 120));
+    }
+    if found.len() > MAX_NOTES {
+        let more = found.len() - MAX_NOTES;
+        let _ = writeln!(text, "note: and {more} more: omo plan lint {}", sanitize(&plan.source.path, 200));
+    }
+    text
+}
+
+/// What was found in the repository and holds nothing up.
+pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
+    let told = findings.iter().filter(|finding| finding.severity != PreflightSeverity::Stop);
+    let mut text = String::new();
+    for finding in told {
+        let _ = writeln!(text, "note: {}; {}", sanitize(&finding.text, 400), finding.hint);
+    }
+    text
+}
+
+/// What holds for sessions that are started somewhere else: the command there starts the client.
+pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
+    let mut text = format!(
+        "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
+         deleted there\n",
+        sanitize(terms.remote_name(), 100)
+    );
+    let is_idle = [
+        ("--max-budget-usd", terms.budget_micros.is_some()),
+        ("--model", terms.model.is_some()),
+        ("--allow", !terms.allow.is_empty()),
+        ("--yolo", terms.skips_permissions),
+    ];
+    let idle: Vec<&str> = is_idle.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
+    if !idle.is_empty() {
+        let _ = writeln!(text, "note: with --launcher {} mean nothing: put them into its command", idle.join(", "));
+    }
+    text
+}
+
+/// A run was opened. `said` is what was found out before.
+pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
+    let path = sanitize(&run_subject(state), 200);
+    let steps = pluralize(state.plan.tasks.len(), state.plan.dialect.unit_word());
+    let worker = if session_groups(&state.plan).next().is_some() { "session" } else { "worker" };
+    let way = match &state.parallel {
+        Some(_) => {
+            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), worker))
+        }
+        None => "in your own work tree".to_owned(),
+    };
+    fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n\nDO\n  run: {then}"))
+}
+
+/// A run goes on. `said` is what was found out before.
+pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
+    let path = sanitize(&run_subject(state), 200);
+    let tally = super::super::blocks::progress_words(state);
+    fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
+}
+
+/// The command to run once a run is open: a person at a terminal looks on where clients do the work.
+pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str {
+    if is_terminal && state.parallel.is_some() { "omo run watch" } else { "omo agent next" }
+}
+
+/// The report of a dry run, where a model shows it to its user.
+pub(crate) fn dry_run(report: &str) -> String {
+    format!("DONE\n  Show the user this report as it is, then end your turn.\n\n{report}")
+}
+
+/// One step for this session itself.
+pub(crate) fn task_block(run: &str, unit: &Task, state: &RunState) -> String {
+    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
+    let title = sanitize(&unit.title, 80).replace('"', "'");
+    let tally = super::super::blocks::progress_words(state);
+    fit_block(format!(
+        "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
+         run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
+         Then do exactly what it prints, and end with the `omo agent done` line that stands there."
+    ))
+}
+
+/// How a question is answered behind which the run waits.
+pub(crate) fn how_to_answer(choices: &[&str]) -> String {
+    format!("  To answer, type one of these, or say it in your own words: {}", choices.join(", "))
+}
+
+/// What a run that came to its end came to, in the words of its report; `None` for one of another kind.
+pub(crate) fn result_block(state: &RunState) -> Option<String> {
+    // What of a task list is judged with the whole is no step that has not passed.
+    let asked = state.scope.filter(|_| !state.is_task_list())?;
+    match state.phase {
+        RunPhase::Executing => return None,
+        RunPhase::Cancelled { .. } => return Some("CANCELLED".to_owned()),
+        RunPhase::Ended { .. } => {}
+    }
+    Some(OutcomeSummary::for_run(state, asked.selection).describe(state.plan.dialect))
+}
+
+/// What is said last of a run that is over.
+pub(crate) fn end_line(state: &RunState) -> String {
+    let path = &state.plan.source.path;
+    let is_well = state.phase == RunPhase::Ended { result: RunResult::Complete };
+    let goes_on = if state.is_task_list() {
+        format!("/omo:ulw-exec --session {} --again", state.task_list_id())
+    } else {
+        format!("{COMMAND} --resume {}", sanitize(&quote_argument(path), 300))
+    };
+    let again = if is_well { String::new() } else { format!("\n  To go on with what is left: {goes_on}") };
+    format!("{}  Report: omo report{again}", state.parallel.as_ref().map(user_branch_line).unwrap_or_default())
+}
+
+/// Where the user's branch is, in one line.
+fn user_branch_line(apart: &ParallelState) -> String {
+    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
+    let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
+    match (&apart.landed, &apart.landed_before) {
+        (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
+        (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short_commit(to), 12)),
+        (None, Some(_)) => {
+            format!("  {name} has what was done before, and nothing of what followed (see the report).\n")
+        }
+        (None, None) => format!("  {name} is where it was; what was done is kept (see the report).\n"),
+    }
+}

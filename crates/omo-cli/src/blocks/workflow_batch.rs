@@ -1,0 +1,97 @@
+//! A segment as it is handed out to the Workflow tool: the arguments that the model types out, so that
+//! they are short.
+
+use omo_engine::next_batches::next_batches;
+use omo_engine::report::dev_workflow::CHECKPOINT_PATH;
+use omo_engine::state::{RunState, TaskStanding};
+use serde::Serialize;
+
+/// The arguments have at most so many bytes, at least one batch's part aside.
+const MAX_BYTES: usize = 1_200;
+
+/// What the workflow is given, in the names that the workflow reads.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Arguments {
+    run: String,
+    plan_file: String,
+    project_root: String,
+    checkpoint_file: &'static str,
+    tasks: Vec<Task>,
+    batches: Vec<Vec<String>>,
+    failed_or_blocked: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct Task {
+    id: String,
+    depends_on: Vec<String>,
+}
+
+/// A segment that is handed out.
+#[derive(Clone, Debug)]
+pub(crate) struct HandOut {
+    /// For the tool.
+    pub arguments: Arguments,
+}
+
+impl HandOut {
+    /// The units of it, in their order.
+    pub(crate) fn task_ids(&self) -> Vec<&str> {
+        self.arguments.batches.iter().flatten().map(String::as_str).collect()
+    }
+
+    /// As much of the segment as is handed out at once: whole batches while the arguments are short, and of a
+    /// first batch that is too long as much as fits. What is left comes with the next one.
+    pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
+        let all = next_batches(state);
+        let mut out = Self { arguments: workflow_arguments(run, state, &[]) };
+        for batch in &all {
+            let mut batches = out.arguments.batches.clone();
+            batches.push(batch.iter().map(|id| (*id).to_owned()).collect());
+            let longer = workflow_arguments(run, state, &batches);
+            if is_short(&longer) {
+                out.arguments = longer;
+            } else if out.arguments.batches.is_empty() {
+                return Self { arguments: cut_batch(run, state, batch) };
+            } else {
+                break;
+            }
+        }
+        out
+    }
+}
+
+/// The first units of a batch, one at least.
+fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> Arguments {
+    let of =
+        |count: usize| workflow_arguments(run, state, &[batch.iter().take(count).map(|id| (*id).to_owned()).collect()]);
+    let most = (2..=batch.len()).take_while(|count| is_short(&of(*count))).last();
+    of(most.unwrap_or(1))
+}
+
+fn is_short(arguments: &Arguments) -> bool {
+    serde_json::to_string(arguments).is_ok_and(|text| text.len() <= MAX_BYTES)
+}
+
+fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments {
+    let units = batches.iter().flatten().filter_map(|id| state.plan.task(id));
+    let tasks: Vec<Task> = units.map(|unit| Task { id: unit.id.clone(), depends_on: unit.deps.clone() }).collect();
+    let is_bad = |id: &str| state.standing(id).is_some_and(|standing| has_failed(state, id, &standing));
+    let mut failed_or_blocked: Vec<String> =
+        tasks.iter().flat_map(|task| &task.depends_on).filter(|id| is_bad(id)).cloned().collect();
+    failed_or_blocked.sort();
+    failed_or_blocked.dedup();
+    Arguments {
+        run: run.to_owned(),
+        plan_file: state.plan.source.path.clone(),
+        project_root: state.root.clone(),
+        checkpoint_file: CHECKPOINT_PATH,
+        tasks,
+        batches: batches.to_vec(),
+        failed_or_blocked,
+    }
+}
+
+fn has_failed(state: &RunState, id: &str, standing: &TaskStanding) -> bool {
+    standing.is_ended() && !state.unblocks_dependents(id)
+}

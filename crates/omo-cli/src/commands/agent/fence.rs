@@ -1,0 +1,127 @@
+//! `omo agent fence`: what the client asks before a session of a plan writes a file or runs a command. Only the settings
+//! that omo hands to such a session have it asked; every other session does without.
+//!
+//! It says why where the fence has something against it, and nothing otherwise; it always ends with 0. Where it cannot
+//! tell, it is against it in a session that omo started for a group, and silent in any other.
+
+mod resolve_path;
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use omo_engine::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
+use omo_hooks::input::LossyText;
+use omo_hooks::{stdin, watchdog};
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::regular_file;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::cli::FenceOptions;
+
+/// No rules are longer.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The options where the command line is as the settings of a session have it. Clap is left to every other one: it
+/// would end with 2 where something is wrong.
+pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<FenceOptions> {
+    if arguments.next()? != "agent" || arguments.next()? != "fence" {
+        return None;
+    }
+    match arguments.next() {
+        Some(option) if option == "--rules" => Some(FenceOptions { rules: arguments.next().map(PathBuf::from) }),
+        _ => None,
+    }
+}
+
+/// What the client sends: the fields that matter here.
+#[derive(Deserialize)]
+struct Input {
+    tool_name: LossyText,
+    #[serde(default, rename = "tool_input")]
+    asked: ToolInput,
+    cwd: Option<LossyText>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ToolInput {
+    file_path: Option<LossyText>,
+    notebook_path: Option<LossyText>,
+    command: Option<LossyText>,
+    isolation: Option<LossyText>,
+}
+
+/// Answers, and prints nothing where there is nothing to say.
+pub(crate) fn run(options: &FenceOptions) {
+    let is_of_a_group = ProcessEnv::from_process().worker.is_some();
+    let unclear = FenceRefusal::Unclear("what is asked cannot be read, or the rules of this session");
+    let otherwise = is_of_a_group.then(|| unclear.to_string());
+    // A fence that crashes is no check.
+    let last = otherwise.clone();
+    std::panic::set_hook(Box::new(move |_| {
+        last.as_deref().into_iter().for_each(deny);
+        watchdog::exit_hook();
+    }));
+    let reason = match judge_tool_call(options) {
+        Some(judged) => judged.err().map(|refusal| refusal.to_string()),
+        None => otherwise,
+    };
+    reason.as_deref().into_iter().for_each(deny);
+}
+
+/// Says why not, as the client reads it. One that is gone needs no answer.
+fn deny(reason: &str) {
+    let answer = json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        },
+    });
+    let _ = std::io::Write::write_all(&mut std::io::stdout(), format!("{answer}\n").as_bytes());
+}
+
+/// What the fence has against it; `None` where that cannot be told.
+fn judge_tool_call(options: &FenceOptions) -> Option<Result<(), FenceRefusal>> {
+    let input = stdin::read_json().ok()?;
+    let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&input);
+    // serde would take a list for the fields in their order.
+    let input: Input = input.trim_ascii_start().starts_with(b"{").then(|| serde_json::from_slice(input).ok())??;
+    let ToolInput { file_path, notebook_path, command, isolation } = &input.asked;
+    let deed = match &*input.tool_name {
+        "Write" | "Edit" | "MultiEdit" => ToolAction::Write(file_path.as_deref()?),
+        "NotebookEdit" => ToolAction::Write(notebook_path.as_deref()?),
+        "Bash" => ToolAction::Run(command.as_deref()?),
+        "Agent" | "Task" if isolation.is_some() => ToolAction::SpawnAgent,
+        _ => return Some(Ok(())),
+    };
+    let rules = read_rules(options.rules.as_deref()?)?;
+    let root = resolve_path::resolve_path(&env::worker_root()?)?;
+    let home = env::home().and_then(|home| resolve_path::resolve_path(&home));
+    let fence = WorktreeFence { root: &root, rules: &rules, home: home.as_deref() };
+    let refusal = fence.refusal(deed, input.cwd.as_deref(), &|path| resolve_path::resolve_path(Path::new(path)));
+    Some(refusal.map_or(Ok(()), Err))
+}
+
+fn read_rules(path: &Path) -> Option<FenceRules> {
+    let mut bytes = Vec::new();
+    regular_file::open(path).ok()??.take(MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    serde_json::from_slice(&bytes).ok().filter(|rules: &FenceRules| rules.version == RULES_VERSION)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_session_asks_is_taken_from_clap() {
+        let rules_of =
+            |line: &str| options_without_clap(line.split(' ').map(OsString::from)).map(|options| options.rules);
+        assert_eq!(rules_of("agent fence --rules /r x"), Some(Some(PathBuf::from("/r"))));
+        assert_eq!(rules_of("agent fence --rules"), Some(None));
+        assert_eq!(rules_of("agent fence --help"), None);
+        assert_eq!(rules_of("agent fences --rules /r"), None);
+    }
+}

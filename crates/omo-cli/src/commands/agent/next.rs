@@ -1,0 +1,252 @@
+//! `omo agent next`: what comes next in a run. The only verb of the loop.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use omo_engine::Run;
+use omo_engine::event::{EventActor, EventKind, RunEvent};
+use omo_engine::modes::ExecutionMode;
+use omo_engine::schedule::{self, NextAction};
+use omo_engine::state::RunState;
+use omo_engine::work::Engine;
+use omo_plan::model::Task;
+use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::env::{self, ProcessEnv, WorkerIdentity};
+
+use crate::blocks::workflow_batch::HandOut;
+use crate::blocks::{parallel_run, task_list_run};
+use crate::commands::agent::workers;
+use crate::commands::run::arguments::NextOptions;
+use crate::context::{CommandContext, Ended};
+use crate::error::{CommandError, ExitKind};
+use crate::output::check_progress::Shown;
+use crate::{blocks, dispatch};
+
+/// The longest wait: a command of the client lives ten minutes.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
+/// How often the ledger is looked at while this waits for workers.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Prints what comes next.
+pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
+    if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
+        return workers::next_of_own(own, &before);
+    }
+    // A run of many tasks is large: its state is not kept beside what becomes of it.
+    let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before).to_owned());
+    let engine = context.engine_at(&run, &root, &tree)?;
+    let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
+    let holder = before.holder.clone();
+    let mut state = settled_state(&engine, before)?;
+    if workers::watch::is_parallel(&state) {
+        return workers::watch::watch_run(&context, &engine, &holder, Some(deadline), workers::Screen::line_by_line());
+    }
+    loop {
+        match next_block(&context, &engine, &state, options)? {
+            Block::Wait(text) if Instant::now() >= deadline => {
+                return print_next(&context, &run, &holder, &state, &text, ExitKind::Success);
+            }
+            Block::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
+            Block::FinalChecks => {
+                let checked = engine.run_final_checks(&mut Shown::new())?;
+                state = settled_state(&engine, checked)?;
+            }
+            Block::Print { text, kind, after } => {
+                return print_next(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
+            }
+        }
+    }
+}
+
+/// The run after whatever follows by itself; what has ended is looked at as it is.
+fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandError> {
+    if schedule::next_action(&state) == NextAction::Over {
+        return Ok(engine.write_projections_if_last(state)?);
+    }
+    engine.require_unedited_plan(&state)?;
+    engine.require_approval(&state)?;
+    Ok(engine.settle(state)?)
+}
+
+enum Block {
+    /// Workers are at work, or about to begin: this waits for them.
+    Wait(String),
+    /// The checks of the whole plan have to run.
+    FinalChecks,
+    /// This is it, with the exit status that goes with it, and where the run stands after something was written down
+    /// for it.
+    Print { text: String, kind: ExitKind, after: Option<Box<RunState>> },
+}
+
+fn next_block(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    options: &NextOptions,
+) -> Result<Block, CommandError> {
+    let said = |text: String, kind: ExitKind| Block::Print { text, kind, after: None };
+    let by_workflow = options.workflow && blocks::goes_by_workflow(state);
+    Ok(match schedule::next_action(state) {
+        NextAction::Over => {
+            let text = if state.is_task_list() { task_list_run::end_block(state) } else { blocks::end_block(state) };
+            said(text, if blocks::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
+        }
+        NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),
+        NextAction::Wait(ids) => Block::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
+        NextAction::FinalChecks => Block::FinalChecks,
+        NextAction::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
+        NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) | NextAction::Parallel(_) => {
+            return Err(no_next_step(context));
+        }
+    })
+}
+
+/// Hands out what can be begun now, as the mode of the run has it.
+fn start(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    units: Vec<&Task>,
+    is_inline: bool,
+    by_workflow: bool,
+) -> Result<Block, CommandError> {
+    let said = |text: String| Block::Print { text, kind: ExitKind::Success, after: None };
+    let Some(unit) = units.first().copied() else { return Err(no_next_step(context)) };
+    match state.mode {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => {
+            Ok(said(parallel_run::task_block(engine.run.id(), unit, state)))
+        }
+        ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
+            Ok(said(blocks::work_inline(engine.run.id(), unit, state)))
+        }
+        ExecutionMode::Waves => agents_block(context, engine, state, units),
+        ExecutionMode::Batches if by_workflow && is_handed_out(state) => Ok(Block::Wait(blocks::wait_for_workers())),
+        ExecutionMode::Batches if by_workflow => hand_out(engine),
+        ExecutionMode::Batches => agent_block(context, engine, state, unit),
+    }
+}
+
+/// Never seen: before this, the engine has written down whatever follows from the ledger by itself.
+fn no_next_step(context: &CommandContext) -> CommandError {
+    CommandError::io(
+        "the run does not know how to go on",
+        format!("please report this, with `omo run show` in {}", context.root.display()),
+    )
+}
+
+/// Whether a segment was handed out a moment ago, of which no worker has begun a task yet.
+fn is_handed_out(state: &RunState) -> bool {
+    let Some(out) = &state.dispatched else { return false };
+    let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
+    let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
+    is_left && quiet < dispatch::BEGINS_WITHIN_MILLIS
+}
+
+/// An agent for the next task of a plan, unless that went to another one that has not begun yet.
+fn agent_block(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    unit: &Task,
+) -> Result<Block, CommandError> {
+    let now = env::now();
+    let out = if dispatch::may_be_dispatched(state, now) {
+        dispatch::dispatched_tasks(&events_of(engine, state)?, now)
+    } else {
+        Vec::new()
+    };
+    if out.contains(&unit.id) {
+        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
+    }
+    let text = blocks::spawn_agent(engine.run.id(), unit, state);
+    dispatched_block(context, engine, vec![unit.id.clone()], text)
+}
+
+/// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
+fn events_of(engine: &Engine, state: &RunState) -> Result<Vec<RunEvent>, CommandError> {
+    let mut events = engine.run.events()?;
+    events.retain(|event| event.seq <= state.seq);
+    Ok(events)
+}
+
+/// Agents for what is ready, but for what went to others that have not begun yet.
+fn agents_block(
+    context: &CommandContext,
+    engine: &Engine,
+    state: &RunState,
+    mut units: Vec<&Task>,
+) -> Result<Block, CommandError> {
+    let events = events_of(engine, state)?;
+    let out = dispatch::dispatched_tasks(&events, env::now());
+    units.retain(|unit| !out.contains(&unit.id));
+    if units.is_empty() {
+        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
+    }
+    let is_beginning = task_list_run::is_round_beginning(&events);
+    let (text, count) = task_list_run::spawn_block(engine.run.id(), &units, state, is_beginning);
+    dispatched_block(context, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+}
+
+/// What has agents started for these.
+fn dispatched_block(
+    context: &CommandContext,
+    engine: &Engine,
+    units: Vec<String>,
+    text: String,
+) -> Result<Block, CommandError> {
+    let after = if context.is_person() {
+        // A person at a terminal only looks at it, and starts none.
+        None
+    } else {
+        Some(Box::new(
+            engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: true }], ())))?.1,
+        ))
+    };
+    Ok(Block::Print { text, kind: ExitKind::Success, after })
+}
+
+fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
+    let (out, state) = engine.transact(|state| {
+        if !matches!(schedule::next_action(state), NextAction::Start(_)) {
+            return Err(VerbRefusal {
+                kind: VerbRefusalKind::Contention,
+                message: "another session has begun meanwhile".to_owned(),
+                hint: "run `omo agent next` again".to_owned(),
+            });
+        }
+        let out = HandOut::from_state(engine.run.id(), state);
+        let units = out.task_ids().into_iter().map(str::to_owned).collect();
+        Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: false }], out))
+    })?;
+    let text = blocks::spawn_workflow(&out, &state);
+    Ok(Block::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
+}
+
+/// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.
+fn wait_for_change(run: &Run, state: &RunState, deadline: Instant) -> Result<RunState, CommandError> {
+    let was_handed_out = is_handed_out(state);
+    loop {
+        let now = run.state()?;
+        if now.seq != state.seq || was_handed_out && !is_handed_out(&now) || Instant::now() >= deadline {
+            return Ok(now);
+        }
+        std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn print_next(
+    context: &CommandContext,
+    run: &Run,
+    holder: &EventActor,
+    state: &RunState,
+    text: &str,
+    kind: ExitKind,
+) -> Result<(), CommandError> {
+    context.note_in_session(run, holder, state);
+    writeln!(anstream::stdout(), "{}", text.trim_end())?;
+    if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
+}

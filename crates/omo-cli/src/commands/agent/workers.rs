@@ -1,0 +1,107 @@
+//! `omo agent workers start|wait|merge`: sessions of a run that are worked on apart, each by a client of its own below a
+//! supervisor that outlives the terminal (`supervisor`), and what the user sees of them (`follow`, `screen`).
+
+mod screen;
+mod supervise;
+pub(crate) mod watch;
+mod worker_next;
+
+use std::time::{Duration, Instant};
+
+use clap::Subcommand;
+use omo_engine::parallel::{DriveEnd, ParallelDriver};
+use omo_engine::state::RunState;
+use omo_state::env::ProcessEnv;
+
+use crate::commands::run::arguments::{RunOptions, WatchOptions};
+use crate::commands::run::open::print_block;
+use crate::context::{CommandContext, Ended};
+use crate::error::CommandError;
+use crate::help;
+
+pub(super) use screen::Screen;
+pub(crate) use supervise::supervise;
+use watch::{is_parallel, watch_run};
+pub(super) use worker_next::next_for_worker as next_of_own;
+
+/// What is done about parallel workers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkersCommand {
+    /// Have the sessions of the open run worked on, behind this terminal
+    #[command(after_help = help::agent::WORKERS_START)]
+    Start(RunOptions),
+    /// Bring together what is done, and start no session
+    #[command(after_help = help::agent::WORKERS_MERGE)]
+    Merge(RunOptions),
+}
+
+/// `omo agent workers …`.
+pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
+    match action {
+        WorkersCommand::Start(options) => start(env, &options),
+        WorkersCommand::Merge(options) => merge(env, &options),
+    }
+}
+
+fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    require_parallel(&state)?;
+    let engine = context.engine(&run, &state)?;
+    engine.require_approval(&state)?;
+    let state = engine.settle(run.state()?)?;
+    context.note_in_session(&run, &state.holder, &state);
+    if !watch::can_continue(&state) {
+        // There is nothing to look after: a question waits, say.
+        return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
+    }
+    supervise::ensure_supervisor(&context, &run)?;
+    print_block(&screen::started_text(run.id(), &state))
+}
+
+/// Looks on while workers work.
+pub(crate) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    require_parallel(&state)?;
+    let engine = context.engine(&run, &state)?;
+    let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    watch_run(&context, &engine, &state.holder, deadline, screen::Screen::new())
+}
+
+/// Brings together what is done, as the supervisor would, and starts nothing.
+fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    require_parallel(&state)?;
+    let engine = context.engine(&run, &state)?;
+    engine.require_approval(&state)?;
+    let Some(alone) = run.try_supervise()? else {
+        let message = format!("the sessions of {} are being worked on", run.id());
+        return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
+    };
+    let stopped = ParallelDriver::new(&engine, None)?.drive()?;
+    // A process that looks on waits until this lock is released.
+    drop(alone);
+    let state = run.state()?;
+    context.note_in_session(&run, &state.holder, &state);
+    match stopped {
+        DriveEnd::NeedsClients => {
+            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the sessions.")
+        }
+        DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
+            watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
+        }
+    }
+}
+
+fn require_parallel(state: &RunState) -> Result<(), CommandError> {
+    if is_parallel(state) {
+        return Ok(());
+    }
+    let message = "this run has no parallel sessions";
+    Err(CommandError::precondition(
+        message,
+        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
+    ))
+}

@@ -1,0 +1,51 @@
+//! `omo answer`: what a person decided about a run.
+
+use std::io::Write;
+use std::path::Path;
+
+use omo_engine::event::QuestionKind;
+use omo_engine::state::chosen_label;
+use omo_engine::verbs;
+use omo_engine::work;
+use omo_state::env::ProcessEnv;
+
+use crate::blocks;
+use crate::blocks::parallel_run::next_command;
+use crate::commands::run::arguments::AnswerOptions;
+use crate::context::{CommandContext, Ended};
+use crate::error::CommandError;
+
+/// Writes an answer down; a decision also into the plan.
+pub(crate) fn answer_question(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
+    let engine = context.engine(&run, &before)?;
+    engine.require_unedited_plan(&before)?;
+    let (question, option) = (options.question.as_str(), options.option.as_str());
+    // Refused before the plan is touched.
+    engine.transact(|state| {
+        Ok((Vec::new(), verbs::answer_question(state, &engine.caller, question, option, None).map(drop)?))
+    })?;
+    let about = before.questions.iter().find(|known| known.question.id == question).map(|known| &known.question.kind);
+    let choices: Vec<_> = match about {
+        Some(QuestionKind::Decisions { decisions }) => {
+            let choice =
+                |decision: &omo_plan::model::PlanDecision| Some((decision.clone(), chosen_label(decision, option)?));
+            decisions.iter().filter_map(choice).collect()
+        }
+        _ => Vec::new(),
+    };
+    let written =
+        if choices.is_empty() { None } else { work::write_choices(Path::new(&before.root), &before, &choices)? };
+    let state = engine
+        .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
+    context.note_in_session(&run, &before.holder, &state);
+    let mut out = anstream::stdout().lock();
+    let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
+    let then = match blocks::next_command(&state) {
+        "omo agent next" => next_command(&state, context.is_person()),
+        other => other,
+    };
+    writeln!(out, "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! `omo doctor`: whether everything that omo needs is as it should be, and what fixes the rest.
+//!
+//! Facts are gathered at the edge, judged by functions that look at nothing else, and shown. No
+//! check writes anything, and none runs anything of the project.
+
+mod facts;
+mod finding;
+mod gather;
+mod judge;
+mod live;
+mod render;
+
+use std::io::Write;
+
+use omo_state::config::UserConfig;
+use omo_state::env::ProcessEnv;
+
+use crate::cli::DoctorOptions;
+use crate::error::CommandError;
+use finding::Level;
+
+pub(crate) use gather::read_json;
+
+/// Looks at everything and shows it. Where something is bad that is a failure.
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {
+    let surroundings = gather::Surroundings::from_process();
+    let mut facts = gather::gather_facts(env, config, &surroundings);
+    if options.live {
+        facts.live = live::watch_hooks(&facts, &surroundings);
+    }
+    let findings = judge::judge(&facts);
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", render::to_json(&findings))?;
+    } else {
+        let columns = terminal_size::terminal_size().map_or(render::MOST_COLUMNS, |(width, _)| width.0.into());
+        render::write_table(&mut out, &findings, columns)?;
+    }
+    match findings.iter().filter(|finding| finding.level == Level::Bad).count() {
+        0 => Ok(()),
+        1 => Err(CommandError::not_green("1 check is bad", "the row says what fixes it")),
+        bad => Err(CommandError::not_green(format!("{bad} checks are bad"), "each row says what fixes it")),
+    }
+}

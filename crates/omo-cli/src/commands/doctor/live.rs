@@ -1,0 +1,151 @@
+//! `omo doctor --live`: one session of the real client, in which each hook has to be seen once.
+//!
+//! The session has a home of its own, below a temporary folder: the client's settings in it name
+//! the plugins with hooks of omo and nothing else of its user's. It talks to a scripted model on
+//! this machine, with a key that opens nothing. All of it goes with the folder.
+
+mod cancel_watch;
+mod events;
+mod sandbox;
+mod scripted_model;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use omo_exec::claude::{ClaudeClient, HeadlessRequest};
+
+use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, count_commands};
+use super::gather::Surroundings;
+use cancel_watch::Wanted;
+use sandbox::Sandbox;
+use scripted_model::{Model, Script};
+
+/// How long both sessions may take together.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Starts the sessions, and tells how often each hook was seen.
+pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> Live {
+    try_hooks(facts, surroundings).unwrap_or_else(|why| Live::Impossible(format!("not tried: {why}")))
+}
+
+fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
+    if let Some(file) = managed_model(&facts.settings) {
+        return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
+    }
+    let unbuilt = |built: &Built| built.programs.iter().any(|program| program.kind != ProgramKind::Binary);
+    if facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
+        return Err("the launchers of the plugin would only begin to build what they run".to_owned());
+    }
+    // First, so that the folders go whenever it is interrupted.
+    let mut wanted = Wanted::new();
+    let sandbox = Sandbox::build(facts, surroundings)?;
+    let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
+    let place = program.parent().map(Path::to_owned);
+    let claude =
+        ClaudeClient::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
+    let whole = run_session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
+    let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
+    for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
+        seen.insert(
+            event,
+            Some(events::count_hook_runs(&whole, event).saturating_sub(managed_hooks(&facts.settings, event))),
+        );
+    }
+    // The client has these two in its log alone, and may end before they do: what was not seen of them
+    // says nothing.
+    let mut add = |event, binary| {
+        let times = events::count_logged_hook_runs(&sandbox.log(), event, binary);
+        seen.insert(event, Some(times).filter(|times| *times > 0));
+    };
+    add("SessionEnd", "omo-session-end");
+    run_session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
+    add("StopFailure", "omo-stop-failure");
+    Ok(Live::Seen(seen))
+}
+
+fn run_session(
+    claude: &ClaudeClient,
+    sandbox: &Sandbox,
+    script: Script,
+    wanted: &mut Wanted,
+) -> Result<String, String> {
+    let model = Model::start(script)?;
+    let headless = HeadlessRequest {
+        folder: &sandbox.project,
+        variables: sandbox.variables(&model.url()),
+        arguments: sandbox.arguments(),
+    };
+    let claude = claude.clone().with_limit(LIMIT / 2);
+    let said = claude.run_headless(headless, || wanted.should_continue()).map_err(|error| error.to_string())?;
+    if events::has_session_begun(&said.printed) {
+        return Ok(said.printed);
+    }
+    Err(format!(
+        "the session did not begin: {}",
+        if said.complaint.is_empty() { "it said nothing" } else { &said.complaint }
+    ))
+}
+
+/// How many hooks of others the machine's administrator has for an event: they run in every session.
+fn managed_hooks(settings: &[Settings], event: &str) -> usize {
+    let of_others = |settings: &Settings| {
+        let ours = settings.hooks().iter().filter(|hook| hook.event == event).count();
+        settings.get("/hooks").map_or(0, |hooks| count_commands(hooks, event)).saturating_sub(ours)
+    };
+    settings.iter().filter(|settings| settings.scope == Scope::Managed).map(of_others).sum()
+}
+
+/// The managed settings file that points sessions at a model of its own.
+fn managed_model(settings: &[Settings]) -> Option<String> {
+    let points = |name: &String| {
+        name.starts_with("ANTHROPIC_")
+            || name.starts_with("CLAUDE_CODE_USE_")
+            || name.to_ascii_uppercase().ends_with("_PROXY")
+    };
+    let managed = settings.iter().filter(|settings| settings.scope == Scope::Managed);
+    let mut pointing = managed.filter(|settings| {
+        settings.get("/env").and_then(serde_json::Value::as_object).is_some_and(|env| env.keys().any(points))
+    });
+    pointing.next().map(|settings| settings.file.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn managed(value: serde_json::Value) -> Settings {
+        Settings { scope: Scope::Managed, file: "/managed.json".into(), value: Ok(value) }
+    }
+
+    #[test]
+    fn hooks_of_the_administrator_are_not_taken_for_ours() {
+        let handlers = |commands: &[&str]| {
+            let handlers: Vec<_> = commands.iter().map(|command| json!({"command": command})).collect();
+            json!({"hooks": {"Stop": [{"hooks": handlers}]}})
+        };
+        for (commands, event, expected) in [
+            (&["/x/audit", "/x/bin/omo-stop", "/y"][..], "Stop", 2),
+            (&["/x/bin/omo-stop"], "Stop", 0),
+            (&["/x/audit"], "SessionStart", 0),
+        ] {
+            assert_eq!(managed_hooks(&[managed(handlers(commands))], event), expected, "{commands:?}");
+        }
+        let of_user = Settings { scope: Scope::User, ..managed(handlers(&["/x/audit"])) };
+        assert_eq!(managed_hooks(&[of_user], "Stop"), 0, "those are not in the session at all");
+    }
+
+    #[test]
+    fn where_the_administrator_names_the_model_no_session_is_started() {
+        for (env, names_it) in [
+            (json!({"ANTHROPIC_BASE_URL": "https://x"}), true),
+            (json!({"CLAUDE_CODE_USE_BEDROCK": "1"}), true),
+            (json!({"HTTPS_PROXY": "https://x"}), true),
+            (json!({"LANG": "C"}), false),
+        ] {
+            assert_eq!(managed_model(&[managed(json!({"env": env}))]).is_some(), names_it, "{env}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! `omo plan`: what a plan says, what is wrong with it, and which of its tasks are done together.
+//!
+//! It reads one file, or stdin, and changes nothing. Nothing of a plan is run here.
+
+mod arguments;
+mod show;
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use omo_engine::work::read_plan_bytes;
+use omo_plan::diagnostic::{Code, has_errors};
+use omo_plan::dialects::{self, BatchOptions};
+use omo_plan::{batches, model};
+use serde::Serialize;
+
+use crate::error::{CommandError, ExitKind};
+use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
+
+pub(crate) use crate::plan_findings::{error_count_words, render_diagnostics};
+pub(crate) use arguments::PlanCommand;
+
+/// What stands for stdin, as an argument and as the path of a plan that came from there.
+const STDIN: &str = "-";
+
+/// `omo plan …`.
+pub(crate) fn run(action: PlanCommand) -> Result<(), CommandError> {
+    match action {
+        PlanCommand::Show(options) => {
+            let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            show::show_plan(&plan, options.json)?;
+            validity_status(plan.can_run())
+        }
+        PlanCommand::Lint(options) => lint(&options),
+        PlanCommand::Parse(options) => {
+            let (plan, _) = read_plan(&options.plan, options.sizes)?;
+            print_json(&plan)?;
+            validity_status(plan.can_run())
+        }
+        PlanCommand::Batches(options) => print_batches(&options),
+    }
+}
+
+fn lint(options: &ReadOptions) -> Result<(), CommandError> {
+    let (plan, bytes) = read_plan(&options.plan, options.sizes)?;
+    if options.json {
+        print_json(&crate::plan_findings::finding_rows(&bytes, &plan.diagnostics))?;
+    } else {
+        let mut out = anstream::stdout().lock();
+        write!(out, "{}", render_diagnostics(&plan, &bytes))?;
+        writeln!(out, "{}", crate::plan_findings::count_words(&plan.diagnostics))?;
+    }
+    validity_status(plan.can_run())
+}
+
+/// The batches, and on stderr what is wrong with the plan. Without an order in which the tasks can be run there
+/// are no batches; where only a part of what the plan says could not be followed there are, with what was found
+/// among them, and the status is that of a plan that is not valid all the same.
+fn print_batches(options: &BatchesOptions) -> Result<(), CommandError> {
+    let bytes = bytes(&options.plan)?;
+    let size = |size: u32| usize::try_from(size).unwrap_or(usize::MAX);
+    let found = batches::compute_batches(&bytes, size(options.sizes.k), size(options.sizes.batch_size));
+    let has = |codes: &[Code]| found.diagnostics.iter().any(|one| codes.contains(&one.code));
+    let has_order = !has(&[Code::DuplicateId, Code::Cycle, Code::NotUtf8, Code::TooLarge]);
+    if has_order {
+        print_json(&found)?;
+    }
+    if !has_errors(&found.diagnostics) {
+        return Ok(());
+    }
+    let path = path(&options.plan);
+    write!(anstream::stderr(), "{}", crate::plan_findings::render_findings(&path, &bytes, &found.diagnostics))?;
+    // Batches are made in spite of the other errors: programs that call this rely on that.
+    let is_followed = has_order && !has(&[Code::UnknownDependency, Code::UnclosedFence]);
+    if is_followed {
+        return Ok(());
+    }
+    let (errors, path) = (error_count_words(&found.diagnostics), omo_core::text::sanitize(&path, 200));
+    let hint = "fix the plan; `omo plan lint` says all that it finds in it";
+    let consequence = if has_order { "so its batches may not be what is meant" } else { "so there are no batches" };
+    Err(CommandError::invalid_plan(format!("{path} has {errors}, {consequence}"), hint))
+}
+
+fn read_plan(given: &FileOptions, sizes: SizeOptions) -> Result<(model::Plan, Vec<u8>), CommandError> {
+    let bytes = bytes(given)?;
+    let options = BatchOptions::of(sizes.k, sizes.batch_size);
+    Ok((dialects::read(&path(given), &bytes, options), bytes))
+}
+
+/// A plan's bytes: one more than a plan may have show that it is too large.
+fn bytes(given: &FileOptions) -> Result<Vec<u8>, CommandError> {
+    if given.file != Path::new(STDIN) {
+        return Ok(read_plan_bytes(&given.file)?);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().lock().take(model::MAX_PLAN_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn path(given: &FileOptions) -> String {
+    given.file.to_string_lossy().into_owned()
+}
+
+/// Prints JSON as other programs have it.
+fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
+}
+
+/// The status that a plan gives once everything about it was said.
+fn validity_status(is_sound: bool) -> Result<(), CommandError> {
+    if is_sound { Ok(()) } else { Err(CommandError::already_printed(ExitKind::InvalidPlan)) }
+}

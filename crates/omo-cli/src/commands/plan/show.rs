@@ -1,0 +1,227 @@
+//! `omo plan show`: a plan, for the user who has to decide whether it may run.
+
+use std::io::Write;
+
+use anstyle::Style;
+use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::sanitize;
+use omo_engine::work::planned_commands;
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::{Plan, PlanDecision, Precondition, Task};
+use omo_state::env::ProcessEnv;
+use omo_state::trust::pending_approval;
+use serde::Serialize;
+
+use crate::blocks::{list_commands, pluralize};
+use crate::error::CommandError;
+use crate::output::table::{self, Cell, truncate_columns};
+use crate::plan_findings;
+use crate::project::Project;
+
+/// The widest that a title is, what a task needs, and what is in a batch.
+const TITLE_COLUMNS: usize = 44;
+const NEEDS_COLUMNS: usize = 20;
+const UNITS_COLUMNS: usize = 50;
+/// Characters of a line of text.
+const TEXT: usize = 300;
+
+/// What a user approves.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Approval {
+    /// What stands for exactly these commands in exactly this project.
+    digest: String,
+    approved: bool,
+    commands: Vec<PlannedCommand>,
+}
+
+#[derive(Debug, Serialize)]
+struct Findings {
+    notes: usize,
+    warnings: usize,
+    errors: usize,
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    path: &'a str,
+    dialect: &'static str,
+    title: &'a str,
+    goal: &'a str,
+    tasks: Vec<ShownTask<'a>>,
+    batches: Vec<Batch<'a>>,
+    decisions: Vec<&'a PlanDecision>,
+    approval: Approval,
+    findings: Findings,
+}
+
+#[derive(Debug, Serialize)]
+struct ShownTask<'a> {
+    id: &'a str,
+    title: &'a str,
+    needs: &'a [String],
+    files: Vec<&'a str>,
+    checks: usize,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Batch<'a> {
+    id: &'a str,
+    tasks: &'a [String],
+    hard_stop: bool,
+}
+
+/// Shows a plan.
+pub(super) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
+    let approval = approval(plan)?;
+    if json {
+        return super::print_json(&report(plan, approval));
+    }
+    let mut out = anstream::stdout().lock();
+    head(&mut out, plan)?;
+    tasks(&mut out, plan)?;
+    batches(&mut out, plan)?;
+    decisions(&mut out, plan)?;
+    write_commands(&mut out, &approval)?;
+    let path = sanitize(&plan.source.path, TEXT);
+    writeln!(out, "\nfound: {}; `omo plan lint {path}` shows them", plan_findings::count_words(&plan.diagnostics))?;
+    Ok(())
+}
+
+fn approval(plan: &Plan) -> Result<Approval, CommandError> {
+    let env = ProcessEnv::from_process();
+    let commands = planned_commands(plan);
+    let digest = pending_approval::commands_digest(&Project::find_root(&env)?, &commands);
+    let approved = pending_approval::is_approved(env.state_home.as_deref(), &digest);
+    Ok(Approval { digest, approved, commands })
+}
+
+fn report(plan: &Plan, approval: Approval) -> Report<'_> {
+    let count = |severity| plan_findings::count_severity(&plan.diagnostics, severity);
+    let tasks = plan.tasks.iter().map(|unit| ShownTask {
+        id: &unit.id,
+        title: &unit.title,
+        needs: &unit.deps,
+        files: unit.files.iter().map(|file| file.path.as_str()).collect(),
+        checks: unit.proving_checks().count(),
+    });
+    let batches =
+        plan.groups.iter().map(|group| Batch { id: &group.id, tasks: &group.tasks, hard_stop: group.hard_stop });
+    Report {
+        path: &plan.source.path,
+        dialect: plan.dialect.word(),
+        title: &plan.title,
+        goal: &plan.goal,
+        tasks: tasks.collect(),
+        batches: batches.collect(),
+        decisions: open_decisions(plan).collect(),
+        approval,
+        findings: Findings {
+            notes: count(Severity::Note),
+            warnings: count(Severity::Warning),
+            errors: count(Severity::Error),
+        },
+    }
+}
+
+fn head(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    let bold = Style::new().bold();
+    let path = sanitize(&plan.source.path, TEXT);
+    let title = if plan.title.is_empty() { path.clone() } else { sanitize(&plan.title, TEXT) };
+    writeln!(out, "{bold}{title}{bold:#}")?;
+    writeln!(
+        out,
+        "{path}: {}, {} in {}",
+        plan.dialect.word(),
+        pluralize(plan.tasks.len(), plan.dialect.unit_word()),
+        pluralize(plan.groups.len(), "batch"),
+    )?;
+    if !plan.goal.is_empty() {
+        writeln!(out, "goal: {}", sanitize(&plan.goal, TEXT))?;
+    }
+    Ok(())
+}
+
+fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    if plan.tasks.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let row = |unit: &Task| {
+        [
+            Cell::plain(&*unit.id),
+            Cell::plain(truncate_columns(&sanitize(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
+            Cell::plain(truncate_columns(&unit.deps.join(", "), NEEDS_COLUMNS)),
+            Cell::plain(unit.files.len().to_string()),
+            checks(unit),
+        ]
+    };
+    let heads = [plan.dialect.unit_word(), "title", "needs", "files", "checks"];
+    table::write_table(out, heads, plan.tasks.iter().map(row).collect())
+}
+
+/// A task without a check is never found to be done.
+fn checks(unit: &Task) -> Cell {
+    match unit.proving_checks().count() {
+        0 => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
+        checks => Cell::plain(checks.to_string()),
+    }
+}
+
+fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    if plan.groups.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let last = plan.groups.len();
+    let rows = plan.groups.iter().enumerate().map(|(place, group)| {
+        // Behind the last one nothing is left to ask about.
+        let then = if group.hard_stop && place + 1 < last { "; then you are asked" } else { "" };
+        let units = group.tasks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        [Cell::plain(&*group.id), Cell::plain(truncate_columns(&units, UNITS_COLUMNS) + then)]
+    });
+    table::write_table(out, ["batch", "tasks"], rows.collect())
+}
+
+fn open_decisions(plan: &Plan) -> impl Iterator<Item = &PlanDecision> {
+    plan.preconditions.iter().filter_map(|one| match one {
+        Precondition::Decision(decision) => Some(decision),
+        Precondition::Verification { .. } | Precondition::EntryCondition { .. } => None,
+    })
+}
+
+fn decisions(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
+    let row = |decision: &PlanDecision| {
+        let stands = match (&decision.chosen, &decision.recommended) {
+            (Some(chosen), _) => format!("chosen: {}", sanitize(chosen, NEEDS_COLUMNS)),
+            (None, Some(advice)) => format!("open; recommended: {}", sanitize(advice, NEEDS_COLUMNS)),
+            (None, None) => "open".to_owned(),
+        };
+        let title = truncate_columns(&sanitize(&decision.title, TITLE_COLUMNS + 1), TITLE_COLUMNS);
+        [
+            Cell::plain(truncate_columns(&sanitize(&decision.id, TEXT), NEEDS_COLUMNS)),
+            Cell::plain(title),
+            Cell::plain(stands),
+        ]
+    };
+    let rows: Vec<_> = open_decisions(plan).map(row).collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    table::write_table(out, ["decision", "about", "stands"], rows)
+}
+
+fn write_commands(out: &mut impl Write, approval: &Approval) -> std::io::Result<()> {
+    let count = approval.commands.len();
+    if count == 0 {
+        return writeln!(out, "\nA run of it executes no command, so nothing proves its work.");
+    }
+    let stand = if approval.approved { "you approved them" } else { "you have not approved them" };
+    let commands_of = pluralize(count, "command");
+    writeln!(out, "\nA run of it executes {commands_of} as its checks; {stand}:")?;
+    write!(out, "{}", list_commands(&approval.commands))?;
+    writeln!(out, "digest: {}", approval.digest)
+}

@@ -1,0 +1,195 @@
+//! The staged plugin in the client: what is registered, and what is left to do.
+
+use std::path::Path;
+
+use omo_exec::claude::{ClaudeClient, InstalledPlugin, Marketplace};
+
+use crate::error::CommandError;
+
+/// The name of the marketplace, as `marketplace.json` gives it.
+pub(super) const MARKETPLACE: &str = "omo";
+/// The plugin in it.
+pub(super) const PLUGIN: &str = "omo@omo";
+
+/// What the client knows of omo.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Registered {
+    /// The marketplace of omo's name.
+    pub marketplace: Whose,
+    /// The plugin of the user from it.
+    pub plugin: Option<Entry>,
+}
+
+/// Whose the marketplace is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// There is none.
+    Absent,
+    /// It is the staged folder.
+    Ours,
+    /// It comes from elsewhere.
+    Elsewhere(String),
+}
+
+/// The plugin as the client has it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// The version that it wrote down.
+    pub version: Option<String>,
+    /// Whether new sessions have it.
+    pub is_enabled: bool,
+}
+
+/// One thing that the client is told to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Take the folder for a marketplace.
+    Add,
+    /// Install the plugin from it.
+    Install,
+    /// Write down the version that is in the folder now.
+    Update,
+    /// Turn the plugin on.
+    Enable,
+    /// Take the plugin away.
+    Uninstall,
+    /// Forget the marketplace.
+    Remove,
+}
+
+/// What the client knows of the plugin that is, or will be, staged in `place`.
+pub(super) fn read_registration(claude: &ClaudeClient, place: &Path) -> Result<Registered, CommandError> {
+    let is_place =
+        |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_same_folder(&path, place));
+    Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
+}
+
+fn is_same_folder(path: &Path, place: &Path) -> bool {
+    place.canonicalize().is_ok_and(|place| place == path)
+}
+
+fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: impl Fn(&Path) -> bool) -> Registered {
+    let marketplace = marketplaces.iter().find(|marketplace| marketplace.name == MARKETPLACE);
+    let whose = marketplace.map_or(Whose::Absent, |marketplace| {
+        let ours = marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
+        if ours { Whose::Ours } else { Whose::Elsewhere(marketplace.origin()) }
+    });
+    // A project may have it as well; that is its own affair.
+    let of_the_user =
+        |plugin: &&InstalledPlugin| plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user");
+    let plugin = plugins.iter().find(of_the_user);
+    let plugin = plugin.map(|plugin| Entry { version: plugin.version.clone(), is_enabled: plugin.enabled });
+    Registered { marketplace: whose, plugin }
+}
+
+/// The steps after which new sessions have this version.
+pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    if now.marketplace == Whose::Absent {
+        steps.push(Step::Add);
+    }
+    match &now.plugin {
+        None => steps.push(Step::Install),
+        Some(plugin) => {
+            if plugin.version.as_deref() != Some(version) {
+                steps.push(Step::Update);
+            }
+            if !plugin.is_enabled {
+                steps.push(Step::Enable);
+            }
+        }
+    }
+    steps
+}
+
+/// The steps after which the client knows nothing of the staged plugin. One that comes from elsewhere
+/// stays.
+pub(super) fn steps_to_remove(now: &Registered) -> Vec<Step> {
+    let mut steps = Vec::new();
+    if now.plugin.is_some() && !matches!(now.marketplace, Whose::Elsewhere(_)) {
+        steps.push(Step::Uninstall);
+    }
+    if now.marketplace == Whose::Ours {
+        steps.push(Step::Remove);
+    }
+    steps
+}
+
+impl Step {
+    /// Has the client do it.
+    pub(super) fn take(self, claude: &ClaudeClient, place: &Path) -> Result<(), CommandError> {
+        let place = place.as_os_str();
+        let words = match self {
+            Self::Add => ["marketplace", "add"].map(AsRef::as_ref).into_iter().chain([place]).collect(),
+            Self::Install => vec!["install".as_ref(), PLUGIN.as_ref()],
+            Self::Update => vec!["update".as_ref(), PLUGIN.as_ref()],
+            Self::Enable => vec!["enable".as_ref(), PLUGIN.as_ref()],
+            Self::Uninstall => vec!["uninstall".as_ref(), PLUGIN.as_ref()],
+            Self::Remove => ["marketplace", "remove", MARKETPLACE].map(AsRef::as_ref).to_vec(),
+        };
+        claude.output(std::iter::once("plugin".as_ref()).chain(words))?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn marketplace(name: &str, source: &str, path: Option<&str>) -> Marketplace {
+        let (path, repo) = (path.map(PathBuf::from), path.is_none().then(|| "omo-cc/omo".to_owned()));
+        Marketplace { name: name.to_owned(), source: source.to_owned(), path, repo, url: None }
+    }
+
+    fn plugin(id: &str, scope: &str, version: &str, enabled: bool) -> InstalledPlugin {
+        let version = Some(version.to_owned());
+        InstalledPlugin {
+            id: id.to_owned(),
+            version,
+            scope: Some(scope.to_owned()),
+            enabled,
+            install_path: None,
+            read_from_folder: None,
+            folder_version: None,
+        }
+    }
+
+    #[test]
+    fn each_state_of_the_client_has_its_steps() {
+        let ours = || marketplace("omo", "directory", Some("/data/omo/plugin"));
+        let elsewhere = || marketplace("omo", "directory", Some("/elsewhere"));
+        let on = || plugin(PLUGIN, "user", "1.0.0", true);
+        let off = || plugin(PLUGIN, "user", "1.0.0", false);
+        let old = || plugin(PLUGIN, "user", "0.9.0", true);
+        let set_up = &[Step::Add, Step::Install][..];
+        let remove = &[Step::Uninstall, Step::Remove][..];
+        // What the client lists; the steps to set up 1.0.0, and to remove it.
+        for (marketplaces, plugins, to_set_up, to_remove) in [
+            (vec![], vec![], set_up, &[][..]),
+            (vec![marketplace("other", "github", None)], vec![plugin("omo@other", "user", "1.0.0", true)], set_up, &[]),
+            (vec![ours()], vec![], &[Step::Install], &[Step::Remove]),
+            (vec![ours()], vec![plugin(PLUGIN, "project", "1.0.0", true)], &[Step::Install], &[Step::Remove]),
+            (vec![ours()], vec![on()], &[], remove),
+            (vec![ours()], vec![off()], &[Step::Enable], remove),
+            (vec![ours()], vec![old()], &[Step::Update], remove),
+            (vec![], vec![on()], &[Step::Add], &[Step::Uninstall]),
+            (vec![elsewhere()], vec![on()], &[], &[]),
+        ] {
+            let now = read(&marketplaces, &plugins, |path| path == Path::new("/data/omo/plugin"));
+            assert_eq!(steps_to_set_up(&now, "1.0.0"), to_set_up, "{marketplaces:?} {plugins:?}");
+            assert_eq!(steps_to_remove(&now), to_remove, "{marketplaces:?} {plugins:?}");
+        }
+    }
+
+    #[test]
+    fn a_marketplace_from_elsewhere_is_named() {
+        for (marketplace, origin) in [
+            (marketplace("omo", "github", None), "omo-cc/omo"),
+            (marketplace("omo", "directory", Some("/elsewhere")), "/elsewhere"),
+        ] {
+            assert_eq!(read(&[marketplace], &[], |_| false).marketplace, Whose::Elsewhere(origin.to_owned()));
+        }
+    }
+}

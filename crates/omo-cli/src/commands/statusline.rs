@@ -1,0 +1,190 @@
+//! `omo statusline`: one segment for the client's status line, which runs it at each refresh.
+//!
+//! It reads as a hook does that has nothing to do: no lock, no write, one session of the state.
+//! Whatever is wrong, it prints nothing, or only what the other status line says, and exits 0.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::messages::status_line::{PartTone, SEPARATOR, StatusPart, status_parts};
+use omo_core::session::id::SessionId;
+use omo_engine::RunStore;
+use omo_exec::status_line::StatusLine;
+use omo_hooks::input::LossyText;
+use omo_hooks::{stdin, watchdog};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::project_root;
+use omo_state::state::{self, sealed_plan_run};
+
+use crate::cli::StatuslineOptions;
+
+/// How long all of it may take, however long the other status line and the file system do.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// The options where the command line is as a status line has it. It runs often, so that clap, and
+/// all that it sets up, is left to every other command line.
+pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>) -> Option<StatuslineOptions> {
+    if arguments.next()? != "statusline" {
+        return None;
+    }
+    let wrap = match arguments.next() {
+        None => None,
+        Some(option) if option == "--wrap" => Some(arguments.next()?.into_string().ok()?),
+        Some(_) => return None,
+    };
+    arguments.next().is_none().then_some(StatuslineOptions { wrap })
+}
+
+/// What the client sends: the fields that matter here. Those of a wrong type make it unreadable.
+#[derive(serde::Deserialize)]
+struct Input {
+    session_id: LossyText,
+    cwd: Option<PathBuf>,
+    workspace: Option<Workspace>,
+}
+
+#[derive(serde::Deserialize)]
+struct Workspace {
+    project_dir: Option<PathBuf>,
+}
+
+/// Prints the segment, behind what the other status line says.
+pub(crate) fn run(options: &StatuslineOptions) {
+    // A status line that crashes is no reason to show half of one.
+    std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
+    let input = stdin::read_json().unwrap_or_default();
+    let other = options.wrap.as_deref().map(|command| {
+        watchdog::extend_limit(LIMIT);
+        StatusLine::start(command, input.clone())
+    });
+    let segment = segment(&ProcessEnv::from_process(), &input).unwrap_or_default();
+    let said = other.map(StatusLine::output).unwrap_or_default();
+    if said.is_empty() && segment.is_empty() {
+        return;
+    }
+    if options.wrap.is_none() {
+        watchdog::start();
+    }
+    // A client that reads no more needs no line.
+    let mut stdout = std::io::stdout().lock();
+    let _ = stdout.write_all(&join_lines(said, &segment)).and_then(|()| stdout.flush());
+}
+
+/// The segment of the session that the input names; `None` where there is none.
+fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
+    if env.disabled || env.in_check {
+        return None;
+    }
+    // Most projects have never used omo. There the input tells nothing, and need not be parsed.
+    if env.project_dir.as_deref().is_some_and(|root| matches!(GuardedFolder::open_state(root), Ok(None))) {
+        return None;
+    }
+    // serde would take a list for a struct, field by field.
+    let object = input.trim_ascii_start().starts_with(b"{").then_some(input)?;
+    let input: Input = serde_json::from_slice(object).ok()?;
+    let id = SessionId::parse(&input.session_id).ok()?;
+    let project = input.workspace.and_then(|workspace| workspace.project_dir);
+    let root = project_root::find_root(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
+    let session = state::peek(&root, &id).ok()??;
+    let plan = sealed_plan_run::authentic_run(&session, &id, env.state_home.as_deref());
+    let mut parts = status_parts(&session, plan, env.client_block_cap, env.now);
+    if plan.is_some_and(|plan| plan.is_open() && is_supervised(&root, env.state_home.as_deref(), &plan.id)) {
+        parts.push(StatusPart { text: "clients at work".to_owned(), tone: PartTone::Plain });
+    }
+    let has_colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
+    Some(painted(&parts, has_colour))
+}
+
+/// Whether clients work on a run behind the session, or may at any moment: after Esc nothing else says so.
+fn is_supervised(root: &Path, state_home: Option<&Path>, run: &str) -> bool {
+    let runs = RunStore::find(root, state_home).ok().flatten();
+    runs.and_then(|runs| runs.get(run).ok()?.is_supervised().ok()).unwrap_or_default()
+}
+
+fn painted(parts: &[StatusPart], has_colour: bool) -> String {
+    let painted = |part: &StatusPart| {
+        let style = if has_colour { style(part.tone) } else { Style::new() };
+        format!("{style}{}{style:#}", part.text)
+    };
+    parts.iter().map(painted).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+fn style(tone: PartTone) -> Style {
+    match tone {
+        PartTone::Plain => Style::new(),
+        PartTone::Waits => AnsiColor::Yellow.on_default(),
+        PartTone::Last => AnsiColor::Red.on_default(),
+    }
+}
+
+/// What the other says as it is, and the segment behind its last line.
+fn join_lines(other: Vec<u8>, segment: &str) -> Vec<u8> {
+    if segment.is_empty() {
+        return other;
+    }
+    let mut line = other;
+    while line.last().is_some_and(|byte| matches!(byte, b'\n' | b'\r')) {
+        line.pop();
+    }
+    if !line.trim_ascii().is_empty() {
+        // A colour that it has left on is its own.
+        let reset = if line.contains(&b'\x1b') { "\x1b[0m" } else { "" };
+        line.extend([reset, SEPARATOR].concat().bytes());
+    }
+    line.extend(segment.bytes());
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_plain_forms_go_past_clap() {
+        for (words, wrap) in [
+            (&["statusline"][..], Some(None)),
+            (&["statusline", "--wrap", "date"], Some(Some("date"))),
+            (&["statusline", "--wrap", "--help"], Some(Some("--help"))),
+            (&["statusline", "--wrap"], None),
+            (&["statusline", "--wrap=date"], None),
+            (&["statusline", "--wrap", "date", "more"], None),
+            (&["statusline", "--help"], None),
+            (&["status"], None),
+            (&[], None),
+        ] {
+            let options = options_without_clap(words.iter().map(OsString::from));
+            assert_eq!(options.map(|options| options.wrap), wrap.map(|wrap| wrap.map(str::to_owned)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn the_segment_stands_behind_the_last_line_of_the_other() {
+        for (other, segment, expected) in [
+            ("", "ulw 0/8", "ulw 0/8\n"),
+            ("main\n", "", "main\n"),
+            ("main", "ulw 0/8", "main · ulw 0/8\n"),
+            ("one\ntwo\r\n\n", "ulw 0/8", "one\ntwo · ulw 0/8\n"),
+            (" \n", "ulw 0/8", " ulw 0/8\n"),
+            ("\u{1b}[31mred", "ulw 0/8", "\u{1b}[31mred\u{1b}[0m · ulw 0/8\n"),
+        ] {
+            assert_eq!(
+                String::from_utf8(join_lines(other.into(), segment)).unwrap(),
+                expected,
+                "{other:?} {segment:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_what_stands_out_has_a_colour_and_only_where_colours_are_wanted() {
+        let part = |text: &str, tone| StatusPart { text: text.to_owned(), tone };
+        let parts = [part("ulw 8/8", PartTone::Last), part("review", PartTone::Plain), part("paused", PartTone::Waits)];
+        assert_eq!(painted(&parts, false), "ulw 8/8 · review · paused");
+        assert_eq!(painted(&parts, true), "\u{1b}[31mulw 8/8\u{1b}[0m · review · \u{1b}[33mpaused\u{1b}[0m");
+    }
+}

@@ -1,0 +1,87 @@
+//! `omo stop`: stops holding sessions, from any terminal.
+
+use std::io::Write;
+
+use omo_core::log_entry::{self, LogEntry};
+use omo_core::messages;
+use omo_core::session::Session;
+use omo_core::session::id::SessionId;
+use omo_state::decision_log;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::seal;
+use omo_state::state::sealed_plan_run;
+use omo_state::state::{self, EntryChange, StateError};
+
+use crate::cli::StopOptions;
+use crate::error::CommandError;
+use crate::project::{Project, list_ids, named_or_own_session};
+
+/// Ends the runs that are meant, and says which.
+pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), CommandError> {
+    let project = Project::find(env)?;
+    let targets = targets(&project, env, options)?;
+    let mut out = anstream::stdout().lock();
+    if targets.is_empty() {
+        writeln!(out, "No ultrawork run is on in {}.", project.root.display())?;
+        return Ok(());
+    }
+    let folder = GuardedFolder::create_state(&project.root)?;
+    for (id, (was_on, session)) in targets.iter().zip(stop(env, &folder, &targets, options.reason.as_deref())?) {
+        let what = if was_on { "stopped" } else { "no run was on; it stays free" };
+        let plan =
+            sealed_plan_run::authentic_run(&session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
+        let stays = plan.map(|plan| format!(". {}", messages::plan::stays_open(plan))).unwrap_or_default();
+        writeln!(out, "{id}  {what} until its user types `ulw`{stays}")?;
+    }
+    Ok(())
+}
+
+/// Which sessions to stop. A state that cannot be read names none; then an id that was given is still
+/// stopped, which moves the broken file aside.
+fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result<Vec<SessionId>, CommandError> {
+    if !options.all
+        && let Some(id) = named_or_own_session(options.session.as_deref(), env)?
+    {
+        return Ok(vec![id]);
+    }
+    let armed: Vec<SessionId> =
+        project.sessions()?.into_iter().filter(|(_, session)| session.is_armed()).map(|(id, _)| id).collect();
+    if armed.len() > 1 && !options.all {
+        let ids: Vec<&SessionId> = armed.iter().collect();
+        let message = format!("{} sessions are on in this project", armed.len());
+        return Err(CommandError::usage(message, format!("name one, or stop all with `--all`:\n{}", list_ids(&ids))));
+    }
+    Ok(armed)
+}
+
+/// Stops all of them at once, however many there are; tells of each whether a run was on, and how it
+/// is now.
+fn stop(
+    env: &ProcessEnv,
+    folder: &GuardedFolder,
+    ids: &[SessionId],
+    reason: Option<&str>,
+) -> Result<Vec<(bool, Session)>, StateError> {
+    let (stopped, _lock) = state::update_all(folder, ids, Project::state_update(env), |id, session: &mut Session| {
+        let was_on = session.is_armed();
+        // What is ended here needs no proof, and is sealed as it is then.
+        seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
+        session.stop_continuation(reason, env.now);
+        let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
+        ((was_on, session.clone(), entry), EntryChange::Begin)
+    })?;
+    let noted = stopped.into_iter().map(|(was_on, session, entry)| {
+        log_decision(folder, &entry);
+        (was_on, session)
+    });
+    Ok(noted.collect())
+}
+
+/// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
+/// warning, and no failure.
+pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
+    if let Err(error) = decision_log::append(folder, entry) {
+        crate::print_warning(&format!("done, but not written into the decision log: {error}"));
+    }
+}

@@ -1,0 +1,102 @@
+//! `omo agent context init|add|get`: what the explorers of a session found.
+
+use std::time::{Duration, Instant};
+
+use omo_core::text::sanitize;
+use omo_engine::task_list_store::TaskListFolder;
+use omo_plan::task_list::ContextFile;
+use omo_plan::task_list::rules::{self, ExplorerFinding};
+use omo_state::env::ProcessEnv;
+use serde_json::Value;
+
+use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, split_list};
+use super::{print, print_field, summary, to_json};
+use crate::commands::agent::next::{LONGEST_WAIT, LOOK_EVERY};
+use crate::error::CommandError;
+
+/// A longer text of an explorer is cut.
+const MAX_CHARS: usize = 2_000;
+
+/// Says which explorers are expected.
+pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
+    let expected = split_list(&options.expected);
+    if expected.is_empty() {
+        return Err(CommandError::usage("`--expected` names no explorer", "such as `--expected overview,tests`"));
+    }
+    let locked = super::open_task_list(&options.which, env)?.lock()?;
+    let context = rules::expect_explorers(locked.context()?, &expected);
+    locked.write_context(&context)?;
+    print(&format!("OK: {} explorers expected: {}", expected.len(), expected.join(", ")))
+}
+
+/// Adds what an explorer found. What it has said before stays.
+pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
+    let locked = super::open_task_list(&options.which, env)?.lock()?;
+    let id = options.explorer_id;
+    let found = ExplorerFinding {
+        id: id.clone(),
+        hint: options.hint,
+        file: options.file,
+        summary: options.summary,
+        key_files: split_list(&options.key_files),
+        patterns: split_list(&options.patterns),
+    };
+    let shown = sanitize(&id, 60);
+    let Some(context) = rules::add_explorer_finding(locked.context()?, found) else {
+        crate::print_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
+        return Ok(());
+    };
+    locked.write_context(&context)?;
+    let all = if context.exploration_complete { ", the last one that was expected" } else { "" };
+    print(&format!("OK: explorer {shown} added{all}"))
+}
+
+/// Prints what was found.
+pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {
+    let folder = super::open_task_list(&options.which, env)?;
+    let path = folder.context_path();
+    if options.file {
+        return print(&path.display().to_string());
+    }
+    let missing = || {
+        let message = format!("session {} has no explorers yet: {} is not there", folder.id(), path.display());
+        CommandError::not_found(message, "`omo agent context init` says which are expected")
+    };
+    let context = wait_for_explorers(&folder, options.wait)?.ok_or_else(missing)?;
+    if options.summary {
+        return print(&as_markdown(&context));
+    }
+    match &options.field {
+        Some(field) => print_field(&to_json(&context), field, &format!("the context of session {}", folder.id())),
+        None => print(&serde_json::to_string_pretty(&context).unwrap_or_default()),
+    }
+}
+
+/// What was found, once all that are expected have said what they found, or the time is over.
+fn wait_for_explorers(folder: &TaskListFolder, seconds: u64) -> Result<Option<ContextFile>, CommandError> {
+    let deadline = Instant::now() + Duration::from_secs(seconds).min(LONGEST_WAIT);
+    loop {
+        let context = folder.context()?;
+        let is_awaited = context.as_ref().is_some_and(rules::awaits_explorers);
+        if !is_awaited || Instant::now() >= deadline {
+            return Ok(context);
+        }
+        std::thread::sleep(LOOK_EVERY.min(deadline.saturating_duration_since(Instant::now())));
+    }
+}
+
+fn as_markdown(context: &ContextFile) -> String {
+    let state = if context.exploration_complete { "complete" } else { "not complete" };
+    let mut parts = vec![format!("# What was found ({state})")];
+    for explorer in &context.explorers {
+        let said = |name: &str| explorer.said.get(name).and_then(Value::as_str).unwrap_or_default();
+        parts.push(format!("## {}", sanitize(&explorer.id, 60)));
+        parts.push(sanitize(said("summary"), MAX_CHARS));
+        parts.extend((!said("file").is_empty()).then(|| format!("File: {}", sanitize(said("file"), 200))));
+    }
+    for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
+        let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        parts.extend(summary::bullet_list(heading, texts));
+    }
+    parts.join("\n\n")
+}

@@ -1,0 +1,80 @@
+//! `omo tasks list`: every session, and how much of it is done.
+
+use std::io::Write;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::text::{format_age, sanitize};
+use omo_core::timestamp::Timestamp;
+use omo_engine::task_list_store::{TaskListError, TaskListFolder};
+use omo_plan::task_list::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
+use omo_state::env::ProcessEnv;
+use serde::Serialize;
+
+use super::arguments::ListOptions;
+use crate::error::CommandError;
+use crate::output::table::{self, Cell};
+
+/// One session, as it is listed.
+#[derive(Debug, Serialize)]
+struct Line {
+    session_id: String,
+    phase: TaskListPhase,
+    goal: String,
+    resolved: usize,
+    tasks: usize,
+    updated_at: String,
+}
+
+/// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
+pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+    let sessions = super::task_list_store()?;
+    let mut lines = Vec::new();
+    for id in sessions.ids()? {
+        match sessions.open(&id).and_then(|folder| task_list_line(&folder)) {
+            Ok(line) => lines.push(line),
+            Err(error) => crate::print_warning(&error),
+        }
+    }
+    lines.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&lines).unwrap_or_default())?;
+    } else if lines.is_empty() {
+        writeln!(out, "There is no task list. `omo agent tasks create` begins one.")?;
+    } else {
+        let cells = |line: &Line| {
+            let changed = Timestamp::parse(&line.updated_at);
+            [
+                Cell::plain(line.session_id.clone()),
+                Cell::new(line.phase.word(), phase_style(line.phase)),
+                Cell::plain(format!("{} of {}", line.resolved, line.tasks)),
+                Cell::plain(
+                    changed.map_or_else(|| "-".to_owned(), |at| format!("{} ago", format_age(Some(at), env.now))),
+                ),
+                Cell::plain(sanitize(&line.goal, 60)),
+            ]
+        };
+        table::write_table(&mut out, ["session", "phase", "done", "last", "goal"], lines.iter().map(cells).collect())?;
+    }
+    Ok(())
+}
+
+fn task_list_line(folder: &TaskListFolder) -> Result<Line, TaskListError> {
+    let TaskListFile { phase, goal, updated_at, .. } = folder.session()?;
+    let tasks = folder.tasks()?.unwrap_or_default();
+    // What verifies them all is none of them.
+    let resolved =
+        tasks.tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count();
+    let all = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
+    // Its folder says which one it is: the file may have been copied.
+    Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
+}
+
+fn phase_style(phase: TaskListPhase) -> Style {
+    match phase {
+        TaskListPhase::Complete => AnsiColor::Green.on_default(),
+        TaskListPhase::Cancelled => AnsiColor::Yellow.on_default(),
+        TaskListPhase::Failed | TaskListPhase::Unknown => AnsiColor::Red.on_default(),
+        _ => Style::new(),
+    }
+}

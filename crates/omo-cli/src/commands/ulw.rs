@@ -1,0 +1,113 @@
+//! `omo ulw on`: turns ultrawork on in a session, from a terminal.
+
+use std::io::Write;
+
+use omo_core::log_entry;
+use omo_core::messages::checks::checks_not_approved;
+use omo_core::session::id::SessionId;
+use omo_core::session::{UlwActivation, UlwTrigger};
+use omo_exec::baseline;
+use omo_exec::beginning::ActivationContext;
+use omo_exec::files;
+use omo_exec::git::GitCalls;
+use omo_exec::recorded;
+use omo_state::config::{ReviewSetting, UserConfig};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::seal;
+use omo_state::search_path::SearchPath;
+use omo_state::starting_checks;
+use omo_state::state::{self, EntryChange, StateError};
+
+use crate::cli::OnOptions;
+use crate::commands::stop::log_decision;
+use crate::error::CommandError;
+use crate::project::{Project, list_ids, named_or_own_session};
+
+/// Turns ultrawork on; a run that is paused goes on as it stood.
+pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
+    if env.in_session {
+        return Err(CommandError::needs_person(
+            "a model starts no run of its own, and takes none up again that its user paused",
+            "type `ulw` in the session, or use a terminal of your own",
+        ));
+    }
+    let project = Project::find(env)?;
+    let id = target(&project, env, options)?;
+    let folder = GuardedFolder::create_state(&project.root)?;
+    let search = SearchPath::from_process();
+    let start = starting_checks::gather_checks(
+        config.checks_for(&project.root),
+        &project.root,
+        env.state_home.as_deref(),
+        &search,
+    );
+    let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
+    let mut has_begun = false;
+    let (begun, lock) = state::update(&folder, &id, Project::state_update(env), |session| {
+        if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {
+            return (Err(StateError::from(error)), EntryChange::Keep);
+        }
+        if session.resume(env.now) {
+            return (Ok(("ultrawork goes on where it was paused", session.clone())), EntryChange::Write);
+        }
+        if session.is_armed() {
+            // Begun anew, it would forget what was found so far.
+            return (Ok(("ultrawork is on already", session.clone())), EntryChange::Keep);
+        }
+        // A task that goes on is kept as it is, with its bounds.
+        let goes_on = session.continues_task();
+        let task = if goes_on { None } else { session.ulw.full_task().map(str::to_owned) };
+        let (limits, review) = (session.limits, session.verification.review_wanted);
+        let activation = UlwActivation {
+            trigger: UlwTrigger::Cli,
+            task,
+            prompt_id: None,
+            limits: if goes_on { limits } else { config.limits },
+            checks: start.checks.clone(),
+            review_wanted: if goes_on { review } else { config.review == ReviewSetting::Wanted },
+            base: start.base.clone(),
+        };
+        let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
+        let approval = start.approval;
+        // Where its environment cannot be kept, no check runs, and the verdict says so.
+        (has_begun, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
+            .activate(session, activation);
+        (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
+    })?;
+    let (what, session) = begun?;
+    let entry =
+        log_entry::new_entry(id.as_str(), &session, "cli", "activate".to_owned(), "turned on by its user", env.now);
+    log_decision(&folder, &entry);
+    if has_begun && let Some(home) = env.state_home.as_deref() {
+        drop(lock);
+        // What cannot be recorded is said to its reviewer, and what cannot be counted in its verdict.
+        if recorded::record_files(&project.root, home, &id, env.now).is_ok() {
+            let _ = baseline::start_counting(&project.root, home, &id, &session.checks);
+        }
+    }
+    writeln!(anstream::stdout(), "{id}  {what}; `omo stop --session {id}` ends it")?;
+    if let Some(repository) = start.not_approved {
+        writeln!(anstream::stderr(), "{}", checks_not_approved(&repository.checks, start.changed.as_deref()))?;
+    }
+    Ok(())
+}
+
+fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, CommandError> {
+    if let Some(id) = named_or_own_session(options.session.as_deref(), env)? {
+        return Ok(id);
+    }
+    let known = project.sessions()?;
+    let ids: Vec<&SessionId> = known.iter().map(|(id, _)| id).collect();
+    match &*ids {
+        [only] => Ok((*only).clone()),
+        [] => Err(CommandError::not_found(
+            "no session of this project is known",
+            "type `ulw` in the session, or name it: `omo ulw on --session ID` (the session's first message shows CLAUDE_SESSION_ID)",
+        )),
+        several => Err(CommandError::usage(
+            format!("{} sessions of this project are known", several.len()),
+            format!("name one:\n{}", list_ids(several)),
+        )),
+    }
+}

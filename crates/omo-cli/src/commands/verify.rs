@@ -1,0 +1,231 @@
+//! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use anstyle::{AnsiColor, Style};
+use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
+use omo_core::messages::checks::changed_since_approval;
+use omo_core::stop::claim::CheckResult;
+use omo_core::text::format_age;
+use omo_exec::environment::CheckEnvironment;
+use omo_exec::files::WorkFiles;
+use omo_exec::gates::{self, CheckContext, EvidenceReuse};
+use omo_exec::git::GitCalls;
+use omo_state::config::UserConfig;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::repository_config::RepositoryConfig;
+use omo_state::seal::hex_digest;
+use omo_state::search_path::SearchPath;
+use omo_state::starting_checks;
+use serde::Serialize;
+
+use crate::cli::VerifyOptions;
+use crate::commands::check::sealed_session;
+use crate::error::CommandError;
+use crate::output::progress::Progress;
+use crate::output::table::{self, Cell};
+use crate::project::Project;
+
+/// The checks that are meant, and what the repository asks for beside them.
+pub(crate) struct Meant {
+    /// The checks.
+    pub checks: Vec<Check>,
+    /// What is not approved of omo.toml.
+    pub unapproved: Option<RepositoryConfig>,
+    /// Which files count.
+    pub scope: Option<String>,
+    /// The file because of which it is no longer approved, where it was.
+    changed: Option<String>,
+}
+
+/// The checks of a session, or those that a new run would have.
+pub(crate) fn select_checks(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    project: &Project,
+    session: Option<&str>,
+) -> Result<Meant, CommandError> {
+    let search = SearchPath::from_process();
+    let anew = starting_checks::gather_checks(
+        config.checks_for(&project.root),
+        &project.root,
+        env.state_home.as_deref(),
+        &search,
+    );
+    let (not_approved, changed) = (anew.not_approved, anew.changed);
+    let known = project.find_session(session, env)?;
+    let of_session =
+        known.map(|id| sealed_session(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
+    let (gates, scope) = of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
+    Ok(Meant { checks: gates, unapproved: not_approved, scope, changed })
+}
+
+/// Runs them and shows what came of it. Only when everything is green is that a success.
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
+    crate::require_valid_config(config)?;
+    if env.in_check {
+        return Err(CommandError::precondition(
+            "a check cannot run the checks",
+            "remove `omo verify` from what the check runs",
+        ));
+    }
+    let project = Project::find(env)?;
+    let Meant { checks: gates, unapproved: not_approved, scope, changed } =
+        select_checks(env, config, &project, options.session.as_deref())?;
+    if gates.is_empty() && not_approved.is_none() {
+        let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
+        return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));
+    }
+    let environment = CheckEnvironment::from_variables(env::variables(), &project.root);
+    let logs = match project.folder {
+        Some(folder) => Some(folder),
+        None => own_logs(env, &project.root),
+    };
+    let calls = GitCalls::default();
+    let files = WorkFiles::new(&project.root, env.state_home.as_deref(), &calls, scope.as_deref());
+    let setup = CheckContext {
+        root: &project.root,
+        state_home: env.state_home.as_deref(),
+        logs: logs.as_ref(),
+        files: &files,
+        environment: &environment,
+        reuse: EvidenceReuse::Never,
+        session: None,
+    };
+    let verified = gates::verify(&gates, &setup, &mut Progress::new());
+    let mut lines: Vec<Line> =
+        gates.iter().zip(&verified.results).map(|(gate, result)| Line::new(gate, result)).collect();
+    lines.extend(
+        not_approved
+            .iter()
+            .flat_map(|repository| &repository.checks)
+            .map(|gate| Line::of_unapproved(gate, changed.as_deref())),
+    );
+    let is_green = lines.iter().all(|line| line.verdict == CheckVerdict::Green) && !verified.tree_moves;
+    let report = Report { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
+    show(env, options, &report, &verified.results)?;
+    if is_green {
+        return Ok(());
+    }
+    let red = report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green).count();
+    let message = match red {
+        0 => {
+            let moving =
+                verified.moving_file.as_deref().map(omo_core::messages::checks::name_among_files).unwrap_or_default();
+            format!(
+                "files that git sees were written while the checks ran{moving}, so they say nothing about the files as \
+                 they are now"
+            )
+        }
+        red => format!("{red} of {} checks not green", report.checks.len()),
+    };
+    Err(CommandError::not_green(message, "the log of each has all that it said"))
+}
+
+/// Where no session has used omo, nothing is left in the project: the logs go to the user's own
+/// folder.
+fn own_logs(env: &ProcessEnv, root: &Path) -> Option<GuardedFolder> {
+    let project = hex_digest(root.as_os_str().as_encoded_bytes());
+    GuardedFolder::create_user_part(env.state_home.as_deref()?, &["omo", "logs", project.get(..32)?]).ok()
+}
+
+/// What is printed as JSON.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    green: bool,
+    tree: Option<String>,
+    tree_moves: bool,
+    checks: Vec<Line>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    name: String,
+    run: String,
+    verdict: CheckVerdict,
+    detail: String,
+    counts: Option<omo_core::check::session_check::TestCounts>,
+    took_millis: u64,
+    /// The evidence that the session has, from before this.
+    evidence: Option<CheckRecord>,
+    log: Option<String>,
+}
+
+impl Line {
+    fn new(gate: &Check, result: &CheckResult) -> Self {
+        let record = result.record.clone();
+        Self {
+            name: gate.name.clone(),
+            run: gate.command.clone(),
+            verdict: record.verdict,
+            detail: record.detail,
+            counts: record.counts,
+            took_millis: record.took_millis,
+            evidence: gate.last.clone(),
+            log: record.log,
+        }
+    }
+
+    fn of_unapproved(gate: &Check, changed: Option<&str>) -> Self {
+        let since = changed.map(changed_since_approval).unwrap_or_default();
+        let detail = format!("omo.toml is not approved{since}: `omo check approve`");
+        let record = CheckRecord { verdict: CheckVerdict::NotApproved, detail, ..CheckRecord::default() };
+        Self::new(gate, &CheckResult { record, ..CheckResult::default() })
+    }
+}
+
+fn show(
+    env: &ProcessEnv,
+    options: &VerifyOptions,
+    report: &Report,
+    results: &[CheckResult],
+) -> Result<(), CommandError> {
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(report).unwrap_or_default())?;
+        return Ok(());
+    }
+    let heads = ["check", "verdict", "run", "failed", "skipped", "time", "evidence", "log"];
+    table::write_table(&mut out, heads, report.checks.iter().map(|line| table_row(line, report, env)).collect())?;
+    for line in report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green) {
+        writeln!(out, "\n{}: {}", line.name, line.detail)?;
+        let tail = results.iter().find(|result| result.name == line.name).map(|result| result.tail.as_str());
+        for said in tail.unwrap_or_default().lines().rev().take(12).collect::<Vec<_>>().into_iter().rev() {
+            writeln!(out, "  {}", omo_core::text::sanitize(said, 160))?;
+        }
+    }
+    Ok(())
+}
+
+fn table_row(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
+    let count = |pick: fn(&omo_core::check::session_check::TestCounts) -> u64| {
+        Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
+    };
+    let colour = if line.verdict == CheckVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
+    let evidence = match &line.evidence {
+        None => "none".to_owned(),
+        Some(record) if record.tree.is_some() && record.tree == report.tree => {
+            format!("{} old", format_age(record.at, env.now))
+        }
+        Some(_) => "stale".to_owned(),
+    };
+    [
+        Cell::plain(&line.name),
+        Cell::new(line.verdict.word(), Style::new().fg_color(Some(colour.into())).bold()),
+        count(|counts| counts.run),
+        count(|counts| counts.failed),
+        count(|counts| counts.skipped),
+        Cell::plain(format_seconds(line.took_millis)),
+        Cell::plain(evidence),
+        Cell::plain(line.log.as_deref().unwrap_or("-")),
+    ]
+}
+
+fn format_seconds(millis: u64) -> String {
+    format!("{:.1} s", Duration::from_millis(millis).as_secs_f64())
+}

@@ -1,0 +1,314 @@
+//! Where a verb works: the project, its runs, the one that is meant, and who asks.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::messages::plan::STEP_PLAN_PREFIX;
+use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+use omo_engine::event::{EventActor, RecordedProcess};
+use omo_engine::parallel::ReapReport;
+use omo_engine::state::{RunPhase, RunState};
+use omo_engine::verbs::VerbCaller;
+use omo_engine::work::Engine;
+use omo_engine::{ExclusiveGuard, Run, RunStore};
+use omo_exec::alive;
+use omo_exec::environment::CheckEnvironment;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::state::sealed_plan_run;
+
+use super::blocks;
+use crate::error::CommandError;
+use crate::project::{Project, named_or_own_session};
+use crate::task_list_note;
+
+/// The session of a model's shell that does not say which session it is of. No real session has this
+/// name, so no person has spoken in it.
+const UNKNOWN_SESSION: &str = "?";
+
+/// Where a verb works.
+pub(super) struct CommandContext<'a> {
+    /// The environment and the time.
+    pub env: &'a ProcessEnv,
+    /// The top of the project.
+    pub root: PathBuf,
+    /// The user's own state folder.
+    pub state_home: PathBuf,
+    /// The runs of its repository, where it has had any.
+    pub runs: Option<RunStore>,
+    /// The session that asks; `None` for a terminal.
+    pub session: Option<SessionId>,
+    /// What every check gets.
+    pub environment: CheckEnvironment,
+    /// The folder that the plugin keeps over its updates, where it is known.
+    pub plugin_data: Option<PathBuf>,
+    /// When a person typed this very command in the session, where its hook has handed it over.
+    pub typed_at: Option<Timestamp>,
+}
+
+impl<'a> CommandContext<'a> {
+    /// Finds out.
+    pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, CommandError> {
+        if env.in_check {
+            let hint = "remove the `omo` command from what the check runs";
+            return Err(CommandError::precondition("a check cannot change the run that it judges", hint));
+        }
+        let root = Project::find(env)?.root;
+        // A ledger is text: what it says of another folder would be about none.
+        if root.to_str().is_none() {
+            let message =
+                format!("the name of the project's folder is no UTF-8: {}", sanitize(&root.to_string_lossy(), 300));
+            return Err(CommandError::precondition(message, "plan runs need one that is: give it another name"));
+        }
+        let missing = || CommandError::precondition("no folder for the user's own state is known", "set HOME");
+        let state_home = env.state_home.clone().ok_or_else(missing)?;
+        let runs = RunStore::find(&root, Some(&state_home))?;
+        let session = named_or_own_session(None, env)?;
+        let environment = CheckEnvironment::from_variables(env::variables(), &root);
+        let [plugin_data, _] = env::plugin_folders();
+        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None })
+    }
+
+    /// Who asks.
+    pub(super) fn actor(&self) -> EventActor {
+        let process = env::client_pid().map(|pid| RecordedProcess { pid, mark: alive::start_mark(pid) });
+        match &self.session {
+            Some(id) => EventActor { session: Some(id.as_str().to_owned()), process },
+            None if self.env.in_session => EventActor { session: Some(UNKNOWN_SESSION.to_owned()), process },
+            None => EventActor::default(),
+        }
+    }
+
+    /// Whether a person asks, at a terminal of their own.
+    pub(super) fn is_person(&self) -> bool {
+        !self.env.in_session
+    }
+
+    /// The run that is open in this work tree, if one is.
+    pub(super) fn open_run(&self, runs: &RunStore) -> Result<Option<(Run, RunState)>, CommandError> {
+        for listed in runs.list()? {
+            match listed.state {
+                Ok(state) if self.is_in_this_work_tree(&state) && state.phase == RunPhase::Executing => {
+                    return Ok(Some((runs.get(&listed.id)?, state)));
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Holds the door: until the guard is dropped, no run is opened, and none that is over goes on. Refuses
+    /// where another one than `own` is open in this work tree: both would write the same checkpoint.
+    pub(super) fn lock_opening(&self, runs: &RunStore, own: Option<&str>) -> Result<ExclusiveGuard, CommandError> {
+        let guard = runs.lock_opening()?;
+        match self.open_run(runs)? {
+            Some((run, state)) if own != Some(run.id()) => Err(another_run_is_open(run.id(), &state)),
+            _ => Ok(guard),
+        }
+    }
+
+    /// Notes a run that is over in the entry of the session that asks, so that what its user says about the
+    /// run is heard.
+    pub(super) fn note_ended_run(&self, run: &Run, state: &RunState) {
+        if let (Some(id), false) = (&self.session, state.phase == RunPhase::Executing) {
+            let told = GuardedFolder::create_state(Path::new(&state.root))
+                .map_err(|error| sealed_plan_run::PlanRunError::from(omo_state::state::StateError::from(error)))
+                .and_then(|folder| {
+                    sealed_plan_run::set(&folder, id, session_entry(run, state), Project::state_update(self.env))
+                });
+            if let Err(error) = told {
+                crate::print_warning(&format!("what you say about the run will not be heard in this session: {error}"));
+            }
+        }
+    }
+
+    /// Who asks, and when a person last spoke there.
+    pub(super) fn caller(&self) -> Result<VerbCaller, CommandError> {
+        let read = |id| sealed_plan_run::read(&self.root, id, Some(&self.state_home));
+        let known = self.session.as_ref().map(read).transpose()?.flatten();
+        let prompted_at = known.and_then(|run| run.prompt_at).max(self.typed_at);
+        Ok(VerbCaller {
+            actor: self.actor(),
+            prompted_at,
+            group: self.env.worker.as_ref().map(|own| own.worker.clone()),
+        })
+    }
+
+    /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
+    /// of use, the last one.
+    pub(super) fn find_run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), CommandError> {
+        let missing = || {
+            let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
+            CommandError::not_found("no plan run is open here", hint)
+        };
+        let runs = self.runs.as_ref().ok_or_else(missing)?;
+        if let Some(id) = named.or(self.env.worker.as_ref().map(|own| own.run.as_str())) {
+            let run = runs.get(id)?;
+            let state = run.state()?;
+            return self.reap_dead_supervisor(run, state);
+        }
+        let mut found: Vec<(String, RunState)> = Vec::new();
+        for listed in runs.list()? {
+            match listed.state {
+                Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
+                Ok(_) => {}
+                Err(error) => crate::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
+            }
+        }
+        let own = |state: &RunState| state.holder.is_same_holder(&self.actor());
+        let is_open = |(_, (_, state)): &(usize, &(String, RunState))| state.phase == RunPhase::Executing;
+        let mut open: Vec<(usize, &(String, RunState))> = found.iter().enumerate().filter(is_open).collect();
+        if open.len() > 1 && open.iter().filter(|(_, (_, state))| own(state)).count() == 1 {
+            open.retain(|(_, (_, state))| own(state));
+        }
+        let place = match (&*open, ended) {
+            ([(place, _)], _) => *place,
+            ([], Ended::Included) if !found.is_empty() => 0,
+            ([], _) => return Err(missing()),
+            (several, _) => {
+                let line = |(_, (id, state)): &(usize, &(String, RunState))| {
+                    format!("  --run {id}   {}", blocks::run_subject(state))
+                };
+                let ids: Vec<String> = several.iter().map(line).collect();
+                let message = format!("{} plan runs are open here", several.len());
+                return Err(CommandError::usage(message, format!("name one:\n{}", ids.join("\n"))));
+            }
+        };
+        let (id, state) = found.swap_remove(place);
+        self.reap_dead_supervisor(runs.get(&id)?, state)
+    }
+
+    /// The run once what a dead supervisor of it has left is put right. Where that is not possible the user is
+    /// warned, and the command goes on.
+    pub(super) fn reap_dead_supervisor(&self, run: Run, state: RunState) -> Result<(Run, RunState), CommandError> {
+        if state.parallel.is_none() || self.env.worker.is_some() {
+            return Ok((run, state));
+        }
+        let found = self.engine(&run, &state)?.reap_if_unsupervised();
+        match found {
+            Ok(reaped) if reaped == ReapReport::default() => Ok((run, state)),
+            Ok(_) => {
+                let state = run.state()?;
+                Ok((run, state))
+            }
+            Err(error) => {
+                crate::print_warning(&format!("what an earlier supervisor has left could not be put away: {error}"));
+                Ok((run, state))
+            }
+        }
+    }
+
+    /// Whether a run changes this work tree.
+    pub(super) fn is_in_this_work_tree(&self, state: &RunState) -> bool {
+        Path::new(&state.root) == self.root
+    }
+
+    /// What does something with a run.
+    pub(super) fn engine<'b>(&'b self, run: &'b Run, state: &'b RunState) -> Result<Engine<'b>, CommandError> {
+        self.engine_at(run, Path::new(&state.root), self.work_tree(run.id(), state))
+    }
+
+    /// The same, where no state is kept: `root` and `tree` are what that says.
+    pub(super) fn engine_at<'b>(
+        &'b self,
+        run: &'b Run,
+        root: &'b Path,
+        tree: &'b Path,
+    ) -> Result<Engine<'b>, CommandError> {
+        Ok(Engine {
+            run,
+            root,
+            work_tree: tree,
+            state_home: &self.state_home,
+            caller: self.caller()?,
+            environment: &self.environment,
+            now: env::now,
+            plugin_data: self.plugin_data.as_deref(),
+            warn: |problem| crate::print_warning(&problem),
+        })
+    }
+
+    /// The work tree that is worked in: of a client that the run has started that of its session, as the ledger
+    /// says it, and otherwise the run's.
+    pub(super) fn work_tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
+        let own = self.env.worker.as_ref().filter(|own| own.run == run);
+        let known = own.zip(state.parallel.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.worker));
+        Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
+    }
+
+    /// Writes into the session's entry where its run stands, for the hooks; `holder` is who held it before. One that
+    /// cannot be written holds up nothing: the ledger is the truth.
+    pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
+        if now.is_task_list() {
+            task_list_note::note_from_run(self.env, now);
+        }
+        if let Err(error) = self.write_session_note(run, holder, now) {
+            crate::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));
+        }
+    }
+
+    fn write_session_note(
+        &self,
+        run: &Run,
+        before: &EventActor,
+        now: &RunState,
+    ) -> Result<(), sealed_plan_run::PlanRunError> {
+        let root = Path::new(&now.root);
+        let id = |actor: &EventActor| actor.session.as_ref().and_then(|id| SessionId::parse(id).ok());
+        let Some(holder) = id(&now.holder) else { return Ok(()) };
+        let folder = GuardedFolder::create_state(root).map_err(omo_state::state::StateError::from)?;
+        if let Some(old) = id(before).filter(|old| *old != holder) {
+            sealed_plan_run::clear(&folder, &old, run.id(), Project::state_update(self.env))?;
+        }
+        sealed_plan_run::set(&folder, &holder, session_entry(run, now), Project::state_update(self.env))
+    }
+}
+
+/// What is said where another run is open.
+pub(super) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
+    let message = format!("the run {id} of {} is open here, and one work tree has one run", blocks::run_subject(state));
+    CommandError::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
+}
+
+/// Whether runs that have ended are of use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// They are.
+    Included,
+    /// Only one that is open.
+    Excluded,
+}
+
+/// What a run is of, with the mark of a plan in steps.
+fn named(state: &RunState) -> String {
+    let steps = if state.plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
+    format!("{steps}{}", blocks::run_subject(state))
+}
+
+/// A run as its session's entry shows it.
+fn session_entry(run: &Run, state: &RunState) -> PlanRun {
+    let counts = state.task_counts();
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let ended = match &state.phase {
+        RunPhase::Executing => None,
+        RunPhase::Ended { result } => Some(result.word().to_owned()),
+        RunPhase::Cancelled { .. } => Some("cancelled".to_owned()),
+    };
+    let first_line = |text: &str| sanitize(text.lines().next().unwrap_or_default(), 200);
+    PlanRun {
+        id: run.id().to_owned(),
+        plan: named(state),
+        total: number(counts.total),
+        passed: number(counts.passed + counts.claimed),
+        failed: number(counts.failed),
+        blocked: number(counts.blocked),
+        running: state.running_attempts().next().map(|(id, _)| id.to_owned()),
+        waits: state.open_question().map(|question| first_line(&question.question.text)),
+        next: "omo agent next".to_owned(),
+        ended,
+        opened_at: Some(state.opened_at),
+        ..PlanRun::default()
+    }
+}

@@ -1,0 +1,28 @@
+//! One line for the check that runs, on a terminal.
+
+use omo_core::text::command_text::typed_form;
+use omo_engine::work::CommandWatcher;
+
+use crate::output::progress::Line;
+use crate::output::table::truncate_columns;
+
+/// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
+pub(crate) struct Shown(Line);
+
+impl Shown {
+    /// One on stderr.
+    pub(crate) fn new() -> Self {
+        Self(Line::new())
+    }
+}
+
+impl CommandWatcher for Shown {
+    fn begins(&mut self, command: &str, place: usize, of: usize) {
+        self.0.begin(format!("check {} of {of}", place + 1), truncate_columns(&typed_form(command), 60));
+    }
+
+    fn should_continue(&mut self) -> bool {
+        self.0.tick();
+        true
+    }
+}
