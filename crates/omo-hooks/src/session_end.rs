@@ -2,8 +2,8 @@
 
 use omo_core::session::VerdictKind;
 
-use crate::edge::{HookContext, HookError};
 use crate::input::HookInput;
+use crate::runtime::{HookContext, HookError};
 
 /// `/clear` drops the conversation, and with it its run. After any other end the session may be
 /// resumed, and then its run goes on.

@@ -3,8 +3,8 @@
 
 use omo_core::stop::api_error::pause_reason;
 
-use crate::edge::{HookContext, HookError};
 use crate::input::HookInput;
+use crate::runtime::{HookContext, HookError};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let pause = input.error.as_deref().and_then(pause_reason);

@@ -1,4 +1,4 @@
-//! What differs between the systems that omo runs on, as far as the edge of a hook goes: one module
+//! What differs between the systems that omo runs on, as far as a hook reads its input: one module
 //! for each kind of system, with the same names in it.
 //!
 //! - [`Stdin`] reads, and waits for no longer than it is told; [`write`] writes to stdout, at once

@@ -22,11 +22,11 @@ use omo_state::state::{CorruptPolicy, EntryChange};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
-use crate::edge::{HookContext, HookError};
-use crate::plan_prompt;
+use crate::plan_runs;
+use crate::runtime::{HookContext, HookError};
 
 /// Does what the user asked for, and says so.
-pub fn run_check_command(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
+pub(super) fn run_check_command(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
     let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
         CheckRequest::List | CheckRequest::Run => list_checks(context, root),
@@ -100,11 +100,11 @@ fn accept_checks(context: &HookContext, root: &Path, name: Option<&str>) -> Resu
 }
 
 fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
-    let plans = plan_prompt::pending_approvals(context, root);
+    let plans = plan_runs::pending_approvals(context, root);
     match typed {
         None => Ok(list_approvals(context, root, &plans)),
         Some(code) => match pending_approval::find_by_code(&plans, code) {
-            Some(pending) => Ok(match plan_prompt::write_approval(context, root, pending) {
+            Some(pending) => Ok(match plan_runs::write_approval(context, root, pending) {
                 Ok(()) => messages::plan::plan_approved(&pending.plan, pending.commands.len()),
                 Err(said) => said,
             }),
@@ -115,7 +115,7 @@ fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<St
 
 /// What the user can agree to: what the file would have run, and then what plans would.
 fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
-    let plans = plan_prompt::approval_text(context, plans);
+    let plans = plan_runs::approval_text(context, plans);
     // A file that only says how a worktree is set up asks for nothing here: plans do.
     let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
     let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| match repository.problems.first() {
@@ -151,7 +151,7 @@ fn approve_file(
 ) -> Result<String, HookError> {
     let state_home = context.env.state_home.as_deref();
     let Some(repository) = RepositoryConfig::read(root) else {
-        return Ok(plan_prompt::approval_text(context, plans).map_or_else(
+        return Ok(plan_runs::approval_text(context, plans).map_or_else(
             || refusal_line(NO_FILE),
             |shown| format!("{}\n{shown}", refusal_line(messages::plan::wrong_code())),
         ));

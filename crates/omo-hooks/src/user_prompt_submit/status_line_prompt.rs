@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const REFRESH_SECONDS: u32 = 10;
 
 /// What the user reads.
-pub fn statusline_settings() -> String {
+pub(super) fn statusline_settings() -> String {
     let Some(program) = program() else {
         return messages::refusal_line("there is no `omo` beside the hooks of this plugin");
     };

@@ -14,7 +14,7 @@ use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
-use crate::edge::HookContext;
+use crate::runtime::HookContext;
 use crate::watchdog;
 
 /// How many plans are shown before the rest is only counted.

@@ -25,8 +25,8 @@ use omo_state::state::StateError;
 use omo_state::transcript::agent_transcript;
 use omo_state::{env, review_material, state, transcript};
 
-use crate::edge::{HookContext, HookError, SessionEntry};
 use crate::input::HookInput;
+use crate::runtime::{HookContext, HookError, SessionEntry};
 use crate::watchdog;
 
 /// What a hook may take beyond its checks: git on a large work tree.
@@ -34,7 +34,7 @@ const GIT_SLACK: Duration = Duration::from_secs(30);
 
 /// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
 /// and the result is no longer needed.
-pub fn verify_claim(
+pub(super) fn verify_claim(
     context: &HookContext,
     place: &SessionEntry,
     input: &HookInput,
@@ -106,7 +106,7 @@ pub fn verify_claim(
 
 /// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present
 /// one, as it was then.
-pub fn run_environment(
+pub(super) fn run_environment(
     state_home: Option<&Path>,
     id: &SessionId,
     session: &Session,
@@ -256,7 +256,7 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 }
 
 /// The id of the files, for a failure that still stands.
-pub fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
+pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
     let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
     let present = CheckEnvironment::from_variables(env::variables(), root);
     git::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);

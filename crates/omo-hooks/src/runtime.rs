@@ -1,4 +1,4 @@
-//! The edge of every hook: what goes in, what comes out, and the promise that nothing else does.
+//! The runtime of every hook: what goes in, what comes out, and the promise that nothing else does.
 
 use std::cell::Cell;
 use std::path::PathBuf;

@@ -6,8 +6,8 @@ use omo_core::request_source::{RequestFacts, RequestSource, request_source};
 use omo_exec::asking::ProjectClients;
 use omo_state::{env, transcript};
 
-use crate::edge::HookContext;
 use crate::input::HookInput;
+use crate::runtime::HookContext;
 
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
 pub fn source_of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
