@@ -15,7 +15,8 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::{env, state};
 
 use crate::alive::{is_alive, start_mark};
-use crate::platform::{CLIENTS, ancestors, owner_home, process_name, process_variable, working_folder};
+use crate::platform::clients::CLIENTS;
+use crate::platform::{ancestors, owner_home, process_name, process_variable, working_folder};
 
 /// The project that something is asked for, and what is known of its sessions.
 #[derive(Debug)]

@@ -158,7 +158,7 @@ fn link_installed(root: &Path, project: &Path) {
     for name in INSTALLED {
         let (from, to) = (root.join(name), project.join(name));
         if from.is_dir() && to.symlink_metadata().is_err() {
-            let _ = crate::platform::link_folder(&from, &to);
+            let _ = omo_state::files::link_folder(&from, &to);
         }
     }
 }

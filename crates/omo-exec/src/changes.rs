@@ -21,7 +21,7 @@ use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;
-use crate::platform::lies_in;
+use crate::platform::tree::lies_in;
 use crate::repository::is_object_name;
 use crate::tree::{ScratchTree, id_of_submodule};
 

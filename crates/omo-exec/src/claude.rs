@@ -15,7 +15,8 @@ use omo_state::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::platform::{self, CLIENTS, GroupEnding, Leftovers, ProcessGroup};
+use crate::platform::clients::CLIENTS;
+use crate::platform::{self, GroupEnding, Leftovers, ProcessGroup};
 
 pub mod child;
 mod headless;

@@ -22,7 +22,7 @@ use self::words::{commit_variables, has_run, identity_variables, message_with, p
 use crate::changes::project_folder;
 use crate::environment::CheckEnvironment;
 use crate::git::{git, git_program};
-use crate::platform::{path_of, variable};
+use crate::platform::tree::{path_of, variable};
 use crate::process::{self, CommandJob, CommandOutcome};
 use crate::repository::{GitRepository, trimmed_line};
 use crate::restore::{

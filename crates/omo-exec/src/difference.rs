@@ -451,7 +451,7 @@ fn submodules(
         let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
             let entry = entry.strip_prefix(b"160000 commit ")?;
             let (commit, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
-            Some((crate::platform::path_of(path.get(1..)?), String::from_utf8(commit.to_owned()).ok()?))
+            Some((crate::platform::tree::path_of(path.get(1..)?), String::from_utf8(commit.to_owned()).ok()?))
         });
         Some(entries.collect::<std::collections::BTreeMap<_, _>>())
     };

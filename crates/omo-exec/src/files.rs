@@ -29,7 +29,7 @@ use self::memory::{CachedFiles, FilesCache, source_marks};
 use self::scope::text_to_path;
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quote_path};
-use crate::platform::{FileStamp, TreeTop, path_of};
+use crate::platform::tree::{FileStamp, TreeTop, path_of};
 use crate::snapshot;
 use crate::tree::is_index;
 

@@ -17,7 +17,7 @@ use omo_state::{env, pinned_files};
 use crate::baseline;
 use crate::environment::CheckEnvironment;
 use crate::files::{FilesState, TransientFiles, WorkFiles};
-use crate::platform::FolderWatch;
+use crate::platform::tree::FolderWatch;
 use crate::process::{self, CommandJob};
 
 /// What the checks of a claim are run with.

@@ -18,7 +18,7 @@ use omo_state::git_worktree::GitWorktree;
 use serde::{Deserialize, Serialize};
 
 use crate::git::GitCalls;
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 
 /// What the folder is called, beside the index and the objects.
 const NAME: &str = "git";

@@ -20,7 +20,7 @@ use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
 
 use crate::files::{FileScope, ignore_built, path_to_text};
 use crate::git::GitCalls;
-use crate::platform::{OpenFolder, path_of};
+use crate::platform::tree::{OpenFolder, path_of};
 use crate::tree::ScratchTree;
 
 /// How deep repositories within repositories are followed.

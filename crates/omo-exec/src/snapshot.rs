@@ -14,7 +14,7 @@ use std::time::Duration;
 use omo_core::timestamp::Timestamp;
 use omo_state::env;
 
-use crate::platform::{FileStamp, TreeTop};
+use crate::platform::tree::{FileStamp, TreeTop};
 
 /// The times of a file system move in steps. What lies within this of a look is taken for changed
 /// during it.

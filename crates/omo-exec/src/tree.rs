@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::files::FileScope;
 use crate::git::GitCalls;
 use crate::git_folder::{self, RepositorySettings, quote_path};
-use crate::platform::{identity, path_of};
+use crate::platform::tree::{identity, path_of};
 
 const INDEX: &str = "index";
 const KEPT: &str = "kept.json";

@@ -9,6 +9,7 @@
 //! - [`config_home`], [`state_home`] and [`data_home`] are where programs keep things for their user, and
 //!   [`same_variable`] is how variables are told apart; [`PROGRAM_ENDINGS`] is what the file of a
 //!   program may end with.
+//! - [`link_folder`] makes a folder be found in a second place, and [`make_removable`] makes read-only folders writable.
 //! - [`outlive_size_limit`] keeps a limit on the size of files from ending the process.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
@@ -20,6 +21,11 @@ use std::io;
 mod unix;
 #[cfg(windows)]
 mod windows;
+
+#[cfg(unix)]
+pub use unix::{link_folder, make_removable};
+#[cfg(windows)]
+pub use windows::{link_folder, make_removable};
 
 #[cfg(unix)]
 pub(crate) use unix::{

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use omo_state::files::folder::{FolderError, GuardedFolder};
 
-use crate::platform::make_removable;
+use omo_state::files::make_removable;
 
 /// So many ports on this machine that are free at the moment, no two alike. Another program may take one before its
 /// session does: they are held only until all of them are found.

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use omo_state::files::regular_file;
 
-use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
+use crate::platform::tree::{FileStamp, TreeTop, has_execute_bit, path_of};
 
 /// The digest of what has a path.
 pub(super) type ContentDigest = [u8; 32];

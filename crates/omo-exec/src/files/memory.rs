@@ -10,7 +10,7 @@ use omo_state::seal::{SealKey, hex_digest};
 use serde::{Deserialize, Serialize};
 
 use super::scope::text_to_path;
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 use crate::snapshot;
 use crate::tree::file_mark;
 

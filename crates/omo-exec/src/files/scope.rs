@@ -11,7 +11,7 @@ use omo_state::seal::hex_digest;
 use serde::{Deserialize, Serialize};
 
 use crate::git_folder::RepositorySettings;
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 
 /// The folder of all of them, in the user's own state folder.
 const FOLDER: [&str; 2] = ["omo", "scopes"];

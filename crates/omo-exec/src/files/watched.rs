@@ -7,7 +7,7 @@ use omo_state::pinned_files::BUILD_FOLDERS;
 
 use super::memory::FilesCache;
 use super::{WorkFiles, join_paths};
-use crate::platform::{FolderWatch, PathEvent, path_of};
+use crate::platform::tree::{FolderWatch, PathEvent, path_of};
 use crate::snapshot;
 
 /// At most so many paths are told.

@@ -5,7 +5,7 @@ use std::fs;
 
 use super::journal::LandingFiles;
 use super::land::LandError;
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 
 /// The paths that differ between two commits.

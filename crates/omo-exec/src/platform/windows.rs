@@ -1,7 +1,5 @@
-//! Windows: jobs, the shell of Git for Windows or `cmd`, and no time of change to go by.
+//! Windows: jobs, and the shell of Git for Windows or `cmd`.
 
-use std::convert::Infallible;
-use std::fs::File;
 use std::io;
 use std::os::windows::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +12,7 @@ use command_group::{CommandGroup, GroupChild};
 use omo_state::env::{is_variable_named, variables};
 use omo_state::search_path::SearchPath;
 
-use super::{FileStamp, GroupEnding, Leftovers};
+use super::{GroupEnding, Leftovers};
 
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 /// How often it is asked whether a check has ended. There is no safe way to wait for a process and
@@ -141,14 +139,6 @@ pub(crate) fn start_mark(_pid: u32) -> Option<String> {
     None
 }
 
-/// What the client's program may be called.
-pub(crate) const CLIENTS: [&str; 2] = ["claude.exe", "claude.cmd"];
-
-/// No file says so here.
-pub(crate) fn has_execute_bit(_meta: &std::fs::Metadata) -> bool {
-    false
-}
-
 /// Whether there is a file: every one may be tried.
 pub(crate) fn is_executable(path: &Path) -> bool {
     path.is_file()
@@ -170,11 +160,6 @@ pub(crate) fn leave_session() -> io::Result<()> {
     Ok(())
 }
 
-/// Has a folder be found in a second place.
-pub(crate) fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_dir(folder, place)
-}
-
 /// Has a process show no window where its caller has none.
 pub(crate) fn show_no_window(command: &mut Command) {
     command.creation_flags(CREATE_NO_WINDOW);
@@ -182,47 +167,3 @@ pub(crate) fn show_no_window(command: &mut Command) {
 
 /// Does nothing: no signal asks a process without a console to end, and Ctrl-C ends one with a console at once.
 pub(crate) fn flag_termination(_asked: &Arc<AtomicBool>) {}
-
-/// Whether a path lies in a folder, however its letters are written.
-pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
-    let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
-    lower(path).starts_with(lower(folder))
-}
-
-/// A path, from what git calls it: UTF-8.
-pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
-}
-
-/// Here no right of a folder keeps what is in it.
-pub(crate) fn make_removable(_folder: &Path) {}
-
-/// What tells one state of an open file from another without its content.
-pub(crate) fn identity(file: &File) -> io::Result<String> {
-    let known = winapi_util::file::information(file)?;
-    let (volume, index) = (known.volume_serial_number(), known.file_index());
-    Ok(format!("{volume}:{index}:{}:{:?}", known.file_size(), known.last_write_time()))
-}
-
-/// The top of a work tree, which is never opened here: the time at which a file was last changed in any
-/// way cannot be asked for in safe code, and any program can set back the one at which it was written.
-/// So nothing can be told by looking, and git is asked each time.
-pub(crate) struct TreeTop(Infallible);
-
-impl TreeTop {
-    /// Nothing can be told by looking.
-    pub(crate) fn open(_path: &Path) -> Option<Self> {
-        None
-    }
-
-    /// What is seen of a path.
-    #[expect(clippy::option_option, reason = "as on other systems")]
-    pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<FileStamp>> {
-        match self.0 {}
-    }
-
-    /// The names of the folders in a folder.
-    pub(crate) fn folders(&self, _folder: &[u8]) -> Option<Vec<Vec<u8>>> {
-        match self.0 {}
-    }
-}

@@ -12,7 +12,7 @@ use super::index::read_index;
 use super::manifest::TreePath;
 use crate::changes::project_folder;
 use crate::git::answer;
-use crate::platform::FolderEntry;
+use crate::platform::tree::FolderEntry;
 
 /// Why a path is not covered: what is changed there can be neither put back nor committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path};
 
 use super::manifest::TreePath;
-use crate::platform::{FolderEntry, OpenFolder, path_of};
+use crate::platform::tree::{FolderEntry, OpenFolder, path_of};
 
 /// What a file is called until it is whole. One that was left by a process that was ended is removed.
 pub(super) const TEMPORARY: &str = ".omo-restore.tmp";

@@ -16,7 +16,7 @@ use super::store::{SnapshotStore, digest_of};
 use super::{RestoreError, RestoreResult, SnapshotContext};
 use crate::changes::{is_omo_path, project_folder, relative_path};
 use crate::git::{answer, git};
-use crate::platform::{FolderEntry, path_of};
+use crate::platform::tree::{FolderEntry, path_of};
 
 /// A `.gitignore` that is put back may show new files, which are taken back in another round.
 const ROUNDS: usize = 4;

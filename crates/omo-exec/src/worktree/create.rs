@@ -11,7 +11,7 @@ use super::{
     git_folder_of,
 };
 use crate::exclude::{add_exclude_line, exclude_file};
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 use crate::repository::{GitRepository, is_object_name};
 
 /// What says which files that git ignores a worktree gets, from the top.

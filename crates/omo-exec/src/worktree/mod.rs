@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::platform::make_removable;
 use crate::repository::{GitFailed, GitRepository};
+use omo_state::files::make_removable;
 
 pub use create::{CreatedWorktree, create_worktree};
 pub use put::checkout_at;

@@ -11,7 +11,7 @@ use omo_state::files::regular_file;
 use omo_state::git_worktree::GitWorktree;
 
 use super::{WorktreeError, file_error};
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 use crate::tree::file_mark;
 

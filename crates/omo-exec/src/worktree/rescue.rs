@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::copies::FileCopier;
 use super::raw::{WorktreeState, populated_submodules, read_state};
 use super::{WorkerName, WorktreeError, git_folder_of};
-use crate::platform::path_of;
+use crate::platform::tree::path_of;
 use crate::repository::{GitRepository, trimmed_line};
 
 /// Who makes the commit that keeps it all: no work of its user's.

@@ -7,7 +7,8 @@ use std::io;
 use std::os::windows::fs::{OpenOptionsExt, symlink_file};
 use std::path::{Path, PathBuf};
 
-use super::{FolderEntry, Shell};
+use super::FolderEntry;
+use crate::platform::Shell;
 
 /// A link is opened as that.
 const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
