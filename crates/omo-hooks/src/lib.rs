@@ -8,16 +8,10 @@
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-pub mod answer;
-pub mod input;
-pub mod json_end;
 pub mod plan_runs;
-mod platform;
 pub mod prompt_source;
 pub mod run_prompt;
 pub mod runtime;
-pub mod stdin;
-pub mod watchdog;
 
 pub mod session_end;
 pub mod session_start;

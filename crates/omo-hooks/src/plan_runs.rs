@@ -8,6 +8,7 @@ use omo_core::messages::{plan, refusal_line};
 use omo_core::prompt::{PromptIntent, approval_code};
 use omo_core::session::plan_run::{PlanRun, TypedCommand};
 use omo_core::session::{ChangedBy, Session};
+use omo_process::watchdog;
 use omo_state::files::lock::DEADLINE;
 use omo_state::state::sealed_plan_run::{self, keep_arguments, note_prompt};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
@@ -15,7 +16,6 @@ use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
 use crate::runtime::HookContext;
-use crate::watchdog;
 
 /// How many plans are shown before the rest is only counted.
 const SHOWN: usize = 2;

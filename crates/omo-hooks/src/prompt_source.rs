@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use omo_claude::hook_input::HookInput;
+use omo_claude::project_clients::ProjectClients;
 use omo_core::request_source::{RequestFacts, RequestSource, request_source};
-use omo_exec::asking::ProjectClients;
 use omo_state::{env, transcript};
 
-use crate::input::HookInput;
 use crate::runtime::HookContext;
 
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.

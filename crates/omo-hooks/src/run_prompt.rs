@@ -11,12 +11,13 @@ use omo_core::messages::refusal_line;
 use omo_core::run_command::RunCommand;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, Session};
-use omo_exec::own_command::{self, Answered};
+use omo_process::own_command::{self, Answered};
+use omo_process::watchdog;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
 
+use crate::plan_runs;
 use crate::runtime::HookContext;
-use crate::{plan_runs, watchdog};
 
 /// How long `omo` may take. The client gives the hook five seconds.
 const LIMIT: Duration = Duration::from_millis(3_500);

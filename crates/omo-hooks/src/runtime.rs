@@ -5,21 +5,24 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use omo_claude::hook_input::HookInput;
+use omo_claude::hook_input::stdin;
+use omo_claude::project_clients::find_ancestor;
 use omo_core::log_entry::LogEntry;
 use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, HookEvent, Session};
-use omo_exec::alive::start_mark;
-use omo_exec::asking::find_ancestor;
-use omo_exec::git::GitCalls;
+use omo_git::git_command::GitCalls;
+use omo_process::process_identity::start_mark;
+use omo_process::termination;
+use omo_process::watchdog;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
-use omo_state::{decision_log, hook_error_log, project_root, seal, signals};
+use omo_state::{decision_log, hook_error_log, project_root, seal};
 
-use crate::input::HookInput;
-use crate::{handler_of, stdin, watchdog};
+use crate::handler_of;
 
 /// How long one git may take: less than the time in which a hook has to end, so that it can still say what is missing.
 const LONGEST_GIT: Duration = Duration::from_secs(12);
@@ -62,7 +65,7 @@ pub struct HookContext {
 pub fn run_hook(event: HookEvent) -> ExitCode {
     // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
     std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
-    signals::outlive_size_limit();
+    termination::outlive_size_limit();
     let env = ProcessEnv::from_process();
     if env.disabled {
         return ExitCode::SUCCESS;

@@ -1,5 +1,7 @@
 //! `SessionStart`: the session learns its id and, where it has a run, where that stands.
 
+use omo_claude::hook_input::HookInput;
+use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::{self, ContractForm, StatePersisted};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
@@ -9,8 +11,6 @@ use omo_core::stop::allowed_blocks;
 use omo_state::task_list_note;
 use omo_state::transcript::read_tail;
 
-use crate::answer::HookAnswer;
-use crate::input::HookInput;
 use crate::plan_runs;
 use crate::runtime::{HookContext, HookError};
 

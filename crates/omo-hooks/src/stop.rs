@@ -4,6 +4,8 @@ mod verify_claim;
 
 use std::time::{Duration, Instant};
 
+use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
+use omo_claude::hook_output::HookAnswer;
 use omo_core::promise::read_claim;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
@@ -13,6 +15,7 @@ use omo_core::stop::{
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::{log_entry, messages};
+use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
@@ -20,10 +23,8 @@ use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{self, TranscriptTail, read_tail};
 use omo_state::{decision_log, env, hook_error_log, seal};
 
-use crate::answer::HookAnswer;
-use crate::input::{BackgroundTaskInput, HookInput};
+use crate::plan_runs;
 use crate::runtime::{HookContext, HookError, SessionEntry};
-use crate::{plan_runs, watchdog};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {

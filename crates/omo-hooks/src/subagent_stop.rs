@@ -4,10 +4,10 @@
 //! Where it is the reviewer's, and a review is waited for, its verdict is written down. Whether
 //! that counts is decided at the next Stop.
 
+use omo_claude::hook_input::HookInput;
 use omo_core::review::{self, REVIEWER, Review, Reviewer};
 use omo_core::session::Session;
 
-use crate::input::HookInput;
 use crate::prompt_source;
 use crate::runtime::{HookContext, HookError};
 

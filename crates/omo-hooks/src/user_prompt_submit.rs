@@ -7,6 +7,11 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use omo_checks::activation::ActivationContext;
+use omo_checks::baseline;
+use omo_checks::starting_checks::{self, StartingChecks};
+use omo_claude::hook_input::HookInput;
+use omo_claude::hook_output::HookAnswer;
 use omo_core::check::session_check::Check;
 use omo_core::log_entry;
 use omo_core::messages::status_report::status_report;
@@ -16,27 +21,23 @@ use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, d
 use omo_core::request_source::RequestSource;
 use omo_core::session::{EntryProvenance, Session, UlwActivation, UlwTrigger};
 use omo_core::stop::claim::VerificationPhase;
-use omo_exec::baseline;
-use omo_exec::beginning::ActivationContext;
-use omo_exec::files;
-use omo_exec::git::GitCalls;
-use omo_exec::recorded;
+use omo_git::git_command::GitCalls;
+use omo_git::recorded;
+use omo_git::work_files;
+use omo_process::watchdog;
 use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::lock::DEADLINE;
 use omo_state::seal::entry_revision;
 use omo_state::seal::{self, SealKey};
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks::{self, StartingChecks};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
 use omo_state::trust::GivenApproval;
 use omo_state::{decision_log, env};
 
-use crate::answer::HookAnswer;
-use crate::input::HookInput;
 use crate::plan_runs::{self, PromptApproval};
 use crate::runtime::{HookContext, HookError};
-use crate::{prompt_source, run_prompt, watchdog};
+use crate::{prompt_source, run_prompt};
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
@@ -73,7 +74,7 @@ fn record_and_count(context: &HookContext) {
     watchdog::extend_limit(RECORDING_LIMIT);
     let (of_home, of_id) = (home.clone(), id.clone());
     watchdog::on_timeout(move || {
-        omo_exec::endings::end_started_processes();
+        omo_process::termination::end_started_processes();
         omo_state::recorded_trees::abandon(&of_home, &of_id);
     });
     if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
@@ -345,7 +346,7 @@ fn settle_scope(context: &HookContext) -> Option<String> {
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
     let (sender, settled) = channel();
     std::thread::spawn(move || {
-        let _ = sender.send(files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
+        let _ = sender.send(work_files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
     });
     let name = settled.recv_timeout(SCOPE_LIMIT).ok().flatten().unwrap_or_default();
     watchdog::reset_limit();

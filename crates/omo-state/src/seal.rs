@@ -295,7 +295,7 @@ pub fn hex_digest(bytes: &[u8]) -> String {
 }
 
 /// The same digest of what is read, without holding all of it; `None` where it cannot be read, or is more than `limit`.
-pub(crate) fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
+pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
     let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
     loop {
         match content.read(&mut buffer) {

@@ -5,6 +5,8 @@
 
 use std::io::Write;
 
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_checks::starting_checks::{self, pin_checks};
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::log_entry;
 use omo_core::messages::checks::{changed_since_approval, count_checks, describe_check, describe_checks, inline_code};
@@ -15,10 +17,8 @@ use omo_core::text::sanitize;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
-use omo_state::repository_config::{ApprovalState, RepositoryConfig};
 use omo_state::seal::hex_digest;
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks::{self, pin_checks};
 use omo_state::state::{self, EntryChange};
 
 use crate::cli::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, RemoveOptions, SessionOptions};

@@ -1,8 +1,8 @@
 //! A worker is done: what it changed is found out, the checks are run, and what they say decides.
 
+use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_exec::changes;
-use omo_exec::check::{self, CheckLog};
+use omo_git::changes;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
@@ -231,7 +231,7 @@ impl Engine<'_> {
             let log =
                 attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
             let log = log.map(|(file, path)| CheckLog { path, file });
-            let outcome = check::run(known, self.work_tree, self.environment, log, || watcher.should_continue());
+            let outcome = task_check::run(known, self.work_tree, self.environment, log, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_green = outcome.is_green();
             outcomes.push(((*known).clone(), outcome));

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use omo_checks::session_checks::{self, CheckContext, CheckWatcher, EvidenceReuse};
+use omo_claude::hook_input::HookInput;
 use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
@@ -13,11 +15,11 @@ use omo_core::session::{EntryProvenance, Session};
 use omo_core::stop::claim::{
     ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, VerificationPhase, judge_claim,
 };
-use omo_exec::difference::{self, FileVersions};
-use omo_exec::environment::CheckEnvironment;
-use omo_exec::files::WorkFiles;
-use omo_exec::gates::{self, CheckContext, CheckWatcher, EvidenceReuse};
-use omo_exec::{git, tree};
+use omo_git::difference::{self, FileVersions};
+use omo_git::work_files::WorkFiles;
+use omo_git::{git_command, tree};
+use omo_process::environment::CheckEnvironment;
+use omo_process::watchdog;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::seal::hex_digest;
@@ -25,9 +27,7 @@ use omo_state::state::StateError;
 use omo_state::transcript::agent_transcript;
 use omo_state::{env, review_material, state, transcript};
 
-use crate::input::HookInput;
 use crate::runtime::{HookContext, HookError, SessionEntry};
-use crate::watchdog;
 
 /// What a hook may take beyond its checks: git on a large work tree.
 const GIT_SLACK: Duration = Duration::from_secs(30);
@@ -52,13 +52,13 @@ pub(super) fn verify_claim(
     let present = CheckEnvironment::from_variables(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
-        let gates = gates::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
+        let gates = session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
         return Ok(Some(judge_claim(
             &session,
             ClaimFindings { checks: gates, is_sealed: true, ..ClaimFindings::default() },
         )));
     };
-    git::use_environment(&environment);
+    git_command::use_environment(&environment);
     let files = work_files(context, root, &session);
     let setup = CheckContext {
         root,
@@ -70,7 +70,7 @@ pub(super) fn verify_claim(
         session: Some(place.id()),
     };
     let mut wanted = RunWatcher { context, place, root, shown: false };
-    let verified = gates::verify(&session.checks, &setup, &mut wanted);
+    let verified = session_checks::verify(&session.checks, &setup, &mut wanted);
     watchdog::reset_limit();
     if verified.is_cancelled {
         return Ok(None);
@@ -259,7 +259,7 @@ fn is_same_folder(one: &Path, other: &Path) -> bool {
 pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
     let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
     let present = CheckEnvironment::from_variables(env::variables(), root);
-    git::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
+    git_command::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
     watchdog::extend_limit(GIT_SLACK);
     let state = work_files(context, root, session).state();
     watchdog::reset_limit();

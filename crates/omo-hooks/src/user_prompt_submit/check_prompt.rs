@@ -4,6 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_checks::starting_checks::{self, pin_checks};
 use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
 use omo_core::log_entry;
 use omo_core::messages::checks::{
@@ -13,11 +15,9 @@ use omo_core::messages::{self, refusal_line};
 use omo_core::prompt::check_request::CheckRequest;
 use omo_core::session::{ChangedBy, EntryProvenance, Session};
 use omo_core::text::command_text::paste_form;
-use omo_exec::environment::CheckEnvironment;
+use omo_process::environment::CheckEnvironment;
 use omo_state::files::lock::DEADLINE;
-use omo_state::repository_config::{ApprovalState, RepositoryConfig};
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks::{self, pin_checks};
 use omo_state::state::{CorruptPolicy, EntryChange};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};

@@ -213,16 +213,6 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one == other
 }
 
-/// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system
-/// would end the process in the middle of it.
-pub(crate) fn outlive_size_limit() {
-    use nix::sys::signal::{SigSet, Signal};
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGXFSZ);
-    // Where it cannot be held back everything else still holds.
-    let _ = signals.thread_block();
-}
-
 /// Has a folder be found in a second place.
 ///
 /// # Errors

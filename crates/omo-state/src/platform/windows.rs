@@ -245,9 +245,6 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// There is no such limit.
-pub(crate) fn outlive_size_limit() {}
-
 /// Has a folder be found in a second place.
 ///
 /// # Errors

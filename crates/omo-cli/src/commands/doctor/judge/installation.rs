@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_core::client_version::MIN_CLIENT_VERSION;
+use omo_claude::version::MIN_CLIENT_VERSION;
 
 use super::super::facts::{Carrier, Client, Facts, Live, Program, ProgramKind, hook_programs};
 use super::super::finding::{Finding, Level};

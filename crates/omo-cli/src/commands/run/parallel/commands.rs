@@ -3,13 +3,13 @@
 
 use std::path::Path;
 
+use omo_checks::repository_config::RepositoryConfig;
+use omo_checks::task_check;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_engine::work::{CommandWatcher, planned_commands};
-use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
-use omo_state::repository_config::RepositoryConfig;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
 use super::super::open::{Asked, approve_commands};
@@ -73,7 +73,7 @@ pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Resu
         for (place, known) in checks.iter().enumerate() {
             let mut shown = Shown::new();
             shown.begins(&known.command, place, checks.len());
-            let outcome = check::run(known, &context.root, &context.environment, None, || shown.should_continue());
+            let outcome = task_check::run(known, &context.root, &context.environment, None, || shown.should_continue());
             drop(shown);
             let outcome =
                 outcome.ok_or_else(|| CommandError::conflict("it was ended before it was done", "run it again"))?;

@@ -1,0 +1,222 @@
+//! What stands in files, read without git: no setting, filter or attribute has a say in it.
+
+use std::collections::HashMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use omo_state::files::regular_file;
+
+use crate::platform::{FileStamp, TreeTop, has_execute_bit, path_of};
+
+/// The digest of what has a path.
+pub(super) type ContentDigest = [u8; 32];
+
+/// What was read before: the stamp of each path, as bytes, and what stood there.
+pub(super) type KnownDigests<'a> = HashMap<&'a [u8], (&'a [u8], ContentDigest)>;
+
+/// Where a link leads to a folder outside, at most so many files of it are read.
+const MAX_OUTSIDE: usize = 20_000;
+/// How many files one thread reads at least.
+const FOR_A_THREAD: usize = 256;
+const MAX_THREADS: usize = 8;
+/// What is known of so many files at most is held at once where only their id is wanted.
+const AT_ONCE: usize = 1_024;
+/// Zeroed for each file, most of which are smaller.
+const BUFFER_BYTES: usize = 16 * 1024;
+
+/// A path, and what stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileEntry {
+    /// From the top.
+    pub(super) path: Vec<u8>,
+    /// Taken before it was read; `None` where the system has none to go by.
+    pub(super) stamp: Option<FileStamp>,
+    /// `None` where nothing is there.
+    pub(super) digest: Option<ContentDigest>,
+    /// It depends on something that has no path in the work tree.
+    pub(super) leads_outside: bool,
+}
+
+/// Reads files, but for those that are `known` and whose stamp is the same. `None` where that takes until after the
+/// deadline, or where too much lies behind a link.
+pub(super) fn read_files<P: AsRef<[u8]> + Sync>(
+    top: &Path,
+    files: &[P],
+    known: &KnownDigests<'_>,
+    deadline: Instant,
+) -> Option<Vec<FileEntry>> {
+    let seen_from = TreeTop::open(top);
+    ContentReader { top, real_top: top.canonicalize().ok()?, files, seen_from: seen_from.as_ref(), known, deadline }
+        .all(files)
+}
+
+/// The id of what stands in files now, whatever their times say. `None` as with [`read`].
+pub(super) fn exact_id<P: AsRef<[u8]> + Sync>(top: &Path, files: &[P], deadline: Instant) -> Option<String> {
+    let (known, real_top) = (KnownDigests::new(), top.canonicalize().ok()?);
+    let reader = ContentReader { top, real_top, files, seen_from: None, known: &known, deadline };
+    let mut hash = blake3::Hasher::new();
+    for part in files.chunks(AT_ONCE) {
+        add_to_id(&mut hash, &reader.all(part)?);
+    }
+    Some(hash.finalize().to_hex().to_string())
+}
+
+/// The id of what was read.
+pub(super) fn id_of(entries: &[FileEntry]) -> String {
+    let mut hash = blake3::Hasher::new();
+    add_to_id(&mut hash, entries);
+    hash.finalize().to_hex().to_string()
+}
+
+fn add_to_id(hash: &mut blake3::Hasher, entries: &[FileEntry]) {
+    for entry in entries {
+        if let Some(digest) = &entry.digest {
+            hash.update(&entry.path).update(b"\0").update(digest);
+        }
+    }
+}
+
+struct ContentReader<'a, P> {
+    top: &'a Path,
+    real_top: PathBuf,
+    /// Sorted.
+    files: &'a [P],
+    /// `None` where no stamps are wanted, or the system has none.
+    seen_from: Option<&'a TreeTop>,
+    known: &'a KnownDigests<'a>,
+    deadline: Instant,
+}
+
+impl<P: AsRef<[u8]> + Sync> ContentReader<'_, P> {
+    /// Reads some of the files, on several threads where they are many.
+    fn all(&self, files: &[P]) -> Option<Vec<FileEntry>> {
+        let read = |part: &[P]| part.iter().map(|path| self.entry(path.as_ref())).collect::<Option<Vec<FileEntry>>>();
+        if files.len() <= FOR_A_THREAD {
+            return read(files);
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        let share = files.len().div_ceil(threads).max(FOR_A_THREAD);
+        std::thread::scope(|scope| {
+            let read = &read;
+            let parts: Vec<_> = files.chunks(share).map(|part| scope.spawn(move || read(part))).collect();
+            let mut entries = Vec::with_capacity(files.len());
+            for part in parts {
+                entries.append(&mut part.join().ok()??);
+            }
+            Some(entries)
+        })
+    }
+
+    fn entry(&self, path: &[u8]) -> Option<FileEntry> {
+        if Instant::now() > self.deadline {
+            return None;
+        }
+        let entry = |stamp, digest| FileEntry { path: path.to_vec(), stamp, digest, leads_outside: false };
+        let stamp = match self.seen_from.map(|top| top.look(path)) {
+            Some(Some(None)) => return Some(entry(None, None)),
+            Some(Some(stamp)) => stamp,
+            // A part of its path is no folder any more, or the system has no stamps.
+            Some(None) | None => None,
+        };
+        if let (Some(stamp), Some((known, digest))) = (&stamp, self.known.get(path))
+            && stamp.to_bytes() == *known
+        {
+            return Some(entry(Some(*stamp), Some(*digest)));
+        }
+        let at = self.top.join(path_of(path));
+        // Nearly all are regular files: those are looked at by opening them.
+        if let Ok(Some(file)) = regular_file::open_unlinked(&at) {
+            return Some(entry(stamp, Some(self.regular(file)?)));
+        }
+        let Ok(meta) = at.symlink_metadata() else { return Some(entry(stamp, None)) };
+        if meta.is_symlink() {
+            let (digest, leads_outside) = self.link(&at)?;
+            return Some(FileEntry { leads_outside, ..entry(stamp, Some(digest)) });
+        }
+        Some(entry(stamp, Some(self.plain(&at, &meta)?)))
+    }
+
+    /// What is no link.
+    fn plain(&self, at: &Path, meta: &Metadata) -> Option<ContentDigest> {
+        if let Ok(Some(file)) = regular_file::open_unlinked(at) {
+            return self.regular(file);
+        }
+        let mut hash = blake3::Hasher::new();
+        if meta.is_file() {
+            hash.update(kind_of(meta));
+            // What may not be read is told from another by its time alone.
+            hash.update(format!("unreadable {:?}", meta.modified().ok()).as_bytes());
+        } else {
+            hash.update(if meta.is_dir() { b"d" } else { b"o" });
+        }
+        Some(*hash.finalize().as_bytes())
+    }
+
+    /// What stands in a regular file, and whether it may be run.
+    fn regular(&self, mut file: File) -> Option<ContentDigest> {
+        let mut hash = blake3::Hasher::new();
+        if let Ok(meta) = file.metadata() {
+            hash.update(kind_of(&meta));
+        }
+        let mut buffer = [0; BUFFER_BYTES];
+        while Instant::now() <= self.deadline {
+            match file.read(&mut buffer) {
+                Ok(0) => return Some(*hash.finalize().as_bytes()),
+                Ok(length) => _ = hash.update(buffer.get(..length)?),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    hash.update(format!("unreadable {:?}", error.kind()).as_bytes());
+                    return Some(*hash.finalize().as_bytes());
+                }
+            }
+        }
+        None
+    }
+
+    /// Where a link points, and what stands there unless it counts by itself. Tells as well whether it leads to what
+    /// has no path in the work tree.
+    fn link(&self, at: &Path) -> Option<(ContentDigest, bool)> {
+        let mut hash = blake3::Hasher::new();
+        hash.update(b"l");
+        hash.update(fs::read_link(at).unwrap_or_default().as_os_str().as_encoded_bytes());
+        hash.update(b"\0");
+        let Ok(target) = at.canonicalize() else { return Some((*hash.finalize().as_bytes(), true)) };
+        let inside = target.strip_prefix(&self.real_top).ok().filter(|path| !path.iter().any(|part| part == ".git"));
+        let counts_itself = inside.is_some_and(|path| {
+            let path = path.as_os_str().as_encoded_bytes();
+            target.is_dir() || self.files.binary_search_by(|file| file.as_ref().cmp(path)).is_ok()
+        });
+        if !counts_itself {
+            let mut left = MAX_OUTSIDE;
+            self.all_of(&target, &mut left, &mut hash)?;
+        }
+        Some((*hash.finalize().as_bytes(), !counts_itself))
+    }
+
+    /// All that lies at a path. Links in it are not followed.
+    fn all_of(&self, path: &Path, left: &mut usize, hash: &mut blake3::Hasher) -> Option<()> {
+        let Ok(meta) = path.symlink_metadata() else { return Some(()) };
+        *left = left.checked_sub(1)?;
+        if meta.is_symlink() {
+            hash.update(fs::read_link(path).unwrap_or_default().as_os_str().as_encoded_bytes());
+        } else if meta.is_dir() {
+            let mut names: Vec<_> =
+                fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+            names.sort();
+            for name in names {
+                hash.update(name.as_encoded_bytes()).update(b"\0");
+                self.all_of(&path.join(name), left, hash)?;
+            }
+        } else {
+            hash.update(&self.plain(path, &meta)?);
+        }
+        Some(())
+    }
+}
+
+/// What a regular file counts as beside its content.
+fn kind_of(meta: &Metadata) -> &'static [u8] {
+    if has_execute_bit(meta) { b"x" } else { b"f" }
+}

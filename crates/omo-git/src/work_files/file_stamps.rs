@@ -1,0 +1,168 @@
+//! What a work tree looks like by the times and sizes of its files and folders alone.
+//!
+//! Starting git costs more than looking at a thousand files. After a work tree was read, every file
+//! that counts and every folder that git would look into are remembered in one digest: a changed
+//! file has another change time, which no program can set back, and a new or removed one changes its
+//! folder. Whatever differs, the files are read again. What was changed at the very moment of the
+//! look cannot be told from what was not, and is never remembered. Where a system has no such time
+//! nothing is, and the files are read each time.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+use omo_core::timestamp::Timestamp;
+use omo_state::env;
+
+use crate::platform::{FileStamp, TreeTop};
+
+/// The times of a file system move in steps. What lies within this of a look is taken for changed
+/// during it.
+const STEP: Duration = Duration::from_millis(100);
+/// So many levels of folders are asked about one by one, as nearly all are done by then. What lies deeper
+/// is asked about at once: one call for each level could take for ever.
+const LEVELS: usize = 5;
+/// Of a work tree with more folders no look is remembered.
+const MAX_FOLDERS: usize = 100_000;
+
+/// What was seen at some paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StampDigest {
+    /// The digest of it.
+    pub(crate) digest: String,
+    /// The newest time, in milliseconds.
+    newest: i64,
+}
+
+impl StampDigest {
+    /// Whether nothing of it can have changed since `since` without being seen later.
+    pub(crate) fn is_settled(&self, since: Timestamp) -> bool {
+        is_before(self.newest, since)
+    }
+}
+
+/// The time before a look.
+pub(crate) fn start_time() -> Timestamp {
+    env::now()
+}
+
+/// Whether a change after `since` would leave another time than this.
+pub(crate) fn is_stamp_settled(stamp: &FileStamp, since: Timestamp) -> bool {
+    is_before(newest_time(stamp), since)
+}
+
+fn is_before(millis: i64, since: Timestamp) -> bool {
+    let step = i64::try_from(STEP.as_millis()).unwrap_or(i64::MAX);
+    since.as_millis().checked_sub(step).is_some_and(|latest| millis < latest)
+}
+
+fn newest_time(stamp: &FileStamp) -> i64 {
+    let millis =
+        |(seconds, nanos): (i64, u32)| seconds.saturating_mul(1_000).saturating_add(i64::from(nanos / 1_000_000));
+    stamp.times.map(millis).into_iter().max().unwrap_or_default()
+}
+
+/// What is seen at these paths.
+pub(crate) fn digest_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>) -> Option<StampDigest> {
+    let folder = TreeTop::open(top)?;
+    let mut seen = Vec::with_capacity(64 * 1024);
+    let mut hash = blake3::Hasher::new();
+    let mut latest = 0;
+    for path in paths {
+        seen.extend_from_slice(path);
+        match folder.look(path)? {
+            Some(stamp) => {
+                seen.extend_from_slice(&stamp.to_bytes());
+                latest = latest.max(newest_time(&stamp));
+            }
+            // A sparse checkout has left it out.
+            None => seen.push(0),
+        }
+        if seen.len() > 60 * 1024 {
+            hash.update(&seen);
+            seen.clear();
+        }
+    }
+    hash.update(&seen);
+    Some(StampDigest { digest: hash.finalize().to_hex().to_string(), newest: latest })
+}
+
+/// Every folder that git would look into for new files, from the top, level by level: all but those that it
+/// ignores, which `ignored` tells of a list of them.
+pub(crate) fn list_folders(
+    top: &Path,
+    files: &[Vec<u8>],
+    ignored: impl Fn(&[u8]) -> Option<Vec<u8>>,
+) -> Option<Vec<Vec<u8>>> {
+    let base = TreeTop::open(top)?;
+    let known = folders_of_files(files.iter().map(Vec::as_slice));
+    let mut found = Vec::new();
+    let mut level: Vec<Vec<u8>> = vec![b".".to_vec()];
+    for depth in 0.. {
+        if level.is_empty() {
+            break;
+        }
+        let mut below = children(&base, &level)?;
+        found.append(&mut level);
+        if depth >= LEVELS {
+            let mut deepest = below.clone();
+            while !deepest.is_empty() && found.len() + below.len() <= MAX_FOLDERS {
+                deepest = children(&base, &deepest)?;
+                below.extend_from_slice(&deepest);
+            }
+        }
+        if found.len() + below.len() > MAX_FOLDERS {
+            return None;
+        }
+        drop_ignored(&mut below, &known, &ignored)?;
+        if depth >= LEVELS {
+            found.append(&mut below);
+        }
+        level = below;
+    }
+    Some(found)
+}
+
+/// The folders that hold files that git knows: none of those is ignored.
+pub(crate) fn folders_of_files<'a>(files: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
+    let mut folders = HashSet::new();
+    for file in files {
+        let mut path = file;
+        while let Some(at) = path.iter().rposition(|byte| *byte == b'/') {
+            path = path.get(..at).unwrap_or_default();
+            if !folders.insert(path) {
+                break;
+            }
+        }
+    }
+    folders
+}
+
+/// Leaves out those that git ignores, with all that lies in them.
+fn drop_ignored(
+    folders: &mut Vec<Vec<u8>>,
+    known: &HashSet<&[u8]>,
+    ignored: &impl Fn(&[u8]) -> Option<Vec<u8>>,
+) -> Option<()> {
+    let unknown = folders.iter().filter(|path| !known.contains(path.as_slice()));
+    // Without a `/` at the end: with one, git also goes by the rules that stand in the folder itself.
+    let asked: Vec<u8> = unknown.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+    let left_out = if asked.is_empty() { Vec::new() } else { ignored(&asked)? };
+    let left_out: HashSet<&[u8]> = left_out.split(|byte| *byte == 0).collect();
+    folders.retain(|path| !left_out.contains(path.as_slice()));
+    Some(())
+}
+
+/// The folders in these folders, but for git's own.
+fn children(base: &TreeTop, folders: &[Vec<u8>]) -> Option<Vec<Vec<u8>>> {
+    let mut children = Vec::new();
+    for folder in folders {
+        for name in base.folders(folder)?.into_iter().filter(|name| name != b".git") {
+            children.push(if folder == b"." { name } else { [folder, b"/".as_slice(), &name].concat() });
+        }
+        if children.len() > MAX_FOLDERS {
+            return None;
+        }
+    }
+    Some(children)
+}

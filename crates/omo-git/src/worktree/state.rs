@@ -1,0 +1,353 @@
+//! Everything that a worktree alone holds, as objects of git: its files as their bytes are, what was
+//! staged, and each commit that only git's own folder of it names.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+
+use super::{WorktreeError, file_error};
+use crate::platform::path_of;
+use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
+use crate::tree::file_mark;
+
+/// git's folder of a worktree is looked into so deep, and its files so far.
+const MAX_DEPTH: usize = 8;
+const MAX_FILE: u64 = 16 * 1024 * 1024;
+/// What names no commit.
+const INDEXES: [&str; 3] = ["index", INDEX, FIRST_INDEX];
+/// Has git take files as their bytes are.
+const AS_BYTES: [&str; 4] = ["-c", "core.autocrlf=false", "-c", "core.safecrlf=false"];
+/// Says what differs from what is checked out, untracked files included.
+const STATUS: [&str; 6] =
+    ["status", "--porcelain", "-z", "--untracked-files=normal", "--no-renames", "--ignore-submodules=all"];
+/// Folders of references that each worktree has for itself.
+const OWN_REFERENCES: [&str; 3] = ["refs/worktree", "refs/bisect", "refs/rewritten"];
+/// Where git keeps references that are no files.
+const REFTABLE: &str = "reftable";
+/// The mode of a submodule in an index.
+const SUBMODULE: &[u8] = b"160000 ";
+const INDEX: &str = "omo-index";
+/// The index as git left it when the worktree was made: it knows which files were not touched since. The worktree's own
+/// one says what its worker had it say.
+const FIRST_INDEX: &str = "omo-first-index";
+/// Says in git's folder of a worktree which part of the files is checked out, where not all of them are.
+const SPARSE: &str = "info/sparse-checkout";
+
+/// What a worktree holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WorktreeState {
+    /// The files that git does not ignore, byte for byte.
+    pub(super) tree: String,
+    /// What was staged; the other sides of a conflict have `.omo-stage-N` behind their names.
+    pub(super) staged: String,
+    /// Every commit that git's folder of the worktree names, sorted.
+    pub(super) commits: Vec<String>,
+    /// Where submodules are checked out, or what looks like one.
+    pub(super) submodules: Vec<PathBuf>,
+    /// By what is seen that nothing has changed since.
+    pub(super) signs: GitDirFingerprint,
+    /// Repositories that were made in the worktree, and that git would not take in.
+    pub(super) nested: Vec<PathBuf>,
+}
+
+/// What would be another one, had something in a worktree changed beside its files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct GitDirFingerprint {
+    index: String,
+    names: BTreeSet<String>,
+}
+
+impl GitDirFingerprint {
+    fn read(inside: &GitRepository) -> Result<Self, WorktreeError> {
+        let mut names = BTreeSet::new();
+        collect_names(inside.git_folder(), 0, &mut names)?;
+        Ok(Self { index: file_mark(&inside.git_folder().join("index")), names })
+    }
+}
+
+/// Whether a worktree that was looked at is seen to be as it was then; where that is not clear this says no.
+pub(super) fn is_unchanged(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<bool, WorktreeError> {
+    let index = inside.git_folder().join(INDEX);
+    if is_reftable(inside) || !index.is_file() || !inside.top().is_dir() || GitDirFingerprint::read(inside)? != *signs {
+        return Ok(false);
+    }
+    let changed = ["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"];
+    Ok(inside
+        .git_with(&[AS_BYTES.as_slice(), &changed].concat(), &own_index_variables(&index, &inside.empty_tree()?), &[])?
+        .is_empty())
+}
+
+/// On an index of our own, and without attributes: they would have git take other bytes than those that are there.
+fn own_index_variables<'a>(index: &'a Path, empty: &'a str) -> [(&'static str, &'a OsStr); 2] {
+    [("GIT_INDEX_FILE", index.as_os_str()), ("GIT_ATTR_SOURCE", OsStr::new(empty))]
+}
+
+/// Looks at a worktree, which is `inside`; nothing in it is changed.
+/// `tree_of_head` is the tree of the commit that is checked out.
+pub(super) fn read_state(inside: &GitRepository, tree_of_head: Option<&str>) -> Result<WorktreeState, WorktreeError> {
+    let index = inside.git_folder().join(INDEX);
+    let fresh = || match fs::remove_file(&index) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(file_error(&index)(error)),
+        _ => Ok(()),
+    };
+    fresh()?;
+    let empty = inside.empty_tree()?;
+    let signs = GitDirFingerprint::read(inside)?;
+    let own = own_index_variables(&index, &empty);
+    let git = |arguments: &[&str], input: &[u8]| inside.git_with(arguments, &own, input);
+    let tagged = inside.git_with(&["ls-files", "-s", "-v", "-z"], &[], &[])?;
+    if let Some(tree) = tree_of_head
+        && is_plain(&tagged)
+        && inside.top().is_dir()
+        && copy_index(&inside.git_folder().join("index"), &index).map_err(file_error(&index))?
+        && git(&[AS_BYTES.as_slice(), &STATUS].concat(), &[])?.is_empty()
+    {
+        let (tree, commits) = (tree.to_owned(), named_commits(inside, &signs)?);
+        return Ok(WorktreeState {
+            staged: tree.clone(),
+            tree,
+            commits,
+            submodules: Vec::new(),
+            signs,
+            nested: Vec::new(),
+        });
+    }
+    fresh()?;
+    let entries: Vec<u8> = without_tags(&tagged).flat_map(|(_, entry)| [entry, b"\0"].concat()).collect();
+    let staged = staged_tree(inside, &index, &entries, git)?;
+    if !inside.top().is_dir() {
+        // Files that are gone with their folder were not deleted one by one.
+        fresh()?;
+        let commits = named_commits(inside, &signs)?;
+        return Ok(WorktreeState {
+            tree: staged.clone(),
+            staged,
+            commits,
+            submodules: Vec::new(),
+            signs,
+            nested: Vec::new(),
+        });
+    }
+    fresh()?;
+    let is_sparse = inside.git_folder().join(SPARSE).is_file();
+    if is_sparse || !copy_index(&inside.git_folder().join(FIRST_INDEX), &index).map_err(file_error(&index))? {
+        git(&["update-index", "-z", "--index-info"], &every_stage(&entries))?;
+    }
+    if is_sparse {
+        // What was never checked out was not deleted either.
+        let listed = inside.git_with(&["ls-files", "-t", "-z"], &[], &[])?;
+        git(&["update-index", "-z", "--skip-worktree", "--stdin"], &not_checked_out(&listed))?;
+    }
+    let nested = nested_repositories(&git(&["ls-files", "-z", "--others", "--exclude-standard"], &[])?);
+    // `git add` would look at the files of a submodule, and run what its own settings name.
+    let modules = populated_submodules(inside.top(), &entries);
+    if !modules.is_empty() {
+        git(&["update-index", "-z", "--index-info"], &submodule_heads(inside.top(), &modules))?;
+    }
+    let left_out = nested.iter().chain(&modules).map(|path| format!(":(exclude,literal){}", path.display()));
+    let left_out: Vec<String> = left_out.collect();
+    let add = ["add", "--all", "--sparse", "--", "."];
+    let arguments: Vec<&str> = AS_BYTES.into_iter().chain(add).chain(left_out.iter().map(String::as_str)).collect();
+    git(&arguments, &[])?;
+    let tree = trimmed_line(&git(&["write-tree", "--missing-ok"], &[])?);
+    let taken = if tree == staged { entries } else { git(&["ls-files", "-s", "-z"], &[])? };
+    let submodules = populated_submodules(inside.top(), &taken);
+    Ok(WorktreeState { tree, staged, commits: named_commits(inside, &signs)?, submodules, signs, nested })
+}
+
+/// The entries of an index, each with the letter that `git ls-files -v` puts before it.
+fn without_tags(tagged: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    tagged.split(|byte| *byte == 0).filter_map(|entry| entry.split_at_checked(2))
+}
+
+/// Whether git looks at each file of an index by itself: none is said to be unchanged or absent, or in conflict, and
+/// none is a submodule.
+fn is_plain(tagged: &[u8]) -> bool {
+    without_tags(tagged).all(|(tag, entry)| tag == b"H " && !entry.starts_with(SUBMODULE))
+}
+
+/// Remembers the index of a worktree before a worker begins there.
+pub(super) fn remember_index(folder: &Path) -> Result<(), WorktreeError> {
+    let first = folder.join(FIRST_INDEX);
+    copy_index(&folder.join("index"), &first).map(drop).map_err(file_error(&first))
+}
+
+/// Copies an index, and tells whether there is one. With its time: by that git tells the files that may have changed in
+/// the very moment in which it was written.
+fn copy_index(from: &Path, to: &Path) -> std::io::Result<bool> {
+    let mut source = match regular_file::open(from) {
+        Ok(Some(source)) => source,
+        Ok(None) => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let time = source.metadata()?.modified()?;
+    let mut copy = fs::File::create(to)?;
+    std::io::copy(&mut source, &mut copy)?;
+    copy.set_modified(time)?;
+    Ok(true)
+}
+
+/// What was staged, as a tree: these entries. `git` works on `index`.
+fn staged_tree(
+    inside: &GitRepository,
+    index: &Path,
+    entries: &[u8],
+    git: impl Fn(&[&str], &[u8]) -> Result<Vec<u8>, GitFailed>,
+) -> Result<String, WorktreeError> {
+    let write = ["write-tree", "--missing-ok"];
+    if copy_index(&inside.git_folder().join("index"), index).map_err(file_error(index))?
+        && let Ok(tree) = git(&write, &[])
+    {
+        return Ok(trimmed_line(&tree));
+    }
+    // In the middle of a conflict git makes no tree of it.
+    let _ = fs::remove_file(index);
+    git(&["update-index", "-z", "--index-info"], &every_stage(entries))?;
+    Ok(trimmed_line(&git(&write, &[])?))
+}
+
+/// Those of the entries of an index that are submodules and are checked out, or look like that.
+pub(super) fn populated_submodules(top: &Path, entries: &[u8]) -> Vec<PathBuf> {
+    let links = entries.split(|byte| *byte == 0).filter(|entry| entry.starts_with(SUBMODULE)).filter_map(path_in);
+    links.map(path_of).filter(|path| top.join(path).join(".git").symlink_metadata().is_ok()).collect()
+}
+
+/// The commits that are checked out in submodules, as an index takes them.
+fn submodule_heads(top: &Path, modules: &[PathBuf]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for path in modules {
+        if let Some(head) = GitWorktree::at(&top.join(path)).and_then(|tree| tree.head()) {
+            out.extend([SUBMODULE, head.as_bytes(), b" 0\t", path.as_os_str().as_encoded_bytes(), b"\0"].concat());
+        }
+    }
+    out
+}
+
+/// An index has up to three versions of a path that is in conflict: each gets a name of its own.
+fn every_stage(entries: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(entries.len());
+    for entry in entries.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let (about, path) = entry.split_at(tab);
+        let Some((stage, about)) = about.split_last() else { continue };
+        out.extend_from_slice(about);
+        out.extend_from_slice(b"0");
+        out.extend_from_slice(path);
+        if *stage != b'0' {
+            out.extend_from_slice(b".omo-stage-");
+            out.push(*stage);
+        }
+        out.push(0);
+    }
+    out
+}
+
+/// The paths that git marks as not checked out, as it takes them.
+fn not_checked_out(listed: &[u8]) -> Vec<u8> {
+    let marked = listed.split(|byte| *byte == 0).filter_map(|entry| entry.strip_prefix(b"S "));
+    marked.flat_map(|path| [path, b"\0"].concat()).collect()
+}
+
+/// The path of an entry of an index.
+fn path_in(entry: &[u8]) -> Option<&[u8]> {
+    entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..))
+}
+
+/// git lists a repository within the worktree as a folder, with a `/` at its end.
+fn nested_repositories(others: &[u8]) -> Vec<PathBuf> {
+    let folders = others.split(|byte| *byte == 0).filter_map(|path| path.strip_suffix(b"/"));
+    folders.map(path_of).collect()
+}
+
+/// Every commit that git's folder of a worktree names: HEAD and its history, what is merged, picked or
+/// rebased at the moment, and references that no other worktree sees.
+fn named_commits(inside: &GitRepository, signs: &GitDirFingerprint) -> Result<Vec<String>, WorktreeError> {
+    let mut names = signs.names.clone();
+    if is_reftable(inside) {
+        // Where references are kept in one file for all, they are no text.
+        let format = ["for-each-ref", "--format=%(objectname)"];
+        let listed = inside.git_with(&[format.as_slice(), &OWN_REFERENCES].concat(), &[], &[])?;
+        let (_, history) = inside.answer(&["rev-list", "--walk-reflogs", "HEAD"], &[], &[])?;
+        for said in [listed, history] {
+            names.extend(names_in(&said));
+        }
+    }
+    let asked: String = names.iter().flat_map(|name| [name, "^{commit}\n"]).collect();
+    if asked.is_empty() {
+        return Ok(Vec::new());
+    }
+    let check = ["cat-file", "--batch-check=%(objecttype) %(objectname)"];
+    let said = inside.git_with(&check, &[], asked.as_bytes())?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let commits: BTreeSet<String> =
+        said.lines().filter_map(|line| line.strip_prefix("commit ")).map(str::to_owned).collect();
+    Ok(commits.into_iter().collect())
+}
+
+fn is_reftable(inside: &GitRepository) -> bool {
+    inside.common().join(REFTABLE).is_dir()
+}
+
+fn collect_names(folder: &Path, depth: usize, names: &mut BTreeSet<String>) -> Result<(), WorktreeError> {
+    for entry in fs::read_dir(folder).map_err(file_error(folder))?.flatten() {
+        let (path, name) = (entry.path(), entry.file_name());
+        let Ok(kind) = entry.file_type() else { continue };
+        // Submodules are looked at on their own; an index names no commit.
+        if kind.is_dir() && name != "modules" && depth < MAX_DEPTH {
+            collect_names(&path, depth + 1, names)?;
+        } else if kind.is_file() && !INDEXES.iter().any(|index| name == *index) {
+            let mut bytes = Vec::new();
+            if let Some(file) = regular_file::open(&path).map_err(file_error(&path))? {
+                file.take(MAX_FILE).read_to_end(&mut bytes).map_err(file_error(&path))?;
+            }
+            names.extend(names_in(&bytes));
+        }
+    }
+    Ok(())
+}
+
+/// Every word of a text that could be the name of an object; that of nothing at all is none.
+fn names_in(text: &[u8]) -> impl Iterator<Item = String> {
+    let words = text.split(|byte| !byte.is_ascii_hexdigit()).filter_map(|word| std::str::from_utf8(word).ok());
+    words.filter(|word| is_object_name(word) && word.bytes().any(|byte| byte != b'0')).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_side_of_a_conflict_keeps_a_name() {
+        let entries = b"100644 aa 0\tplain\x00100755 bb 1\ta\x00120000 cc 3\ta\x00";
+        let expected = b"100644 aa 0\tplain\x00100755 bb 0\ta.omo-stage-1\x00120000 cc 0\ta.omo-stage-3\x00";
+        assert_eq!(every_stage(entries), expected);
+    }
+
+    #[test]
+    fn an_index_is_plain_where_git_looks_at_every_file() {
+        for (tagged, expected) in [
+            (b"H 100644 aa 0\ta\0H 120000 bb 0\tb\0".as_slice(), true),
+            (b"", true),
+            (b"H 100644 aa 0\ta\0h 100644 bb 0\tb\0", false),
+            (b"S 100644 aa 0\ta\0", false),
+            (b"M 100644 aa 1\ta\0", false),
+            (b"H 160000 aa 0\tsub\0", false),
+        ] {
+            assert_eq!(is_plain(tagged), expected, "{}", String::from_utf8_lossy(tagged));
+        }
+    }
+
+    #[test]
+    fn only_full_names_are_asked_for() {
+        let (one, none) = ("ab".repeat(20), "0".repeat(40));
+        let text = format!("{none} {one} me <a@b> 1\tcommit: abc\npick {one} x\n{}", "c".repeat(41));
+        let found: Vec<String> = names_in(text.as_bytes()).collect();
+        assert_eq!(found, [one.clone(), one]);
+    }
+}
