@@ -28,7 +28,6 @@ use omo_state::state;
 
 use self::project_copy::ProjectCopy;
 use crate::pinned_files;
-use crate::session_checks::CheckWatcher;
 
 /// What makes a binary of omo one that counts.
 pub const COUNTER_ARGUMENT: &str = "--count-before";
@@ -171,7 +170,7 @@ pub(crate) fn with_baselines(
     root: &Path,
     state_home: Option<&Path>,
     id: &SessionId,
-    watcher: &mut impl CheckWatcher,
+    mut should_continue: impl FnMut() -> bool,
 ) -> Option<Vec<Check>> {
     let mut gates = gates.to_vec();
     let open = |gate: &&mut Check| gate.baseline.is_none() && may_count(gate, root);
@@ -196,7 +195,7 @@ pub(crate) fn with_baselines(
                 why = "what was counted before the run was not done in time";
                 break;
             }
-            if !watcher.should_continue() {
+            if !should_continue() {
                 return None;
             }
             std::thread::sleep(ASK_EVERY);

@@ -82,7 +82,7 @@ pub trait CheckWatcher {
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
 pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let held_to = |id| baseline::with_baselines(gates, setup.root, setup.state_home, id, watcher);
+    let held_to = |id| baseline::with_baselines(gates, setup.root, setup.state_home, id, || watcher.should_continue());
     let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
         return VerifyOutcome { is_cancelled: true, ..VerifyOutcome::default() };
     };

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::git_command::GitCalls;
 use crate::own_git_dir::{self, RepositorySettings, quote_path};
 use crate::platform::{identity, path_of};
-use crate::work_files::FileScope;
+use crate::scope::FileScope;
 
 const INDEX: &str = "index";
 const KEPT: &str = "kept.json";

@@ -314,8 +314,8 @@ pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Opti
 mod tests {
     use omo_core::check::session_check::{Check, CheckOrigin};
     use omo_core::review::{RejectedTree, Review, ReviewVerdict};
+    use omo_core::session::claim_state::VerificationPhase;
     use omo_core::session::{ChangedBy, UlwVerdict, VerdictKind};
-    use omo_core::stop::claim::VerificationPhase;
 
     use super::*;
 

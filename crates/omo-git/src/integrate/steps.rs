@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use super::error::LandError;
 use super::journal::LandingFiles;
-use super::land::LandError;
 use crate::platform::path_of;
 use crate::repository::{GitFailed, GitRepository, trimmed_line};
 

@@ -10,11 +10,10 @@ use omo_claude::hook_input::HookInput;
 use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
 use omo_core::messages;
 use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
+use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
-use omo_core::stop::claim::{
-    ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, VerificationPhase, judge_claim,
-};
+use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
 use omo_git::difference::{self, FileVersions};
 use omo_git::work_files::WorkFiles;
 use omo_git::{git_command, tree};
