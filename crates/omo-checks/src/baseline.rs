@@ -30,7 +30,7 @@ use self::project_copy::ProjectCopy;
 use crate::pinned_files;
 
 /// What makes a binary of omo one that counts.
-pub const COUNTER_ARGUMENT: &str = "--count-before";
+pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
 
 /// Held by the process that counts.
 const LOCK: &str = "counting.lock";

@@ -38,12 +38,12 @@ const ABSENT: &str = "absent";
 
 /// The files that a check runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the check gets.
-pub fn find_pins(gate: &Check, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
+pub(crate) fn find_pins(gate: &Check, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
     read_check(gate, root, env::home(), &search.clone().without_disguised_folders(root)).pins()
 }
 
 /// Whether a check runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
-pub fn runs_tests(gate: &Check, root: &Path) -> bool {
+pub(crate) fn runs_tests(gate: &Check, root: &Path) -> bool {
     read_check(gate, root, env::home(), &SearchPath::default()).runs_tests
 }
 
@@ -53,7 +53,10 @@ fn read_check<'a>(gate: &Check, root: &'a Path, home: Option<PathBuf>, search: &
 }
 
 /// What differs between what was pinned and what is there now: the first such file.
-pub fn first_changed<'a>(pinned: &'a BTreeMap<String, String>, now: &'a BTreeMap<String, String>) -> Option<&'a str> {
+pub(crate) fn first_changed<'a>(
+    pinned: &'a BTreeMap<String, String>,
+    now: &'a BTreeMap<String, String>,
+) -> Option<&'a str> {
     // What was not looked at to its end says nothing of any other file.
     if let Some((unbounded, _)) = now.get_key_value(UNBOUNDED) {
         return Some(unbounded);

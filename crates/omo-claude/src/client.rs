@@ -23,7 +23,7 @@ mod headless;
 pub use headless::{HeadlessRequest, HeadlessResult};
 
 /// How long the client may take for one answer.
-pub const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often it is asked whether the client is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(10);

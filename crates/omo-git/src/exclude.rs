@@ -12,7 +12,7 @@ use omo_state::git_worktree::GitWorktree;
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The list of a repository.
-pub fn exclude_file(tree: &GitWorktree) -> PathBuf {
+pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {
     tree.common.join("info").join("exclude")
 }
 

@@ -152,7 +152,7 @@ impl WorkerName {
     }
 
     /// Its branch, as git calls it.
-    pub fn branch_reference(&self) -> String {
+    pub(crate) fn branch_reference(&self) -> String {
         format!("refs/heads/{}", self.branch())
     }
 

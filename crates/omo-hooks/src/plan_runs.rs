@@ -31,7 +31,7 @@ pub enum PromptApproval {
 }
 
 /// The session's plan run, where it is omo's own.
-pub fn own_plan_run<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
+pub(crate) fn own_plan_run<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
     sealed_plan_run::authentic_run(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
 }
 
@@ -43,7 +43,7 @@ pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
 
 /// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
 /// causes no write.
-pub fn record_prompt(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
+pub(crate) fn record_prompt(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
     if let Err(error) = try_record_prompt(context, intent, session) {
         context.log_problem(&error);
     }
@@ -95,7 +95,7 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
 }
 
 /// Everything that plans of a project would have run; nothing where that cannot be looked up.
-pub fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
+pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
     pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
         context.log_problem(&error);
         Vec::new()
@@ -103,7 +103,7 @@ pub fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingAppro
 }
 
 /// What is not approved of it, for its user to read; `None` where that is nothing.
-pub fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
+pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
     let state_home = context.env.state_home.as_deref();
     let open: Vec<&PendingApproval> =
         all.iter().filter(|it| !pending_approval::is_approved(state_home, &it.digest)).collect();
@@ -128,7 +128,7 @@ fn wrong_code_text(context: &HookContext, all: &[PendingApproval]) -> String {
 }
 
 /// Writes an approval down; the error is said to the user.
-pub fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
+pub(crate) fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
     approval_request(pending)?;
     let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
     let approved = pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);

@@ -10,7 +10,7 @@ use omo_state::{env, transcript};
 use crate::runtime::HookContext;
 
 /// Who asked for what a prompt says. Only asked where that changes something: it costs more than most hooks do.
-pub fn source_of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
+pub(crate) fn source_of_prompt(context: &HookContext, input: &HookInput, prompt: &str) -> RequestSource {
     let folders: Vec<&Path> = [context.root.as_deref(), input.cwd.as_deref()].into_iter().flatten().collect();
     let is_scheduled =
         transcript::is_scheduled_prompt(prompt, input.transcript_path.as_deref(), &folders, context.env.now);

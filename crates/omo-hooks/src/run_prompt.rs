@@ -93,7 +93,7 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
 }
 
 /// What the user's way out does not end, behind what it says.
-pub fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
+pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
     let plan = session.and_then(|session| plan_runs::own_plan_run(context, session));
     let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
     let more = [at_work(context, plan), run_answer::background_shells(shells)];

@@ -107,7 +107,7 @@ fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> 
 
 impl HookContext {
     /// The session's entry, read without the lock; `None` where there is none.
-    pub fn peek_session(&self) -> Result<Option<Session>, StateError> {
+    pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         let session = state::peek(root, id)?;
         if session.is_some() {
@@ -151,7 +151,7 @@ impl HookContext {
     }
 
     /// As [`HookContext::session_entry`], and makes the folder where there is none.
-    pub fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
+    pub(crate) fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
         let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
         watchdog::start();
         Ok(Some(SessionEntry { folder: GuardedFolder::create_state(root)?, id, context: self }))
@@ -159,7 +159,7 @@ impl HookContext {
 
     /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
     /// nothing happens.
-    pub fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
+    pub(crate) fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
         if self.peek_if_active()?.is_none() {
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl HookContext {
     }
 
     /// Writes a line into `hooks.log`.
-    pub fn log_problem(&self, problem: &dyn std::fmt::Display) {
+    pub(crate) fn log_problem(&self, problem: &dyn std::fmt::Display) {
         if let Some(root) = &self.root {
             hook_error_log::append(root, self.env.now, self.event.name(), problem);
         }
@@ -211,7 +211,7 @@ impl SessionEntry<'_> {
 
     /// Changes the entry if its run is still on, and notes that this hook ran. `None` where the
     /// run has ended meanwhile.
-    pub fn update_armed<T>(
+    pub(crate) fn update_armed<T>(
         &self,
         change: impl FnOnce(&mut Session) -> T,
     ) -> Result<Option<(T, StateLock)>, StateError> {

@@ -26,7 +26,7 @@ use crate::helper_process;
 use crate::platform::{Leftovers, ProcessGroup, Shell};
 
 /// What makes a binary of omo a keeper.
-pub const KEEPER_ARGUMENT: &str = "--keep-gate";
+pub(crate) const KEEPER_ARGUMENT: &str = "--keep-gate";
 
 /// How much of the beginning of the output is kept in the log.
 const HEAD_BYTES: usize = 512 * 1024;
@@ -39,7 +39,7 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 
 /// What a keeper is to run.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct KeeperSpec {
+pub(crate) struct KeeperSpec {
     /// The command, for the shell.
     pub run: String,
     /// Where.
@@ -63,7 +63,7 @@ pub struct TaskCheckSpec {
 
 /// What came of it.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct KeeperReport {
+pub(crate) struct KeeperReport {
     /// The exit status, where it ended by itself.
     pub status: Option<i32>,
     /// The signal that ended it.

@@ -25,7 +25,7 @@ use crate::client_end::ProcessEnd;
 use crate::supervisor::process_state::ProcessIdentity;
 
 /// What makes a binary of omo a minder.
-pub const MINDER_ARGUMENT: &str = "--mind-session";
+pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
 
 /// How long a session may take to put its things away once it was asked to end.
 const GRACE: Duration = Duration::from_secs(5);
