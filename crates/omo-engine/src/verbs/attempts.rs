@@ -2,7 +2,7 @@
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, OnFailure, Task, TaskKind};
+use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -280,7 +280,7 @@ pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<Event
 
 /// Whether there is more to a unit than its checks can show.
 fn needs_verdict(state: &RunState, unit: &Task) -> bool {
-    state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
+    state.is_task_list() && !unit.criteria.is_empty()
 }
 
 /// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.

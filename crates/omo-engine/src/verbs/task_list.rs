@@ -3,7 +3,7 @@
 
 use omo_core::text::sanitize;
 use omo_plan::id;
-use omo_plan::model::{Dialect, MAX_PLAN_TASKS, Task, TaskKind};
+use omo_plan::model::{MAX_PLAN_TASKS, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
@@ -103,7 +103,7 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
 pub fn add_task(state: &RunState, _caller: &VerbCaller, unit: Task) -> Result<EventKind, VerbRefusal> {
     let refused =
         |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));
-    if state.plan.dialect != Dialect::TasksJson {
+    if !state.is_task_list() {
         return refused(
             "the tasks of this run are those of its plan".to_owned(),
             "edit the plan, then `omo run resume` takes it in",

@@ -20,7 +20,7 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
 use self::sessions::{ExecutionStrategy, read_strategy};
-use super::{BatchOptions, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanDialect, PlanInput, PlanKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use crate::plan_summary::SESSION_PREFIX;
@@ -42,8 +42,8 @@ impl PlanDialect for UltraplanDialect {
         "ultraplan"
     }
 
-    fn task_word(&self) -> &'static str {
-        "step"
+    fn kind(&self) -> PlanKind {
+        PlanKind::Steps
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
@@ -66,7 +66,7 @@ impl PlanDialect for UltraplanDialect {
         findings.into_diagnostics().pop()
     }
 
-    fn read_session_spec(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+    fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         read_ultra(&SectionOutline::new(input.document()), plan);
     }
 }
