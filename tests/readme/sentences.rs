@@ -5,7 +5,7 @@ use std::path::Path;
 
 use omo_core::check::session_check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL_TIMEOUT_SECONDS};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
-use omo_core::limits::{LimitKind, RunLimits};
+use omo_core::limits::{LIMITS, RunLimits};
 use omo_core::stop::claim::MAX_ATTEMPTS;
 use omo_state::config::{FeedbackMode, ReviewSetting, parse};
 use omo_state::repository_config::RepositoryConfig;
@@ -33,9 +33,9 @@ fn the_settings_are_the_defaults_with_their_ranges() {
     assert_eq!(config.review, ReviewSetting::Wanted);
     assert_eq!(config.checks_for(Path::new("/home/me/app")).len(), 1);
     assert_eq!(config.checks_for(Path::new("/home/me/other")).len(), 0);
-    for limit in LimitKind::ALL {
-        let line = settings.lines().find(|line| line.starts_with(limit.name())).unwrap();
-        let range = format!("# {} to {}", limit.allowed_range().start(), limit.allowed_range().end());
+    for row in LIMITS {
+        let line = settings.lines().find(|line| line.starts_with(row.name)).unwrap();
+        let range = format!("# {}", row.range_text());
         assert!(line.ends_with(&range), "{line} does not say {range}");
     }
 }

@@ -293,6 +293,7 @@ mod tests {
     use super::*;
     use crate::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
     use crate::keyword::{Keywords, PromptReading, read_prompt};
+    use crate::limits::LIMITS;
     use crate::promise::read_claim;
     use crate::request_source::ModelRoute;
     use crate::review::AgreementRefusal;
@@ -466,7 +467,8 @@ mod tests {
 
     #[test]
     fn lengths_hold_for_the_greatest_numbers() {
-        let limits = RunLimits { max_blocks: 100, max_minutes: 1_440, cooldown_seconds: 300 };
+        let mut limits = RunLimits::default();
+        assert!(LIMITS.iter().all(|row| limits.set(row, row.highest)));
         for trigger in [UlwTrigger::Keyword, UlwTrigger::Command, UlwTrigger::Cli] {
             for held in [StatePersisted::Yes, StatePersisted::No] {
                 assert!(opening(trigger, limits, held).chars().count() < OPENING_CHARS - CONTRACT_MARK.len() - 2);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
-use omo_core::limits::{LimitKind, RunLimits};
+use omo_core::limits::LIMITS;
 use omo_core::session::HookEvent;
 
 /// Pages of help are written for a screen of this width.
@@ -52,20 +52,11 @@ pub(crate) fn exit_statuses() -> String {
 
 /// The bounds of a run.
 pub(crate) fn limits() -> String {
-    let RunLimits { max_blocks, max_minutes, cooldown_seconds } = RunLimits::default();
-    let row = |limit: LimitKind| {
-        let (default, what) = match limit {
-            LimitKind::MaxBlocks => (max_blocks, "so many turns of a run are continued at most"),
-            LimitKind::MaxMinutes => (max_minutes, "so many minutes a run lasts at most"),
-            LimitKind::CooldownSeconds => (
-                cooldown_seconds,
-                "a turn that ends again within so many seconds, without any tool used, is let through",
-            ),
-        };
-        let allowed = limit.allowed_range();
-        format!("| `limits.{}` | {default} | {} to {} | {what} |", limit.name(), allowed.start(), allowed.end())
-    };
-    table("setting | default | allowed | meaning", &LimitKind::ALL.map(row))
+    let rows = LIMITS.map(|row| {
+        let (default, allowed) = (row.default_value(), row.range_text());
+        format!("| `limits.{}` | {default} | {allowed} | {} |", row.name, row.meaning)
+    });
+    table("setting | default | allowed | meaning", &rows)
 }
 
 /// What the client runs, and for how long at most.

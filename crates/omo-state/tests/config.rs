@@ -38,7 +38,8 @@ fn every_setting_is_read_also_through_a_link_and_with_foreign_line_ends() {
     symlink(&file, &link).unwrap();
     let config = load(Some(&link));
     assert_eq!(problems(&config), Vec::<String>::new());
-    assert_eq!(config.limits, RunLimits { max_blocks: 20, max_minutes: 1_000, cooldown_seconds: 0 });
+    let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
+    assert_eq!((max_blocks, max_minutes, cooldown_seconds), (20, 1_000, 0));
     assert_eq!(config.feedback, FeedbackMode::Context);
 }
 
