@@ -4,6 +4,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::events::EVENTS;
 use omo_testkit::stand_in::HookAnswer;
 use serde_json::{Value, json};
 
@@ -74,7 +75,7 @@ fn status_answers_every_question() {
             let report = one.as_array().and_then(|one| one.first()).context("no report")?;
             ensure!(report["state"] == "on" && report["blocks"] == 1 && report["maxBlocks"] == 8, "{report}");
             ensure!(report["lastDecision"]["row"] == 15 && report["phase"] == "working", "{report}");
-            ensure!(report["lastSeen"].as_array().is_some_and(|seen| seen.len() == 6), "{report}");
+            ensure!(report["lastSeen"].as_array().is_some_and(|seen| seen.len() == EVENTS.len()), "{report}");
             Ok(())
         }),
         ("an end", |s| {

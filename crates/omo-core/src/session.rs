@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded_vec::BoundedVec;
 use crate::check::session_check::{self, Check, CheckOrigin, MAX_CHECKS};
+use crate::events::LastSeen;
 use crate::limits::RunLimits;
 use crate::request_source::ClientProcess;
 use crate::stop::claim::ClaimVerification;
@@ -214,47 +215,6 @@ pub struct TranscriptMark {
     pub offset: u64,
     /// Where the transcript ended at the last block.
     pub block_offset: u64,
-}
-
-/// When each hook was last seen during the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct LastSeen {
-    /// A session started, resumed or was compacted.
-    pub session_start: Option<Timestamp>,
-    /// A prompt came.
-    pub user_prompt_submit: Option<Timestamp>,
-    /// A turn wanted to end.
-    pub stop: Option<Timestamp>,
-    /// A subagent's turn ended.
-    pub subagent_stop: Option<Timestamp>,
-    /// A turn ended in an API error.
-    pub stop_failure: Option<Timestamp>,
-    /// The session ended.
-    pub session_end: Option<Timestamp>,
-}
-
-impl LastSeen {
-    /// Every hook with its time, in the order of a session's life.
-    pub fn entries(&self) -> [(HookEvent, Option<Timestamp>); 6] {
-        HookEvent::ALL.map(|event| (event, *{ *self }.slot(event)))
-    }
-
-    /// Notes that a hook ran.
-    pub fn note(&mut self, event: HookEvent, now: Timestamp) {
-        *self.slot(event) = Some(now);
-    }
-
-    fn slot(&mut self, event: HookEvent) -> &mut Option<Timestamp> {
-        match event {
-            HookEvent::SessionStart => &mut self.session_start,
-            HookEvent::UserPromptSubmit => &mut self.user_prompt_submit,
-            HookEvent::Stop => &mut self.stop,
-            HookEvent::SubagentStop => &mut self.subagent_stop,
-            HookEvent::StopFailure => &mut self.stop_failure,
-            HookEvent::SessionEnd => &mut self.session_end,
-        }
-    }
 }
 
 /// The user pressed Esc.

@@ -6,7 +6,6 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
 use omo_core::limits::LIMITS;
-use omo_core::session::HookEvent;
 
 /// Pages of help are written for a screen of this width.
 const COLUMNS: usize = 80;
@@ -61,25 +60,9 @@ pub(crate) fn limits() -> String {
 
 /// What the client runs, and for how long at most.
 pub(crate) fn hooks() -> String {
-    let rows = EVENTS.map(|row| {
-        let does = describe_hook(row.event);
-        format!("| {} | `{}` | {} s | {does} |", row.name, row.program, row.timeout_seconds)
-    });
+    let rows =
+        EVENTS.map(|row| format!("| {} | `{}` | {} s | {} |", row.name, row.program, row.timeout_seconds, row.purpose));
     table("event | program | at most | what it does", &rows)
-}
-
-/// What omo does at an event, in a few words.
-fn describe_hook(event: HookEvent) -> &'static str {
-    match event {
-        HookEvent::SessionStart => "tells the model the session's id, and of a run where it stands",
-        HookEvent::UserPromptSubmit => "turns a run on or off, and answers the slash commands that need no model",
-        HookEvent::Stop => "decides whether the turn may end; runs the checks when the model claims to be done",
-        HookEvent::SubagentStop => "writes the reviewer's verdict down",
-        HookEvent::StopFailure => "pauses the run at an error that only you can fix",
-        HookEvent::SessionEnd => {
-            "ends the run after `/clear`; after any other end the session may be resumed, and its run with it"
-        }
-    }
 }
 
 /// A Markdown table; `heading` is its first row, without the outer bars.
