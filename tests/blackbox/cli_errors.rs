@@ -11,6 +11,7 @@ use anyhow::{Context, Result, ensure};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::cli::{omo, second_session};
@@ -150,7 +151,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
                 s.lab.write(path, "[limits]\nmax_blocks = 100\nmax_minutes = 1440\n")?;
             }
             s.arm()?;
-            ensure!(s.entry()?["limits"]["maxBlocks"] == 8, "{}", s.entry()?);
+            ensure!(s.entry()?["limits"]["maxBlocks"] == MAX_BLOCKS, "{}", s.entry()?);
             Ok(())
         }),
     ];

@@ -14,9 +14,14 @@ pub struct RunLimits {
     pub max_minutes: u32,
 }
 
+impl RunLimits {
+    /// The bounds of a run for which nothing is set.
+    pub const DEFAULT: Self = Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240 };
+}
+
 impl Default for RunLimits {
     fn default() -> Self {
-        Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240 }
+        Self::DEFAULT
     }
 }
 

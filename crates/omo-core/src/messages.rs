@@ -313,7 +313,7 @@ mod tests {
                 trigger,
                 task,
                 prompt_id: None,
-                limits: RunLimits::default(),
+                limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
                 checks: Vec::new(),
                 review_wanted: true,
                 base: None,
