@@ -23,10 +23,10 @@ exit 0
 /// Writes what is not as the table says.
 pub(crate) fn run() -> Result<()> {
     let top = cargo::top()?;
-    write(top, HOOKS, &hooks_json())?;
+    write(&top, HOOKS, &hooks_json())?;
     for row in &EVENTS {
         let name = format!("bin/{}", row.program);
-        write(top, &name, LAUNCHER)?;
+        write(&top, &name, LAUNCHER)?;
         make_executable(&top.join(name))?;
     }
     Ok(())
