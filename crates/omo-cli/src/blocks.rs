@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
-use omo_core::text::{format_age, sanitize};
+use omo_core::text::{format_age, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::QuestionKind;
 use omo_engine::event::RunResult;
@@ -56,12 +56,6 @@ pub(super) fn opened_block(id: &str, state: &RunState) -> String {
     text.push_str(&plan_notes(state));
     let _ = write!(text, "\nDO\n  run: {}", next_command(state));
     fit_block(text)
-}
-
-/// `1 batch`, `2 batches`.
-pub(crate) fn pluralize(count: usize, word: &str) -> String {
-    let ending = if word.ends_with("ch") { "es" } else { "s" };
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }
 
 /// What the plan's reader found, beside errors.
