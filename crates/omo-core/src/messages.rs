@@ -21,11 +21,11 @@ use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
 /// The greatest length of the contract, in characters. The client cuts a hook's text at 10,000.
-pub const CONTRACT_CHARS: usize = 1_500;
+pub(crate) const CONTRACT_CHARS: usize = 1_500;
 /// The greatest length of the short form of the contract, in characters.
-pub const SHORT_CONTRACT_CHARS: usize = 600;
+pub(crate) const SHORT_CONTRACT_CHARS: usize = 600;
 /// The greatest length of a block's reason, in characters. The client sends it to the model twice.
-pub const REASON_CHARS: usize = 2_000;
+pub(crate) const REASON_CHARS: usize = 2_000;
 /// What a contract in a transcript is recognised by.
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
 

@@ -22,12 +22,12 @@ use crate::request_source::ClientProcess;
 use crate::stop::claim::ClaimVerification;
 use crate::timestamp::Timestamp;
 use plan_run::{PlanRun, TypedCommand};
+use weakened::MAX_WEAKENED;
 
 pub use crate::events::HookEvent;
 pub use client_processes::MAX_CLIENTS;
 pub use provenance::EntryProvenance;
-pub use task::{TASK_BYTES, TASK_CHARS};
-pub use weakened::{ChangedBy, CheckWeakening, MAX_WEAKENED};
+pub use weakened::{ChangedBy, CheckWeakening};
 
 /// One session's entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +95,7 @@ pub struct UlwRun {
     pub last_stop_at: Option<Timestamp>,
     /// When the run was turned on.
     pub started_at: Option<Timestamp>,
-    /// The first [`TASK_CHARS`] characters of what the user asked for.
+    /// The first [`task::TASK_CHARS`] characters of what the user asked for.
     pub task: Option<String>,
     /// All of it, as far as it is kept, where that is more.
     pub whole_task: Option<String>,
@@ -228,7 +228,7 @@ pub enum Interruption {
 
 impl Session {
     /// The run that is on, if one is.
-    pub fn active_run(&self) -> Option<&UlwRun> {
+    pub(crate) fn active_run(&self) -> Option<&UlwRun> {
         (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
     }
 
@@ -371,7 +371,7 @@ impl Session {
 
     /// Whether an interruption at this time concerns the run: one before the run was turned on,
     /// or turned on again, does not. Without a time it is taken to.
-    pub fn is_interrupted_by(&self, interruption: Interruption) -> bool {
+    pub(crate) fn is_interrupted_by(&self, interruption: Interruption) -> bool {
         match (interruption, self.ulw.started_at) {
             (Interruption::At(at), Some(started)) => at > started,
             _ => true,

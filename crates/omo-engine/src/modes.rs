@@ -67,7 +67,7 @@ impl ExecutionMode {
 
     /// Whether several workers share one work tree. What one of them leaves cannot be taken back without the others'
     /// work.
-    pub fn shares_tree(self) -> bool {
+    pub(crate) fn shares_tree(self) -> bool {
         self == Self::Waves
     }
 }

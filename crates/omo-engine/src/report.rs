@@ -16,7 +16,7 @@ use crate::schedule::{self, NextAction};
 use crate::state::{ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 
 /// The version of this model, in what is written.
-pub const REPORT_SCHEMA: u32 = 1;
+pub(crate) const REPORT_SCHEMA: u32 = 1;
 
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -104,7 +104,7 @@ impl SealKey {
     }
 
     /// The seal of what an entry holds.
-    pub fn seal_of(&self, id: &SessionId, session: &Session) -> String {
+    pub(crate) fn seal_of(&self, id: &SessionId, session: &Session) -> String {
         self.mac(&Sealed::of(session).bytes(id))
     }
 

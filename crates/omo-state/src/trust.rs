@@ -79,7 +79,7 @@ pub fn content_digest(root: &Path, content: &[u8]) -> String {
 }
 
 /// The same, bound to files beside it.
-pub fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
+pub(crate) fn bound_digest(content: &str, pinned: &BTreeMap<String, String>) -> String {
     let files = pinned.iter().flat_map(|(name, digest)| [name.as_bytes(), digest.as_bytes()]);
     sum_parts("omo trust of files 1", &std::iter::once(content.as_bytes()).chain(files).collect::<Vec<_>>())
 }
@@ -118,14 +118,14 @@ impl ApprovalList {
     }
 
     /// Who approved exactly this, and when; of several the one that a person is known to have given.
-    pub fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
+    pub(crate) fn approval_given(&self, digest: &str, key: &SealKey) -> Option<GivenApproval> {
         let sound = self.approved.iter().filter(|approval| approval.digest == digest && approval.is_sound(key));
         let given = sound.map(|approval| GivenApproval { by: approval.by(), at: approval.at });
         given.max_by_key(|given| given.by.is_person())
     }
 
     /// The newest approval of a file's content, and the files that it was bound to, whatever is in them now.
-    pub fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
+    pub(crate) fn pinned_with(&self, content: &str, key: &SealKey) -> Option<&BTreeMap<String, String>> {
         let is_sound = |approval: &&StoredApproval| {
             let is_bound = approval.content == content && approval.digest == bound_digest(content, &approval.pinned);
             is_bound && approval.is_sound(key)
@@ -169,7 +169,7 @@ pub fn approve(state_home: Option<&Path>, root: &Path, digest: &str, given: Give
 }
 
 /// Writes down that a file is approved together with the files that it runs.
-pub fn approve_bound(
+pub(crate) fn approve_bound(
     state_home: Option<&Path>,
     root: &Path,
     content: &str,

@@ -342,7 +342,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
 }
 
 /// One check in one line: what `/omo:check list` answers.
-pub fn check_line(gate: &Check, now: Timestamp) -> String {
+pub(crate) fn check_line(gate: &Check, now: Timestamp) -> String {
     let last = match &gate.last {
         Some(record) => {
             let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();

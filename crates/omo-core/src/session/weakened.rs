@@ -8,7 +8,7 @@ use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
 /// How many weakenings are kept. The last one then stands for all that came after it.
-pub const MAX_WEAKENED: usize = 32;
+pub(crate) const MAX_WEAKENED: usize = 32;
 
 /// How many characters of one are kept.
 const WEAKENING_CHARS: usize = 160;

@@ -65,7 +65,7 @@ impl Default for ClaimVerification {
 
 impl ClaimVerification {
     /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
-    pub fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
+    pub(crate) fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
         self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)
     }
 
@@ -139,7 +139,7 @@ pub enum ClaimJudgement {
 
 impl ClaimJudgement {
     /// Whether it counts as a failed verification.
-    pub fn is_failed_attempt(self) -> bool {
+    pub(crate) fn is_failed_attempt(self) -> bool {
         matches!(self, Self::Failed | Self::ReviewWanted { again: true })
     }
 }

@@ -10,7 +10,7 @@ use super::pluralize;
 
 /// How many characters of commands a session is asked about at once. The client cuts what a slash command printed at
 /// 30,000, and a person reads no more.
-pub const APPROVAL_CHARS: usize = 20_000;
+pub(crate) const APPROVAL_CHARS: usize = 20_000;
 /// How many characters stand in one row.
 const COLUMNS: usize = 72;
 /// A longer run of blanks is counted: it could push what follows out of sight.

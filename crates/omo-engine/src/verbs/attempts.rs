@@ -249,7 +249,7 @@ pub fn judge_attempt(
 }
 
 /// Whether events end a unit as done: it has passed, or what is left of it is judged with the whole.
-pub fn has_passed_task(events: &[EventKind]) -> bool {
+pub(crate) fn has_passed_task(events: &[EventKind]) -> bool {
     events.iter().any(|event| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }))
 }
 

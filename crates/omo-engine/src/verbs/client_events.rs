@@ -13,7 +13,7 @@ use crate::state::{RunState, RunningAttempt};
 use crate::verbs::attempts;
 
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
-pub fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
+pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
     let group = state.parallel.as_ref().zip(caller.group.as_ref());
     group.is_some_and(|(apart, group)| {
         apart.groups.contains_key(group) && apart.has_status(group, &[GroupStatus::Ready])
@@ -81,7 +81,7 @@ fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: 
 }
 
 /// Whether no client may be started yet, because a limit of use was met.
-pub fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
     let until = state.parallel.as_ref()?.limited_until?;
     (until > now).then_some(until)
 }

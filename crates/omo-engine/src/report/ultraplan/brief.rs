@@ -11,7 +11,7 @@ use crate::report::ultraplan::task_lines::task_heading;
 use crate::state::{RunState, TaskState, TaskStatus};
 
 /// So many lines of what a red check has printed are shown.
-pub const OUTPUT_LINES: usize = 10;
+pub(crate) const OUTPUT_LINES: usize = 10;
 
 /// The brief of a step, in Markdown.
 pub fn brief(state: &RunState, unit: &Task) -> String {

@@ -11,7 +11,7 @@ use super::short_commit;
 use crate::event::EventKind;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
-pub fn task_heading(plan: &Plan, unit: &Task) -> String {
+pub(crate) fn task_heading(plan: &Plan, unit: &Task) -> String {
     format!("--- Step {}/{}: {} ---", unit.id, plan.tasks.len(), sanitize(&unit.title, 120))
 }
 
