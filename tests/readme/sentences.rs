@@ -94,8 +94,6 @@ fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
     let readme = page("README.md");
     let RunLimits { max_blocks, max_minutes, .. } = RunLimits::default();
     assert!(readme.contains(&format!("At most {max_blocks} continuations and {max_minutes} minutes")));
-    let compared = format!("| {max_blocks} continuations, {max_minutes} minutes, ");
-    assert!(page("docs/how-it-works.md").contains(&compared), "{compared}");
     let speed: Value = serde_json::from_str(&page("docs/speed.json")).unwrap();
     let bounds = speed["bounds"].as_array().unwrap();
     let limit = |what: &str| bounds.iter().find(|bound| bound["what"] == what).unwrap()["limit"].as_f64().unwrap();
