@@ -133,17 +133,17 @@ pub(crate) const CASES: &[Case] = &[
         s.session.transcript().raw(r#"{"type": "assistant", "message": {"content": [{"type": "text", "text": "All of it.\n\n<promise>DONE</promise>"}]}}"#)?;
         s.ends(&unsaid(), "released")
     }),
-    ("stop-x-blocks-one-left", |s| {
+    ("stop-x-blocks-7", |s| {
         after_blocks(s, MAX_BLOCKS - 1)?;
         let reason = s.blocks(&json!({}))?;
         ensure!(reason.contains(&format!("block {MAX_BLOCKS} of {MAX_BLOCKS}")), "{reason}");
         Ok(())
     }),
-    ("stop-x-blocks-all", |s| {
+    ("stop-x-blocks-8", |s| {
         after_blocks(s, MAX_BLOCKS)?;
         s.ends(&json!({}), "released")
     }),
-    ("stop-x-blocks-more-than-all", |s| {
+    ("stop-x-blocks-50", |s| {
         after_blocks(s, MAX_BLOCKS + 50)?;
         s.ends(&json!({}), "released")
     }),

@@ -202,7 +202,7 @@ fn capped(scene: &mut Scene, cap: &str, expected: &str) -> Result<()> {
     scene.arm()?;
     let reason = scene.blocks(&json!({}))?;
     ensure!(reason.contains(expected), "{reason}");
-    let bound = if cap == "5" { 5 } else { 8 };
+    let bound = if cap == "5" { 5 } else { MAX_BLOCKS };
     scene.edit(&[("/ulw/stopBlocks", json!(bound)), ("/ulw/lastStopAt", json!(time_ago(60_000)))])?;
     scene.ends(&json!({}), "released")
 }
