@@ -293,7 +293,7 @@ pub struct QuestionAnswer {
 }
 
 /// How many units stand how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskCounts {
     /// All of them.
     pub total: usize,

@@ -28,6 +28,8 @@ pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
 pub use user_actions::{accept_billing, answer_question, cancel_run, replace_plan, retry_task, set_budget, skip_task};
 
+/// The longest reason that is kept of what a worker or a person says, in characters.
+pub(crate) const MAX_REASON_CHARS: usize = 300;
 /// So often a worker may be lost before the unit counts as failed: a session that dies at the same
 /// unit again and again must not be fed to it for ever.
 pub const MAX_LOST_WORKERS: u32 = 3;

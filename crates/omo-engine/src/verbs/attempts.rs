@@ -6,7 +6,7 @@ use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
+use super::{MAX_REASON_CHARS, ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::evidence_rules;
 use crate::parallel_state;
@@ -217,7 +217,8 @@ pub fn judge_attempt(
     if let Some(evidence) = scope_violation(state, unit, &end.files) {
         events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
-        let evidence = format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), 300));
+        let evidence =
+            format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS));
         events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::TaskHeld {
@@ -331,11 +332,11 @@ fn scope_violation(state: &RunState, unit: &Task, files: &[String]) -> Option<St
 fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
         CommitOutcome::Made { .. } => None,
-        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, 300))),
+        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, MAX_REASON_CHARS))),
         CommitOutcome::Nothing => {
             let own: Vec<&str> =
                 end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
-            let shown = sanitize(&own.join(", "), 300);
+            let shown = sanitize(&own.join(", "), MAX_REASON_CHARS);
             (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
         }
     }
@@ -373,7 +374,7 @@ pub fn give_up_attempt(
     why: &str,
     files: Vec<String>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
+    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, MAX_REASON_CHARS)), files)
 }
 
 /// An attempt has ended and was not judged; `why` says so.

@@ -6,7 +6,7 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::TaskGroup;
 
-use super::{MAX_LOST_WORKERS, VerbCaller, lost_worker_event};
+use super::{MAX_LOST_WORKERS, MAX_REASON_CHARS, VerbCaller, lost_worker_event};
 use crate::event::EventKind;
 use crate::parallel_state::GroupStatus;
 use crate::state::{RunState, RunningAttempt};
@@ -32,7 +32,7 @@ pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
     let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
-    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, 300), is_pause: true })
+    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, MAX_REASON_CHARS), is_pause: true })
 }
 
 /// What follows for a session from the end of its client, apart from starting the client again. `files` are those that

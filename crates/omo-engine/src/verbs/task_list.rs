@@ -7,13 +7,11 @@ use omo_plan::model::{MAX_PLAN_TASKS, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
-use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
+use super::{MAX_REASON_CHARS, VerbCaller, ended_refusal, find_task, task_of_ticket};
 use crate::event::{EventKind, Evidence, PlanVerdict};
 use crate::evidence_rules;
 use crate::state::{RunPhase, RunState, TaskStatus};
 
-/// The longest reason, in characters.
-const MAX_REASON_CHARS: usize = 300;
 const NEXT_HINT: &str = "`omo agent next` says what comes next";
 
 /// A command was run by the worker that has this ticket, to show something. Its id is given here.
