@@ -9,16 +9,16 @@ use std::fmt::Write;
 
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
-use omo_core::text::{format_age, sanitize};
+use omo_core::text::{format_age, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_engine::event::QuestionKind;
-use omo_engine::event::RunResult;
+use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::modes::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::{Dialect, Task};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Task;
 
 use workflow_batch::HandOut;
 
@@ -55,12 +55,6 @@ pub(super) fn opened_block(id: &str, state: &RunState) -> String {
     text.push_str(&plan_notes(state));
     let _ = write!(text, "\nDO\n  run: {}", next_command(state));
     fit_block(text)
-}
-
-/// `1 batch`, `2 batches`.
-pub(crate) fn pluralize(count: usize, word: &str) -> String {
-    let ending = if word.ends_with("ch") { "es" } else { "s" };
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }
 
 /// What the plan's reader found, beside errors.
@@ -303,7 +297,7 @@ pub(super) fn end_block(state: &RunState) -> String {
     rows(&mut text, &bad);
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
-        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect == Dialect::DevWorkflow => {
+        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect.kind() == PlanKind::Tasks => {
             let _ = write!(text, "  Report: {REPORT_PATH}");
         }
         ExecutionMode::Batches | ExecutionMode::Waves => text.push_str("  Report: omo report"),

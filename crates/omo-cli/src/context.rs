@@ -283,7 +283,7 @@ pub(super) enum Ended {
 
 /// What a run is of, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
-    let steps = if state.plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
+    let steps = if state.is_ultraplan() { STEP_PLAN_PREFIX } else { "" };
     format!("{steps}{}", blocks::run_subject(state))
 }
 

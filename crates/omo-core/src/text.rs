@@ -20,6 +20,16 @@ pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
+/// A count with its noun: `1 batch`, `2 batches`, `3 copies`.
+pub fn pluralize(count: usize, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == 1 => format!("1 {noun}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if noun.ends_with("ch") => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 /// Untrusted text made harmless, on one line: control characters become blanks, what looks like
 /// a tag stops looking like one, and nothing is longer than `max` characters.
 pub fn sanitize(text: &str, max: usize) -> String {
@@ -55,4 +65,23 @@ pub(crate) fn harmless_char(char: char) -> char {
 /// A text that is no command between backticks, on one line.
 pub fn inline_code(text: &str, max: usize) -> String {
     sanitize(text, max).replace('`', "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_noun_follows_its_count() {
+        for (count, noun, text) in [
+            (1, "batch", "1 batch"),
+            (2, "batch", "2 batches"),
+            (0, "copy", "0 copies"),
+            (1, "copy", "1 copy"),
+            (2, "day", "2 days"),
+            (3, "added line", "3 added lines"),
+        ] {
+            assert_eq!(pluralize(count, noun), text);
+        }
+    }
 }

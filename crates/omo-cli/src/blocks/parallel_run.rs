@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::event::RunResult;
 use omo_engine::outcome::OutcomeSummary;
 use omo_engine::parallel_state::{ClientPolicy, ParallelState};
@@ -16,7 +16,7 @@ use omo_plan::model::{Plan, Task};
 use omo_plan::plan_summary::{session_groups, summary_lines};
 use omo_plan::strategy::RunStrategy;
 
-use super::super::blocks::{LONG_TIMEOUT, fit_block, pluralize, run_subject};
+use super::super::blocks::{LONG_TIMEOUT, fit_block, run_subject};
 use crate::commands::run::start::arguments::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.

@@ -9,12 +9,11 @@ use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_checks::starting_checks::{self, pin_checks};
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::log_entry;
-use omo_core::messages::checks::{changed_since_approval, count_checks, describe_check, describe_checks};
+use omo_core::messages::checks::{changed_since_approval, describe_check, describe_checks};
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
 use omo_core::text::command_text::{is_plain_text, show_whole};
-use omo_core::text::inline_code;
-use omo_core::text::sanitize;
+use omo_core::text::{inline_code, pluralize, sanitize};
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -152,9 +151,10 @@ fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Resul
         let accepted = starting_checks::accept_checks(gates, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
             (Some(name), 0) => Err(unknown_check(name)),
-            (_, count) => {
-                Ok(format!("{}: the files and counts as they are now are the ones to be held to", count_checks(count)))
-            }
+            (_, count) => Ok(format!(
+                "{}: the files and counts as they are now are the ones to be held to",
+                pluralize(count, "check")
+            )),
         }
     })
 }
@@ -192,7 +192,7 @@ fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Res
     writeln!(
         anstream::stdout(),
         "approved: {} of omo.toml; any change asks again",
-        count_checks(repository.checks.len())
+        pluralize(repository.checks.len(), "check")
     )?;
     writeln!(
         anstream::stdout(),

@@ -8,7 +8,7 @@ use omo_core::text::sanitize;
 use omo_engine::report::{dev_workflow, task_list, ultraplan};
 use omo_engine::state::RunState;
 use omo_engine::verbs;
-use omo_plan::model::Dialect;
+use omo_plan::dialects::PlanKind;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::run::arguments::{ReportFormat, ReportOptions, ShowOptions};
@@ -36,12 +36,10 @@ pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(
 
 /// The report with which a run of such a plan ends.
 fn summary(state: &RunState) -> String {
-    match state.plan.dialect {
-        Dialect::TasksJson => task_list::final_report(state),
-        Dialect::Ultraplan | Dialect::SessionSpec => {
-            ultraplan::final_report::final_report(state, ultraplan::scope_of(state))
-        }
-        Dialect::DevWorkflow => dev_workflow::execution_report::section(state),
+    match state.plan.dialect.kind() {
+        PlanKind::TaskList => task_list::final_report(state),
+        PlanKind::Steps => ultraplan::final_report::final_report(state, ultraplan::scope_of(state)),
+        PlanKind::Tasks => dev_workflow::execution_report::section(state),
     }
 }
 

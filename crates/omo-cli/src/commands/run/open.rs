@@ -132,7 +132,7 @@ pub(super) fn approve_commands(
 }
 
 fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> CommandError {
-    let count = blocks::pluralize(commands.len(), "command");
+    let count = omo_core::text::pluralize(commands.len(), "command");
     let message =
         format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
     if omo_core::messages::plan::approval_request(&asked.name, commands, digest).is_err() {

@@ -11,6 +11,7 @@ use omo_engine::modes::{ExecutionMode, arranged};
 use omo_engine::report::ultraplan::dry_run;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;
+use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_state::git_worktree::GitWorktree;
 
@@ -58,7 +59,7 @@ pub(super) fn execute(
 /// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
 fn about(plan: &Plan, typed: String) -> open::Asked {
     let path = &plan.source.path;
-    let steps = if plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
+    let steps = if plan.dialect.kind() == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
     open::Asked {
         name: format!("{steps}{path}"),
         command_line: typed,

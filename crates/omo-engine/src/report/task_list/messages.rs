@@ -43,11 +43,6 @@ pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
     format!("{}\n", lines.join("  \n"))
 }
 
-/// `1 task`, `2 tasks`.
-pub(super) fn pluralize(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
-}
-
 /// `1, 2 and 3 more`.
 pub(super) fn list_some<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     let ids: Vec<&str> = ids.into_iter().collect();
