@@ -48,17 +48,17 @@ pub(crate) fn play_client_if_asked() -> Option<Result<()>> {
 }
 
 fn play_client() -> Result<()> {
-    let group = variable("OMO_GROUP").context("no group")?;
-    let group = group.to_str().context("a group that is no text")?.to_owned();
-    let step = group.rsplit('-').next().context("no number in the group")?;
-    anstream::println!(r#"{{"type":"system","subtype":"init","session_id":"{group}"}}"#);
+    let worker = variable("OMO_WORKER").context("no worker")?;
+    let worker = worker.to_str().context("a worker that is no text")?.to_owned();
+    let step = worker.rsplit('-').next().context("no number in the worker")?;
+    anstream::println!(r#"{{"type":"system","subtype":"init","session_id":"{worker}"}}"#);
     std::thread::sleep(IDLE);
     let brief = said(&Command::new("omo").args(["agent", "start", step]).output()?)?;
     let ticket = brief.split_once("--ticket ").and_then(|(_, rest)| rest.split_whitespace().next());
     fs::write(file(step.parse()?), step)?;
     said(&Command::new("omo").args(["agent", "done", "--ticket", ticket.context("no ticket")?]).output()?)?;
     anstream::println!(
-        r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"{group}"}}"#
+        r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"{worker}"}}"#
     );
     Ok(())
 }

@@ -129,7 +129,7 @@ pid, above = os.getppid(), []
 while pid > 1:
     above.append(pid)
     pid = int(re.search(r'PPid:\s+(\d+)', open(f'/proc/{pid}/status').read()).group(1))
-keepers = [pid for pid in above if b'--keep-gate' in open(f'/proc/{pid}/cmdline', 'rb').read()]
+keepers = [pid for pid in above if b'--keep-check' in open(f'/proc/{pid}/cmdline', 'rb').read()]
 for pid in keepers:
     for descriptor in DESCRIPTORS:
         for name in glob.glob(f'/proc/{pid}/fd/{descriptor}'):

@@ -66,7 +66,7 @@ impl Ward {
     }
 
     fn variables(&self) -> [(&'static str, &Path); 3] {
-        [("OMO_RUN", Path::new("r1")), ("OMO_GROUP", Path::new("2")), ("OMO_ROOT", &self.worktree)]
+        [("OMO_RUN", Path::new("r1")), ("OMO_WORKER", Path::new("2")), ("OMO_ROOT", &self.worktree)]
     }
 }
 

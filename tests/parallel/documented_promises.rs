@@ -36,7 +36,7 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
         ground.lab.write(".env", "KEY=1\n")?;
         std::os::unix::fs::symlink("mine.txt", ground.project().join("linked.env"))?;
         ground.lab.write("mine.txt", "mine\n")?;
-        let seen = "printf '%s|%s|%s|%s|%s|%s\\n' \"$OMO_GROUP\" \"$PORT\" \"$TMPDIR\" \"$PWD\" \"$(cat .env)\" \
+        let seen = "printf '%s|%s|%s|%s|%s|%s\\n' \"$OMO_WORKER\" \"$PORT\" \"$TMPDIR\" \"$PWD\" \"$(cat .env)\" \
                     \"$(cat ready.txt)\" >>\"$scripts/seen\"\ntest -d \"$TMPDIR\" && echo x >\"$TMPDIR/x\"\n\
                     git -C ../../.. status --porcelain >>\"$scripts/status\"\n";
         for (number, file) in [(1, "a.txt"), (3, "c.txt")] {
@@ -49,10 +49,10 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
         let seen: Vec<Vec<&str>> = lines.lines().map(|line| line.split('|').collect()).collect();
         ensure!(seen.len() == 2, "{lines}");
         for of_one in &seen {
-            let [group, port, temp, folder, included, ready] = of_one[..] else { bail!("{lines}") };
+            let [worker, port, temp, folder, included, ready] = of_one[..] else { bail!("{lines}") };
             ensure!(port.parse::<u16>().is_ok_and(|port| port > 0), "{lines}");
             ensure!(!Path::new(temp).starts_with(ground.project()) && !Path::new(temp).exists(), "{lines}");
-            ensure!(folder.ends_with(&format!("/.claude/worktrees/omo-{run}-{group}")), "{lines}");
+            ensure!(folder.ends_with(&format!("/.claude/worktrees/omo-{run}-{worker}")), "{lines}");
             ensure!((included, ready) == ("KEY=1", "ready"), "{lines}");
         }
         for place in [0, 1, 2, 3] {

@@ -63,7 +63,7 @@ fn two_sessions_on_another_host_come_to_one_branch() {
             let commit = unit(ground, id)?.last_end.and_then(|end| end.commit).context("no commit")?;
             let shown = ground.git(&["log", "-1", "--format=%an|%B", &commit])?;
             ensure!(shown.starts_with(&format!("Host|feat: write {id}")), "{shown}");
-            ensure!(shown.ends_with(&format!("Omo-Run: {}\nOmo-Unit: {id}", ground.run()?.id())), "{shown}");
+            ensure!(shown.ends_with(&format!("Omo-Run: {}\nOmo-Task: {id}", ground.run()?.id())), "{shown}");
             ensure!(unit(ground, id)?.attempts == 1);
         }
         Ok(())

@@ -98,7 +98,7 @@ impl Repository {
 
     fn commit_within(&self, paths: &[&str], message: &str, limit: Duration) -> CommitEnd {
         let state_home = self.temp.path().join("state");
-        let trailers = [("Omo-Run", "r1"), ("Omo-Unit", "2.1")];
+        let trailers = [("Omo-Run", "r1"), ("Omo-Task", "2.1")];
         let order =
             CommitRequest { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
@@ -126,7 +126,7 @@ fn exactly_the_files_of_the_step_are_committed() {
     assert_eq!(it.git(&["status", "--porcelain"]), "MM src/b.txt\nA  staged.txt\n?? loose.txt\n?? x1.txt\n");
     assert_eq!(
         it.git(&["log", "-1", "--format=%an <%ae>%n%B"]).trim(),
-        "A Person <person@localhost>\nfeat: it\n\n# no comment\n\nOmo-Run: r1\nOmo-Unit: 2.1"
+        "A Person <person@localhost>\nfeat: it\n\n# no comment\n\nOmo-Run: r1\nOmo-Task: 2.1"
     );
 }
 

@@ -133,7 +133,7 @@ fn it_works_where_it_stands_and_does_what_it_may() {
     assert!(requests.first().unwrap().last_user_text().contains("-- work on group 2"));
     let seen = requests.get(2).unwrap().tool_results_text();
     let project = stage.lab.project();
-    for expected in ["OMO_RUN=r1", "OMO_GROUP=2", "PORT=4002", &format!("OMO_ROOT={}", project.display())] {
+    for expected in ["OMO_RUN=r1", "OMO_WORKER=2", "PORT=4002", &format!("OMO_ROOT={}", project.display())] {
         assert!(seen.lines().any(|line| line == expected), "{expected} is not in {seen}");
     }
     assert!(!seen.contains("outer"), "{seen}");

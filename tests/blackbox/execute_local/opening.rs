@@ -139,7 +139,7 @@ fn a_plan_outside_of_the_project_is_carried_out_in_this_session_alone() {
 fn a_session_that_a_run_has_started_opens_none() {
     let cases: &[Case] = &[("with the variables of a group", two_parallel_sessions(), |s| {
         let mut command = s.command(&["run", "start", "--fg", PLAN]);
-        command.env("OMO_RUN", "r").env("OMO_GROUP", "session-1");
+        command.env("OMO_RUN", "r").env("OMO_WORKER", "session-1");
         let said = omo_tests::plan_project::Said::of(&command.output()?);
         said.refuses(5, "this session works on session-1 of the run r, and opens no run", "omo agent next").map(drop)
     })];

@@ -150,7 +150,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             g.open_in(&mut session)?;
             fails(g, &session, "1")?;
             session.type_prompt("<task-notification>\n/omo:retry 1\n</task-notification>")?;
-            let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_GROUP", "2");
+            let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_WORKER", "2");
             ensure!(require_sound(&own.clone().prompt("/omo:retry 1")?)? == HookAnswer::Nothing);
             ensure!(g.standing("1")? == "failed");
             Ok(())

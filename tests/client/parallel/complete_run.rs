@@ -52,7 +52,7 @@ fn sessions_are_their_own(site: &Site, outer: &str) {
     let seen: String = site.requests_of("session-1").iter().map(RecordedRequest::tool_results_text).collect();
     let run = omo_tests::parallel_plan::last_run(&site.stage.lab).unwrap().id().to_owned();
     let tree = site.stage.lab.project().join(format!(".claude/worktrees/omo-{run}-session-1"));
-    for line in [format!("OMO_RUN={run}"), "OMO_GROUP=session-1".to_owned(), format!("OMO_ROOT={}", tree.display())] {
+    for line in [format!("OMO_RUN={run}"), "OMO_WORKER=session-1".to_owned(), format!("OMO_ROOT={}", tree.display())] {
         assert!(seen.lines().any(|known| known == line), "{line} is not in:\n{seen}");
     }
     assert!(!seen.contains(outer), "it takes itself for a part of the session that the plan was typed in");

@@ -34,7 +34,7 @@ fn a_commit_without_its_event_is_found_and_is_made_once() {
     let started = stage.start("1").unwrap();
     stage.write("src/1.rs", GREEN);
     let (root, home) = (stage.root(), stage.home());
-    let (trailers, limit) = ([("Omo-Run", stage.run.id()), ("Omo-Unit", "1")], Duration::from_secs(60));
+    let (trailers, limit) = ([("Omo-Run", stage.run.id()), ("Omo-Task", "1")], Duration::from_secs(60));
     let order = CommitRequest {
         root: &root,
         state_home: &home,

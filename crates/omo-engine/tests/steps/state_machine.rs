@@ -80,7 +80,7 @@ fn play(row: &Value, on_failure: &str, verify: &str) {
         assert_eq!(commit, stage.git(&["rev-parse", "HEAD"]).trim(), "{told}");
         assert_eq!((stage.committed(), stage.log()[0].as_str()), (vec!["src/1.rs".to_owned()], "part 1"), "{told}");
         let body = stage.git(&["log", "-1", "--format=%b"]);
-        assert_eq!(body.trim(), format!("Omo-Run: {}\nOmo-Unit: 1", stage.run.id()));
+        assert_eq!(body.trim(), format!("Omo-Run: {}\nOmo-Task: 1", stage.run.id()));
     }
 }
 
