@@ -100,7 +100,7 @@ impl Claims {
     }
 
     /// Puts the session back to where a claim has nothing to be judged by.
-    pub(crate) fn let_go(&self) -> Result<()> {
+    pub(crate) fn release(&self) -> Result<()> {
         self.set_back(&self.plain)
     }
 

@@ -172,7 +172,7 @@ pub(crate) fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) 
         git.arguments(&["status".into()]).variables(variables).may_say_anything()
     };
     vec![
-        claim(PLAIN, small).finds(|| small.let_go(), RELEASED),
+        claim(PLAIN, small).finds(|| small.release(), RELEASED),
         claim(FRESH, small).finds(|| small.judge(), VERIFIED),
         git(GIT, small.index()),
         git(GIT_READING, small.index_without_times.clone()),

@@ -211,7 +211,7 @@ impl Target {
     }
 
     /// An honest run, and one that is none: what lies in the project is not what judges either of them.
-    fn is_judged_by_nothing_of_its_own(&mut self) -> Result<()> {
+    fn is_verified_by_nothing_of_its_own(&mut self) -> Result<()> {
         self.begin()?;
         self.is_never_verified()?;
         self.begin()?;
@@ -249,7 +249,7 @@ const PATHS: &[Row] = &[
         play: |target| {
             target.program("python3")?;
             target.in_path(HIDDEN_WAYS)?;
-            target.is_judged_by_nothing_of_its_own()
+            target.is_verified_by_nothing_of_its_own()
         },
     },
     Row {
@@ -267,7 +267,7 @@ const PATHS: &[Row] = &[
             git(&["add", "-A"])?;
             git(&["commit", "-q", "-m", "inside"])?;
             target.in_path(OPEN_WAY)?;
-            target.is_judged_by_nothing_of_its_own()
+            target.is_verified_by_nothing_of_its_own()
         },
     },
     Row {
@@ -287,7 +287,7 @@ const PATHS: &[Row] = &[
         what: "PATH=<project>/.bin: a claim",
         play: |target| {
             target.in_path(OPEN_WAY)?;
-            target.is_judged_by_nothing_of_its_own()?;
+            target.is_verified_by_nothing_of_its_own()?;
             target.write("app.py", WRONG)?;
             target.begin()?;
             target.program("python3")?;

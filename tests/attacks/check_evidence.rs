@@ -377,7 +377,7 @@ const NODE: &[Row] = &[
 
 #[test]
 #[ignore = "needs node: cargo xtask test"]
-fn what_steers_npm_is_held_as_the_command_is() {
+fn what_steers_npm_is_pinned_as_the_command_is() {
     play(NODE).unwrap();
 }
 
@@ -560,6 +560,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn the_first_claim_is_held_to_what_was_counted_before_the_run() {
+fn the_first_claim_is_compared_with_the_count_before_the_run() {
     play(BASELINE).unwrap();
 }

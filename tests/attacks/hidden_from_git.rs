@@ -254,6 +254,6 @@ const ROWS: &[Row] = &[
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn nothing_that_git_is_told_hides_a_change_or_runs() {
+fn no_setting_of_git_hides_a_change_or_runs() {
     play(ROWS).unwrap();
 }

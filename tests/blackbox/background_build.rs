@@ -65,7 +65,7 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn cargo_builds_the_clone_and_nothing_of_the_session_or_the_project() -> Result<()> {
+fn cargo_builds_the_copy_and_nothing_of_the_session_or_the_project() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.line_of_a_new_session()?;
     fresh.outcome()?;
@@ -182,7 +182,7 @@ fn two_at_once_build_once() -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_builder_that_was_killed_blocks_nobody() -> Result<()> {
+fn a_killed_builder_does_not_block_the_next() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
     fresh.line_of_a_new_session()?;

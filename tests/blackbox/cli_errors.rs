@@ -159,7 +159,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_held_lock_is_status_6_and_changes_nothing() {
+fn a_busy_lock_is_status_6_and_changes_nothing() {
     let cases: &[Case] = &[("busy", |s| {
         s.arm()?;
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
@@ -229,7 +229,7 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
 /// A note that cannot be written must not keep a session from being released.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_log_that_cannot_be_written_keeps_nobody_held() {
+fn a_log_that_cannot_be_written_releases_the_session() {
     let cases: &[Case] = &[("stop --all", |s| {
         s.arm()?;
         let mut other = second_session(s)?;
@@ -248,7 +248,7 @@ fn a_log_that_cannot_be_written_keeps_nobody_held() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn whoever_stops_reading_is_no_error() {
+fn a_reader_that_stops_is_no_error() {
     let cases: &[Case] = &[
         ("status", |s| unread(s, &["status"])),
         ("status --json", |s| unread(s, &["status", "--json"])),

@@ -74,7 +74,7 @@ const UNCLEAR: &str = "omo cannot tell what this would do";
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn every_link_is_followed_before_it_is_judged() -> Result<()> {
+fn every_link_is_followed_before_it_is_decided() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
     let write = |path: &str| ward.asked("Write", &json!({"file_path": ward.worktree.join(path), "content": "x"}));
@@ -111,7 +111,7 @@ fn every_link_is_followed_before_it_is_judged() -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_cannot_be_told_is_denied_in_a_session_of_a_group_alone() -> Result<()> {
+fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
     let good = ward.asked("Write", &json!({"file_path": ward.worktree.join("a"), "content": "x"}));

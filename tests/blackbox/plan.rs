@@ -108,7 +108,7 @@ fn fed(scene: &Scene, arguments: &[&str], plan: &[u8], status: i32) -> Result<(S
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn show_tells_whoever_approves_a_plan_what_it_is() {
+fn show_says_what_a_plan_is_before_its_approval() {
     let cases: &[Case] = &[
         ("for people", |s| {
             s.lab.write(FILE, SOUND)?;
@@ -243,7 +243,7 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn parse_and_segments_are_for_programs() {
+fn parse_and_batches_are_for_programs() {
     let cases: &[Case] = &[
         ("the whole plan", |s| {
             s.lab.write(FILE, SOUND)?;

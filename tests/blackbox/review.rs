@@ -128,7 +128,7 @@ fn the_reviewers_own_word_counts() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_fallback_the_transcript_is_asked_before_a_failure_is_counted() {
+fn the_transcript_is_read_before_a_failure_is_counted() {
     let cases: &[Case] = &[
         ("the report that the session waited for, in a tool's result", |s| {
             begin_waiting_for_review(s)?;
@@ -162,7 +162,7 @@ fn seed_001_fallback_the_transcript_is_asked_before_a_failure_is_counted() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_breaker_a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
+fn a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
     let cases: &[Case] = &[("four claims, and no review", |s| {
         begin_waiting_for_review(s)?;
         is_missed(s)?;
@@ -178,7 +178,7 @@ fn seed_001_breaker_a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
 /// Every place that the words may stand in without being a verdict.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_forgeries_that_searching_every_message_would_admit() {
+fn forgeries_that_a_search_of_every_message_would_admit() {
     let cases: &[Case] = &[
         ("the promise in our own contract and reason", |s| {
             begin_waiting_for_review(s)?;
@@ -232,7 +232,7 @@ fn seed_001_forgeries_that_searching_every_message_would_admit() {
 /// Everybody who may say the words without being the reviewer at the end of its report.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_forgeries_by_somebody_else_than_the_reviewer() {
+fn forgeries_by_another_agent_than_the_reviewer() {
     let cases: &[Case] = &[
         ("another agent's report", |s| {
             begin_waiting_for_review(s)?;

@@ -141,7 +141,7 @@ fn the_commands_of_a_session_are_approved_by_their_code() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn how_its_commands_are_typed_is_told_without_a_model_and_without_a_trace() {
+fn how_its_commands_are_typed_is_shown_without_a_model_and_without_a_trace() {
     let cases: &[Case] = &[("no byte is written", |s| {
         for name in ["ulw-plan", "ulw-exec", "execute-plan"] {
             let said = s.asks(&format!("/omo:{name} --help"))?;

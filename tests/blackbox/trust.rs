@@ -146,9 +146,9 @@ fn a_model_changes_nothing_of_what_judges_it() {
             let list = String::from_utf8(omo(s, &["check", "list"], &[])?.stdout)?;
             let after =
                 |mark: &str| list.split(mark).nth(1).and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
-            let of_gates = after("digest of these checks: ").context("no digest")?;
+            let check_texts = after("digest of these checks: ").context("no digest")?;
             let of_file = after("digest of omo.toml: ").context("no digest")?;
-            ensure!(omo(s, &["check", "remove", "false", "--digest", &of_gates], &[])?.status.success());
+            ensure!(omo(s, &["check", "remove", "false", "--digest", &check_texts], &[])?.status.success());
             ensure!(s.field("/gates")?.as_array().is_some_and(Vec::is_empty));
             ensure!(omo(s, &["check", "approve", "--digest", &of_file], &[])?.status.success());
             s.start("--no-review")?;

@@ -62,7 +62,7 @@ const PROMPTS: [(&str, bool); 34] = [
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_prompt_that_omo_would_have_answered_is_told_that_it_is_not_held() -> Result<()> {
+fn a_prompt_that_omo_would_have_answered_says_that_nothing_holds_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
     let mut session = fresh.session()?;
@@ -182,7 +182,7 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_build_that_failed_is_told_with_each_prompt_that_waits_for_it() -> Result<()> {
+fn a_failed_build_is_reported_with_each_prompt_that_waits_for_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
     let mut session = fresh.session()?;

@@ -27,7 +27,7 @@ fn check(file: &str, cases: &[&[Case]]) -> Result<()> {
 }
 
 #[test]
-fn every_vector_is_staged_or_decided_elsewhere() {
+fn every_vector_is_played_or_decided_elsewhere() {
     check(include_str!("../vectors/stop.json"), &[crate::stop::CASES, crate::stop_input::CASES]).unwrap();
     check(include_str!("../vectors/state.json"), &[crate::state::CASES, crate::state_life::CASES]).unwrap();
     check(include_str!("../vectors/prompt-context.json"), &[crate::prompt_context::CASES]).unwrap();

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::scene::{Case, Scene, play, require_sound, time_ago};
 
 /// Stops the run by the user's command; gives the line that the user reads.
-fn let_go(scene: &mut Scene, prompt: &str) -> Result<String> {
+fn release(scene: &mut Scene, prompt: &str) -> Result<String> {
     let answer = scene.prompt(prompt)?;
     ensure!(answer.blocks(), "the model would be asked: {answer:?}");
     let line = answer.reason().context("no line")?.to_owned();
@@ -24,7 +24,7 @@ fn let_go(scene: &mut Scene, prompt: &str) -> Result<String> {
 
 /// Stops the run, and no Stop is blocked after it.
 fn free(scene: &mut Scene) -> Result<()> {
-    let line = let_go(scene, "/omo:stop-continuation enough")?;
+    let line = release(scene, "/omo:stop-continuation enough")?;
     ensure!(line.contains("Nothing is continued until you type `ulw`"), "{line}");
     let hatch = scene.entry()?["stopContinuation"].clone();
     ensure!(
@@ -37,7 +37,7 @@ fn free(scene: &mut Scene) -> Result<()> {
 
 /// Stops the run where that cannot be written down: the line says so, and no Stop is blocked either.
 fn free_unwritten(scene: &mut Scene) -> Result<()> {
-    let line = let_go(scene, "/omo:stop-continuation")?;
+    let line = release(scene, "/omo:stop-continuation")?;
     ensure!(line.contains("could not be written down") && line.contains("OMO_DISABLE=1"), "{line}");
     scene.allows(&json!({}))
 }
@@ -121,12 +121,12 @@ fn every_way_out_frees_the_session() {
     let cases: &[Case] = &[
         ("ulw off", |s| {
             s.arm()?;
-            let_go(s, "ulw off")?;
+            release(s, "ulw off")?;
             s.allows(&json!({}))
         }),
         ("/omo:ulw off", |s| {
             s.arm()?;
-            let_go(s, "/omo:ulw off")?;
+            release(s, "/omo:ulw off")?;
             s.allows(&json!({}))
         }),
         ("typed during the turn", |s| {

@@ -45,7 +45,7 @@ fn asks_for_review_with(option: &'static str, value: &'static str) -> ModelTurn 
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn red_then_mended_then_reviewed_is_verified() {
+fn red_then_fixed_then_reviewed_is_verified() {
     let script = ModelScript::new()
         .say(CLAIM)
         .bash("touch done.txt")
@@ -346,7 +346,7 @@ fn the_checks_are_managed_without_a_request() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn gate_run_has_the_model_run_omo_verify() {
+fn check_run_has_the_model_run_omo_verify() {
     let stage = client_lab(ModelScript::new().bash("omo verify").say("All green."));
     stage.lab.configure("[[check]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
     stage.play("/omo:check run");

@@ -76,7 +76,7 @@ fn eight_continuations_are_the_most_without_a_tool_in_between() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_model_that_only_talks_is_let_go_after_one_continuation() {
+fn a_model_that_only_talks_is_released_after_one_continuation() {
     let stage = client_lab(ModelScript::new().say_times(2, "Not yet."));
     stage.play("ulw fix the parser");
     assert_eq!(stage.requests(), 2);

@@ -162,7 +162,7 @@ fn a_hook_that_cannot_be_started_is_seen_never() {
 /// Launchers find what they run in the folder that the client keeps for the plugin's data.
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_clone_is_looked_at_as_it_runs() {
+fn a_marketplace_copy_is_inspected_as_it_runs() {
     let user = user();
     let data = user.lab.home().join(".claude/plugins/data/omo-omo/bin/0.1.0");
     let bin = user.folder("installed/bin");

@@ -65,7 +65,7 @@ fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_session_that_nobody_is_at_is_refused_where_somebody_would_have_to_be_asked() {
+fn an_unattended_session_is_refused_where_a_person_would_be_asked() {
     let stage = planned(&two_parallel_sessions());
     // The lab has a key, as its client needs one.
     let run = type_prompt(&stage, "/omo:execute-local docs/plan.md", &[]);

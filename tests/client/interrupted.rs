@@ -11,7 +11,7 @@ const PAUSED: &str = "ultrawork is paused because you interrupted it";
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn esc_pauses_and_the_next_prompt_is_told_once() {
+fn esc_pauses_and_the_next_prompt_says_so_once() {
     let stream = ModelTurn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
     let script = ModelScript::new()
         .turn(stream.stream_chunks(60, Duration::from_millis(300)))

@@ -38,7 +38,7 @@ fn cargo_home() -> String {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
+fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
     let ask = "omo --version | tr a-z A-Z";
     let script =
         ModelScript::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
@@ -79,7 +79,7 @@ fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
     let it = install(script, |lab| odd(lab).path(cargo.folder()));
     let first = it.session("ulw hello", &[]);
-    not_held(&lines(&first), "is being built");
+    is_not_continued(&lines(&first), "is being built");
     cargo.wait_for_builds(1).unwrap();
     cargo.release().unwrap();
     assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
@@ -91,7 +91,7 @@ fn a_build_neither_keeps_a_session_nor_ends_with_it() {
 }
 
 /// Both the start of a session and its prompt were told the same: that nothing is held, and why.
-fn not_held(told: &[String], why: &str) {
+fn is_not_continued(told: &[String], why: &str) {
     let [start, prompt] = told else { panic!("{told:?}") };
     assert!(start.contains(why) && !start.contains("this prompt"), "{start}");
     assert!(prompt.contains(why) && prompt.starts_with("[omo] this prompt is not held: "), "{prompt}");
@@ -117,7 +117,7 @@ fn without_cargo_it_says_so_once_and_harms_nothing() {
     let it = install(ModelScript::new().say_times(3, "An answer."), more);
     let first = it.session("ulw fix the parser", &[]);
     let told = lines(&first);
-    not_held(&told, "no cargo on PATH");
+    is_not_continued(&told, "no cargo on PATH");
     assert!(hooks(&first).iter().all(|hook| hook["outcome"] == "success" && hook["stderr"] == ""), "{first:?}");
     let resumed = it.session("ulw fix it", &["--resume", &session_id(&first)]);
     assert_eq!(lines(&resumed), told[1..], "the start is told once");
@@ -139,7 +139,7 @@ fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
     let log = fs::read_to_string(it.log()).unwrap();
     for _ in 0..2 {
         let told = lines(&it.session("ulw fix it", &[]));
-        not_held(&told, "failed: cargo build ended with 101");
+        is_not_continued(&told, "failed: cargo build ended with 101");
     }
     assert_eq!(fs::read_to_string(it.log()).unwrap(), log, "it was built again");
 }
@@ -152,7 +152,7 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     fs::create_dir_all(it.data().parent().unwrap()).unwrap();
     fs::write(it.data(), "as it was").unwrap();
     let told = lines(&it.session("ulw fix it", &[]));
-    not_held(&told, "omo-omo cannot be written. Make it writable, then ");
+    is_not_continued(&told, "omo-omo cannot be written. Make it writable, then ");
     assert_eq!(fs::read_to_string(it.data()).unwrap(), "as it was");
 }
 

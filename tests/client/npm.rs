@@ -165,7 +165,7 @@ fn is_executable(path: &Path) -> bool {
 
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
-fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
+fn the_first_prompt_after_an_install_is_continued_without_a_compiler() {
     let it = install(ModelScript::new().say("Not yet.").bash("omo --version").say(CLAIM), |shelf| {
         stock(shelf, VERSION, |_| true);
     });
@@ -207,7 +207,7 @@ fn an_update_brings_the_binaries_of_its_version() {
 
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
-fn a_platform_that_npm_left_out_is_told_to_the_user_and_nothing_is_harmed() {
+fn a_platform_that_npm_left_out_is_reported_and_does_no_harm() {
     let fill = |shelf: &Path| stock(shelf, VERSION, |name| !name.contains(&platform()));
     let it = install(ModelScript::new().say("An answer.").say("Not yet.").bash("true").say(CLAIM), fill);
     // npm says nothing of it, and the client neither.

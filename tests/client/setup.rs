@@ -76,8 +76,8 @@ fn fails(run: &HookRun, status: i32, parts: &[&str]) {
     }
 }
 
-/// Where the plugin is staged.
-fn staged(stage: &Stage) -> PathBuf {
+/// Where the plugin is installed_copy.
+fn installed_copy(stage: &Stage) -> PathBuf {
     stage.lab.home().join(".local/share/omo/plugin")
 }
 
@@ -121,12 +121,12 @@ fn files(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>, bool)> {
 }
 
 /// A run that is held once, and ends with its claim.
-fn held_once() -> ModelScript {
+fn continued_once() -> ModelScript {
     ModelScript::new().say("Not yet.").bash("true").say(CLAIM)
 }
 
 /// Plays it: the installed plugin's hooks hold the session, each of them once.
-fn is_held_once(stage: &Stage) {
+fn is_continued_once(stage: &Stage) {
     stage.lab.configure("[verify]\nreview = false\n").unwrap();
     stage.play("ulw fix the parser");
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
@@ -135,18 +135,18 @@ fn is_held_once(stage: &Stage) {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
-    let stage = fresh(held_once(), "a b's \"c\" ü$HOME");
+fn a_run_is_continued_after_a_setup_in_a_home_with_an_odd_name() {
+    let stage = fresh(continued_once(), "a b's \"c\" ü$HOME");
     let said = setup(&stage, &plugin(), &[]);
     for part in ["was put into", "omo@omo is installed and on", "ulw fix the failing tests", "setup --remove"] {
         assert!(said.contains(part), "no {part:?} in {said}");
     }
     assert_eq!(plugins(&stage), present(true));
-    assert_eq!(files(&staged(&stage)), files(&plugin()));
-    is_held_once(&stage);
+    assert_eq!(files(&installed_copy(&stage)), files(&plugin()));
+    is_continued_once(&stage);
     // It is found in terminals. A status line that names it goes with it; what else is in the settings stays.
     let link = stage.lab.home().join(".local/bin/omo");
-    assert_eq!(fs::read_link(&link).unwrap(), staged(&stage).join("bin/omo"));
+    assert_eq!(fs::read_link(&link).unwrap(), installed_copy(&stage).join("bin/omo"));
     assert!(run_command(stage.lab.command(&link).arg("--version"), "").unwrap().stdout.starts_with("omo "));
     let settings = stage.lab.home().join(".claude/settings.json");
     let mut changed: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
@@ -155,7 +155,7 @@ fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
     changed["cleanupPeriodDays"] = 20.into();
     fs::write(&settings, changed.to_string()).unwrap();
     // The key and the approvals are their user's, who is told where they are.
-    let said = setup(&stage, &staged(&stage), &["--remove"]);
+    let said = setup(&stage, &installed_copy(&stage), &["--remove"]);
     assert!(link.symlink_metadata().is_err() && said.contains("`statusLine` is removed"), "{said}");
     let left: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
     assert!(left["statusLine"].is_null() && left["cleanupPeriodDays"] == 20, "{left}");
@@ -174,7 +174,7 @@ fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
     setup(&stage, &plugin(), &[]);
     let once = files(&stage.lab.home().join(".local"));
     let settings = fs::read(stage.lab.home().join(".claude/settings.json")).unwrap();
-    for folder in [plugin(), staged(&stage)] {
+    for folder in [plugin(), installed_copy(&stage)] {
         let said = setup(&stage, &folder, &[]);
         assert!(said.contains("is up to date") && said.contains("was on already"), "{said}");
     }
@@ -207,7 +207,7 @@ fn an_update_reaches_a_session_that_is_open() {
     let said = setup(&stage, &next, &[]);
     assert!(said.contains(&format!("updated from {} to 9.8.7", env!("CARGO_PKG_VERSION"))), "{said}");
     assert_eq!(plugins(&stage), only("9.8.7", true));
-    assert_eq!(files(&staged(&stage)), files(&next));
+    assert_eq!(files(&installed_copy(&stage)), files(&next));
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
@@ -216,7 +216,7 @@ fn an_update_reaches_a_session_that_is_open() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
+fn a_plugin_that_is_turned_off_continues_nothing_until_the_next_setup() {
     let stage = fresh(ModelScript::new().say("An answer."), "lab");
     setup(&stage, &plugin(), &[]);
     let off = stage.client.run(&stage.lab, ["plugin", "disable", "omo@omo"]).unwrap();
@@ -229,15 +229,15 @@ fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn lost_execute_bits_are_mended_in_the_staged_copy() {
-    let stage = fresh(held_once(), "lab");
+fn lost_execute_bits_are_restored_in_the_copy() {
+    let stage = fresh(continued_once(), "lab");
     let source = unpacked(&stage, "stripped");
     for name in names(&source.join("bin")).iter().filter(|name| *name != "omo") {
         fs::set_permissions(source.join("bin").join(name), fs::Permissions::from_mode(0o644)).unwrap();
     }
     setup(&stage, &source, &[]);
-    assert_eq!(files(&staged(&stage)), files(&plugin()));
-    is_held_once(&stage);
+    assert_eq!(files(&installed_copy(&stage)), files(&plugin()));
+    is_continued_once(&stage);
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn lost_execute_bits_are_mended_in_the_staged_copy() {
 fn an_archive_is_unpacked_and_sets_itself_up() {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the archive that it packed")]
     let archive = std::env::var_os("OMO_TEST_ARCHIVE").expect("`cargo xtask test` names an archive");
-    let stage = fresh(held_once(), "lab");
+    let stage = fresh(continued_once(), "lab");
     let before = names(stage.lab.project());
     let unpack = stage.lab.command("tar").arg("-xzf").arg(&archive).output().unwrap();
     assert!(unpack.status.success(), "{unpack:?}");
@@ -255,7 +255,7 @@ fn an_archive_is_unpacked_and_sets_itself_up() {
     assert_eq!(files(&folder), files(&plugin()));
     setup(&stage, &folder, &[]);
     fs::remove_dir_all(folder).unwrap();
-    is_held_once(&stage);
+    is_continued_once(&stage);
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_marketplace_from_elsewhere_is_named_and_stays() {
     }
     let run = try_setup(&stage, &plugin(), &[]);
     fails(&run, 5, &[other.to_str().unwrap(), "`claude plugin marketplace remove omo`"]);
-    assert!(!staged(&stage).exists());
+    assert!(!installed_copy(&stage).exists());
     let run = try_setup(&stage, &plugin(), &["--remove"]);
     assert!(run.status.success() && run.stderr.contains("stays"), "{run:?}");
     assert_eq!(plugins(&stage), present(true));
@@ -287,7 +287,7 @@ fn a_client_that_refuses_leaves_what_worked() {
     let run = try_setup(&stage, &plugin(), &["--remove"]);
     assert_eq!(run.status.code(), Some(5), "{run:?}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), "{ broken");
-    assert_eq!(files(&staged(&stage)), files(&plugin()));
+    assert_eq!(files(&installed_copy(&stage)), files(&plugin()));
     fs::write(&settings, sound).unwrap();
     assert!(setup(&stage, &plugin(), &[]).contains("is up to date"));
     assert_eq!(plugins(&stage), present(true));
@@ -313,19 +313,19 @@ fn a_data_folder_that_cannot_be_used_is_named() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn two_setups_at_once_are_told_apart() {
+fn two_setups_at_once_are_distinguished() {
     let stage = fresh(ModelScript::new(), "lab");
     let folder = GuardedFolder::create_user(&stage.lab.home().join(".local/share")).unwrap();
     let held = StateLock::take(&folder, DEADLINE).unwrap();
     fails(&try_setup(&stage, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
-    assert!(!staged(&stage).exists());
+    assert!(!installed_copy(&stage).exists());
     drop(held);
     setup(&stage, &plugin(), &[]);
 }
 
 #[test]
 #[ignore = "needs the real client and strace: cargo xtask test"]
-fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest() {
+fn a_killed_setup_leaves_a_whole_plugin_and_the_next_one_repairs_the_rest() {
     let call = |name: &str, ordinal| SystemCall { name: name.to_owned(), ordinal, line: String::new() };
     let stage = fresh(ModelScript::new(), "lab");
     let next = of_version(&stage, "9.8.7");
@@ -336,7 +336,7 @@ fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest(
     // In the middle of the copy, and just before it gets its name.
     for at in [call("fsync", 5), call("rename", 1)] {
         killed(&plugin(), &at);
-        assert!(!staged(&stage).exists(), "{at:?}");
+        assert!(!installed_copy(&stage).exists(), "{at:?}");
     }
     setup(&stage, &plugin(), &[]);
     // In the middle of the next version's copy; before it takes the place; and before the old one goes.
@@ -344,7 +344,7 @@ fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest(
         setup(&stage, &plugin(), &[]);
         killed(&next, &at);
         let whole = if is_new { next.clone() } else { plugin() };
-        assert_eq!(files(&staged(&stage)), files(&whole), "{at:?}");
+        assert_eq!(files(&installed_copy(&stage)), files(&whole), "{at:?}");
     }
     setup(&stage, &next, &[]);
     assert_eq!(plugins(&stage), only("9.8.7", true));
@@ -354,7 +354,7 @@ fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest(
 
 #[test]
 #[ignore = "needs the real client and strace: cargo xtask test"]
-fn setup_itself_speaks_to_nobody() {
+fn setup_itself_connects_to_nothing() {
     let stage = fresh(ModelScript::new(), "lab");
     let traced = strace::run(&setup_command(&stage, &plugin(), &[]), "").unwrap();
     assert!(traced.run.status.success() && traced.calls.len() > 100, "{:?}", traced.run);

@@ -18,7 +18,7 @@ const WORK: Duration = Duration::from_secs(4);
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
+fn the_status_is_on_the_screen_during_a_run_and_gone_after_it() {
     let omo = plugin().join("bin/omo");
     let script = ModelScript::new().say("I have looked around.").bash("true").turn(ModelTurn::text(CLAIM).delay(WORK));
     let stage = stage(script, &format!("'{}' statusline", omo.display()));

@@ -90,7 +90,7 @@ fn a_command_that_ends_well_and_pushes_nothing_has_failed() {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_step_that_was_pushed_counts_and_only_the_one_behind_it_is_done_again() {
+fn a_pushed_task_counts_and_only_the_one_behind_it_is_done_again() {
     on_host(|ground, host| {
         host.script(2, "if ! [ -e \"$HOME/once\" ]; then touch \"$HOME/once\"; exit 1; fi\necho 2 > b.txt\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
@@ -128,7 +128,7 @@ fn a_commit_that_changes_what_its_session_must_not_ends_it() {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_commit_with_more_than_its_step_names_is_not_taken() {
+fn a_commit_with_more_than_its_task_names_is_not_taken() {
     on_host(|ground, host| {
         host.script(3, "echo 3 > c.txt; [ -e \"$HOME/once\" ] || echo x > more.txt; touch \"$HOME/once\"\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
@@ -243,7 +243,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
 }
 
 /// Waits until the second step is at work on the other host, where it would stay for long.
-fn second_step_hangs(ground: &Ground, host: &Host) -> Result<()> {
+fn script_second_task_that_hangs(ground: &Ground, host: &Host) -> Result<()> {
     host.script(2, "if ! [ -e \"$HOME/hung\" ]; then touch \"$HOME/hung\"; sleep 5; fi\necho 2 > b.txt\n")?;
     ground.open(&["--launcher", &host.launcher()])?;
     ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
@@ -254,7 +254,7 @@ fn second_step_hangs(ground: &Ground, host: &Host) -> Result<()> {
 #[ignore = "needs sshd: cargo xtask test"]
 fn what_a_dead_supervisor_has_left_on_the_remote_is_put_away_by_the_next() {
     on_host(|ground, host| {
-        second_step_hangs(ground, host)?;
+        script_second_task_that_hangs(ground, host)?;
         kill_supervisor(ground)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
@@ -268,7 +268,7 @@ fn what_a_dead_supervisor_has_left_on_the_remote_is_put_away_by_the_next() {
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_run_that_is_cancelled_leaves_nothing_on_the_remote() {
     on_host(|ground, host| {
-        second_step_hangs(ground, host)?;
+        script_second_task_that_hangs(ground, host)?;
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
         wait_until("the end of the supervisor", LIMIT, || {

@@ -85,7 +85,7 @@ fn reviewed(scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-fn gated(scene: &mut Scene) -> Result<()> {
+fn with_check(scene: &mut Scene) -> Result<()> {
     scene.lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
     scene.start("--check \"sh check.sh\"")?;
     // What is counted before the run is counted in the background; a deed begins once that is done.
@@ -95,8 +95,8 @@ fn gated(scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-fn asks_for_gates(scene: &mut Scene) -> Result<()> {
-    gated(scene)?;
+fn with_unapproved_checks(scene: &mut Scene) -> Result<()> {
+    with_check(scene)?;
     scene.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n").map(drop)
 }
 
@@ -133,7 +133,7 @@ pub(crate) const DEEDS: [Deed; 26] = [
         process: |s| stop(s, "<promise>BLOCKED: no key</promise>"),
         by: By::Hook,
     },
-    Deed { name: "a claim that a check judges", prepare: gated, process: |s| stop(s, DONE), by: By::Hook },
+    Deed { name: "a claim that a check judges", prepare: with_check, process: |s| stop(s, DONE), by: By::Hook },
     Deed {
         name: "a session goes on",
         prepare: armed,
@@ -164,22 +164,22 @@ pub(crate) const DEEDS: [Deed; 26] = [
     Deed { name: "omo blocked", prepare: armed, process: |s| Ok(omo(s, &["blocked", "no key"])), by: By::Command },
     Deed { name: "omo status", prepare: armed, process: |s| Ok(omo(s, &["status"])), by: By::Command },
     Deed { name: "omo log", prepare: armed, process: |s| Ok(omo(s, &["log"])), by: By::Command },
-    Deed { name: "omo verify", prepare: gated, process: |s| Ok(omo(s, &["verify"])), by: By::Command },
+    Deed { name: "omo verify", prepare: with_check, process: |s| Ok(omo(s, &["verify"])), by: By::Command },
     Deed {
         name: "omo check list",
-        prepare: asks_for_gates,
+        prepare: with_unapproved_checks,
         process: |s| Ok(omo(s, &["check", "list"])),
         by: By::Command,
     },
     Deed {
         name: "omo check approve",
-        prepare: asks_for_gates,
+        prepare: with_unapproved_checks,
         process: |s| Ok(omo(s, &["check", "approve", "--digest", &digest(s, "omo.toml")?])),
         by: By::Command,
     },
     Deed {
         name: "omo check remove",
-        prepare: gated,
+        prepare: with_check,
         process: |s| {
             let gate = s.entry()?["gates"][0]["name"].as_str().context("no check")?.to_owned();
             Ok(omo(s, &["check", "remove", &gate, "--digest", &digest(s, "these checks")?]))

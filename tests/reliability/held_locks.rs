@@ -41,14 +41,14 @@ fn against(lock: &str, stopped: bool) -> Result<()> {
     let commands = if stopped { 1 } else { DEEDS.len() };
     let (hooks, others): (Vec<&Deed>, Vec<&Deed>) = DEEDS.iter().partition(|deed| deed.by == By::Hook);
     for deed in hooks.into_iter().chain(others.into_iter().take(commands)) {
-        let outcome = waits_and_lets_go(&plugin, deed, lock, stopped);
+        let outcome = waits_and_releases(&plugin, deed, lock, stopped);
         wrong.extend(outcome.err().map(|error| format!("{}: {error:#}", deed.name)));
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
 }
 
-fn waits_and_lets_go(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped: bool) -> Result<()> {
+fn waits_and_releases(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped: bool) -> Result<()> {
     let mut scene = Scene::new(plugin)?;
     scene.lab.write("check.sh", "exit 0\n")?;
     (deed.prepare)(&mut scene)?;
@@ -86,19 +86,19 @@ fn waits_and_lets_go(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped:
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_lock_that_is_held_for_ever_lets_everybody_go_in_time() {
+fn a_lock_that_is_never_released_releases_every_session_in_time() {
     against("lab/project/.sisyphus/cc-omo/runtime.lock", false).unwrap();
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_lock_that_a_stopped_process_holds_lets_everybody_go_in_time() {
+fn a_lock_of_a_stopped_process_releases_every_session_in_time() {
     against("lab/project/.sisyphus/cc-omo/runtime.lock", true).unwrap();
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_held_lock_of_the_users_own_folder_lets_everybody_go_in_time() {
+fn a_busy_lock_of_the_users_own_folder_releases_every_session_in_time() {
     against("lab/home/.local/state/omo/runtime.lock", false).unwrap();
 }
 

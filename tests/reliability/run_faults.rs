@@ -205,12 +205,12 @@ fn no_fault_while_a_run_is_opened_does_harm() {
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
-fn no_fault_while_a_task_is_judged_does_harm() {
+fn no_fault_while_a_task_is_verified_does_harm() {
     play("omo agent done").unwrap();
 }
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
-fn no_fault_while_a_gate_is_answered_does_harm() {
+fn no_fault_while_a_question_is_answered_does_harm() {
     play("omo answer").unwrap();
 }

@@ -52,7 +52,7 @@ fn sound(deed: &Deed, run: &HookRun) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_missing_home_stops_nobody() {
+fn a_missing_home_stops_no_session() {
     play_all("no HOME", |_, command| {
         command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
         Ok(())
@@ -73,7 +73,7 @@ fn a_missing_home_stops_nobody() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_missing_project_stops_nobody() {
+fn a_missing_project_stops_no_session() {
     play_all("the project is gone", |scene, command| {
         command.current_dir(scene.lab.root());
         Ok(fs::remove_dir_all(scene.lab.project())?)
@@ -105,7 +105,7 @@ fn in_a_removed_folder(scene: &Scene, command: &mut Command) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_removed_folder_to_stand_in_stops_nobody() {
+fn a_removed_working_folder_stops_no_session() {
     play_all("the current folder is removed", in_a_removed_folder);
 }
 

@@ -125,7 +125,7 @@ fn unique() -> u64 {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_runs_in_another_group_ends_with_whoever_started_it() {
+fn what_runs_in_another_group_ends_with_its_starter() {
     let plugin = plugin();
     let mut wrong = Vec::new();
     for case in &CASES {

@@ -254,7 +254,7 @@ fn verified_and_then_a_file_changes_is_asked_again() {
 }
 
 #[test]
-fn the_same_failure_on_the_same_files_is_told_twice_and_no_more() {
+fn the_same_failure_on_the_same_files_is_reported_twice_and_no_more() {
     let mut session = run();
     let red = found(CheckVerdict::Failed, "t1");
     assert_eq!(stop(&mut session, DONE, &red, 1).0, StopRow::Continue);
@@ -291,7 +291,7 @@ fn what_was_rejected_counts_once_and_its_objections_are_kept_until_the_next_clai
 // each of the mendings that were proposed.
 
 #[test]
-fn seed_001_a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warning() {
+fn a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warning() {
     let mut session = run();
     let green = found(CheckVerdict::Green, "t1");
     let rows: Vec<StopRow> = (1..=5).map(|minute| stop(&mut session, DONE, &green, minute).0).collect();
@@ -301,7 +301,7 @@ fn seed_001_a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warnin
 }
 
 #[test]
-fn seed_001_the_attempts_are_in_the_state_and_survive_the_process() {
+fn the_attempts_are_in_the_state_and_survive_the_process() {
     let mut session = run();
     stop(&mut session, DONE, &found(CheckVerdict::Failed, "t1"), 1);
     let written = serde_json::to_string(&session).unwrap();
@@ -311,7 +311,7 @@ fn seed_001_the_attempts_are_in_the_state_and_survive_the_process() {
 }
 
 #[test]
-fn seed_001_three_red_claims_end_the_run_with_a_warning() {
+fn three_red_claims_end_the_run_with_a_warning() {
     let mut session = run();
     for (minute, row) in [(1, StopRow::Continue), (2, StopRow::Continue), (3, StopRow::AttemptsSpent)] {
         let tree = format!("t{minute}");
@@ -323,7 +323,7 @@ fn seed_001_three_red_claims_end_the_run_with_a_warning() {
 }
 
 #[test]
-fn seed_001_a_file_cannot_raise_the_number_of_attempts() {
+fn a_file_cannot_raise_the_number_of_attempts() {
     let mut session = run();
     session.verification.max_attempts = 100;
     let rows: Vec<StopRow> = (1..=3)
@@ -343,7 +343,7 @@ fn what_the_main_agent_says_of_a_review_starts_nothing() {
 }
 
 #[test]
-fn a_claim_that_a_row_before_answers_runs_no_gate() {
+fn a_claim_that_an_earlier_row_answers_runs_no_check() {
     let mut session = run();
     let event = StopEvent { claim: Some(Claim::Done), plan_mode: true, ..StopEvent::default() };
     let facts = StopFacts {
@@ -379,7 +379,7 @@ fn a_check_that_was_added_meanwhile_has_to_be_asked() {
 }
 
 #[test]
-fn a_record_is_kept_with_its_gate_and_a_reused_one_is_not_written_again() {
+fn a_record_is_kept_with_its_check_and_a_reused_one_is_not_written_again() {
     let mut session = run();
     let mut findings = found(CheckVerdict::Failed, "t1");
     judge_claim(&session, findings.clone()).record(&mut session, at(1), 7);

@@ -95,7 +95,7 @@ fn a_promise_that_is_only_talked_about_does_not_count() {
 }
 
 #[test]
-fn claims_are_told_apart() {
+fn claims_are_distinguished() {
     let blocked = |reason: &str| Some(Claim::Blocked { reason: reason.to_owned() });
     for (inside, expected) in [
         ("DONE", Some(Claim::Done)),

@@ -389,7 +389,7 @@ fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
 }
 
 #[test]
-fn how_a_command_is_typed_is_told_without_a_model() {
+fn how_a_command_is_typed_is_shown_without_a_model() {
     for name in ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"] {
         for asks in ["--help", "-h", " --help \n"] {
             let prompt = format!("/omo:{name} {asks}");

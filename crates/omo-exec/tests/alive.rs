@@ -24,7 +24,7 @@ fn a_process_lives_until_it_has_ended() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn one_that_has_ended_is_dead_before_anybody_has_asked() {
+fn one_that_has_ended_is_dead_before_it_is_waited_for() {
     let mut child = Command::new("/bin/true").stdout(Stdio::piped()).spawn().unwrap();
     let (pid, mut stdout) = (child.id(), child.stdout.take().unwrap());
     // Its stdout ends with it, or a moment before.

@@ -18,10 +18,13 @@ fn main() -> ExitCode {
     omo_exec::keeper::run_if_asked();
     let tests: Vec<(&str, fn())> = if cfg!(unix) {
         vec![
-            ("exactly_the_files_of_the_step_are_committed", exactly_the_files_of_the_step_are_committed),
+            ("exactly_the_files_of_the_task_are_committed", exactly_the_files_of_the_task_are_committed),
             ("every_kind_of_change_is_committed", every_kind_of_change_is_committed),
-            ("a_refusal_of_a_hook_is_told_apart", a_refusal_of_a_hook_is_told_apart),
-            ("what_a_hook_commits_besides_is_not_staged_to_go", what_a_hook_commits_besides_is_not_staged_to_go),
+            ("a_refusal_of_a_hook_is_recognized", a_refusal_of_a_hook_is_recognized),
+            (
+                "what_a_hook_commits_besides_is_not_marked_as_deleted",
+                what_a_hook_commits_besides_is_not_marked_as_deleted,
+            ),
             ("no_change_is_not_the_same_as_nothing_to_commit", no_change_is_not_the_same_as_nothing_to_commit),
             ("what_cannot_be_committed_leaves_the_index_alone", what_cannot_be_committed_leaves_the_index_alone),
             ("a_hook_that_never_ends_is_ended", a_hook_that_never_ends_is_ended),
@@ -110,7 +113,7 @@ fn variables() -> [(&'static str, &'static str); 3] {
     [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/nonexistent"), ("GIT_CONFIG_NOSYSTEM", "1")]
 }
 
-fn exactly_the_files_of_the_step_are_committed() {
+fn exactly_the_files_of_the_task_are_committed() {
     let it = Repository::new();
     it.write("staged.txt", "by its user");
     it.write("src/b.txt", "by its user\n");
@@ -148,7 +151,7 @@ fn every_kind_of_change_is_committed() {
     );
 }
 
-fn a_refusal_of_a_hook_is_told_apart() {
+fn a_refusal_of_a_hook_is_recognized() {
     for hook in ["pre-commit", "commit-msg", "prepare-commit-msg"] {
         let it = Repository::new();
         let head = it.head();
@@ -178,7 +181,7 @@ fn a_refusal_of_a_hook_is_told_apart() {
     assert_eq!(it.git(&["show", "HEAD:a.txt"]), "formatted\n");
 }
 
-fn what_a_hook_commits_besides_is_not_staged_to_go() {
+fn what_a_hook_commits_besides_is_not_marked_as_deleted() {
     let it = Repository::new();
     it.write("gone.txt", "here");
     it.write("mine.txt", "one");

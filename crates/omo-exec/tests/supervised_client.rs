@@ -38,8 +38,8 @@ fn main() -> ExitCode {
             ),
             ignored(
                 "needs the real client: cargo xtask test",
-                "turns_budget_and_errors_of_the_api_are_told_apart",
-                turns_budget_and_errors_of_the_api_are_told_apart,
+                "turns_budget_and_errors_of_the_api_are_distinguished",
+                turns_budget_and_errors_of_the_api_are_distinguished,
             ),
             ignored(
                 "needs the real client: cargo xtask test",
@@ -148,7 +148,7 @@ fn everything_may_be_done_where_that_was_asked_for() {
     assert!(stage.lab.project().join("allowed").exists());
 }
 
-fn turns_budget_and_errors_of_the_api_are_told_apart() {
+fn turns_budget_and_errors_of_the_api_are_distinguished() {
     let dear = || ModelTurn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
     let script = || ModelScript::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
     let refused = |status, kind: &str| ModelScript::new().default(ModelTurn::error(status, kind, "no"));

@@ -70,7 +70,7 @@ pub fn all(text: &str) -> Vec<String> {
     said.extend(StopRow::ALL.map(messages::let_through));
     said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(messages::run_paused));
     said.extend(TRIGGERS.iter().flat_map(|trigger| of_a_run(text, *trigger)));
-    said.extend(of_gates(text));
+    said.extend(check_texts(text));
     said.extend(of_a_plan(text));
     said
 }
@@ -242,7 +242,7 @@ fn whole_or_refused(approval: Result<String, String>) -> String {
     approval.unwrap_or_else(|refusal| refusal)
 }
 
-fn of_gates(text: &str) -> Vec<String> {
+fn check_texts(text: &str) -> Vec<String> {
     let Ok(mut gate) = Check::new(None, text, CheckOrigin::Repository) else { return Vec::new() };
     gate.env.insert("A".to_owned(), text.to_owned());
     gate.cwd = Some(text.to_owned());

@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
         assert_eq!(counts(&coloured(&lines), usize::MAX), read, "in colour");
         assert_eq!(counts(&overwritten(&lines), usize::MAX), read, "over other lines");
     }
-    is_judged_soundly(read);
+    assert_sound_judgement(read);
     is_plain(&String::from_utf8_lossy(data));
 }
 
@@ -42,7 +42,7 @@ fn changed(lines: &[&[u8]], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     lines.iter().map(|line| change(line)).collect::<Vec<_>>().join(b"\n".as_slice())
 }
 
-fn is_judged_soundly(counts: Option<TestCounts>) {
+fn assert_sound_judgement(counts: Option<TestCounts>) {
     let (verdict, detail) = judge_check(&CheckEnd::Exited(0), counts, None, false);
     let proves = counts.is_none_or(|counts| counts.run > 0 && counts.failed == 0);
     assert_eq!(verdict == CheckVerdict::Green, proves, "{counts:?}: {detail}");

@@ -268,7 +268,7 @@ fn a_verification_is_one_where_its_section_says_so() {
 }
 
 #[test]
-fn what_is_likely_not_meant_is_told() {
+fn what_is_likely_not_meant_is_reported() {
     for (task, code) in [
         ("**Files:** `a.rs`", "missing_verify"),
         ("**Verify:**", "missing_verify"),
@@ -312,7 +312,7 @@ fn contracts_are_wanted_from_version_one_on() {
 }
 
 #[test]
-fn what_is_no_plan_is_told() {
+fn what_is_no_plan_is_reported() {
     for (bytes, code) in [
         (b"".as_slice(), "unrecognized_format"),
         (b"# Notes\n", "unrecognized_format"),

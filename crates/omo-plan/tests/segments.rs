@@ -55,7 +55,7 @@ fn keys_are_printed_in_the_order_that_others_read() {
 }
 
 #[test]
-fn the_next_segment_ends_at_the_next_hard_stop() {
+fn the_next_batches_end_at_the_next_hard_stop() {
     let cases = vectors("segments-cases.json");
     for case in cases["segments"].as_array().unwrap() {
         let batches: Vec<Vec<String>> = serde_json::from_value(case["batches"].clone()).unwrap();
@@ -106,7 +106,7 @@ fn a_task_is_known_by_its_heading() {
 }
 
 #[test]
-fn what_only_looks_like_a_task_is_told() {
+fn what_only_looks_like_a_task_is_reported() {
     for heading in [
         "### Task 6 - x",
         "### Task 6 — x",

@@ -60,7 +60,7 @@ fn a_session_is_gone_over_once_at_least() {
 }
 
 #[test]
-fn a_task_is_proved_by_its_commands_and_judged_by_the_rest() {
+fn a_task_is_proved_by_its_commands_and_reviewed_by_the_rest() {
     let all = [json!({
         "id": "1", "subject": "Login", "description": "A form.\nAnd a route.", "complexity": "complex",
         "criteria": ["`cargo test`", "looks good", "Run: make lint", "`cargo test`", "  "],

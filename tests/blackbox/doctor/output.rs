@@ -18,7 +18,7 @@ use crate::scene::plugin;
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_lock_that_is_held_is_named() {
+fn a_busy_lock_is_named() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     let before = ward.findings().unwrap();
@@ -37,7 +37,7 @@ type Missing = (&'static str, fn(&mut Ward) -> Result<()>, &'static [(&'static s
 /// Several rows are about these: what depends on the missing thing cannot be looked at, and says so.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_cannot_be_looked_at_is_said_and_the_rest_is_judged_all_the_same() {
+fn what_cannot_be_read_is_reported_and_the_rest_is_compared_all_the_same() {
     let built = plugin();
     let level = |findings: &[Value], name: &str| {
         let row = findings.iter().find(|row| row["name"] == name);
@@ -150,7 +150,7 @@ fn launchers(ward: &Ward) -> Result<()> {
 /// A clone whose binaries were built is as good as any.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_clone_that_is_built_is_sound() {
+fn a_marketplace_copy_that_is_built_is_sound() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     let data = ward.home(".claude/plugins/data/omo-omo/bin/0.1.0");
@@ -169,7 +169,7 @@ fn a_clone_that_is_built_is_sound() {
 /// So is a package of npm with the part for this platform.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_package_with_its_platform_is_sound_and_one_without_is_told() {
+fn a_package_with_its_platform_is_sound_and_one_without_is_reported() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     launchers(&ward).unwrap();

@@ -141,7 +141,7 @@ fn options_mean_the_same_as_in_a_line() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn without_a_plan_it_tells_how_it_is_used() {
+fn without_a_plan_it_says_how_it_is_used() {
     let cases: &[Case] = &[("nothing, or options alone", five(), |s| {
         for line in ["", "--fg", "--yolo"] {
             let before = s.file_tree()?;

@@ -26,7 +26,7 @@ fn files(steps: &Steps) -> Result<String> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
+fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
     let cases: &[Case] = &[
         ("one that passes at its second attempt", plan_text(&[(1, REVERT, SHOWN), (2, "skip", &word_check(2))]), |s| {
             s.begin(PLAN)?;

@@ -44,7 +44,7 @@ fn the_plan_of_the_document_is_ready() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_dry_run_tells_and_does_nothing() {
+fn a_dry_run_prints_and_does_nothing() {
     let cases: &[Case] = &[
         ("a plan that is ready", two_parallel_sessions(), |s| {
             let told = look(s, PLAN, 0)?;

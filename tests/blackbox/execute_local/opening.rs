@@ -17,7 +17,7 @@ fn refused(steps: &Steps, line: &str, status: i32, message: &str, hint: &str) ->
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_is_no_plan_in_steps_opens_no_run() {
+fn what_is_no_plan_of_steps_opens_no_run() {
     let cases: &[Case] = &[("files of other kinds", two_parallel_sessions(), |s| {
         let twice = plan_text(&[(1, REVERT, "true"), (1, REVERT, "true")]);
         for (name, text) in [("prose.md", "# Notes\n"), ("twice.md", &twice)] {

@@ -15,7 +15,7 @@ fn ledger(steps: &Steps) -> Result<String> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
+fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
     let cases: &[Case] = &[("with every option", two_parallel_sessions(), |s| {
         let mut remote = s.lab().command("git");
         Said::of(&remote.args(["remote", "add", "origin", "."]).output()?).exits_with(0)?;
@@ -82,7 +82,7 @@ fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn nobody_is_billed_without_having_been_asked() {
+fn a_bill_needs_a_question_before_it() {
     let cases: &[Case] = &[
         ("with no person to ask", two_parallel_sessions(), |s| {
             let session = s.session()?;

@@ -123,7 +123,7 @@ fn only_what_omo_saw_itself_counts() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_pair_is_held_to_its_tests() {
+fn a_pair_has_to_pass_its_own_tests() {
     let cases: &[Case] = &[
         ("the tests that it has to satisfy stay as they are", pair(), |g| {
             with_tests(g)?;

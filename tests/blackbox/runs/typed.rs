@@ -192,7 +192,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn an_omo_that_does_not_answer_is_ended_and_its_user_told_what_to_type() {
+fn an_omo_that_does_not_answer_is_ended_and_its_user_sees_what_to_type() {
     let cases: &[Case] = &[("a program in its place", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;

@@ -175,7 +175,7 @@ fn without_a_verification_it_ends_with_the_tasks() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn after_its_last_iteration_it_has_failed_and_can_be_begun_again() {
+fn after_its_last_round_it_has_failed_and_can_be_begun_again() {
     let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
     walk.run(false, |of, _| failed(of, "3")).unwrap();

@@ -14,7 +14,7 @@ use crate::client_lab::{LIMIT, plugin};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn whoever_waits_at_a_terminal_sees_each_session_in_a_line_of_its_own() {
+fn a_watching_terminal_shows_each_worker_in_a_line_of_its_own() {
     let site = Site::new(Payer::Subscription);
     let (word, held) = mpsc::channel();
     let held = Mutex::new(held);

@@ -131,7 +131,7 @@ fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
+fn a_usage_limit_without_an_end_asks_a_person() {
     let site = Site::new(Payer::Key);
     let limit = ModelTurn::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
     site.works.set_once(2, [limit], [write("b.txt", "2")]);

@@ -11,7 +11,7 @@ const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 1";
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_second_session_is_told_who_holds_the_run_and_only_a_person_lets_a_stop_pass() {
+fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
     let trouble = Trouble { oversteps: true, ..Trouble::default() };
     let stage = planned(&words(), obedient_script(trouble));
     let first = Terminal::start(&stage.lab, &stage.client, &ACCEPT_EDITS).expect("start a terminal");
@@ -43,7 +43,7 @@ fn a_second_session_is_told_who_holds_the_run_and_only_a_person_lets_a_stop_pass
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
+fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     let trouble = Trouble { lazy: true, ..Trouble::default() };
     let stage = planned(SEVEN, obedient_script(trouble));
     let run = approved(&stage, " --batch-size 2", &[]);

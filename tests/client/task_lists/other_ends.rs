@@ -15,7 +15,7 @@ const TWO: [Task; 2] = [("1", "", WORD), ("2", "1", WORD)];
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn nobody_verifies_where_the_person_does_not_want_it_and_the_report_says_so() {
+fn a_run_without_verification_says_so_in_its_report() {
     let stage = planned(&TWO, task_list_script(Trouble::default()));
     let run = approved(&stage, " --skip-verify");
     assert!(run.result().unwrap().contains("## Execution Complete (verification skipped)"), "{run:?}");

@@ -101,7 +101,7 @@ fn an_open_plan_is_what_is_left_to_do() {
 }
 
 #[test]
-fn a_claim_is_judged_once_no_plan_is_open() {
+fn a_claim_is_verified_once_no_plan_is_open() {
     let mut given = Given::armed();
     given.event.claim = Some(Claim::Done);
     assert!(needs_judgement(&given.facts()));

@@ -34,7 +34,7 @@ fn passed(plan: &Plan, part: PlanSelection) -> RunState {
 }
 
 #[test]
-fn of_a_step_that_runs_by_itself_the_others_of_its_plan_were_not_reached() {
+fn the_other_tasks_of_a_single_task_run_were_not_reached() {
     let plan = plan(3, &[(&[1], 1), (&[2, 3], 1)]);
     for (part, outcome, words, not_reached) in [
         (PlanSelection::Step(2), PlanOutcome::Partial, "PARTIAL (1/3 passed)", 2),

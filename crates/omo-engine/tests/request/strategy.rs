@@ -40,7 +40,7 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
 }
 
 #[test]
-fn a_part_has_its_steps_and_its_sessions() {
+fn a_part_has_its_tasks_and_its_workers() {
     let plan = plan(5, &[(&[1, 3], 1), (&[2], 1)]);
     for (part, wanted_groups, wanted_units) in [
         (PlanSelection::Whole, vec!["session-1", "session-2", "rest"], vec!["1", "3", "2", "4", "5"]),

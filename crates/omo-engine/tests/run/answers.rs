@@ -94,7 +94,7 @@ fn a_decision_without_options_can_be_passed_all_the_same() {
 }
 
 #[test]
-fn a_decision_that_was_taken_asks_nobody() {
+fn a_decision_that_was_taken_is_not_asked_again() {
     let run = Run::open(deciding(vec![PlanDecision { chosen: Some("B".to_owned()), ..decision("D", true) }]));
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
 }
@@ -127,7 +127,7 @@ fn an_unverified_plan_is_asked_about_once() {
 }
 
 #[test]
-fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
+fn only_a_person_answers_a_question_that_ends_the_turn() {
     let two = || in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]);
     let mut run = Run::open(two());
     run.types();
@@ -144,7 +144,7 @@ fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
 }
 
 #[test]
-fn a_gate_takes_only_an_answer_of_its_own_and_only_once() {
+fn a_question_takes_only_an_answer_of_its_own_and_only_once() {
     let mut run = Run::open(deciding(vec![decision("D", true)]));
     for (question, option, kind, message, hint) in [
         (
@@ -183,7 +183,7 @@ fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
 }
 
 #[test]
-fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
+fn two_open_questions_are_answered_one_after_the_other() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1", "2"], &["3"]], &[0]);
     plan.policy.parallel = omo_plan::model::Parallelism::Tasks;
     let mut run = Run::open(plan);
@@ -214,7 +214,7 @@ fn escalating(policy: OnTaskFail) -> Run {
 }
 
 #[test]
-fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
+fn a_person_continues_a_run_behind_a_task_that_asks_for_judgment() {
     for policy in [OnTaskFail::Continue, OnTaskFail::Stop] {
         let mut run = escalating(policy);
         run.answer("q1", ANSWER_CONTINUE).unwrap();
@@ -225,7 +225,7 @@ fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
 }
 
 #[test]
-fn a_person_ends_a_run_at_a_step_that_asks_for_judgment() {
+fn a_person_ends_a_run_at_a_task_that_asks_for_judgment() {
     for policy in [OnTaskFail::Continue, OnTaskFail::Stop] {
         let mut run = escalating(policy);
         run.answer("q1", ANSWER_STOP).unwrap();
@@ -264,7 +264,7 @@ fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
 }
 
 #[test]
-fn gates_of_a_run_that_is_over_are_not_answered() {
+fn questions_of_a_run_that_is_over_are_not_answered() {
     let mut run = escalating(OnTaskFail::Continue);
     run.take(verbs::cancel_run(&run.state, "enough").map(|what| vec![what])).unwrap();
     let refusal = run.answer("q1", ANSWER_CONTINUE).unwrap_err();

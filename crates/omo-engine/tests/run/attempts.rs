@@ -25,7 +25,7 @@ fn rows() -> Vec<Value> {
 }
 
 /// A plan of two steps that say this about their failure, with a check or without one.
-fn steps_that(on_failure: &str, verify: &str) -> Plan {
+fn tasks_that(on_failure: &str, verify: &str) -> Plan {
     let clause = match on_failure {
         "(missing)" => String::new(),
         word => format!("- **On failure:** {word} — the other way\n"),
@@ -38,7 +38,7 @@ fn steps_that(on_failure: &str, verify: &str) -> Plan {
 }
 
 fn steps(on_failure: &str) -> Plan {
-    steps_that(on_failure, "- **Verify:** `prove`\n")
+    tasks_that(on_failure, "- **Verify:** `prove`\n")
 }
 
 /// What a check is worth that ends like this; where a text is wanted, it is in the output or is not.
@@ -147,13 +147,13 @@ fn a_check_that_cannot_be_run_spends_no_attempt() {
 }
 
 #[test]
-fn a_step_without_a_check_never_passes() {
-    let run = played(steps_that("revert", ""), 0, |measured| measured, &TaskCheckVerdict::Green);
+fn a_task_without_a_check_never_passes() {
+    let run = played(tasks_that("revert", ""), 0, |measured| measured, &TaskCheckVerdict::Green);
     assert_eq!((run.standing("1"), run.result()), ("unverified", Some(RunResult::Failed)));
 }
 
 #[test]
-fn whoever_crosses_a_fence_is_stopped_whatever_the_clause_says() {
+fn a_worker_that_crosses_a_fence_is_stopped_whatever_the_clause_says() {
     for on_failure in CLAUSES {
         for file in ["src/db/mod.rs", "SRC/db/mod.rs"] {
             let mut plan = steps(on_failure);
@@ -249,7 +249,7 @@ fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
 }
 
 #[test]
-fn an_edited_step_is_worked_on_from_where_its_first_attempt_began() {
+fn an_edited_task_begins_where_its_first_attempt_began() {
     let (mut run, ticket) = begun_on_kept_ground("revert");
     let red = all(run.state.plan.task("1").unwrap(), &TaskCheckVerdict::Red);
     run.take(verbs::judge_attempt(&run.state, &ticket, red)).unwrap();

@@ -31,7 +31,7 @@ fn ran(verdict: TaskCheckVerdict) -> EventKind {
 }
 
 #[test]
-fn a_unit_ends_as_its_event_says() {
+fn a_task_ends_as_its_event_says() {
     let id = || "1".to_owned();
     for (what, status, evidence, why) in [
         (EventKind::TaskPassed { task: id(), end: end("e") }, TaskStatus::Passed, Some("e"), None),
@@ -104,7 +104,7 @@ fn a_run_goes_through_its_phases() {
 }
 
 #[test]
-fn nobody_is_at_work_in_a_run_that_was_cancelled() {
+fn a_cancelled_run_has_no_worker() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
     run.write([EventKind::RunCancelled { reason: "w".to_owned() }]);
@@ -117,7 +117,7 @@ fn nobody_is_at_work_in_a_run_that_was_cancelled() {
 }
 
 #[test]
-fn a_unit_may_be_called_as_the_final_checks_are() {
+fn a_task_may_have_the_name_of_the_final_checks() {
     let mut run = Run::open(plan(vec![unit(FINAL_CHECKS_ID)]));
     run.pass(FINAL_CHECKS_ID);
     assert_eq!(run.state.tasks[FINAL_CHECKS_ID].checks.len(), 1);
@@ -165,7 +165,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
 }
 
 #[test]
-fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
+fn a_task_is_blocked_by_what_is_nearest_in_any_order_of_the_plan() {
     for units in [
         vec![unit("1"), needs("2", &["1"]), needs("3", &["2"]), unit("4")],
         vec![needs("3", &["2"]), needs("2", &["1"]), unit("4"), unit("1")],
@@ -199,7 +199,7 @@ fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
 }
 
 #[test]
-fn no_event_passes_a_unit_that_was_not_proved() {
+fn no_event_passes_a_task_that_was_not_proved() {
     let passed = || EventKind::TaskPassed { task: "1".to_owned(), end: end("so it says") };
     let failed = || EventKind::TaskFailed { task: "1".to_owned(), is_final: false, end: end("e") };
     for before in [

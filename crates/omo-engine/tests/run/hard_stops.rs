@@ -41,7 +41,7 @@ fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
 }
 
 #[test]
-fn nobody_is_asked_where_nothing_is_left() {
+fn no_question_is_asked_where_nothing_is_left() {
     let mut run = Run::open(in_batches(plan(vec![unit("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
     run.fail("1");
     assert_eq!((run.asked(), run.result()), (None, Some(RunResult::CompletedWithFailures)));
@@ -51,7 +51,7 @@ fn nobody_is_asked_where_nothing_is_left() {
 }
 
 #[test]
-fn a_stop_within_one_stage_holds_the_batches_behind_it() {
+fn a_stop_within_one_wave_blocks_the_batches_behind_it() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]);
     plan.policy.parallel = Parallelism::Tasks;
     for group in &mut plan.groups {
@@ -65,7 +65,7 @@ fn a_stop_within_one_stage_holds_the_batches_behind_it() {
 }
 
 #[test]
-fn stages_go_before_the_order_in_the_plan() {
+fn waves_go_before_the_order_in_the_plan() {
     let mut plan = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0, 1]);
     plan.groups[0].wave = 1;
     plan.groups[1].wave = 0;
@@ -91,7 +91,7 @@ fn a_stop_stays_passed_when_something_before_it_is_done_again() {
 }
 
 #[test]
-fn an_empty_batch_with_a_stop_asks_nobody() {
+fn an_empty_batch_with_a_stop_asks_nothing() {
     let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &[], &["2"]], &[1]));
     run.pass("1");
     run.pass("2");
@@ -105,7 +105,7 @@ fn record(run: &mut Run, id: &str, status: ImportedStatus) {
 }
 
 #[test]
-fn a_segment_is_what_is_left_up_to_the_next_stop() {
+fn a_batch_is_what_is_left_up_to_the_next_stop() {
     let done = ImportedStatus::Done;
     for (stops, ended, passed, expected) in [
         (vec![0], vec![], 0, vec![vec!["1", "2"]]),
@@ -130,7 +130,7 @@ fn a_segment_is_what_is_left_up_to_the_next_stop() {
 }
 
 #[test]
-fn what_failed_and_what_it_blocks_is_in_no_segment() {
+fn what_failed_and_what_it_blocks_is_in_no_batch() {
     let mut units: Vec<Task> = vec![unit("1"), unit("2"), needs("3", &["1"]), needs("4", &["3"]), unit("5")];
     units[0].on_failure = OnFailure::Hold;
     let mut run = Run::open(in_batches(plan(units), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));

@@ -50,7 +50,7 @@ fn a_run_belongs_to_the_session_that_lives() {
 }
 
 #[test]
-fn whoever_is_refused_a_run_is_told_who_has_it() {
+fn a_refused_run_names_its_owner() {
     let refusal = taken(&at_work(), session("s2", 200), &[100]).unwrap_err();
     assert_eq!(refusal.kind, VerbRefusalKind::Contention);
     assert_eq!(refusal.message, "the run is held by session s1, process 100, last at work 1970-01-01T00:00:02.000Z");
@@ -61,7 +61,7 @@ fn whoever_is_refused_a_run_is_told_who_has_it() {
 }
 
 #[test]
-fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
+fn a_holder_of_unknown_state_is_taken_to_live() {
     let mut run = at_work();
     run.caller.actor = session("s1", 0);
     run.write([EventKind::HolderChanged]);
@@ -150,7 +150,7 @@ fn every_worker_of_a_session_that_is_gone_is_given_back() {
 }
 
 #[test]
-fn a_worker_of_whom_nothing_can_be_told_is_gone_with_its_session() {
+fn a_worker_of_unknown_state_is_gone_with_its_session() {
     let mut run = Run::open(plan(vec![unit("1")]));
     run.caller.actor = session("s1", 0);
     run.start("1").unwrap();

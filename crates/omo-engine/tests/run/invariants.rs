@@ -148,7 +148,7 @@ impl Witness {
         self.stops_before(&plan, unit);
         for other in plan.tasks.iter().filter(|other| self.units[&other.id].is_running) {
             assert_ne!(other.id, unit.id, "begun twice");
-            assert!(are_apart(&plan, unit, other), "{} beside {}", unit.id, other.id);
+            assert!(are_parallel(&plan, unit, other), "{} beside {}", unit.id, other.id);
         }
         self.room_for(&plan, unit);
         self.is_resumed = false;
@@ -246,7 +246,7 @@ impl Seen {
     }
 }
 
-fn are_apart(plan: &Plan, one: &Task, other: &Task) -> bool {
+fn are_parallel(plan: &Plan, one: &Task, other: &Task) -> bool {
     let (first, second) = (plan.group_of(&one.id).unwrap(), plan.group_of(&other.id).unwrap());
     let is_own = |isolation| isolation == GroupIsolation::Worktree;
     if first.0 != second.0 && (is_own(first.1.isolation) || is_own(second.1.isolation)) {

@@ -26,7 +26,7 @@ fn a_line_is_flat_and_its_fields_do_not_meet() {
 }
 
 #[test]
-fn whatever_a_unit_is_called_and_says_comes_back() {
+fn any_name_and_text_of_a_task_comes_back() {
     for text in ["seq", "ts", "actor", "kind", "what", "task", "evidence", "final", "\u{2028}é\0", ""] {
         let unit = text.to_owned();
         for what in [

@@ -60,7 +60,7 @@ fn in_mode(plan: &Plan, mode: ExecutionMode) -> Plan {
 }
 
 #[test]
-fn tasks_that_follow_each_other_stay_with_one_client_and_all_else_is_apart() {
+fn tasks_that_follow_each_other_stay_with_one_client_and_all_others_are_parallel() {
     for (name, all, expected) in [
         ("a chain", &[("1", "a", ""), ("2", "b", "Task 1"), ("3", "c", "Task 2")][..], vec!["0: 1 2 3"]),
         ("nothing in common", &[("1", "a", ""), ("2", "b", ""), ("3", "c", "Task 1")], vec!["0: 1 3", "0: 2"]),

@@ -81,7 +81,7 @@ fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after
 }
 
 #[test]
-fn a_stage_and_a_group_wait_for_what_is_before_them() {
+fn a_wave_and_a_group_wait_for_what_is_before_them() {
     let mut plan = in_batches(
         at_once(Parallelism::Tasks, 0, vec![unit("1"), unit("2"), unit("3")]),
         &[&["1"], &["2"], &["3"]],
@@ -126,7 +126,7 @@ fn what_can_never_be_begun_ends_the_run_and_is_no_success() {
 }
 
 #[test]
-fn a_plan_without_units_is_complete_at_once() {
+fn a_plan_without_tasks_is_complete_at_once() {
     assert_eq!(Run::open(plan(Vec::new())).result(), Some(RunResult::Complete));
 }
 

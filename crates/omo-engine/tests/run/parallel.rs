@@ -165,7 +165,7 @@ fn no_more_sessions_are_at_work_than_there_may_be() {
 }
 
 #[test]
-fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_one_ended() {
+fn the_question_about_clients_that_begin_nothing_says_how_the_last_one_ended() {
     let mut run = apart(1);
     begin(&mut run, "b");
     run.pass("3");
@@ -334,7 +334,7 @@ fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_fail
 }
 
 #[test]
-fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
+fn no_client_is_started_for_a_worker_whose_next_task_a_person_skipped() {
     let mut run = apart(0);
     begin(&mut run, "a");
     begin(&mut run, "b");
@@ -536,7 +536,7 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
 }
 
 #[test]
-fn a_step_that_was_added_and_left_out_is_missing_from_the_whole() {
+fn a_task_that_was_added_and_left_out_is_missing_from_the_whole() {
     let mut run = both_done();
     merge(&mut run, "a");
     merge(&mut run, "b");
@@ -553,7 +553,7 @@ fn a_step_that_was_added_and_left_out_is_missing_from_the_whole() {
 }
 
 #[test]
-fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too() {
+fn a_worker_whose_tasks_were_all_left_out_begins_anew_after_a_conflict_too() {
     let mut plan = waves();
     plan.tasks[2].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);

@@ -76,7 +76,7 @@ fn a_plan_stays_of_its_dialect() {
 }
 
 #[test]
-fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
+fn a_failed_task_that_was_edited_has_all_its_attempts_again() {
     let two = || Task { max_attempts: 2, ..unit("1") };
     let mut run = Run::open(plan(vec![two()]));
     run.fail("1");

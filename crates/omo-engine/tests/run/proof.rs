@@ -30,7 +30,7 @@ fn judge(unit: Task, measured: AttemptMeasurement) -> (&'static str, String) {
 }
 
 #[test]
-fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
+fn a_task_passes_by_a_green_result_of_each_of_its_checks() {
     for (results, standing, evidence) in [
         (vec![("a", Green), ("b", Green)], "passed", "`a` exit 0; `b` exit 0"),
         (vec![("b", Green), ("a", Green)], "passed", "`b` exit 0; `a` exit 0"),
@@ -51,7 +51,7 @@ fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
 }
 
 #[test]
-fn checks_of_one_command_are_told_apart() {
+fn checks_of_one_command_are_distinguished() {
     let elsewhere = TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("a") };
     let two = Task { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..unit("1") };
     assert_eq!(judge(two.clone(), measured(&[("a", Green), ("a", Green)])).0, "failed");
@@ -60,7 +60,7 @@ fn checks_of_one_command_are_told_apart() {
 }
 
 #[test]
-fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
+fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
     let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
     run.work("1", &Green);
     assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
@@ -110,7 +110,7 @@ fn tests_that_are_not_there_prove_nothing_by_failing() {
 }
 
 #[test]
-fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
+fn a_worker_that_changes_what_it_must_not_has_failed_whatever_is_green() {
     for unit in [unit("1"), checked(&[])] {
         let tampered = vec!["tests/a.rs".to_owned(), "tests/b.rs".to_owned()];
         let (standing, evidence) = judge(unit.clone(), AttemptMeasurement { tampered, ..all(&unit, &Green) });
@@ -163,7 +163,7 @@ fn a_ticket_is_good_for_one_end_of_one_attempt() {
 }
 
 #[test]
-fn a_unit_is_tried_as_often_as_its_plan_says_and_as_often_again_when_asked_for() {
+fn a_task_has_the_attempts_of_its_plan_and_as_many_again_when_asked_for() {
     let three = Task { max_attempts: 3, on_failure: OnFailure::Revert, ..unit("1") };
     let mut run = Run::open(plan(vec![three]));
     for attempt in 1..=6 {
@@ -220,7 +220,7 @@ fn a_worker_may_say_that_it_cannot_be_done() {
 }
 
 #[test]
-fn the_gate_of_a_missing_tool_names_it() {
+fn the_question_about_a_missing_tool_names_it() {
     let mut run = Run::open(plan(vec![unit("1")]));
     let ticket = run.start("1").unwrap();
     let events = verbs::judge_attempt(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();

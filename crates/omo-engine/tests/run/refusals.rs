@@ -130,7 +130,7 @@ fn a_question_that_waits_is_named_on_one_line() {
 }
 
 #[test]
-fn a_plan_with_many_units_does_not_list_them_all() {
+fn a_plan_with_many_tasks_does_not_list_them_all() {
     let units = (1..=50).map(|number| unit(&number.to_string())).collect();
     let refusal = start(&Run::open(plan(units)), "x").unwrap_err();
     assert!(refusal.hint.ends_with("19, 20, …"), "{}", refusal.hint);

@@ -100,7 +100,7 @@ fn a_report_says_who_answered_what() {
 }
 
 #[test]
-fn a_question_that_was_taken_back_was_answered_by_nobody() {
+fn a_question_that_was_taken_back_has_no_answer() {
     let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
     run.pass("1");
     run.replan(run.state.plan.clone()).unwrap();

@@ -16,14 +16,14 @@ pub(crate) fn task(id: &str, deps: &[&str]) -> Task {
 }
 
 /// A task that somebody has to judge.
-pub(crate) fn judged_task(id: &str, deps: &[&str]) -> Task {
+pub(crate) fn criteria_task(id: &str, deps: &[&str]) -> Task {
     Task { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
 }
 
 /// A session that goes over its tasks three times at most, with a verification behind them.
 pub(crate) fn session_plan(mut units: Vec<Task>) -> Plan {
     let deps = units.iter().map(|unit| unit.id.clone()).collect();
-    units.push(Task { kind: TaskKind::Verify, deps, ..judged_task(VERIFY_TASK_ID, &[]) });
+    units.push(Task { kind: TaskKind::Verify, deps, ..criteria_task(VERIFY_TASK_ID, &[]) });
     without_verification(units)
 }
 

@@ -7,11 +7,11 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
 use crate::kit::{Run, all, plan, session, unit};
-use crate::task_list_kit::{fail_for, judged_task, pass_by, ran, session_plan, task};
+use crate::task_list_kit::{criteria_task, fail_for, pass_by, ran, session_plan, task};
 
 /// A task that is claimed by evidence e1 (1), one that has passed (2), and a verifier at work with green evidence e2.
 fn verifying() -> Run {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), task("2", &[])]));
     run.claim("1");
     run.pass("2");
     let ticket = run.start(VERIFY_TASK_ID).unwrap();
@@ -22,7 +22,7 @@ fn verifying() -> Run {
 
 /// A worker at task 1, which is judged, with red evidence e1 and green e2.
 fn at_work() -> Run {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), task("2", &[])]));
     let ticket = run.start("1").unwrap();
     run.shows(&ticket, &Red).unwrap();
     run.shows(&ticket, &Green).unwrap();
@@ -124,7 +124,7 @@ fn a_verification_comes_from_nowhere_else() {
 #[test]
 fn every_event_of_a_session_is_one_line_that_comes_back() {
     let mut run = verifying();
-    run.adds(judged_task("3", &["1"])).unwrap();
+    run.adds(criteria_task("3", &["1"])).unwrap();
     let ticket = run.state.tasks[VERIFY_TASK_ID].running.as_ref().unwrap().ticket.clone();
     run.take(verbs::give_verdict(&run.state, &ticket, fail_for(&["2"]))).unwrap();
     let kinds: Vec<String> = run

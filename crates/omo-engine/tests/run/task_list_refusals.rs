@@ -9,13 +9,13 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
 use crate::kit::{Run, all, no_tool, plan, unit};
-use crate::task_list_kit::{fail_for, judged_task, pass_by, ran, session_plan, task};
+use crate::task_list_kit::{criteria_task, fail_for, pass_by, ran, session_plan, task};
 
 const JUDGED: &str = "task 1 has criteria that no command decides, and nothing shows them: ";
 
 #[test]
 fn a_claim_counts_by_green_evidence_of_its_own() {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), judged_task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), criteria_task("2", &[])]));
     let other = run.start("2").unwrap();
     run.shows(&other, &Green).unwrap();
     let ticket = run.start("1").unwrap();
@@ -58,7 +58,7 @@ fn evidence_of_a_worker_that_is_gone_shows_nothing_of_the_next_one() {
             as fn(&mut Run, &str) -> _,
         |run, ticket| run.take(verbs::give_up_attempt(&run.state, ticket, "no", Vec::new())),
     ] {
-        let mut run = Run::open(session_plan(vec![judged_task("1", &[])]));
+        let mut run = Run::open(session_plan(vec![criteria_task("1", &[])]));
         let ticket = run.start("1").unwrap();
         run.shows(&ticket, &Green).unwrap();
         ends(&mut run, &ticket).unwrap();
@@ -88,7 +88,7 @@ fn a_red_check_is_a_failure_whatever_else_is_shown() {
 
 /// A task that is claimed (1), one that has passed (2), and a verifier at work: its ticket.
 fn verifying() -> (Run, String) {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), task("2", &[])]));
     run.claim("1");
     run.pass("2");
     let ticket = run.start(VERIFY_TASK_ID).unwrap();
@@ -165,7 +165,7 @@ fn only_a_verifier_judges_the_whole_and_only_by_a_verdict() {
         (refusal.kind, refusal.message.as_str()),
         (VerbRefusalKind::Precondition, "a verification ends with a verdict")
     );
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[])]));
     let ticket = run.start("1").unwrap();
     for (ticket, message) in [
         (ticket.as_str(), "that ticket is of task 1, and not of the verification"),
@@ -229,7 +229,7 @@ fn a_task_is_added_only_where_it_can_be() {
 }
 
 #[test]
-fn what_an_added_task_would_run_nobody_has_approved() {
+fn what_an_added_task_would_run_is_not_approved() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     let commands: Vec<TaskCheck> = run.state.plan.labeled_checks().map(|(_, check)| check.clone()).collect();
     let added = Task { criteria: vec!["it is fast".to_owned()], ..task("2", &[]) };

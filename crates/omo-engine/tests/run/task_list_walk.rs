@@ -12,8 +12,8 @@ use omo_plan::model::{OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::task_list::VERIFY_TASK_ID;
 use proptest::prelude::*;
 
-use crate::task_list_kit::{judged_task, ran, session_plan, task, without_verification};
-use crate::walk::{Move, VERDICTS, Walk, any_move, any_unit, descend, verdict};
+use crate::task_list_kit::{criteria_task, ran, session_plan, task, without_verification};
+use crate::walk::{Move, VERDICTS, Walk, any_move, any_task, descend, verdict};
 
 /// One thing that somebody does in a session. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
@@ -114,7 +114,7 @@ fn any_session_move() -> impl Strategy<Value = Move> {
 }
 
 fn any_session() -> impl Strategy<Value = Plan> {
-    let units = (1..6_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
+    let units = (1..6_usize).prop_flat_map(|count| (0..count).map(any_task).collect::<Vec<_>>());
     let judged = prop::collection::vec(any::<bool>(), 6);
     (units, judged, any::<bool>(), 1..4_u32, 0..4_u32).prop_map(|(units, judged, verifies, times, most)| {
         let units = units.into_iter().zip(judged).map(|(unit, is_judged)| Task {
@@ -179,7 +179,7 @@ proptest! {
 
 /// A task with a check and a sentence, one with a check behind it, and a verification; gone over twice at most.
 fn small() -> Plan {
-    let first = Task { checks: vec![TaskCheck::new("a")], ..judged_task("1", &[]) };
+    let first = Task { checks: vec![TaskCheck::new("a")], ..criteria_task("1", &[]) };
     let mut plan = session_plan(vec![first, task("2", &["1"])]);
     plan.policy.max_rounds = 2;
     assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::NextRound, Parallelism::Tasks));

@@ -11,11 +11,11 @@ use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::task_list::VERIFY_TASK_ID;
 
 use crate::kit::{Run, file, no_tool, session};
-use crate::task_list_kit::{fail_for, judged_task, pass_by, session_plan, task, without_verification};
+use crate::task_list_kit::{criteria_task, fail_for, pass_by, session_plan, task, without_verification};
 
 /// Two tasks side by side, one behind both, and a verification.
 fn waves() -> Plan {
-    session_plan(vec![task("1", &[]), judged_task("2", &[]), task("3", &["1", "2"])])
+    session_plan(vec![task("1", &[]), criteria_task("2", &[]), task("3", &["1", "2"])])
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_last_verdict_that_it_is_not_done_ends_the_session_with_what_it_named() {
 }
 
 #[test]
-fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
+fn a_failed_worker_that_goes_on_begins_to_count_anew() {
     let failed = || {
         let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &[])]));
         run.pass("2");
@@ -147,7 +147,7 @@ fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
 }
 
 #[test]
-fn whoever_has_a_failed_verification_done_again_has_the_tasks_done_first_that_it_named() {
+fn a_repeated_verification_first_repeats_the_tasks_that_it_named() {
     let failed = |reopen: &[&str]| {
         let mut plan = session_plan(vec![task("1", &[])]);
         plan.policy.max_rounds = 1;
@@ -181,7 +181,7 @@ fn a_session_that_was_cancelled_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_verifier_that_is_lost_for_good_takes_an_iteration_and_one_that_is_lost_once_does_not() {
+fn a_verifier_that_is_lost_for_good_takes_a_round_and_one_that_is_lost_once_does_not() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.pass("1");
     for lost in 1..=MAX_LOST_WORKERS {
@@ -199,7 +199,7 @@ fn a_verifier_that_is_lost_for_good_takes_an_iteration_and_one_that_is_lost_once
 
 #[test]
 fn without_a_verification_the_checks_of_the_tasks_are_run_once_more() {
-    let plan = || without_verification(vec![task("1", &[]), judged_task("2", &[])]);
+    let plan = || without_verification(vec![task("1", &[]), criteria_task("2", &[])]);
     let mut run = Run::open(plan());
     run.pass("1");
     run.claim("2");
@@ -232,7 +232,7 @@ fn checks_of_the_whole_that_cannot_be_run_say_nothing_about_the_tasks() {
 }
 
 #[test]
-fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_an_iteration() {
+fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_a_round() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.work("1", &no_tool());
     let question = run.state.open_question().unwrap().question.clone();
@@ -257,7 +257,7 @@ fn a_task_that_a_person_leaves_out_leaves_the_session_undone() {
 
 #[test]
 fn what_is_done_again_is_verified_again() {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), task("2", &[])]));
     run.claim("1");
     run.pass("2");
     run.verify();
@@ -280,7 +280,7 @@ fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
     let mut run = Run::open(session_plan(vec![task("1", &[])]));
     run.pass("1");
     let ticket = run.start(VERIFY_TASK_ID).unwrap();
-    run.adds(judged_task("2", &["1"])).unwrap();
+    run.adds(criteria_task("2", &["1"])).unwrap();
     assert_eq!(run.ready(), Vec::<&str>::new(), "what is being verified stays as it is");
     let evidence = run.shows(&ticket, &Green).unwrap();
     let refused = verbs::verdict_objection(&run.state, &ticket, &pass_by(&[&evidence]));

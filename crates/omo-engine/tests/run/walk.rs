@@ -362,7 +362,7 @@ pub(crate) fn any_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
+pub(crate) fn any_task(number: usize) -> impl Strategy<Value = Task> {
     let paths = prop_oneof![Just("a"), Just("b"), Just("src"), Just("src/x.rs"), Just("src/*.rs")];
     let failure = prop_oneof![
         Just(OnFailure::Hold),
@@ -387,7 +387,7 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
 
 fn any_plan() -> impl Strategy<Value = Plan> {
     use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism};
-    let units = (1..7_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
+    let units = (1..7_usize).prop_flat_map(|count| (0..count).map(any_task).collect::<Vec<_>>());
     let fail = prop_oneof![Just(OnTaskFail::Continue), Just(OnTaskFail::Stop), Just(OnTaskFail::NextRound)];
     let parallel = prop_oneof![Just(Parallelism::None), Just(Parallelism::Groups), Just(Parallelism::Tasks)];
     let batches = (1..4_usize, prop::collection::vec(any::<bool>(), 6), any::<bool>(), any::<bool>());

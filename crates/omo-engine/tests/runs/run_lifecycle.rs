@@ -141,7 +141,7 @@ fn a_link_in_the_place_of_a_run_is_no_run() {
 }
 
 #[test]
-fn one_process_at_a_time_checks_a_unit() {
+fn one_process_at_a_time_checks_a_task() {
     let scene = Stage::new();
     let run = scene.run();
     let guard = run.try_lock_check("1").unwrap();

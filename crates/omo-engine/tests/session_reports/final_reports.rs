@@ -185,7 +185,7 @@ Session ID: 37b6a60f
 }
 
 #[test]
-fn a_task_that_fails_to_the_end_is_shown_with_its_log_and_nobody_verified_it() {
+fn a_task_that_fails_to_the_end_is_shown_with_its_log_and_is_not_verified() {
     let mut state = done();
     fail(&mut state, "3");
     let log = "/home/ana/p/.omo/runs/r1/logs/3-2.log";

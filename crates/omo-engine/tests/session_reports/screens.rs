@@ -51,7 +51,7 @@ fn a_run_that_goes_on_says_what_is_done() {
 }
 
 #[test]
-fn progress_keeps_apart_what_is_checked_and_what_is_claimed() {
+fn progress_separates_what_is_checked_from_what_is_claimed() {
     let mut state = small();
     state.round = 2;
     pass(&mut state, "1");
@@ -81,7 +81,7 @@ Active workers: 1
 }
 
 #[test]
-fn the_phase_is_that_of_the_seed() {
+fn the_phase_is_that_of_the_published_format() {
     let mut state = small();
     assert_eq!(phase_of_run(&state), TaskListPhase::Execution);
     for id in ["1", "2", "3"] {
@@ -93,7 +93,7 @@ fn the_phase_is_that_of_the_seed() {
 }
 
 #[test]
-fn what_is_done_again_is_told_with_its_attempt_and_why() {
+fn what_is_done_again_is_reported_with_its_attempt_and_why() {
     let mut state = small();
     state.round = 3;
     let again = [("2", 2, "`npm test` exit 1"), ("3", 0, "the verifier says: a page is missing")];

@@ -170,7 +170,7 @@ FILES OF THE SESSION: /home/ana/.claude/ultrawork/sessions/37b6a60f
 }
 
 #[test]
-fn a_claim_that_nothing_shows_is_told_to_the_verifier() {
+fn a_claim_without_evidence_is_reported_to_the_verifier() {
     let mut state = before_the_second();
     claim(&mut state, "2", &[]);
     task_state_mut(&mut state, "2").last_end.as_mut().unwrap().evidence =

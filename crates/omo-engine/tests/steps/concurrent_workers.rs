@@ -17,11 +17,11 @@ pub(crate) const ALL: &[Named] = &[
         "sessions_at_the_same_time_keep_commit_and_take_back_their_own",
         sessions_at_the_same_time_keep_commit_and_take_back_their_own,
     ),
+    ("a_task_of_a_worker_is_done_in_its_worktree_alone", a_task_of_a_worker_is_done_in_its_worktree_alone),
     (
-        "a_step_of_a_session_is_worked_on_in_its_work_tree_alone",
-        a_step_of_a_session_is_worked_on_in_its_work_tree_alone,
+        "a_new_worktree_begins_without_the_files_of_the_last_one",
+        a_new_worktree_begins_without_the_files_of_the_last_one,
     ),
-    ("a_new_work_tree_begins_without_what_the_last_one_held", a_new_work_tree_begins_without_what_the_last_one_held),
 ];
 
 /// Four sessions of one wave, of one step each. The second and the fourth fail, and have no checkpoint.
@@ -100,7 +100,7 @@ fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
     assert_eq!(standings, ["passed", "skipped", "passed", "skipped"]);
 }
 
-fn a_step_of_a_session_is_worked_on_in_its_work_tree_alone() {
+fn a_task_of_a_worker_is_done_in_its_worktree_alone() {
     let stage = four();
     let (group, unit) = groups(&stage).remove(0);
     let own = tree(&stage, &group);
@@ -126,7 +126,7 @@ fn a_step_of_a_session_is_worked_on_in_its_work_tree_alone() {
     assert_eq!(stage.standing(&unit), "running");
 }
 
-fn a_new_work_tree_begins_without_what_the_last_one_held() {
+fn a_new_worktree_begins_without_the_files_of_the_last_one() {
     let stage = four();
     let (group, unit) = groups(&stage).remove(0);
     let own = tree(&stage, &group);

@@ -15,15 +15,12 @@ use crate::ultraplan_lab::{Stage, plan_text, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
     ("a_commit_without_its_event_is_found_and_is_made_once", a_commit_without_its_event_is_found_and_is_made_once),
-    (
-        "a_failure_that_was_not_taken_back_is_before_the_next_step",
-        a_failure_that_was_not_taken_back_is_before_the_next_step,
-    ),
-    ("whoever_only_looks_takes_it_back_too", whoever_only_looks_takes_it_back_too),
+    ("a_failure_that_was_not_taken_back_blocks_the_next_task", a_failure_that_was_not_taken_back_blocks_the_next_task),
+    ("a_call_that_only_reads_takes_it_back_too", a_call_that_only_reads_takes_it_back_too),
     ("a_lost_worker_is_followed_on_the_same_ground", a_lost_worker_is_followed_on_the_same_ground),
     ("a_worker_that_is_lost_for_good_is_taken_back", a_worker_that_is_lost_for_good_is_taken_back),
     ("what_cannot_be_put_back_now_holds_up_what_follows", what_cannot_be_put_back_now_holds_up_what_follows),
-    ("a_snapshot_that_is_gone_is_told_and_holds_up_nothing", a_snapshot_that_is_gone_is_told_and_holds_up_nothing),
+    ("a_missing_snapshot_is_reported_and_delays_nothing", a_missing_snapshot_is_reported_and_delays_nothing),
 ];
 
 const GREEN: &str = "0\ndone\n";
@@ -84,7 +81,7 @@ fn kept(stage: &Stage) -> String {
     serde_json::to_string(&omo_exec::restore::take_snapshot(&place).unwrap()).unwrap()
 }
 
-fn a_failure_that_was_not_taken_back_is_before_the_next_step() {
+fn a_failure_that_was_not_taken_back_blocks_the_next_task() {
     let stage = failed_and_left("revert");
     // Days later: this is its user's.
     stage.write("user.txt", "mine\n");
@@ -100,7 +97,7 @@ fn a_failure_that_was_not_taken_back_is_before_the_next_step() {
     assert_eq!(restored, 1);
 }
 
-fn whoever_only_looks_takes_it_back_too() {
+fn a_call_that_only_reads_takes_it_back_too() {
     let stage = failed_and_left("revert");
     stage.engine(|engine| engine.settle(stage.state())).unwrap();
     assert_eq!((stage.file("src/1.rs").unwrap(), stage.file("left.txt")), ("1\nnot yet\n".to_owned(), None));
@@ -142,7 +139,7 @@ fn what_cannot_be_put_back_now_holds_up_what_follows() {
     assert_eq!(stage.file("src/1.rs").unwrap(), "1\nnot yet\n");
 }
 
-fn a_snapshot_that_is_gone_is_told_and_holds_up_nothing() {
+fn a_missing_snapshot_is_reported_and_delays_nothing() {
     let stage = failed_and_left("revert");
     omo_exec::restore::forget_snapshots(&stage.home(), stage.run.id()).unwrap();
     stage.start("2").unwrap();

@@ -4,18 +4,21 @@ use crate::Named;
 use crate::ultraplan_lab::{Stage, plan_text, step, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
-    ("a_commit_holds_the_work_though_nothing_was_staged", a_commit_holds_the_work_though_nothing_was_staged),
-    ("new_and_staged_files_are_taken_back_too", new_and_staged_files_are_taken_back_too),
-    ("what_passed_before_stays_when_a_step_is_taken_back", what_passed_before_stays_when_a_step_is_taken_back),
-    ("no_later_step_commits_what_was_left_out", no_later_step_commits_what_was_left_out),
+    ("a_commit_holds_the_work_without_anything_in_the_index", a_commit_holds_the_work_without_anything_in_the_index),
+    ("new_and_added_files_are_taken_back_too", new_and_added_files_are_taken_back_too),
+    ("what_passed_before_stays_when_a_task_is_taken_back", what_passed_before_stays_when_a_task_is_taken_back),
+    ("no_later_task_commits_what_was_left_out", no_later_task_commits_what_was_left_out),
     ("a_commit_that_a_hook_refuses_has_not_passed", a_commit_that_a_hook_refuses_has_not_passed),
     ("a_failure_before_a_pipe_is_a_failure", a_failure_before_a_pipe_is_a_failure),
-    ("nobodys_stash_is_touched", nobodys_stash_is_touched),
+    ("no_stash_is_touched", no_stash_is_touched),
     ("all_attempts_are_committed_together", all_attempts_are_committed_together),
-    ("only_what_a_step_names_is_committed", only_what_a_step_names_is_committed),
+    ("only_what_a_task_names_is_committed", only_what_a_task_names_is_committed),
     ("a_fence_that_is_crossed_ends_the_run", a_fence_that_is_crossed_ends_the_run),
     ("what_a_person_has_tried_again_keeps_its_work", what_a_person_has_tried_again_keeps_its_work),
-    ("a_test_that_passes_already_is_told_and_proves_nothing", a_test_that_passes_already_is_told_and_proves_nothing),
+    (
+        "a_test_that_passes_already_is_reported_and_proves_nothing",
+        a_test_that_passes_already_is_reported_and_proves_nothing,
+    ),
     ("a_removed_file_is_committed_as_removed", a_removed_file_is_committed_as_removed),
 ];
 
@@ -27,7 +30,7 @@ fn two(first: &str, second: &str) -> Stage {
 }
 
 /// A: in the seed's session nothing is staged, the commit holds nothing, and the work goes with the work tree.
-fn a_commit_holds_the_work_though_nothing_was_staged() {
+fn a_commit_holds_the_work_without_anything_in_the_index() {
     let stage = two("revert", "revert");
     // What its user has staged and edited stays theirs.
     stage.write("user.txt", "mine\n");
@@ -39,7 +42,7 @@ fn a_commit_holds_the_work_though_nothing_was_staged() {
 }
 
 /// J and K: `git checkout -- a new` takes nothing back where one of them is new, and what is staged stays.
-fn new_and_staged_files_are_taken_back_too() {
+fn new_and_added_files_are_taken_back_too() {
     let files = ["**Files:** `src/1.rs`, `src/new.rs` (new)", "**Verify:** `sh verify.sh 1`", "**On failure:** revert"];
     let stage = Stage::new(&plan_text(&[step(1, &files), usual_step(2, "revert")], ""));
     stage.write("user.txt", "mine\n");
@@ -60,7 +63,7 @@ fn new_and_staged_files_are_taken_back_too() {
 }
 
 /// L: a step whose work is in no commit is lost when the next one is taken back.
-fn what_passed_before_stays_when_a_step_is_taken_back() {
+fn what_passed_before_stays_when_a_task_is_taken_back() {
     let no_commit = ["**Files:** `src/1.rs`", "**Verify:** `sh verify.sh 1`", "**On failure:** revert"];
     let both = ["**Files:** `src/1.rs`, `src/2.rs`", "**Verify:** `sh verify.sh 2`", "**On failure:** revert"];
     let stage = Stage::new(&plan_text(&[step(1, &no_commit), step(2, &both)], ""));
@@ -80,7 +83,7 @@ fn what_passed_before_stays_when_a_step_is_taken_back() {
 }
 
 /// M: half of what was left out lies about, and the next step commits it.
-fn no_later_step_commits_what_was_left_out() {
+fn no_later_task_commits_what_was_left_out() {
     let wide = ["**Files:** `src/`", "**Verify:** `sh verify.sh 2`", "**Checkpoint:** `git commit -am \"all\"`"];
     let stage = Stage::new(&plan_text(&[usual_step(1, "skip"), step(2, &wide)], ""));
     let judged = stage.attempt("1", RED);
@@ -115,7 +118,7 @@ fn a_failure_before_a_pipe_is_a_failure() {
 }
 
 /// Q: what one session stashes another one takes out.
-fn nobodys_stash_is_touched() {
+fn no_stash_is_touched() {
     let stage = two("skip", "revert");
     stage.write("user.txt", "stashed\n");
     stage.git(&["stash", "-q"]);
@@ -143,7 +146,7 @@ fn all_attempts_are_committed_together() {
     assert_eq!((stage.standing("1"), stage.committed()), ("passed", vec!["src/1.rs".to_owned(), "src/new.rs".into()]));
 }
 
-fn only_what_a_step_names_is_committed() {
+fn only_what_a_task_names_is_committed() {
     let stage = two("revert", "revert");
     let started = stage.start("1").unwrap();
     stage.write("src/1.rs", GREEN);
@@ -194,7 +197,7 @@ fn what_a_person_has_tried_again_keeps_its_work() {
     assert_eq!((stage.standing("1"), stage.committed()), ("passed", vec!["src/1.rs".to_owned()]));
 }
 
-fn a_test_that_passes_already_is_told_and_proves_nothing() {
+fn a_test_that_passes_already_is_reported_and_proves_nothing() {
     let with = |test: &str| {
         let lines = ["**Files:** `src/1.rs`", "**Verify:** `sh verify.sh 1`", "**On failure:** skip", test];
         Stage::new(&plan_text(&[step(1, &lines), usual_step(2, "revert")], ""))

@@ -15,9 +15,9 @@ pub(crate) const ALL: &[Named] = &[
         the_progress_file_follows_each_event_and_shows_in_no_status,
     ),
     ("a_session_that_runs_by_itself_has_a_file_of_its_own", a_session_that_runs_by_itself_has_a_file_of_its_own),
-    ("a_file_that_somebody_edited_is_kept", a_file_that_somebody_edited_is_kept),
+    ("an_edited_file_is_kept", an_edited_file_is_kept),
     ("a_run_goes_on_without_its_progress_file", a_run_goes_on_without_its_progress_file),
-    ("a_progress_file_in_a_commit_is_no_work_of_a_step", a_progress_file_in_a_commit_is_no_work_of_a_step),
+    ("a_progress_file_in_a_commit_is_no_work_of_a_task", a_progress_file_in_a_commit_is_no_work_of_a_task),
     ("the_end_of_a_run_is_counted_once", the_end_of_a_run_is_counted_once),
 ];
 
@@ -71,7 +71,7 @@ fn a_session_that_runs_by_itself_has_a_file_of_its_own() {
     assert_eq!(stage.file(PROGRESS), None);
 }
 
-fn a_file_that_somebody_edited_is_kept() {
+fn an_edited_file_is_kept() {
     let stage = Stage::new(&two());
     let started = stage.start("1").unwrap();
     stage.write(PROGRESS, "mine");
@@ -93,7 +93,7 @@ fn a_run_goes_on_without_its_progress_file() {
     assert!(told.contains("the progress file was not written") && told.contains(&*path.to_string_lossy()), "{told}");
 }
 
-fn a_progress_file_in_a_commit_is_no_work_of_a_step() {
+fn a_progress_file_in_a_commit_is_no_work_of_a_task() {
     let stage = Stage::new(&two());
     // That of another plan, too, which a run in another work tree writes.
     let other = "plans/.ultraexecute-progress-other.json";

@@ -35,7 +35,7 @@ fn sessions() -> String {
 }
 
 #[test]
-fn a_plan_that_is_ready_is_told_whole() {
+fn a_plan_that_is_ready_is_shown_in_full() {
     let two = step(2, "Two", "skip").replace("`src/2.rs`", "`src/2.rs` (new)");
     let plan = plan(&[step(1, "One", "revert"), two, step(3, "Three", "escalate"), sessions()]);
     let expected = "\
@@ -128,7 +128,7 @@ fn everything_that_needs_attention_is_counted() {
 }
 
 #[test]
-fn a_session_spec_tells_what_it_would_look_at() {
+fn a_session_spec_says_what_it_would_check() {
     let told = dry_run_report(&spec(&[step(1, "One", "revert")]), DRY, &existing(&["src/1.rs"]));
     let part = "### Entry / Exit Conditions\n\n- Entry: `git diff --quiet` is clean\n";
     assert!(told.contains(part), "{told}");
@@ -137,7 +137,7 @@ fn a_session_spec_tells_what_it_would_look_at() {
 }
 
 #[test]
-fn whoever_tries_again_is_told_the_other_way_of_the_plan() {
+fn a_second_attempt_gets_the_other_way_of_the_plan() {
     let mut state = open(plan(&[step(1, "One", "retry — use the sync client"), step(2, "Two", "revert — by hand")]));
     let way = "- The plan says how to try it now: use the sync client";
     let told = |state: &omo_engine::state::RunState, id: &str| task_brief(state, state.plan.task(id).unwrap());

@@ -57,7 +57,7 @@ fn the_file_is_named_after_the_plan() {
 }
 
 #[test]
-fn the_file_says_where_each_step_stands() {
+fn the_file_says_where_each_task_stands() {
     let mut state = three();
     passes(&mut state, "1", "abc1234567");
     fails(&mut state, "2", false);
@@ -81,7 +81,7 @@ fn the_file_says_where_each_step_stands() {
 }
 
 #[test]
-fn the_file_of_a_session_spec_tells_of_its_conditions() {
+fn the_file_of_a_session_spec_has_its_conditions() {
     let mut state = open(spec(&[step(1, "One", "revert")]));
     let now = written(&state, ALL);
     assert_eq!((&now["plan_type"], &now["entry_condition_checked"]), (&json!("session-spec"), &json!(false)));
@@ -104,7 +104,7 @@ fn the_file_of_a_session_spec_tells_of_its_conditions() {
 }
 
 #[test]
-fn a_failed_run_is_told_whole() {
+fn a_failed_run_is_reported_in_full() {
     let mut state = three();
     passes(&mut state, "1", "abc1234567");
     for is_final in [false, false, true] {
@@ -202,7 +202,7 @@ fn what_is_left_out_or_not_proved_makes_a_run_partial() {
 }
 
 #[test]
-fn a_step_that_a_person_has_to_judge_stops_the_run() {
+fn a_task_that_a_person_has_to_judge_stops_the_run() {
     let mut state = open(plan(&[step(1, "One", "escalate"), step(2, "Two", "revert")]));
     fails(&mut state, "1", true);
     assert_eq!(written(&state, ALL)["status"], "in-progress", "it is not asked about yet");
@@ -218,7 +218,7 @@ fn a_step_that_a_person_has_to_judge_stops_the_run() {
 }
 
 #[test]
-fn a_part_is_told_about_by_itself() {
+fn a_part_is_reported_by_itself() {
     let session = "## Execution Strategy\n\n### Session 1: First\n\n- **Steps:** 1, 2\n- **Wave:** 1\n\
                    - **Depends on:** none\n- **Scope fence:**\n  - Touch: src/\n\n";
     let mut state = open(plan(&[
@@ -262,7 +262,7 @@ fn nothing_that_a_plan_or_a_check_says_ends_what_it_stands_in() {
 }
 
 #[test]
-fn a_check_is_told_with_its_result_and_the_beginning_of_what_it_printed() {
+fn a_check_is_reported_with_its_result_and_the_beginning_of_its_output() {
     let lines: Vec<String> = (1..30).map(|number| format!("line {number}")).collect();
     let red = red(&lines.iter().map(String::as_str).collect::<Vec<_>>());
     let told = task_lines::check_lines(&TaskCheck::new("make check"), &red);
@@ -282,7 +282,7 @@ fn a_check_is_told_with_its_result_and_the_beginning_of_what_it_printed() {
 }
 
 #[test]
-fn what_was_found_beside_the_results_is_told() {
+fn what_was_found_beside_the_results_is_reported() {
     let mut state = three();
     passes(&mut state, "1", "abc1234567");
     assert!(!final_report(&state, ALL).contains("### Findings"));

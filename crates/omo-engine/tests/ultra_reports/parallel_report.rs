@@ -57,7 +57,7 @@ fn done_and_merged(state: &mut RunState, number: u32) {
 }
 
 #[test]
-fn what_became_of_each_session_is_told_with_how_to_get_at_it() {
+fn the_outcome_of_each_worker_is_reported_with_its_place() {
     let mut state = apart(three(""));
     assert_eq!(state.plan.groups[0].id, id(1));
     done_and_merged(&mut state, 1);
@@ -84,7 +84,7 @@ fn what_became_of_each_session_is_told_with_how_to_get_at_it() {
 }
 
 #[test]
-fn a_conflict_names_its_files_and_what_stays_is_told() {
+fn a_conflict_names_its_files_and_what_stays() {
     let mut state = apart(three("## Verification\n\n- `make all`\n"));
     done_and_merged(&mut state, 1);
     begun(&mut state, 2);
@@ -107,7 +107,7 @@ fn a_conflict_names_its_files_and_what_stays_is_told() {
 }
 
 #[test]
-fn where_the_users_branch_moved_is_told() {
+fn a_moved_branch_of_the_user_is_reported() {
     let mut state = apart(three(""));
     for number in 1..=3 {
         done_and_merged(&mut state, number);
@@ -129,7 +129,7 @@ fn where_the_users_branch_moved_is_told() {
 }
 
 #[test]
-fn of_a_run_that_went_on_after_it_landed_both_are_told() {
+fn a_run_that_went_on_after_its_merge_reports_both() {
     let mut state = apart(three(""));
     for number in [1, 2, 3] {
         done_and_merged(&mut state, number);

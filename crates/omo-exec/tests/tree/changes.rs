@@ -40,7 +40,7 @@ fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnap
 }
 
 #[test]
-fn every_path_that_a_unit_touches_is_told() {
+fn every_path_that_a_task_touches_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
     it.write("run.sh", "x");
@@ -78,7 +78,7 @@ fn every_path_that_a_unit_touches_is_told() {
 }
 
 #[test]
-fn a_difference_can_be_told_when_the_repository_has_forgotten_everything() {
+fn a_difference_is_found_when_the_repository_has_forgotten_everything() {
     let it = Repository::new();
     it.write("src/c.txt", "c");
     let (before, id_before) = (it.snapshot(), id(&it.top, Some(&it.state_home())));
@@ -128,7 +128,7 @@ fn a_setting_or_a_reference_of_the_repository_hides_nothing() {
 }
 
 #[test]
-fn line_ends_that_git_would_not_take_from_its_user_are_told() {
+fn line_ends_that_git_would_refuse_are_reported() {
     let it = Repository::new();
     it.git(&["config", "core.autocrlf", "true"]);
     it.git(&["config", "core.safecrlf", "true"]);
@@ -181,7 +181,7 @@ fn added_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapsh
 }
 
 #[test]
-fn every_line_that_a_unit_adds_is_told() {
+fn every_line_that_a_task_adds_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
     it.write("long.txt", "1\n2\n3\n4\n5\n6\n");

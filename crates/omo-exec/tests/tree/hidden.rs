@@ -213,7 +213,7 @@ fn files_have_no_id_once_what_was_settled_is_gone() {
 }
 
 #[test]
-fn what_became_ignored_is_told() {
+fn what_became_ignored_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n!kept.log\n");
     it.write("x.log", "x");

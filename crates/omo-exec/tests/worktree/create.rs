@@ -58,7 +58,7 @@ fn a_try_that_was_cut_short_is_taken_up() {
 }
 
 #[test]
-fn a_worktree_whose_folder_somebody_has_removed_is_written_again_where_its_branch_is() {
+fn a_worktree_with_a_removed_folder_is_written_again_where_its_branch_is() {
     let it = Project::new();
     let at = it.create().path;
     write(&at.join("b.txt"), "two\n");
@@ -144,7 +144,7 @@ fn nothing_of_the_repository_is_run() {
 }
 
 #[test]
-fn locks_that_a_killed_git_has_left_keep_nobody_from_working_there() {
+fn locks_that_a_killed_git_left_do_not_stop_work_there() {
     let it = Project::new();
     let made = it.create();
     for lock in ["worktrees/omo-run1-g1/index.lock", "worktrees/omo-run1-g1/HEAD.lock", "refs/heads/omo/run1/g1.lock"] {

@@ -77,7 +77,7 @@ fn an_entry_condition_is_checked_where_a_command_can() {
 }
 
 #[test]
-fn what_an_exit_condition_says_without_a_command_is_told() {
+fn an_exit_condition_without_a_command_is_reported() {
     let plan = read(&spec("none", "- [ ] All endpoints answer\n- [ ] `make check`\n- [ ] cargo test -q\n"));
     assert_eq!(codes(&plan), [(Code::VerifyMayBeProse, None)]);
     assert_eq!(commands(&plan.final_checks), ["make check", "cargo test -q"]);
@@ -130,7 +130,7 @@ fn line_ends_change_nothing_but_the_bytes() {
 }
 
 #[test]
-fn what_is_missing_from_a_step_is_told() {
+fn what_is_missing_from_a_task_is_reported() {
     let plan =
         read("## Implementation Plan\n\n### Step 1: A\n\n### Step 2: B\n\n- **Verify:** none\n- **On failure:**\n");
     let expected = [

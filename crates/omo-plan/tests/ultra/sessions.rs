@@ -29,7 +29,7 @@ fn three_steps() -> [String; 3] {
 }
 
 #[test]
-fn sessions_of_one_wave_are_worked_on_apart_and_waves_one_after_the_other() {
+fn workers_of_one_wave_are_parallel_and_waves_one_after_the_other() {
     let sessions = [
         session(1, "3", &wave(2), "Session 2, S3", "`c.rs`", "none"),
         session(2, "1", &wave(1), "none", "`a.rs`", "`c.rs`"),
@@ -79,7 +79,7 @@ fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
 }
 
 #[test]
-fn a_step_waits_for_the_one_before_it_in_its_session() {
+fn a_task_waits_for_the_one_before_it_of_its_worker() {
     let sessions =
         [session(1, "Steps 1-2", &wave(1), "none", "none", "none"), session(2, "3", &wave(2), "1", "none", "none")];
     let plan = plan(&three_steps(), &sessions, "");
@@ -186,7 +186,7 @@ fn sessions_of_one_wave_touch_nothing_in_common() {
 }
 
 #[test]
-fn a_step_of_no_session_is_run_after_all_of_them() {
+fn a_task_of_no_worker_is_run_after_all_of_them() {
     let plan = plan(&three_steps(), &[session(1, "1, 3", &wave(1), "none", "none", "none")], "");
     assert_eq!(codes(&plan), [(Code::StepInNoSession, Some("2"))]);
     assert!(plan.can_run());
@@ -197,7 +197,7 @@ fn a_step_of_no_session_is_run_after_all_of_them() {
 }
 
 #[test]
-fn a_step_that_runs_after_a_later_one_is_told() {
+fn a_task_that_runs_after_a_later_one_is_reported() {
     for (steps, waves, is_told) in [
         (["1, 2", "3"], [1, 2], false),
         (["3", "1, 2"], [1, 1], false),
@@ -212,7 +212,7 @@ fn a_step_that_runs_after_a_later_one_is_told() {
 }
 
 #[test]
-fn sessions_that_cannot_be_told_apart_are_errors() {
+fn sessions_that_cannot_be_distinguished_are_errors() {
     let one = session(1, "1-3", &wave(1), "none", "none", "none");
     let twice = plan(&three_steps(), &[one.clone(), one], "");
     assert!(codes(&twice).contains(&(Code::DuplicateSession, None)));

@@ -14,7 +14,7 @@ fn unit(lines: &str) -> Task {
 }
 
 #[test]
-fn a_step_is_tried_as_often_as_its_failure_allows() {
+fn a_task_has_as_many_attempts_as_its_failure_rule_allows() {
     for (clause, action, attempts, alternative) in [
         ("revert — `git checkout -- a.rs`", OnFailure::Revert, 3, None),
         ("retry — use the other client", OnFailure::Retry, 3, Some("use the other client")),
@@ -48,7 +48,7 @@ fn tests_that_come_first_have_to_fail_first() {
 }
 
 #[test]
-fn labels_below_what_looks_like_a_step_are_not_those_of_the_one_before() {
+fn labels_below_what_looks_like_a_task_are_not_those_of_the_one_before() {
     let plan = read(
         "## Implementation Plan\n\n### Step 1: A\n\n- **Verify:** `make a`\n\n#### Step 2: B\n\n- **On failure:** skip\n",
     );
@@ -67,7 +67,7 @@ fn what_no_rule_reads_is_kept_for_the_worker() {
 }
 
 #[test]
-fn a_check_is_what_the_step_says_in_a_line_or_a_block() {
+fn a_check_is_what_the_task_says_in_a_line_or_a_block() {
     for (lines, commands, text) in [
         ("- **Verify:** `make a`\n- **Expected:** `ok`", vec!["make a"], Some("ok")),
         ("**Verify**\n\n- **Verify:** `make a` → expected: ok", vec!["make a"], Some("ok")),

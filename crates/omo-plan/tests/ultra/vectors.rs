@@ -163,7 +163,7 @@ fn names(found: &Diagnostic, argument: &str) -> bool {
 }
 
 #[test]
-fn what_is_wrong_is_told_where_it_stands_and_nothing_else() {
+fn what_is_wrong_is_reported_where_it_stands_and_nothing_else() {
     for (file, text, vector) in vectors() {
         let plan = read(&text);
         let mut codes = Vec::new();

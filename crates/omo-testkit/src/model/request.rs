@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_requests_apart() {
+    fn distinguishes_requests() {
         let kind =
             |path: &str, agent: Option<&str>, body| RecordedRequest::new(path, agent.map(str::to_owned), body).kind;
         let plain = json!({"messages": [{"role": "user", "content": "x"}]});
