@@ -10,7 +10,7 @@ use omo_core::messages::checks::review_prompt;
 use omo_testkit::samples::{SESSION, forget_revision, input};
 use serde_json::{Value, json};
 
-use crate::stage::make_old;
+use crate::bench_files::make_old;
 
 const DONE: &str = "All of it is done.\n\n<promise>DONE</promise>";
 const AGREES: &str = "All of it holds.\n\n<promise>VERIFIED</promise>";

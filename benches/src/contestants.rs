@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use omo_testkit::samples::{self, SampleSessions};
 
+use crate::bench_files::{Project, Stage};
 use crate::claims::Claims;
 use crate::contest::Contestant;
 use crate::peers::Peer;
-use crate::stage::{Project, Stage};
 
 /// A process that does nothing, built as the hooks are.
 pub(crate) const EMPTY: &str = "empty process";

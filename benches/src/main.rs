@@ -4,6 +4,7 @@
 //! `cargo xtask bench` builds everything and calls this. The machine's speed drifts, so only the
 //! ratios of one run mean anything.
 
+mod bench_files;
 mod bounds;
 mod chart;
 mod claims;
@@ -15,7 +16,6 @@ mod picture;
 mod plans;
 mod report;
 mod sessions;
-mod stage;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ use std::process::{Command, ExitCode};
 use anstream::{eprintln, println};
 use anyhow::{Context, Result};
 
+use crate::bench_files::Stage;
 use crate::claims::Claims;
 use crate::contestants::Projects;
 use crate::machine::Machine;
 use crate::plans::Plans;
 use crate::report::Report;
-use crate::stage::Stage;
 
 fn main() -> ExitCode {
     let asked = sessions::play_client_if_asked().or_else(Plans::make_if_asked);

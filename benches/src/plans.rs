@@ -110,7 +110,7 @@ impl Plans {
             new(CAT, Path::new("cat")).arguments(&[PLAN.into()]).may_say_anything(),
         ];
         if let Some(python) = python {
-            let script = peers.join("segments.py");
+            let script = peers.join("batches.py");
             // As such a program is started: by its name, with nothing left out.
             let arguments = [script, PLAN.into()];
             let (ours, theirs) = (

@@ -244,7 +244,7 @@ fn moved(mut unit: omo_plan::model::Task, before: &str, after: &str) -> omo_plan
 
 #[test]
 fn a_verification_is_one_where_its_section_says_so() {
-    let path = format!("{}/tests/vectors/plans/segments-cases.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/vectors/plans/batches-cases.json", env!("CARGO_MANIFEST_DIR"));
     let cases: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let recorded = cases["verification_section"].as_array().unwrap().iter().map(|case| {
         let expected = case["approved"].as_bool().or(case["strict"].as_bool()).unwrap();

@@ -8,7 +8,7 @@ use omo_tests::ultraplan_project::{Case, Steps, plan_text, play, two_parallel_se
 use serde_json::Value;
 
 /// The rows of the seed.
-const ROWS: &str = include_str!("../../vectors/plans/ultra-args.json");
+const ROWS: &str = include_str!("../../vectors/plans/ultraplan-args.json");
 const USAGE: &str = "Usage: /omo:execute-local [OPTIONS] <plan.md>\n";
 
 /// Five steps in two sessions. No command stands in it, so that there is nothing to approve.

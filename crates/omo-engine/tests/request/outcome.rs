@@ -53,7 +53,7 @@ fn statuses(words: &Value) -> Vec<ReportedStatus> {
 
 #[test]
 fn every_row_of_results_holds() {
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows = vectors["reports"]["cases"].as_array().unwrap();
     assert_eq!(rows.len(), 7);
     for row in rows {
@@ -96,7 +96,7 @@ fn what_is_not_proved_is_not_complete() {
 
 #[test]
 fn every_row_of_where_a_run_goes_on_holds() {
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows = vectors["progress"]["resume"].as_array().unwrap();
     let mut seen = 0;
     // The others have no steps, or are about who reads what.

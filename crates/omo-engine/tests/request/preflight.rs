@@ -42,7 +42,7 @@ fn rules(findings: &[PreflightFinding]) -> Vec<(PreflightRule, PreflightSeverity
 
 #[test]
 fn every_row_about_who_pays_holds() {
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "billing").collect();
     assert_eq!(rows.len(), 8);
     for row in rows {
@@ -89,7 +89,7 @@ fn every_row_about_a_clean_tree_holds() {
     let text = format!("# A plan\n\n## Implementation Plan\n\n{}", touching.concat());
     let plan = dialects::read("p.md", text.as_bytes(), BatchOptions::default());
     let stop = |rule| vec![(rule, PreflightSeverity::Stop)];
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "clean").collect();
     assert_eq!(rows.len(), 6);
     for row in rows {

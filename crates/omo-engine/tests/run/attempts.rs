@@ -19,7 +19,7 @@ use crate::kit::{Run, all};
 const CLAUSES: [&str; 4] = ["revert", "retry", "skip", "escalate"];
 
 fn rows() -> Vec<Value> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/plans/ultra-state_machine.json");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/plans/ultraplan-state_machine.json");
     let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     all["rows"].as_array().unwrap().clone()
 }

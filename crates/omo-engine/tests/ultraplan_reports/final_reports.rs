@@ -28,7 +28,7 @@ fn written(state: &RunState, asked: RunScope) -> Value {
 #[test]
 fn the_file_begins_as_it_was_written_down() {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../tests/vectors/plans/ultra-progress_report_preflight.json");
+        .join("../../tests/vectors/plans/ultraplan-progress_report_preflight.json");
     let vectors: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let mut expected = vectors["progress"]["initial"].clone();
     let state = open(plan(&[step(1, "One", "revert"), step(2, "Two", "revert")]));

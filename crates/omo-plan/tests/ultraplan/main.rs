@@ -7,10 +7,10 @@
     reason = "a test's helpers fail as a test does"
 )]
 
+mod groups;
 mod hostile;
 mod session_spec;
-mod sessions;
-mod steps;
+mod tasks;
 mod vectors;
 
 use omo_plan::diagnostic::Code;

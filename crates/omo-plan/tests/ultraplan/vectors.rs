@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::read;
 
 fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/ultra")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/ultraplan")
 }
 
 fn vectors() -> Vec<(String, String, Value)> {

@@ -21,7 +21,7 @@ struct Expected<'a> {
 }
 
 fn rows() -> Vec<Value> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/plans/ultra-state_machine.json");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/plans/ultraplan-state_machine.json");
     let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     all["rows"].as_array().unwrap().clone()
 }

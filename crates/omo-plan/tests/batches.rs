@@ -20,7 +20,7 @@ fn number(value: &Value) -> usize {
 #[test]
 fn every_recorded_plan_has_its_batches() {
     let mut wrong = Vec::new();
-    let all = vectors("segments-compute.json");
+    let all = vectors("batches-compute.json");
     let all = all.as_array().unwrap();
     assert!(all.len() > 100, "{}", all.len());
     for vector in all {
@@ -56,8 +56,8 @@ fn keys_are_printed_in_the_order_that_others_read() {
 
 #[test]
 fn the_next_batches_end_at_the_next_hard_stop() {
-    let cases = vectors("segments-cases.json");
-    for case in cases["segments"].as_array().unwrap() {
+    let cases = vectors("batches-cases.json");
+    for case in cases["next_batches"].as_array().unwrap() {
         let batches: Vec<Vec<String>> = serde_json::from_value(case["batches"].clone()).unwrap();
         let stops: Vec<usize> = serde_json::from_value(case["hard_stops"].clone()).unwrap();
         let mut ended: HashSet<String> = case["completed"].as_object().unwrap().keys().cloned().collect();
@@ -69,7 +69,7 @@ fn the_next_batches_end_at_the_next_hard_stop() {
             // Where nothing of a batch is left, the next one follows: an empty segment is none.
             assert_eq!(next, Some(vec![vec!["3", "4"], vec!["5", "6"], vec!["7"]]));
         } else {
-            assert_eq!(json!(next), case["next_segment"], "{}", case["title"]);
+            assert_eq!(json!(next), case["next_batches"], "{}", case["title"]);
         }
     }
 }
