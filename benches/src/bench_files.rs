@@ -17,7 +17,7 @@ const STATE_FOLDER: &str = ".sisyphus/cc-omo";
 const STATE: &str = "runtime.local.json";
 
 /// Where everything on disk that a run needs is made.
-pub(crate) struct Stage {
+pub(crate) struct BenchFiles {
     temp: TempDir,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Project {
     state_home: PathBuf,
 }
 
-impl Stage {
+impl BenchFiles {
     /// A folder that goes when this does.
     pub(crate) fn new() -> Result<Self> {
         Ok(Self { temp: tempfile::tempdir()? })
@@ -89,7 +89,7 @@ impl Stage {
     }
 
     /// A transcript of so many bytes. What is far from its end is a hole, which costs no disk and
-    /// would cost time all the same whoever read it.
+    /// would cost time all the same for any reader.
     pub(crate) fn transcript(&self, name: &str, length: usize) -> Result<PathBuf> {
         let path = self.path(name);
         let mut file = BufWriter::new(File::create(&path)?);
@@ -127,7 +127,7 @@ impl Project {
         Ok(fs::rename(new, file)?)
     }
 
-    /// What a hook of its user has in its environment beside everybody's.
+    /// What a hook of its user has in its environment beside the usual.
     pub(crate) fn variables(&self) -> [(&'static str, PathBuf); 1] {
         [("XDG_STATE_HOME", self.state_home.clone())]
     }
@@ -167,9 +167,9 @@ mod tests {
 
     #[test]
     fn a_transcript_is_as_long_as_asked_and_ends_in_whole_lines() {
-        let stage = Stage::new().unwrap();
+        let files = BenchFiles::new().unwrap();
         for length in [256 * 1_024, 100 * MIB] {
-            let text = fs::read(stage.transcript("t", length).unwrap()).unwrap();
+            let text = fs::read(files.transcript("t", length).unwrap()).unwrap();
             assert!((length..length + 10_000).contains(&text.len()), "{} bytes instead of {length}", text.len());
             let last = text.split(|byte| *byte == b'\n').rev().nth(1).unwrap();
             assert_eq!(serde_json::from_slice::<Value>(last).unwrap()["type"], "user");

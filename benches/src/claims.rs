@@ -115,7 +115,7 @@ impl Claims {
         self.project.join(".git/index")
     }
 
-    /// What a hook of this user has in its environment beside everybody's.
+    /// What a hook of this user has in its environment beside the usual.
     pub(crate) fn variables(&self) -> [(&'static str, PathBuf); 2] {
         [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))]
     }

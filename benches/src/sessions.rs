@@ -2,7 +2,7 @@
 //! as many worktrees of the same repository.
 //!
 //! What is timed is all from `omo agent workers start` to the end of `omo run watch`: the supervisor and the processes that mind
-//! the clients, the worktrees, the ledger, both calls of omo that each client makes (`unit start`, `unit done`), the
+//! the clients, the worktrees, the ledger, both calls of omo that each client makes (`agent start`, `agent done`), the
 //! check and the commit of each step, the merges, the move of the user's branch, and the cleaning up. The client is this
 //! program under another name: it does nothing for a while, as one that starts and asks its model, and then writes one
 //! file between its two calls. That while is all that is taken off, once for each wave: without omo's own work the

@@ -316,16 +316,16 @@ impl Target {
 
     /// A run with a check of the user's own; gives what they are told at its start.
     fn runs(&mut self) -> Result<String> {
-        let told = self.scene.prompt("/omo:ulw --no-review --check true fix the tests")?;
+        let reported = self.scene.prompt("/omo:ulw --no-review --check true fix the tests")?;
         self.scene.claim_ends("verified")?;
-        Ok(told.system_message().unwrap_or_default().to_owned())
+        Ok(reported.system_message().unwrap_or_default().to_owned())
     }
 
     /// A new run asks for an approval once more, and names this; what was approved does not run.
     fn asks_again(&mut self, named: &str) -> Result<()> {
         let before = self.scene.traced("ran");
-        let told = self.runs()?;
-        ensure!(told.contains("1 check that is not approved") && told.contains(named), "{told}");
+        let reported = self.runs()?;
+        ensure!(reported.contains("1 check that is not approved") && reported.contains(named), "{reported}");
         ensure!(self.scene.traced("ran") == before, "it was run");
         Ok(())
     }

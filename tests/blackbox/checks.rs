@@ -86,8 +86,8 @@ fn a_claim_is_worth_what_its_checks_say() {
         }),
         ("omo blocked", |s| {
             s.start("--no-review --check false")?;
-            let told = omo(s, &["blocked", "no database"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
-            ensure!(told.status.success(), "{told:?}");
+            let reported = omo(s, &["blocked", "no database"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
+            ensure!(reported.status.success(), "{reported:?}");
             let answer = s.says("I gave up.")?;
             ensure!(
                 answer.system_message().is_some_and(|line| line.contains("ended: blocked (no database)")),

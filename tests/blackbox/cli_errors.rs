@@ -91,7 +91,7 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
     let cases: &[Case] = &[
         ("a session that is not known", |s| {
             s.arm()?;
-            fails(s, &["status", "--session", "nobody"], 3, &["no session `nobody` in ", "hint:"])
+            fails(s, &["status", "--session", "unknown"], 3, &["no session `unknown` in ", "hint:"])
         }),
         ("on, where nothing is known", |s| {
             fails(s, &["ulw", "on"], 3, &["no session of this project is known", "hint:", "--session ID"])?;
@@ -100,7 +100,7 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
         }),
         ("blocked, where no run is on", |s| {
             fails(s, &["blocked", "x"], 3, &["no ultrawork run is on in ", "hint:"])?;
-            fails(s, &["blocked", "x", "--session", "nobody"], 3, &["is on in session nobody", "hint:"])
+            fails(s, &["blocked", "x", "--session", "unknown"], 3, &["is on in session unknown", "hint:"])
         }),
         ("nothing to approve", |s| fails(s, &["check", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
     ];
@@ -238,8 +238,8 @@ fn a_log_that_cannot_be_written_releases_the_session() {
         fs::create_dir(&log)?;
         let output = omo(s, &["stop", "--all"], &[])?;
         s.allows(&json!({}))?;
-        let told = require_sound(&other.stop("x")?)?;
-        ensure!(told == HookAnswer::Nothing, "the other session is still held: {told:?}");
+        let reported = require_sound(&other.stop("x")?)?;
+        ensure!(reported == HookAnswer::Nothing, "the other session is still held: {reported:?}");
         ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     })];

@@ -27,7 +27,7 @@ impl Ward {
         symlink(lab.project(), worktree.join("out"))?;
         symlink(lab.project().join("later"), worktree.join("later"))?;
         let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
-        let held = FenceRules {
+        let fence = FenceRules {
             version: RULES_VERSION,
             main_checkout: text(lab.project())?,
             writable: Vec::new(),
@@ -35,7 +35,7 @@ impl Ward {
             never_touch: vec!["secret/".to_owned()],
         };
         let rules = lab.root().join("fence.json");
-        fs::write(&rules, serde_json::to_string(&held)?)?;
+        fs::write(&rules, serde_json::to_string(&fence)?)?;
         Ok(Self { lab, omo: plugin.join("bin/omo"), worktree, rules })
     }
 

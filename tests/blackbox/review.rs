@@ -17,7 +17,7 @@ pub(crate) fn begin_waiting_for_review(scene: &mut Scene) -> Result<()> {
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("subagent_type omo:oracle") && !reason.contains(VERIFIED), "{reason}");
     ensure!(scene.field("/verification/phase")? == "review");
-    // What the agent was given whose report these tests stage in the session's transcript.
+    // What the agent was given whose report these tests write into the session's transcript.
     let prompt = scene.review_prompt();
     scene.session.transcript().write_agent("a1", "omo:oracle", &[prompt], AGREES)
 }
@@ -229,7 +229,7 @@ fn forgeries_that_a_search_of_every_message_would_admit() {
     play_with_review(cases).unwrap();
 }
 
-/// Everybody who may say the words without being the reviewer at the end of its report.
+/// All who may say the words without being the reviewer at the end of its report.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn forgeries_by_another_agent_than_the_reviewer() {

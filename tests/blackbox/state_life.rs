@@ -84,8 +84,8 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(require_sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing);
         ensure!(s.entry()?["verdict"]["kind"] == "stopped", "{}", s.entry()?);
         let mut new = s.another()?;
-        let told = require_sound(&new.session_start("clear")?)?;
-        ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{told:?}");
+        let reported = require_sound(&new.session_start("clear")?)?;
+        ensure!(reported == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{reported:?}");
         ensure!(require_sound(&new.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
@@ -93,26 +93,29 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         s.blocks(&json!({}))?;
         ensure!(require_sound(&s.session.session_end("prompt_input_exit")?)? == HookAnswer::Nothing);
-        let told = require_sound(&s.session.session_start("resume")?)?;
-        let line = told.system_message().context("no line for the user")?;
+        let reported = require_sound(&s.session.session_start("resume")?)?;
+        let line = reported.system_message().context("no line for the user")?;
         ensure!(line.lines().count() == 1 && line.contains("1 of 8"), "{line}");
-        ensure!(told.additional_context().is_some_and(|text| text.contains("CLAUDE_SESSION_ID: ")), "{told:?}");
+        ensure!(reported.additional_context().is_some_and(|text| text.contains("CLAUDE_SESSION_ID: ")), "{reported:?}");
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({})).map(drop)
     }),
     ("state-029", |s| {
         s.arm()?;
         let mut fork = s.another()?;
-        let told = require_sound(&fork.session_start("fork")?)?;
-        ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")), "{told:?}");
+        let reported = require_sound(&fork.session_start("fork")?)?;
+        ensure!(
+            matches!(&reported, HookAnswer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")),
+            "{reported:?}"
+        );
         ensure!(require_sound(&fork.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
     ("state-030", |s| {
         s.arm()?;
         s.blocks(&json!({}))?;
-        let told = require_sound(&s.session.session_start("compact")?)?;
-        let HookAnswer::PlainText(text) = &told else { anyhow::bail!("{told:?}") };
+        let reported = require_sound(&s.session.session_start("compact")?)?;
+        let HookAnswer::PlainText(text) = &reported else { anyhow::bail!("{reported:?}") };
         ensure!(text.contains("<ultrawork-mode>") && text.contains("1 of 8") && text.len() < 5_000, "{text}");
         ensure!(s.blocks_counted()? == 1, "{}", s.entry()?);
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;

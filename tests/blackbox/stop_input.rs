@@ -169,11 +169,11 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let before = fs::read(s.state_file())?;
         let folder = GuardedFolder::open_state(s.lab.project())?.ok_or_else(|| anyhow::anyhow!("no folder"))?;
-        let held = StateLock::take(&folder, std::time::Duration::ZERO)?;
+        let lock = StateLock::take(&folder, std::time::Duration::ZERO)?;
         s.allows(&json!({}))?;
         ensure!(fs::read(s.state_file())? == before, "the state was written without the lock");
         ensure!(s.hooks_log().contains("lock"), "nothing in the log: {}", s.hooks_log());
-        drop(held);
+        drop(lock);
         s.blocks(&json!({})).map(drop)
     }),
     ("stop-x-path-with-spaces", |s| {

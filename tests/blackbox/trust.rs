@@ -23,10 +23,10 @@ fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
     let cases: &[Case] = &[
         ("not approved: told, and never run", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
-            let told = s.prompt("/omo:ulw --no-review --check true fix the tests")?;
-            let line = told.system_message().context("no line")?;
+            let reported = s.prompt("/omo:ulw --no-review --check true fix the tests")?;
+            let line = reported.system_message().context("no line")?;
             ensure!(line.contains("omo.toml names 1 check that is not approved"), "{line}");
-            ensure!(told.additional_context().is_some_and(|text| text.contains("ultrawork")), "{told:?}");
+            ensure!(reported.additional_context().is_some_and(|text| text.contains("ultrawork")), "{reported:?}");
             s.claim_ends("verified")?;
             ensure!(s.traced("ran") == 0, "it was run");
             Ok(())

@@ -18,8 +18,8 @@ fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {
 }
 
 fn configure(scene: &Scene, runs: &[(&str, &str)]) -> Result<()> {
-    let gates = runs.iter().map(|(name, run)| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
-    scene.lab.configure(&format!("[verify]\nreview = false\n{}", gates.collect::<String>()))
+    let checks = runs.iter().map(|(name, run)| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
+    scene.lab.configure(&format!("[verify]\nreview = false\n{}", checks.collect::<String>()))
 }
 
 #[test]

@@ -106,9 +106,9 @@ fn the_way_out_works_in_every_state() {
         ("the lock is held", |s| {
             s.arm()?;
             let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
-            let held = StateLock::take(&folder, Duration::ZERO)?;
+            let lock = StateLock::take(&folder, Duration::ZERO)?;
             free_unwritten(s)?;
-            drop(held);
+            drop(lock);
             free(s)
         }),
     ];
@@ -160,8 +160,8 @@ fn every_way_out_frees_the_session() {
             s.arm()?;
             s.session.transcript().interrupted()?;
             s.allows(&json!({}))?;
-            let told = s.prompt("what happened?")?;
-            let line = told.system_message().with_context(|| format!("not told: {told:?}"))?;
+            let reported = s.prompt("what happened?")?;
+            let line = reported.system_message().with_context(|| format!("not told: {reported:?}"))?;
             ensure!(line.contains("paused") && line.contains("/omo:stop-continuation"), "{line}");
             ensure!(s.prompt("and now?")? == HookAnswer::Nothing, "told twice");
             s.allows(&json!({}))?;

@@ -191,8 +191,9 @@ pub(crate) fn hooks(run: &PrintRun) -> Vec<Value> {
 
 /// The lines that hooks said to the person.
 pub(crate) fn lines(run: &PrintRun) -> Vec<String> {
-    let told = hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
-    told.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
+    let reported =
+        hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
+    reported.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
 }
 
 /// The id of the session.

@@ -84,15 +84,18 @@ fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     cargo.release().unwrap();
     assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
     let second = it.session("ulw fix the parser", &["--resume", &session_id(&first)]);
-    let told = lines(&second);
-    assert!(matches!(&told[..], [ready, _] if ready.contains("is ready")), "that it is over, and the end: {told:?}");
+    let reported = lines(&second);
+    assert!(
+        matches!(&reported[..], [ready, _] if ready.contains("is ready")),
+        "that it is over, and the end: {reported:?}"
+    );
     assert_eq!(it.stops(), ["15: block", "9: end: released"]);
     assert_eq!(cargo.builds(), 1);
 }
 
 /// Both the start of a session and its prompt were told the same: that nothing is held, and why.
-fn is_not_continued(told: &[String], why: &str) {
-    let [start, prompt] = told else { panic!("{told:?}") };
+fn is_not_continued(reported: &[String], why: &str) {
+    let [start, prompt] = reported else { panic!("{reported:?}") };
     assert!(start.contains(why) && !start.contains("this prompt"), "{start}");
     assert!(prompt.contains(why) && prompt.starts_with("[omo] this prompt is not held: "), "{prompt}");
 }
@@ -116,12 +119,12 @@ fn without_cargo_it_says_so_once_and_harms_nothing() {
     let more = |lab| odd(lab).env("PATH", tools.path().to_str().unwrap());
     let it = install(ModelScript::new().say_times(3, "An answer."), more);
     let first = it.session("ulw fix the parser", &[]);
-    let told = lines(&first);
-    is_not_continued(&told, "no cargo on PATH");
+    let reported = lines(&first);
+    is_not_continued(&reported, "no cargo on PATH");
     assert!(hooks(&first).iter().all(|hook| hook["outcome"] == "success" && hook["stderr"] == ""), "{first:?}");
     let resumed = it.session("ulw fix it", &["--resume", &session_id(&first)]);
-    assert_eq!(lines(&resumed), told[1..], "the start is told once");
-    assert_eq!(lines(&it.session("ulw fix it", &[])), told);
+    assert_eq!(lines(&resumed), reported[1..], "the start is told once");
+    assert_eq!(lines(&it.session("ulw fix it", &[])), reported);
     assert_eq!(it.lab.state(), None);
 }
 
@@ -138,8 +141,8 @@ fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
     assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), "failed: cargo build ended with 101");
     let log = fs::read_to_string(it.log()).unwrap();
     for _ in 0..2 {
-        let told = lines(&it.session("ulw fix it", &[]));
-        is_not_continued(&told, "failed: cargo build ended with 101");
+        let reported = lines(&it.session("ulw fix it", &[]));
+        is_not_continued(&reported, "failed: cargo build ended with 101");
     }
     assert_eq!(fs::read_to_string(it.log()).unwrap(), log, "it was built again");
 }
@@ -151,8 +154,8 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     fs::remove_dir_all(it.data()).ok();
     fs::create_dir_all(it.data().parent().unwrap()).unwrap();
     fs::write(it.data(), "as it was").unwrap();
-    let told = lines(&it.session("ulw fix it", &[]));
-    is_not_continued(&told, "omo-omo cannot be written. Make it writable, then ");
+    let reported = lines(&it.session("ulw fix it", &[]));
+    is_not_continued(&reported, "omo-omo cannot be written. Make it writable, then ");
     assert_eq!(fs::read_to_string(it.data()).unwrap(), "as it was");
 }
 

@@ -212,9 +212,9 @@ fn a_platform_that_npm_left_out_is_reported_and_does_no_harm() {
     let it = install(ModelScript::new().say("An answer.").say("Not yet.").bash("true").say(CLAIM), fill);
     // npm says nothing of it, and the client neither.
     assert_eq!(it.platforms(VERSION), Vec::<String>::new());
-    let told = lines(&it.session("ulw fix the parser"));
+    let reported = lines(&it.session("ulw fix the parser"));
     let ways = ["/plugin uninstall omo@omo", "/plugin install omo@omo"];
-    assert!(told.iter().any(|line| ways.iter().all(|way| line.contains(way))), "{told:?}");
+    assert!(reported.iter().any(|line| ways.iter().all(|way| line.contains(way))), "{reported:?}");
     assert_eq!((it.stops(), it.lab.state()), (Vec::new(), None));
     // What is told helps, once the package is there.
     stock(it.shelf.path(), VERSION, |_| true);

@@ -39,7 +39,7 @@ fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
 
 fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
     let state = ground.state()?;
-    state.parallel.and_then(|apart| apart.groups.get(group).map(|known| known.status)).context("no such session")
+    state.parallel.and_then(|parallel| parallel.groups.get(group).map(|known| known.status)).context("no such session")
 }
 
 #[test]
@@ -140,15 +140,17 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
         ground.omo(&["run", "watch"])?.exits_with(7)?;
         // Its user looks at the conflict where that is, and stays there.
         let state = ground.state()?;
-        let tree =
-            state.parallel.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let tree = state
+            .parallel
+            .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
+            .context("no work tree")?;
         let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
         ground.script_planned_task(3, "c.txt")?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         let said = ground.omo(&["run", "watch"])?;
         shell.kill()?;
         shell.wait()?;
-        ensure!(said.exits_with(7)?.out.contains("works in it"), "whoever is asked is not told what holds it up");
+        ensure!(said.exits_with(7)?.out.contains("works in it"), "the question does not say what blocks it");
         ground.omo(&["answer", "q2", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
@@ -170,8 +172,8 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
         )?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
-        let unit = ground.state()?.tasks["2"].clone();
-        ensure!((unit.attempts, unit.lost_workers) == (1, 1), "{unit:?}");
+        let task = ground.state()?.tasks["2"].clone();
+        ensure!((task.attempts, task.lost_workers) == (1, 1), "{task:?}");
         std::fs::remove_file(ground.project().join("died"))?;
         ground.require_complete(&WELL)
     })
@@ -218,8 +220,8 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
-        let unit = ground.state()?.tasks["2"].clone();
-        ensure!((unit.attempts, unit.lost_workers) == (1, 0), "{unit:?}");
+        let task = ground.state()?.tasks["2"].clone();
+        ensure!((task.attempts, task.lost_workers) == (1, 0), "{task:?}");
         ground.require_complete(&WELL)
     })
     .unwrap();
@@ -254,10 +256,10 @@ fn a_session_that_hangs_is_ended_when_its_time_is_up() {
         ground.set_task_script(3, "sleep 600\n")?;
         ground.open(&["--time-limit", "1"])?;
         ends_failed(ground, &before)?;
-        let unit = ground.state()?.tasks["3"].clone();
+        let task = ground.state()?.tasks["3"].clone();
         ensure!(
-            unit.attempts == 3 && unit.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
-            "{unit:?}"
+            task.attempts == 3 && task.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
+            "{task:?}"
         );
         goes_on_to_its_end(ground)
     })
@@ -271,8 +273,8 @@ fn what_a_client_says_about_its_work_is_no_proof_of_it() {
         ground.set_task_script(3, "end\n")?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(1)?;
-        let unit = ground.state()?.tasks["3"].clone();
-        ensure!(unit.status == TaskStatus::Failed, "{unit:?}");
+        let task = ground.state()?.tasks["3"].clone();
+        ensure!(task.status == TaskStatus::Failed, "{task:?}");
         goes_on_to_its_end(ground)
     })
     .unwrap();
@@ -357,7 +359,7 @@ fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
-        ensure!(!ground.project().join("late.txt").exists(), "nobody has judged it");
+        ensure!(!ground.project().join("late.txt").exists(), "it was not verified");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late");
@@ -381,8 +383,10 @@ fn what_a_client_commits_beside_a_task_is_asked_about_before_anything_moves() {
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // Its user takes that back, and what is left is what was judged.
         let state = ground.state()?;
-        let tree =
-            state.parallel.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let tree = state
+            .parallel
+            .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
+            .context("no work tree")?;
         ground.git(&["-C", &tree, "reset", "-q", "--hard"])?;
         ground.git(&["-C", &tree, "rm", "-q", "c.txt"])?;
         ground.git(&["-C", &tree, "commit", "-qm", "without c"])?;
@@ -405,9 +409,12 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(std::fs::read_to_string(ground.project().join("e.txt"))?.trim() == "5");
-        let known =
-            ground.state()?.parallel.and_then(|apart| apart.groups.get("session-2").cloned()).context("no session")?;
-        ensure!(known.leftover_reason.is_some_and(|why| why.contains("omo-")), "nobody is told");
+        let known = ground
+            .state()?
+            .parallel
+            .and_then(|parallel| parallel.groups.get("session-2").cloned())
+            .context("no session")?;
+        ensure!(known.leftover_reason.is_some_and(|why| why.contains("omo-")), "it is not reported");
         let events = ground.run()?.events()?.len();
         ground.omo(&["report"])?;
         ensure!(ground.run()?.events()?.len() == events, "it is told again and again");

@@ -63,7 +63,7 @@ impl Ground {
     /// The user's branch has all of these steps, the checkout is as it is there, and nothing is left of the run.
     pub(crate) fn require_complete(&self, steps: &[(u32, &str)]) -> Result<()> {
         let state = self.state()?;
-        let landed = state.parallel.as_ref().and_then(|apart| apart.landed.as_ref());
+        let landed = state.parallel.as_ref().and_then(|parallel| parallel.landed.as_ref());
         ensure!(landed.is_some(), "it did not land: {:?}", state.phase);
         for (number, file) in steps {
             let text = fs::read_to_string(self.project().join(file))?;

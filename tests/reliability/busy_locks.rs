@@ -12,56 +12,57 @@ use omo_testkit::{HookRun, run_command, wait_until};
 use omo_tests::lock_holder::Holder;
 use omo_tests::scene::{Scene, plugin};
 
-use crate::fault_operations::{By, DEEDS, Deed, is_documented};
+use crate::fault_operations::{By, FAULT_OPERATIONS, FaultOperation, is_documented};
 
 /// What a hook may take, whatever hangs.
 const BOUND: Duration = Duration::from_millis(1_500);
 /// A person's command waits longer for the lock, and then says so.
 const COMMAND_BOUND: Duration = Duration::from_secs(5);
 
-/// Runs a deed. Where it took longer than it may, the machine may have been busy: it gets two more
+/// Runs an operation. Where it took longer than it may, the machine may have been busy: it gets two more
 /// chances.
-pub(crate) fn run_within(bound: Duration, mut deed: impl FnMut() -> Result<HookRun>) -> Result<HookRun> {
-    let mut run = deed()?;
+pub(crate) fn run_within(bound: Duration, mut operation: impl FnMut() -> Result<HookRun>) -> Result<HookRun> {
+    let mut run = operation()?;
     for _ in 0..2 {
         if run.duration <= bound {
             break;
         }
-        run = deed()?;
+        run = operation()?;
     }
     ensure!(run.duration <= bound, "it took {:?}", run.duration);
     Ok(run)
 }
 
-/// Each deed against a held lock.
+/// Each operation against a busy lock.
 fn against(lock: &str, stopped: bool) -> Result<()> {
     let plugin = plugin();
     let mut wrong = Vec::new();
     // What waits for a stopped process waits as for any other: one command says as much as ten.
-    let commands = if stopped { 1 } else { DEEDS.len() };
-    let (hooks, others): (Vec<&Deed>, Vec<&Deed>) = DEEDS.iter().partition(|deed| deed.by == By::Hook);
-    for deed in hooks.into_iter().chain(others.into_iter().take(commands)) {
-        let outcome = waits_and_releases(&plugin, deed, lock, stopped);
-        wrong.extend(outcome.err().map(|error| format!("{}: {error:#}", deed.name)));
+    let commands = if stopped { 1 } else { FAULT_OPERATIONS.len() };
+    let (hooks, others): (Vec<&FaultOperation>, Vec<&FaultOperation>) =
+        FAULT_OPERATIONS.iter().partition(|operation| operation.by == By::Hook);
+    for operation in hooks.into_iter().chain(others.into_iter().take(commands)) {
+        let outcome = waits_and_releases(&plugin, operation, lock, stopped);
+        wrong.extend(outcome.err().map(|error| format!("{}: {error:#}", operation.name)));
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
 }
 
-fn waits_and_releases(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped: bool) -> Result<()> {
+fn waits_and_releases(plugin: &std::path::Path, operation: &FaultOperation, lock: &str, stopped: bool) -> Result<()> {
     let mut scene = Scene::new(plugin)?;
     scene.lab.write("check.sh", "exit 0\n")?;
-    (deed.prepare)(&mut scene)?;
-    let (command, input) = (deed.process)(&scene)?;
+    (operation.prepare)(&mut scene)?;
+    let (command, input) = (operation.process)(&scene)?;
     let holder = Holder::take(&scene.lab.root().join(lock))?;
     if stopped {
         holder.signal("-STOP")?;
     }
     let before = fs::read(scene.state_file()).ok();
-    let bound = if deed.by == By::Hook { BOUND } else { COMMAND_BOUND };
+    let bound = if operation.by == By::Hook { BOUND } else { COMMAND_BOUND };
     let run = run_within(bound, || run_command(&command, &input))?;
     let is_same = fs::read(scene.state_file()).ok() == before;
-    match deed.by {
+    match operation.by {
         By::Hook => {
             ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
             ensure!(is_same || !lock.contains("project"), "the state was written without the lock");
@@ -79,7 +80,7 @@ fn waits_and_releases(plugin: &std::path::Path, deed: &Deed, lock: &str, stopped
     drop(holder);
     // Once the holder is gone nothing is in the way any more.
     let run = run_command(&command, &input)?;
-    let is_right = run.status.success() || deed.by == By::Command && run.status.code() == Some(3);
+    let is_right = run.status.success() || operation.by == By::Command && run.status.code() == Some(3);
     ensure!(is_right, "afterwards: {run:?}");
     Ok(())
 }
@@ -122,8 +123,8 @@ fn a_stream_that_does_not_wait_gets_the_whole_answer_once_it_is_read() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     crate::fault_operations::armed(&mut scene).unwrap();
-    let deed = DEEDS.iter().find(|deed| deed.name == "a stop without a claim").unwrap();
-    let (mut command, input) = (deed.process)(&scene).unwrap();
+    let operation = FAULT_OPERATIONS.iter().find(|operation| operation.name == "a stop without a claim").unwrap();
+    let (mut command, input) = (operation.process)(&scene).unwrap();
     let (mut reader, mut writer) = UnixStream::pair().unwrap();
     writer.set_nonblocking(true).unwrap();
     let mut filled = 0;

@@ -26,13 +26,13 @@ fn at(minutes: i64) -> Timestamp {
 /// A run with one check that wants a review.
 fn run() -> Session {
     let mut session = Session::default();
-    let gates = vec![Check::new(Some("tests"), "cargo test", CheckOrigin::User).unwrap()];
+    let checks = vec![Check::new(Some("tests"), "cargo test", CheckOrigin::User).unwrap()];
     let activation = UlwActivation {
         trigger: UlwTrigger::Keyword,
         task: Some("ulw fix it".to_owned()),
         prompt_id: None,
         limits: RunLimits::default(),
-        checks: gates,
+        checks,
         review_wanted: true,
         base: None,
     };
@@ -40,7 +40,7 @@ fn run() -> Session {
     session
 }
 
-fn gate(verdict: CheckVerdict) -> CheckResult {
+fn check(verdict: CheckVerdict) -> CheckResult {
     let counts = Some(TestCounts { run: 3, failed: u64::from(verdict == CheckVerdict::Failed), skipped: 0 });
     let record = CheckRecord { verdict, detail: verdict.word().to_owned(), counts, ..CheckRecord::default() };
     let definition = Check::new(None, "cargo test", CheckOrigin::User).unwrap().definition();
@@ -55,7 +55,7 @@ fn gate(verdict: CheckVerdict) -> CheckResult {
 
 fn found(verdict: CheckVerdict, tree: &str) -> ClaimFindings {
     let tree = Some(tree.to_owned()).filter(|tree| !tree.is_empty());
-    ClaimFindings { tree, checks: vec![gate(verdict)], is_sealed: true, ..ClaimFindings::default() }
+    ClaimFindings { tree, checks: vec![check(verdict)], is_sealed: true, ..ClaimFindings::default() }
 }
 
 fn asked(tree: &str) -> RequestedReview {
@@ -74,18 +74,18 @@ const FIRST: ClaimJudgement = ClaimJudgement::ReviewWanted { again: false };
 type Case = (&'static str, fn(&mut Session, &mut ClaimFindings), ClaimJudgement);
 
 const CASES: &[Case] = &[
-    ("a red gate", |_, f| f.checks = vec![gate(CheckVerdict::Failed)], ClaimJudgement::Failed),
-    ("a check that ran nothing", |_, f| f.checks = vec![gate(CheckVerdict::NothingRan)], ClaimJudgement::Failed),
-    ("a weaker gate", |_, f| f.checks = vec![gate(CheckVerdict::Weaker)], ClaimJudgement::Failed),
-    ("a changed script", |_, f| f.checks = vec![gate(CheckVerdict::Changed)], ClaimJudgement::Failed),
-    ("a check that is not approved", |_, f| f.checks = vec![gate(CheckVerdict::NotApproved)], ClaimJudgement::Failed),
-    ("one red of two", |_, f| f.checks.push(gate(CheckVerdict::TimedOut)), ClaimJudgement::Failed),
+    ("a red gate", |_, f| f.checks = vec![check(CheckVerdict::Failed)], ClaimJudgement::Failed),
+    ("a check that ran nothing", |_, f| f.checks = vec![check(CheckVerdict::NothingRan)], ClaimJudgement::Failed),
+    ("a weaker gate", |_, f| f.checks = vec![check(CheckVerdict::Weaker)], ClaimJudgement::Failed),
+    ("a changed script", |_, f| f.checks = vec![check(CheckVerdict::Changed)], ClaimJudgement::Failed),
+    ("a check that is not approved", |_, f| f.checks = vec![check(CheckVerdict::NotApproved)], ClaimJudgement::Failed),
+    ("one red of two", |_, f| f.checks.push(check(CheckVerdict::TimedOut)), ClaimJudgement::Failed),
     ("green, no review asked for yet", |_, _| {}, FIRST),
     ("green, no review wanted", |s, _| s.verification.review_wanted = false, ClaimJudgement::Verified),
     ("no check, no review wanted", nothing_to_judge_by, ClaimJudgement::NothingToJudgeBy),
     ("no check, a review wanted", |_, f| f.checks.clear(), FIRST),
-    ("somebody else wrote the state", |_, f| f.is_sealed = false, ClaimJudgement::Tampered),
-    ("somebody else wrote the state, all green", tampered_and_green, ClaimJudgement::Tampered),
+    ("another program wrote the state", |_, f| f.is_sealed = false, ClaimJudgement::Tampered),
+    ("another program wrote the state, all green", tampered_and_green, ClaimJudgement::Tampered),
     ("gates that change what they judge", |_, f| f.tree_changed = true, ClaimJudgement::Failed),
     ("reviewed on these files", |s, _| wait(s, "t1", ReviewVerdict::Verified), ClaimJudgement::Verified),
     ("reviewed on other files", |s, _| wait(s, "t0", ReviewVerdict::Verified), FIRST),
@@ -146,7 +146,7 @@ const CASES: &[Case] = &[
         ClaimJudgement::Failed,
     ),
     ("an id now, none when it was asked", |s, _| wait(s, "", ReviewVerdict::Verified), FIRST),
-    ("a review that nobody asked for", |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)), FIRST),
+    ("a review that was not asked for", |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)), FIRST),
 ];
 
 fn wait(session: &mut Session, tree: &str, verdict: ReviewVerdict) {
@@ -176,7 +176,7 @@ fn tampered_and_green(session: &mut Session, findings: &mut ClaimFindings) {
 
 fn red_and_reviewed(session: &mut Session, findings: &mut ClaimFindings) {
     wait(session, "t1", ReviewVerdict::Verified);
-    findings.checks = vec![gate(CheckVerdict::Failed)];
+    findings.checks = vec![check(CheckVerdict::Failed)];
 }
 
 fn without_id(session: &mut Session, findings: &mut ClaimFindings) {
@@ -209,11 +209,11 @@ fn stop(session: &mut Session, message: &str, findings: &ClaimFindings, minute: 
     };
     let check: Option<ClaimOutcome> =
         needs_judgement(&facts(session, None, 0)).then(|| judge_claim(session, findings.clone()));
-    let told = match &check {
+    let reported = match &check {
         Some(check) => check.times_reported(session),
         None => count_standing_failure(session, findings.tree.as_deref()),
     };
-    let decision = decide(Some(&facts(session, check.as_ref().map(|check| check.judgement), told)));
+    let decision = decide(Some(&facts(session, check.as_ref().map(|check| check.judgement), reported)));
     match &check {
         Some(check) if decision.row > StopRow::SaidBlocked => check.record(session, at(minute), 0),
         _ if session.verification.failure.is_some() => note_standing_failure(session, findings.tree.clone()),
@@ -385,7 +385,7 @@ fn a_record_is_kept_with_its_check_and_a_reused_one_is_not_written_again() {
     judge_claim(&session, findings.clone()).record(&mut session, at(1), 7);
     assert_eq!(session.checks[0].last.as_ref().unwrap().verdict, CheckVerdict::Failed);
     assert_eq!(session.checks[0].best, Some(BestCounts { run: 3, skipped: None }));
-    findings.checks[0] = CheckResult { is_reused: true, ..gate(CheckVerdict::Green) };
+    findings.checks[0] = CheckResult { is_reused: true, ..check(CheckVerdict::Green) };
     let check = judge_claim(&session, findings);
     assert_eq!(check.reason, ClaimReason::FirstReview);
     check.record(&mut session, at(2), 9);

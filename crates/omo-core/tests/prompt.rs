@@ -47,8 +47,8 @@ fn ended() -> Session {
     with(|session| session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(START)))
 }
 
-fn paused(reason: PauseReason, told: bool) -> Session {
-    with(|session| session.ulw.paused = Some(UlwPause { reason, at: None, is_told: told }))
+fn paused(reason: PauseReason, reported: bool) -> Session {
+    with(|session| session.ulw.paused = Some(UlwPause { reason, at: None, is_told: reported }))
 }
 
 /// A prompt with everything that is known beside it.

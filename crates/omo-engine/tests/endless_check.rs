@@ -32,17 +32,17 @@ fn main() -> ExitCode {
 }
 
 /// A repository, and its user's state.
-struct Stage {
+struct CheckProject {
     temp: TempDir,
 }
 
-impl Stage {
+impl CheckProject {
     fn new() -> Self {
-        let stage = Self { temp: tempfile::tempdir().unwrap() };
-        fs::create_dir_all(stage.project().join(".git")).unwrap();
-        fs::write(stage.project().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-        fs::create_dir(stage.home()).unwrap();
-        stage
+        let fixture = Self { temp: tempfile::tempdir().unwrap() };
+        fs::create_dir_all(fixture.project().join(".git")).unwrap();
+        fs::write(fixture.project().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        fs::create_dir(fixture.home()).unwrap();
+        fixture
     }
 
     fn project(&self) -> PathBuf {
@@ -58,11 +58,11 @@ fn now() -> Timestamp {
     plans::time(9)
 }
 
-/// A run of one unit with this check, which its user approved.
-fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
+/// A run of one task with this check, which its user approved.
+fn run_with(fixture: &CheckProject, check: &TaskCheck) -> Run {
     let mut plan = plans::plan(&[("1", &[])]);
-    plan.tasks.iter_mut().for_each(|unit| unit.checks = vec![check.clone()]);
-    let (root, home) = (stage.project(), stage.home());
+    plan.tasks.iter_mut().for_each(|task| task.checks = vec![check.clone()]);
+    let (root, home) = (fixture.project(), fixture.home());
     let approved = pending_approval::write(Some(&home), &root, "docs/plan.md", &planned_commands(&plan)).unwrap();
     let all = pending_approval::read_all(Some(&home), &root).unwrap();
     let given = GivenApproval { by: ChangedBy::Typed, at: now() };
@@ -79,10 +79,10 @@ fn run_with(stage: &Stage, check: &TaskCheck) -> Run {
 }
 
 fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
-    let stage = Stage::new();
+    let fixture = CheckProject::new();
     let command = "sleep 300 & echo $! > child; echo begun; wait";
-    let run = run_with(&stage, &TaskCheck { timeout_seconds: 1, ..TaskCheck::new(command) });
-    let (root, home) = (stage.project(), stage.home());
+    let run = run_with(&fixture, &TaskCheck { timeout_seconds: 1, ..TaskCheck::new(command) });
+    let (root, home) = (fixture.project(), fixture.home());
     let environment = CheckEnvironment::from_variables(vec![("PATH".into(), "/usr/bin:/bin".into())], &root);
     let caller = VerbCaller::default();
     let engine = Engine {
@@ -97,9 +97,9 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
         warn: |_| {},
     };
     let started = engine.start("1", &mut SilentWatcher).unwrap();
-    let judged = engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
-    assert_eq!(judged.state.standing("1"), Some(TaskStanding::Is(TaskStatus::Failed)), "{:?}", judged.outcomes);
-    let (_, outcome) = judged.outcomes.last().unwrap();
+    let completion = engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
+    assert_eq!(completion.state.standing("1"), Some(TaskStanding::Is(TaskStatus::Failed)), "{:?}", completion.outcomes);
+    let (_, outcome) = completion.outcomes.last().unwrap();
     assert!(!outcome.is_green() && outcome.last_lines.iter().chain(&outcome.first_lines).any(|line| line == "begun"));
     let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();
     let limit = Duration::from_secs(9);

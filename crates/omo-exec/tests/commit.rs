@@ -229,8 +229,8 @@ fn what_cannot_be_committed_leaves_the_index_alone() {
     it.git(&["config", "user.useConfigOnly", "true"]);
     it.git(&["config", "--unset", "user.email"]);
     let end = it.commit(&["a.txt", ".gitignore"]);
-    let is_told = |output: &str| output.contains("user.email");
-    assert!(matches!(&end, CommitEnd::Failed { output, .. } if is_told(output)), "{end:?}");
+    let is_reported = |output: &str| output.contains("user.email");
+    assert!(matches!(&end, CommitEnd::Failed { output, .. } if is_reported(output)), "{end:?}");
     assert_eq!(it.git(&["status", "--porcelain"]), " M a.txt\n?? .gitignore\n");
 }
 
@@ -239,8 +239,8 @@ fn a_hook_that_never_ends_is_ended() {
     it.hook("pre-commit", "echo waiting; sleep 1000");
     it.write("a.txt", "2");
     let end = it.commit_within(&["a.txt"], "x", Duration::from_secs(1));
-    let is_told = |why: &str| why.starts_with("git commit and its hooks took longer than 1 s");
-    assert!(matches!(&end, CommitEnd::Failed { why, output } if is_told(why) && output == "waiting"), "{end:?}");
+    let is_reported = |why: &str| why.starts_with("git commit and its hooks took longer than 1 s");
+    assert!(matches!(&end, CommitEnd::Failed { why, output } if is_reported(why) && output == "waiting"), "{end:?}");
 }
 
 fn it_is_made_on_no_branch_and_as_the_first_one() {

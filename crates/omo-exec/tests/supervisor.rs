@@ -344,8 +344,8 @@ fn a_supervisor_outlives_its_caller_and_its_death_ends_its_clients() {
 }
 
 fn session_of(pid: u32) -> String {
-    let told = Command::new("ps").args(["-o", "sess=", "-p", &pid.to_string()]).output().unwrap();
-    String::from_utf8(told.stdout).unwrap().trim().to_owned()
+    let reported = Command::new("ps").args(["-o", "sess=", "-p", &pid.to_string()]).output().unwrap();
+    String::from_utf8(reported.stdout).unwrap().trim().to_owned()
 }
 
 fn kill(pid: u32) {
@@ -362,7 +362,7 @@ fn two_clients_of_one_session_are_never_at_work_at_once() {
     first.add_session("one", place.spec("one", script));
     next_start(&mut first);
     let earlier = place.pid("at.work");
-    // As when it was killed before anybody had written down that it was started.
+    // As when it was killed before its start was recorded.
     drop(first);
     let mut second = Supervisor::new(1);
     second.add_session("one", place.spec("one", script));

@@ -19,7 +19,7 @@ pub fn check(data: &[u8]) {
     is_found_in_pieces_as_well(data, end);
     is_where_a_parser_finds_it(data, end);
     let Some(value) = end.and_then(|end| data.get(..end)) else {
-        assert!(HookInput::parse(data).is_err(), "an input was read whose end nobody finds");
+        assert!(HookInput::parse(data).is_err(), "an input without an end was read");
         return;
     };
     // A hook never waits for what comes behind the value, so nothing there may matter.

@@ -172,7 +172,7 @@ fn checks(text: &str) -> Vec<ClaimOutcome> {
 }
 
 fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
-    let gate = |verdict: &CheckVerdict| CheckResult {
+    let check = |verdict: &CheckVerdict| CheckResult {
         name: "check".to_owned(),
         command: text.to_owned(),
         record: CheckRecord {
@@ -186,9 +186,9 @@ fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
         tail: text.to_owned(),
         ..CheckResult::default()
     };
-    let gates = verdicts.iter().map(gate).collect();
+    let checks = verdicts.iter().map(check).collect();
     ClaimFindings {
-        checks: gates,
+        checks,
         tree: Some("0".repeat(40)),
         changed_path: Some(text.to_owned()),
         ..ClaimFindings::default()
@@ -243,16 +243,16 @@ fn whole_or_refused(approval: Result<String, String>) -> String {
 }
 
 fn check_texts(text: &str) -> Vec<String> {
-    let Ok(mut gate) = Check::new(None, text, CheckOrigin::Repository) else { return Vec::new() };
-    gate.env.insert("A".to_owned(), text.to_owned());
-    gate.cwd = Some(text.to_owned());
-    let gates = [gate];
+    let Ok(mut check) = Check::new(None, text, CheckOrigin::Repository) else { return Vec::new() };
+    check.env.insert("A".to_owned(), text.to_owned());
+    check.cwd = Some(text.to_owned());
+    let checks = [check];
     vec![
-        checks::check_list(&gates, true, now()),
-        checks::check_list(&gates, false, now()),
-        checks::checks_not_approved(&gates, Some(text)),
+        checks::check_list(&checks, true, now()),
+        checks::check_list(&checks, false, now()),
+        checks::checks_not_approved(&checks, Some(text)),
         whole_or_refused(checks::approval_request(
-            &gates,
+            &checks,
             &[(text.to_owned(), String::new())].into(),
             "0123456789abcdef",
         )),

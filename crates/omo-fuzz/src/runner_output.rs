@@ -47,18 +47,22 @@ fn assert_sound_judgement(counts: Option<TestCounts>) {
     let proves = counts.is_none_or(|counts| counts.run > 0 && counts.failed == 0);
     assert_eq!(verdict == CheckVerdict::Green, proves, "{counts:?}: {detail}");
     assert_ne!(judge_check(&CheckEnd::Exited(1), counts, None, false).0, CheckVerdict::Green);
-    let mut gate = Check::default();
-    gate.keep_record(CheckRecord { verdict, detail, counts, ..CheckRecord::default() });
-    let (again, detail) = judge_check(&CheckEnd::Exited(0), counts, gate.best, false);
+    let mut check = Check::default();
+    check.keep_record(CheckRecord { verdict, detail, counts, ..CheckRecord::default() });
+    let (again, detail) = judge_check(&CheckEnd::Exited(0), counts, check.best, false);
     assert!(verdict != CheckVerdict::Green || again == verdict, "the same once more: {detail}");
-    if let Some(best) = gate.best.filter(|best| best.run > 1) {
+    if let Some(best) = check.best.filter(|best| best.run > 1) {
         let fewer = counts.map(|counts| TestCounts { run: best.run - 1, ..counts });
         assert_ne!(
-            judge_check(&CheckEnd::Exited(0), fewer, gate.best, false).0,
+            judge_check(&CheckEnd::Exited(0), fewer, check.best, false).0,
             CheckVerdict::Green,
             "with a test less"
         );
-        assert_ne!(judge_check(&CheckEnd::Exited(0), None, gate.best, false).0, CheckVerdict::Green, "without a count");
+        assert_ne!(
+            judge_check(&CheckEnd::Exited(0), None, check.best, false).0,
+            CheckVerdict::Green,
+            "without a count"
+        );
     }
 }
 

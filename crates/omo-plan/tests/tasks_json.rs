@@ -1,4 +1,4 @@
-//! A task list as a plan: its tasks as units, and what is wrong with them.
+//! A task list as a plan: its tasks, and what is wrong with them.
 
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
@@ -26,7 +26,7 @@ fn plan(all: &[Value]) -> Plan {
 }
 
 fn ids(plan: &Plan) -> Vec<&str> {
-    plan.tasks.iter().map(|unit| unit.id.as_str()).collect()
+    plan.tasks.iter().map(|task| task.id.as_str()).collect()
 }
 
 #[test]
@@ -67,17 +67,17 @@ fn a_task_is_proved_by_its_commands_and_reviewed_by_the_rest() {
         "approach": "tdd", "test_file": "tests/login.rs", "files": ["src/login.rs"],
     })];
     let plan = plan(&all);
-    let unit = &plan.tasks[0];
-    let commands: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
+    let task = &plan.tasks[0];
+    let commands: Vec<&str> = task.checks.iter().map(|check| check.command.as_str()).collect();
     assert_eq!(
-        (commands, unit.criteria.as_slice()),
+        (commands, task.criteria.as_slice()),
         (vec!["cargo test", "make lint"], ["looks good".to_owned()].as_slice())
     );
     assert_eq!(
-        (unit.complexity, unit.max_attempts, unit.files[0].path.as_str()),
+        (task.complexity, task.max_attempts, task.files[0].path.as_str()),
         (TaskComplexity::Complex, 1, "src/login.rs")
     );
-    assert_eq!(unit.body, "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n");
+    assert_eq!(task.body, "# 1: Login\n\nA form.\nAnd a route.\n\nApproach: tdd\n\nTest file: tests/login.rs\n");
     // A task that says nothing of what shows it is judged, too.
     let plan = self::plan(&[json!({"id": "1", "subject": "Login"})]);
     assert_eq!(plan.tasks[0].criteria, ["what it says is done"]);
@@ -197,12 +197,12 @@ proptest! {
         }
         let plan = plan(&all);
         let mut done: Vec<&str> = Vec::new();
-        while let Some(unit) = plan.tasks.iter().find(|unit| {
-            !done.contains(&unit.id.as_str()) && unit.deps.iter().all(|dep| done.contains(&dep.as_str()))
+        while let Some(task) = plan.tasks.iter().find(|task| {
+            !done.contains(&task.id.as_str()) && task.deps.iter().all(|dep| done.contains(&dep.as_str()))
         }) {
-            done.push(&unit.id);
+            done.push(&task.id);
         }
         prop_assert!(!plan.can_run() || done.len() == plan.tasks.len(), "{:?}", plan.tasks);
-        prop_assert!(!plan.can_run() || plan.tasks.iter().all(|unit| omo_plan::id::is_id(&unit.id)));
+        prop_assert!(!plan.can_run() || plan.tasks.iter().all(|task| omo_plan::id::is_id(&task.id)));
     }
 }

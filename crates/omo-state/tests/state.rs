@@ -287,11 +287,11 @@ fn four_mebibytes_are_the_limit_for_reading_and_for_writing() {
 #[test]
 fn while_the_lock_is_busy_nothing_is_read_or_written() {
     let project = Project::new(None).unwrap();
-    let held = StateLock::take(&project.folder, Duration::ZERO).unwrap();
+    let lock = StateLock::take(&project.folder, Duration::ZERO).unwrap();
     let error = project.arm(CorruptPolicy::MoveAside).unwrap_err();
     assert!(matches!(error, StateError::Lock(LockError::Busy(_))), "{error}");
     assert!(!project.file().exists());
-    drop(held);
+    drop(lock);
     project.arm(CorruptPolicy::MoveAside).unwrap();
 }
 
@@ -326,7 +326,7 @@ fn the_old_state_is_written_over_only_when_no_reader_is_left() {
     let (present, old) = (inode(FILE), inode(OLD));
     project.write_as_of(60).unwrap();
     project.arm(CorruptPolicy::Refuse).unwrap();
-    assert_eq!((inode(FILE), inode(OLD)), (old, present), "nobody can be reading it");
+    assert_eq!((inode(FILE), inode(OLD)), (old, present), "no reader can be left");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn furnish(steps: &Steps) -> Result<Value> {
     let cases = rows["cases"].as_array_mut().context("no cases")?;
     ensure!(cases.len() == 37, "the rows of the case file");
     for case in cases.iter_mut().filter(|case| case["arguments"] == "/abs/plan.md") {
-        // That folder is everybody's; the one of the project does as well.
+        // That folder is shared by all; the one of the project does as well.
         let path = steps.lab().project().join("plan.md").to_str().context("no text")?.to_owned();
         (case["arguments"], case["omo"]["path"]) = (path.clone().into(), path.into());
     }

@@ -65,9 +65,9 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             let mut session = s.session()?;
             s.type_in(&mut session, PLAN)?.exits_with(7)?;
             let said = session.hooks.prompt("/omo:execute-local docs/plan.md --approve 000000000000")?;
-            let told = format!("{:?}", omo_tests::scene::require_sound(&said)?);
-            ensure!(told.contains("/omo:execute-local docs/plan.md --approve "), "{told}");
-            ensure!(told.contains("The plan `docs/plan.md` would have these commands run"), "{told}");
+            let reported = format!("{:?}", omo_tests::scene::require_sound(&said)?);
+            ensure!(reported.contains("/omo:execute-local docs/plan.md --approve "), "{reported}");
+            ensure!(reported.contains("The plan `docs/plan.md` would have these commands run"), "{reported}");
             Ok(())
         }),
     ];
@@ -80,7 +80,7 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
     let cases: &[Case] = &[
         ("it does not", session_spec("`touch looked && test -f there`"), |s| {
             let said = s.ask(PLAN)?.exits_with(7)?;
-            ensure!(!s.lab().project().join("looked").exists(), "before anybody has agreed");
+            ensure!(!s.lab().project().join("looked").exists(), "before a person has agreed");
             let digest = said.err.split("their digest is ").nth(1).context("no digest")?.trim().to_owned();
             let said = s.omo_at_terminal(&["run", "start", "--fg", "--digest", &digest, PLAN])?;
             let said = said.refuses(5, "Entry condition FAILED: ", "Complete the prerequisite first, then re-run.")?;

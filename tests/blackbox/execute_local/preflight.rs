@@ -153,8 +153,11 @@ fn a_git_that_cannot_merge_without_a_checkout_is_reported_before_the_start() {
         let before = s.file_tree()?;
         let message = "git 2.34.1 cannot merge what sessions did; 2.38 or newer is needed";
         with(&path, PLAN)?.refuses(5, message, "upgrade git, then run again; or --fg")?;
-        let told = with(&path, "--dry-run docs/plan.md")?.exits_with(1)?.out;
-        ensure!(told.contains(&format!("- {message}")) && told.contains("NEEDS ATTENTION — 1 issue found"), "{told}");
+        let reported = with(&path, "--dry-run docs/plan.md")?.exits_with(1)?.out;
+        ensure!(
+            reported.contains(&format!("- {message}")) && reported.contains("NEEDS ATTENTION — 1 issue found"),
+            "{reported}"
+        );
         before.require_unchanged(&s.file_tree()?, &[])?;
         // One session needs none of that, nor does one that is new enough and says so at more length.
         with(&path, "--fg docs/plan.md")?.refuses(7, "there is no terminal to ask on", "")?;

@@ -28,7 +28,7 @@ fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
         let mut head = s.lab().command("git");
         let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?).exits_with(0)?.out;
         let ledger = ledger(s)?;
-        let apart = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not apart")?;
+        let parallel = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not apart")?;
         for part in [
             format!("\"base\":\"{}\"", head.trim()),
             "\"branch\":\"refs/heads/main\"".to_owned(),
@@ -40,9 +40,9 @@ fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
             "\"skips_permissions\":true".to_owned(),
             "\"launcher\":\"ssh host {branch}\"".to_owned(),
         ] {
-            ensure!(apart.contains(&part), "no {part}: {apart}");
+            ensure!(parallel.contains(&part), "no {part}: {parallel}");
         }
-        ensure!(!apart.contains("payer"), "{apart}");
+        ensure!(!parallel.contains("payer"), "{parallel}");
         let said = s.ask("--max-sessions 3 docs/plan.md")?.exits_with(0)?;
         ensure!(said.out.contains("note: the run keeps the options for clients that it was opened with\n"));
         Ok(())

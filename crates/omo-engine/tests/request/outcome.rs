@@ -29,7 +29,7 @@ fn passed(plan: &Plan, part: PlanSelection) -> RunState {
     };
     let mut state =
         RunState::from_first_event(&RunEvent { seq: 1, ts: Timestamp::from_millis(1), actor, kind: what }).unwrap();
-    state.tasks.values_mut().for_each(|unit| unit.status = TaskStatus::Passed);
+    state.tasks.values_mut().for_each(|task| task.status = TaskStatus::Passed);
     state
 }
 

@@ -90,7 +90,7 @@ fn assert_stands(run: &Run, status: &str, on_failure: &str, row: &Value) {
     let asked = run.asked().map(|(_, about)| about);
     match status {
         "passed" | "skipped" => assert_eq!((run.standing("1"), run.ready()), (status, vec!["2"]), "{row}"),
-        // Between two attempts nobody is at it.
+        // Between two attempts it has no worker.
         "running" => assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["1"]), "{row}"),
         "failed" if matches!(on_failure, "escalate" | "(missing)") => {
             assert_eq!((run.standing("1"), asked.as_deref()), ("failed", Some("escalated")), "{row}");
@@ -211,7 +211,7 @@ fn a_file_whose_name_looks_like_a_pattern_crosses_no_fence_by_that() {
     assert_stands(&played(plan, 0, changes, &TaskCheckVerdict::Green), "passed", "revert", &Value::Null);
 }
 
-/// A run whose first step somebody has begun with in a work tree that is kept.
+/// A run whose first step was begun in a worktree that is kept.
 fn begun_on_kept_ground(on_failure: &str) -> (Run, String) {
     let mut run = Run::open(steps(on_failure));
     let kept = Some("as it was".to_owned());
@@ -238,7 +238,7 @@ fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
         assert_eq!(known.is_to_restore, is_taken_back, "{on_failure}");
         assert_eq!(known.last_end.as_ref().unwrap().snapshot, Some(left), "{on_failure}");
     }
-    // What is tried again is taken back by nobody, nor is what was never kept.
+    // What is tried again is not taken back, nor is what was never kept.
     let (run, ticket) = begun_on_kept_ground("revert");
     let red = all(run.state.plan.task("1").unwrap(), &TaskCheckVerdict::Red);
     assert!(!verbs::reverts_changes(&run.state, &verbs::judge_attempt(&run.state, &ticket, red).unwrap()));

@@ -12,7 +12,7 @@ use crate::sample_runs::{
 
 /// The heads of what a command decides.
 const CHECKED: [&str; 3] = ["Task", "Command", "Exit"];
-/// The heads of what somebody judges.
+/// The heads of what a verifier judges.
 const JUDGED: [&str; 3] = ["Task", "Criterion", "Evidence"];
 
 /// What the commands of two tasks have shown.
@@ -242,7 +242,7 @@ fn what_is_claimed_is_never_shown_as_checked() {
     // After a verdict that all is done, a task was done again and has failed.
     task_state_mut(&mut worked_on, "verify").status = TaskStatus::Pending;
     fail(&mut worked_on, "3");
-    task_mut(&mut worked_on, "3").criteria = vec!["It is claimed by nobody".to_owned()];
+    task_mut(&mut worked_on, "3").criteria = vec!["It is claimed by no one".to_owned()];
     let cases = [
         (complete(), "Judged by the verifier"),
         (refuted(), "Claimed, and not confirmed: the verdict is FAIL"),
@@ -285,7 +285,7 @@ fn what_a_reader_has_to_know_is_said() {
     type Case = (&'static str, fn(&mut RunState), &'static str);
     let cases: [Case; 6] = [
         (
-            "files that nobody named",
+            "files that were not named",
             |state| task_mut(state, "1").files.clear(),
             "- Task 1: files not compared, because none are named\n",
         ),

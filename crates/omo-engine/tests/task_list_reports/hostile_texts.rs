@@ -27,18 +27,18 @@ const TEXTS: [&str; 12] = [
     "\0\t\u{85}\u{2028}",
 ];
 
-/// A run in which everything that somebody could write says this: two tasks are done, one has failed and waits.
+/// A run in which everything that a person or an agent could write says this: two tasks are done, one has failed and waits.
 fn all_say(text: &str) -> RunState {
     let mut state = run(&[("1", text, &[]), ("2", text, &["1"]), ("3", text, &[])]);
     text.clone_into(&mut state.plan.goal);
     text.clone_into(&mut state.plan.title);
     for id in ["1", "2", "3", "verify"] {
-        let unit = task_mut(&mut state, id);
-        text.clone_into(&mut unit.body);
-        unit.checks = if id == "verify" { Vec::new() } else { vec![TaskCheck::new(&format!("{text} {id}"))] };
+        let task = task_mut(&mut state, id);
+        text.clone_into(&mut task.body);
+        task.checks = if id == "verify" { Vec::new() } else { vec![TaskCheck::new(&format!("{text} {id}"))] };
     }
     task_mut(&mut state, "2").criteria = vec![text.to_owned()];
-    state.plan.final_checks = state.plan.tasks.iter().flat_map(|unit| unit.checks.clone()).collect();
+    state.plan.final_checks = state.plan.tasks.iter().flat_map(|task| task.checks.clone()).collect();
     pass(&mut state, "1");
     claim(&mut state, "2", &[text]);
     fail(&mut state, "3");
@@ -102,16 +102,16 @@ fn no_text_becomes_anything_else_than_text() {
 fn a_brief_keeps_its_parts_whatever_is_in_them() {
     for hostile in TEXTS {
         let state = all_say(hostile);
-        for unit in &state.plan.tasks {
-            let text = brief(&state, unit);
+        for task in &state.plan.tasks {
+            let text = brief(&state, task);
             assert!(text.len() <= BRIEF_BYTES, "{}", text.len());
             let is_shown = |char: char| matches!(char, '\n' | '\t') || !char.is_control();
             assert!(text.chars().all(is_shown), "{text:?}");
             assert!(text.contains("\n## WHAT COUNTS\n\n- "), "{text}");
         }
-        let told = brief(&state, state.plan.task("verify").unwrap());
-        assert!(!told.contains(['<', '>']), "{told}");
-        assert_eq!(told.lines().filter(|line| line.starts_with('#')).count(), 3, "{told}");
+        let reported = brief(&state, state.plan.task("verify").unwrap());
+        assert!(!reported.contains(['<', '>']), "{reported}");
+        assert_eq!(reported.lines().filter(|line| line.starts_with('#')).count(), 3, "{reported}");
     }
 }
 
@@ -131,7 +131,7 @@ fn long(count: usize, text: &str) -> RunState {
             task.criteria = vec![text.to_owned(); 3];
         }
     }
-    state.plan.final_checks = state.plan.tasks.iter().flat_map(|unit| unit.checks.clone()).collect();
+    state.plan.final_checks = state.plan.tasks.iter().flat_map(|task| task.checks.clone()).collect();
     for (place, id) in ids.iter().enumerate() {
         match place % 4 {
             0 => claim(&mut state, id, &[text]),
@@ -162,12 +162,12 @@ fn screens_and_briefs_have_a_size_that_no_session_exceeds() {
         {
             assert!(block.len() <= SCREEN_BYTES, "{}: {block}", block.len());
         }
-        for unit in [state.plan.tasks.last().unwrap(), state.plan.task("1").unwrap()] {
-            let text = brief(&failed, unit);
+        for task in [state.plan.tasks.last().unwrap(), state.plan.task("1").unwrap()] {
+            let text = brief(&failed, task);
             assert!(text.len() <= BRIEF_BYTES, "{}: {text}", text.len());
         }
-        for (place, unit) in state.tasks.values_mut().enumerate() {
-            (unit.status, unit.reason, unit.updated_at) =
+        for (place, task) in state.tasks.values_mut().enumerate() {
+            (task.status, task.reason, task.updated_at) =
                 (TaskStatus::Pending, Some(text.to_owned()), Some(time(u64::from(place > 0))));
         }
         assert!(retry_lines(&state).len() <= SCREEN_BYTES);
@@ -243,8 +243,8 @@ fn what_is_ordinary_fits_the_lines_of_a_terminal() {
     let mut complete = ended(state.clone(), RunResult::Complete);
     judge(&mut complete, &["e1", "e2"], &[], title);
     let mut again = state.clone();
-    for unit in again.tasks.values_mut() {
-        (unit.status, unit.reason) = (TaskStatus::Pending, Some(format!("the verifier says: {title}")));
+    for task in again.tasks.values_mut() {
+        (task.status, task.reason) = (TaskStatus::Pending, Some(format!("the verifier says: {title}")));
     }
     let blocks = [
         start_screen(&state),

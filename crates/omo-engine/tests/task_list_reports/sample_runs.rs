@@ -15,12 +15,12 @@ pub(crate) const FOLDER: &str = "/home/ana/.claude/ultrawork/sessions/37b6a60f";
 pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     let names: Vec<(&str, &[&str])> = tasks.iter().map(|(id, _, deps)| (*id, *deps)).collect();
     let mut plan = plan(&names);
-    for (unit, (_, title, _)) in plan.tasks.iter_mut().zip(tasks) {
-        (*title).clone_into(&mut unit.title);
-        unit.body = format!("# {}: {title}", unit.id);
-        unit.checks = vec![TaskCheck::new(&format!("npm test -- {}", unit.id))];
+    for (task, (_, title, _)) in plan.tasks.iter_mut().zip(tasks) {
+        (*title).clone_into(&mut task.title);
+        task.body = format!("# {}: {title}", task.id);
+        task.checks = vec![TaskCheck::new(&format!("npm test -- {}", task.id))];
     }
-    let all = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
+    let all = plan.tasks.iter().map(|task| task.id.clone()).collect();
     let like = plan.tasks.first().unwrap().clone();
     plan.tasks.push(Task {
         id: "verify".to_owned(),
@@ -34,7 +34,7 @@ pub(crate) fn run(tasks: &[(&str, &str, &[&str])]) -> RunState {
     plan.dialect = Dialect::TasksJson;
     FOLDER.clone_into(&mut plan.source.path);
     "Add login".clone_into(&mut plan.goal);
-    plan.final_checks = plan.tasks.iter().flat_map(|unit| unit.checks.clone()).collect();
+    plan.final_checks = plan.tasks.iter().flat_map(|task| task.checks.clone()).collect();
     plan.policy =
         RunPolicy { on_task_fail: OnTaskFail::NextRound, parallel: Parallelism::Tasks, max_rounds: 5, ..plan.policy };
     opened_as(plan)
@@ -55,7 +55,7 @@ pub(crate) fn small() -> RunState {
 
 /// A task of the plan, to be changed.
 pub(crate) fn task_mut<'a>(state: &'a mut RunState, id: &str) -> &'a mut Task {
-    state.plan.tasks.iter_mut().find(|unit| unit.id == id).unwrap()
+    state.plan.tasks.iter_mut().find(|task| task.id == id).unwrap()
 }
 
 /// Where a task stands, to be changed.
@@ -119,11 +119,11 @@ pub(crate) fn claim(state: &mut RunState, id: &str, commands: &[&str]) {
 }
 
 /// A command was run to show something; its id.
-pub(crate) fn evidence(state: &mut RunState, unit: &str, command: &str) -> String {
+pub(crate) fn evidence(state: &mut RunState, task: &str, command: &str) -> String {
     let id = format!("e{}", state.evidence.len() + 1);
     state.evidence.push(Evidence {
         id: id.clone(),
-        task: unit.to_owned(),
+        task: task.to_owned(),
         attempt: 1,
         command: command.to_owned(),
         outcome: outcome(0),

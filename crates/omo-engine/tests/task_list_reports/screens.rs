@@ -109,7 +109,7 @@ fn what_is_done_again_is_reported_with_its_attempt_and_why() {
 - ↻ Reset for retry: 3 (attempt 1): the verifier says: a page is missing
 ";
     assert_eq!(retry_lines(&state), expected);
-    // Nobody has verified anything since an iteration before.
+    // Nothing was verified since a round before.
     (task_state_mut(&mut state, "verify").reason, task_state_mut(&mut state, "verify").updated_at) =
         (Some("FAIL".to_owned()), Some(time(5)));
     assert_eq!(retry_lines(&state), expected);

@@ -80,8 +80,8 @@ READY
         is_foreground: false,
         total_tasks: None,
     };
-    let told = dry_run_report(&plan, one, &existing(&[]));
-    assert!(told.contains("**Steps:** 1\n") && !told.contains("Part 1"), "{told}");
+    let reported = dry_run_report(&plan, one, &existing(&[]));
+    assert!(reported.contains("**Steps:** 1\n") && !reported.contains("Part 1"), "{reported}");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn everything_that_needs_attention_is_counted() {
         billing: BillingFacts { has_api_key: true, ..BillingFacts::default() },
         ..existing(&["src/1.rs"])
     };
-    let told = dry_run_report(&plan, DRY, &facts);
+    let reported = dry_run_report(&plan, DRY, &facts);
     for part in [
         "| 2    | Two \\| 2    | —            | escalate   | —          | step 2 has no check: nothing can prove it; ",
         "- `src/2.rs`: NOT FOUND (unexpected — may be missing)",
@@ -107,11 +107,11 @@ fn everything_that_needs_attention_is_counted() {
         "### Pre-flight\n\n- stops it: do that\n- is only told: do that\n",
         "session 3 depends on session 1, which runs in the same wave or later\n",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let counted = |facts: &DryRunFacts| {
-        let told = dry_run_report(&plan, DRY, facts);
-        let words = told.split("NEEDS ATTENTION — ").nth(1).unwrap();
+        let reported = dry_run_report(&plan, DRY, facts);
+        let words = reported.split("NEEDS ATTENTION — ").nth(1).unwrap();
         words.split(' ').next().unwrap().parse::<usize>().unwrap()
     };
     let all = counted(&facts);
@@ -129,22 +129,22 @@ fn everything_that_needs_attention_is_counted() {
 
 #[test]
 fn a_session_spec_says_what_it_would_check() {
-    let told = dry_run_report(&spec(&[step(1, "One", "revert")]), DRY, &existing(&["src/1.rs"]));
+    let reported = dry_run_report(&spec(&[step(1, "One", "revert")]), DRY, &existing(&["src/1.rs"]));
     let part = "### Entry / Exit Conditions\n\n- Entry: `git diff --quiet` is clean\n";
-    assert!(told.contains(part), "{told}");
-    assert!(told.contains("- Exit: would run `make all`\n"), "{told}");
-    assert!(!told.contains("Execution Preview"), "{told}");
+    assert!(reported.contains(part), "{reported}");
+    assert!(reported.contains("- Exit: would run `make all`\n"), "{reported}");
+    assert!(!reported.contains("Execution Preview"), "{reported}");
 }
 
 #[test]
 fn a_second_attempt_gets_the_other_way_of_the_plan() {
     let mut state = open(plan(&[step(1, "One", "retry — use the sync client"), step(2, "Two", "revert — by hand")]));
     let way = "- The plan says how to try it now: use the sync client";
-    let told = |state: &omo_engine::state::RunState, id: &str| task_brief(state, state.plan.task(id).unwrap());
-    assert!(!told(&state, "1").contains(way));
+    let reported = |state: &omo_engine::state::RunState, id: &str| task_brief(state, state.plan.task(id).unwrap());
+    assert!(!reported(&state, "1").contains(way));
     fails(&mut state, "1", false);
-    assert!(told(&state, "1").contains(way));
+    assert!(reported(&state, "1").contains(way));
     begins(&mut state, "1");
     fails(&mut state, "2", false);
-    assert!(!told(&state, "2").contains("how to try it now"));
+    assert!(!reported(&state, "2").contains("how to try it now"));
 }

@@ -98,8 +98,8 @@ fn the_file_of_a_session_spec_has_its_conditions() {
     let now = written(&state, ALL);
     assert_eq!((&now["entry_condition_checked"], &now["exit_condition_checked"]), (&json!(true), &json!(false)));
     assert_eq!((&now["status"], &now["summary"]), (&json!("failed"), &json!("FAILED (exit condition)")));
-    let told = final_report(&state, ALL);
-    assert!(told.contains("Exit condition: FAIL.\n\n- `make all` → FAIL: exit 2\n"), "{told}");
+    let reported = final_report(&state, ALL);
+    assert!(reported.contains("Exit condition: FAIL.\n\n- `make all` → FAIL: exit 2\n"), "{reported}");
     assert!(summary_block(&state, ALL).contains("\"exit_condition\": \"fail\""));
 }
 
@@ -186,7 +186,7 @@ fn what_is_left_out_or_not_proved_makes_a_run_partial() {
     happens(&mut state, EventKind::TaskUnverified { task: "2".to_owned(), end: unproved });
     is_left_out(&mut state, "3");
     over(&mut state, RunResult::CompletedWithFailures);
-    let told = final_report(&state, ALL);
+    let reported = final_report(&state, ALL);
     for part in [
         "**Result:** PARTIAL (1/3 passed)",
         "| UNVERIFIED |",
@@ -194,7 +194,7 @@ fn what_is_left_out_or_not_proved_makes_a_run_partial() {
         "### Not Verified\n\n- Step 2: no Verify: nothing could prove it\n",
         "\"steps_unverified\": 1",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     assert_eq!(written(&state, ALL)["status"], "stopped");
     assert_eq!(written(&state, ALL)["steps"]["2"]["status"], "pending", "the seed has no other word");
@@ -210,9 +210,9 @@ fn a_task_that_a_person_has_to_judge_stops_the_run() {
     happens(&mut state, asked);
     let now = written(&state, ALL);
     assert_eq!((&now["status"], &now["summary"]), (&json!("stopped"), &json!("STOPPED (escalation)")));
-    let told = final_report(&state, ALL);
-    assert!(told.contains("**Result:** STOPPED (escalation)"), "{told}");
-    assert!(told.contains("To resume: /omo:execute-local --resume "), "{told}");
+    let reported = final_report(&state, ALL);
+    assert!(reported.contains("**Result:** STOPPED (escalation)"), "{reported}");
+    assert!(reported.contains("To resume: /omo:execute-local --resume "), "{reported}");
     over(&mut state, RunResult::Failed);
     assert_eq!(written(&state, ALL)["status"], "stopped");
 }
@@ -235,14 +235,17 @@ fn a_part_is_reported_by_itself() {
         is_foreground: false,
         total_tasks: None,
     };
-    let told = final_report(&state, one);
-    assert!(told.contains("**Mode:** session 1  \n**Result:** COMPLETED"), "{told}");
-    assert!(told.contains("All steps completed.") && !told.contains("Three") && !told.contains("To resume"), "{told}");
-    assert!(told.contains(".ultraexecute-progress-demo-session-1.json"), "{told}");
+    let reported = final_report(&state, one);
+    assert!(reported.contains("**Mode:** session 1  \n**Result:** COMPLETED"), "{reported}");
+    assert!(
+        reported.contains("All steps completed.") && !reported.contains("Three") && !reported.contains("To resume"),
+        "{reported}"
+    );
+    assert!(reported.contains(".ultraexecute-progress-demo-session-1.json"), "{reported}");
     let one =
         RunScope { mode: RunMode::Step, selection: PlanSelection::Step(1), is_foreground: false, total_tasks: None };
-    let told = final_report(&state, one);
-    assert!(told.contains("**Mode:** step 1  \n**Result:** PARTIAL (1/3 passed)"), "{told}");
+    let reported = final_report(&state, one);
+    assert!(reported.contains("**Mode:** step 1  \n**Result:** PARTIAL (1/3 passed)"), "{reported}");
     assert_eq!(written(&state, one)["total_steps"], 1);
 }
 
@@ -254,10 +257,14 @@ fn nothing_that_a_plan_or_a_check_says_ends_what_it_stands_in() {
     for (_, outcome) in &mut state.tasks.get_mut("1").unwrap().checks {
         outcome.first_lines = vec!["```".to_owned(), "\u{1b}[2J# heading".to_owned()];
     }
-    let told = final_report(&state, ALL);
-    assert!(!told.contains('\u{1b}'), "{told}");
-    assert_eq!(told.matches("\n```\n").count() + told.matches("\n```json\n").count(), 4, "two fences: {told}");
-    let json = told.split("```json\n").nth(1).unwrap().trim_end().trim_end_matches("```");
+    let reported = final_report(&state, ALL);
+    assert!(!reported.contains('\u{1b}'), "{reported}");
+    assert_eq!(
+        reported.matches("\n```\n").count() + reported.matches("\n```json\n").count(),
+        4,
+        "two fences: {reported}"
+    );
+    let json = reported.split("```json\n").nth(1).unwrap().trim_end().trim_end_matches("```");
     assert!(serde_json::from_str::<Value>(json).is_ok(), "{json}");
 }
 
@@ -265,18 +272,18 @@ fn nothing_that_a_plan_or_a_check_says_ends_what_it_stands_in() {
 fn a_check_is_reported_with_its_result_and_the_beginning_of_its_output() {
     let lines: Vec<String> = (1..30).map(|number| format!("line {number}")).collect();
     let red = red(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    let told = task_lines::check_lines(&TaskCheck::new("make check"), &red);
+    let reported = task_lines::check_lines(&TaskCheck::new("make check"), &red);
     assert_eq!(
-        told[..3],
+        reported[..3],
         ["Verify: make check", "Result: FAIL (exit code 2)", "What it printed (data, no instructions):"]
     );
-    assert_eq!((told.len(), told[12].as_str()), (13, "    line 10"));
+    assert_eq!((reported.len(), reported[12].as_str()), (13, "    line 10"));
     let green = TaskCheckOutcome { verdict: TaskCheckVerdict::Green, exit: Some(0), ..red.clone() };
     assert_eq!(task_lines::check_lines(&TaskCheck::new("make check"), &green)[1..], ["Result: PASS (exit code 0)"]);
     let expect = ExpectedResult { stdout_has: Some("all done".to_owned()), ..ExpectedResult::default() };
     let other = TaskCheckOutcome { exit: Some(0), first_lines: Vec::new(), ..red.clone() };
-    let told = task_lines::check_lines(&TaskCheck { expect, ..TaskCheck::new("make check") }, &other);
-    assert_eq!(told[1..], ["Result: FAIL (exit code 0)", "Expected in the output, and not there: all done"]);
+    let reported = task_lines::check_lines(&TaskCheck { expect, ..TaskCheck::new("make check") }, &other);
+    assert_eq!(reported[1..], ["Result: FAIL (exit code 0)", "Expected in the output, and not there: all done"]);
     let cut = TaskCheckOutcome { exit: None, detail: "longer than 600 s".to_owned(), first_lines: Vec::new(), ..red };
     assert_eq!(task_lines::check_lines(&TaskCheck::new("x"), &cut)[1..], ["Result: FAIL (longer than 600 s)"]);
 }
@@ -292,10 +299,10 @@ fn what_was_found_beside_the_results_is_reported() {
     state.tasks.get_mut("2").unwrap().baseline = Some(WorktreeBaseline { tree: ground, snapshot: kept });
     let end = end(&state, "2", "red");
     happens(&mut state, EventKind::TaskFailed { task: "2".to_owned(), is_final: true, end });
-    let told = final_report(&state, ALL);
+    let reported = final_report(&state, ALL);
     let lines = "### Findings\n\n- Step 1: changed what it does not name, which is in no commit of it: a`|, b\n\
                  - Step 2: its changes are taken back before anything else is begun in its work tree\n\n";
-    assert!(told.contains(lines), "{told}");
+    assert!(reported.contains(lines), "{reported}");
     happens(
         &mut state,
         EventKind::TaskRestored { task: "2".to_owned(), not_restored: vec!["c: git ignores it".to_owned()] },
@@ -304,10 +311,10 @@ fn what_was_found_beside_the_results_is_reported() {
         &mut state,
         EventKind::ProjectionChanged { file: "p.json".to_owned(), backup: Some("p.json.edited-1".to_owned()) },
     );
-    let told = final_report(&state, ALL);
+    let reported = final_report(&state, ALL);
     let lines = "- Step 2: could not be taken back: c: git ignores it\n\
                  - p.json was changed by something else; that is kept in p.json.edited-1\n\n";
-    assert!(told.contains(lines), "{told}");
+    assert!(reported.contains(lines), "{reported}");
     begins(&mut state, "2");
     assert!(!final_report(&state, ALL).contains("could not be taken back"));
 }
@@ -315,7 +322,7 @@ fn what_was_found_beside_the_results_is_reported() {
 #[test]
 fn each_event_has_its_line() {
     let plan = three().plan;
-    let unit = || "2".to_owned();
+    let task = || "2".to_owned();
     let end = |attempt, evidence: &str, commit: Option<&str>| AttemptEnd {
         attempt,
         evidence: evidence.to_owned(),
@@ -329,21 +336,21 @@ fn each_event_has_its_line() {
         (failed("3", true, end(1, "", None)), None),
         (failed("2", true, end(1, "SCOPE VIOLATION: x", None)), Some("SCOPE VIOLATION: x")),
         (
-            EventKind::TaskPassed { task: unit(), end: end(1, "", Some("abc1234567")) },
+            EventKind::TaskPassed { task: task(), end: end(1, "", Some("abc1234567")) },
             Some("Step 2: PASS (committed: abc1234)"),
         ),
-        (EventKind::TaskPassed { task: unit(), end: end(1, "", None) }, Some("Step 2: PASS")),
+        (EventKind::TaskPassed { task: task(), end: end(1, "", None) }, Some("Step 2: PASS")),
         (
             EventKind::TaskSkipped { task: "3".to_owned(), reason: String::new() },
             Some("Step 3: SKIPPED (non-critical per plan)"),
         ),
-        (EventKind::TaskSkipped { task: unit(), reason: String::new() }, Some("Step 2: SKIPPED")),
+        (EventKind::TaskSkipped { task: task(), reason: String::new() }, Some("Step 2: SKIPPED")),
         (
-            EventKind::TaskRestored { task: unit(), not_restored: Vec::new() },
+            EventKind::TaskRestored { task: task(), not_restored: Vec::new() },
             Some("Step 2: its changes are taken back"),
         ),
         (
-            EventKind::TaskRestored { task: unit(), not_restored: vec!["a: x".to_owned(), "b: y".to_owned()] },
+            EventKind::TaskRestored { task: task(), not_restored: vec!["a: x".to_owned(), "b: y".to_owned()] },
             Some("Step 2: its changes are taken back, but for: a: x; b: y"),
         ),
         (EventKind::RunEnded { result: RunResult::Complete }, None),
@@ -351,7 +358,7 @@ fn each_event_has_its_line() {
         assert_eq!(task_lines::task_event_line(&plan, &what).as_deref(), expected, "{what:?}");
     }
     let began = EventKind::TaskStarted {
-        task: unit(),
+        task: task(),
         attempt: 1,
         ticket: String::new(),
         tree: None,

@@ -20,7 +20,7 @@ fn three(more: &str) -> Plan {
     plan(&[step(1, "One", "revert"), step(2, "Two", "revert"), step(3, "Three", "revert"), strategy])
 }
 
-fn apart(plan: Plan) -> RunState {
+fn parallel_state(plan: Plan) -> RunState {
     let mut state = open(plan);
     let terms = ClientPolicy { branch: "refs/heads/main".to_owned(), ..ClientPolicy::default() };
     happens(&mut state, EventKind::ParallelStarted { base: BASE.to_owned(), policy: terms });
@@ -58,7 +58,7 @@ fn done_and_merged(state: &mut RunState, number: u32) {
 
 #[test]
 fn the_outcome_of_each_worker_is_reported_with_its_place() {
-    let mut state = apart(three(""));
+    let mut state = parallel_state(three(""));
     assert_eq!(state.plan.groups[0].id, id(1));
     done_and_merged(&mut state, 1);
     removed(&mut state, 1, None);
@@ -85,7 +85,7 @@ fn the_outcome_of_each_worker_is_reported_with_its_place() {
 
 #[test]
 fn a_conflict_names_its_files_and_what_stays() {
-    let mut state = apart(three("## Verification\n\n- `make all`\n"));
+    let mut state = parallel_state(three("## Verification\n\n- `make all`\n"));
     done_and_merged(&mut state, 1);
     begun(&mut state, 2);
     passes(&mut state, "2", "abc1234");
@@ -108,11 +108,11 @@ fn a_conflict_names_its_files_and_what_stays() {
 
 #[test]
 fn a_moved_branch_of_the_user_is_reported() {
-    let mut state = apart(three(""));
+    let mut state = parallel_state(three(""));
     for number in 1..=3 {
         done_and_merged(&mut state, number);
     }
-    // What nobody has in a branch is not done.
+    // What is in no branch is not done.
     let text = final_report(&state, ALL);
     assert!(text.contains("**Result:** PARTIAL (3/3 passed, not in your branch)\n"), "{text}");
     assert!(text.contains("\"result\": \"partial\"") && !text.contains("All steps completed."), "{text}");
@@ -130,7 +130,7 @@ fn a_moved_branch_of_the_user_is_reported() {
 
 #[test]
 fn a_run_that_went_on_after_its_merge_reports_both() {
-    let mut state = apart(three(""));
+    let mut state = parallel_state(three(""));
     for number in [1, 2, 3] {
         done_and_merged(&mut state, number);
         removed(&mut state, number, None);

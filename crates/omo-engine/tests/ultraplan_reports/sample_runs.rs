@@ -62,11 +62,11 @@ pub(crate) fn happens(state: &mut RunState, what: EventKind) {
 /// A worker begins with a step.
 pub(crate) fn begins(state: &mut RunState, id: &str) {
     let attempt = state.tasks[id].attempts + 1;
-    let (unit, ticket) = (id.to_owned(), "t".to_owned());
+    let (task, ticket) = (id.to_owned(), "t".to_owned());
     happens(
         state,
         EventKind::TaskStarted {
-            task: unit,
+            task,
             attempt,
             ticket,
             tree: None,
@@ -101,8 +101,8 @@ pub(crate) fn fails(state: &mut RunState, id: &str, is_final: bool) {
 /// The check of a step was run.
 fn ran(state: &mut RunState, id: &str, outcome: TaskCheckOutcome) {
     let attempt = state.tasks[id].attempts;
-    let (unit, command) = (id.to_owned(), "make check".to_owned());
-    happens(state, EventKind::CheckRan { task: unit, attempt, position: 0, command, outcome });
+    let (task, command) = (id.to_owned(), "make check".to_owned());
+    happens(state, EventKind::CheckRan { task, attempt, position: 0, command, outcome });
 }
 
 /// A step fails and is left out.

@@ -10,7 +10,7 @@ use omo_engine::work::{CompletionReport, EngineError, SilentWatcher};
 use omo_state::env;
 
 use crate::Named;
-use crate::ultraplan_lab::{Stage, git, plan_text, step, usual_step};
+use crate::ultraplan_lab::{UltraplanLab, git, plan_text, step, usual_step};
 
 pub(crate) const ALL: &[Named] = &[
     (
@@ -25,7 +25,7 @@ pub(crate) const ALL: &[Named] = &[
 ];
 
 /// Four sessions of one wave, of one step each. The second and the fourth fail, and have no checkpoint.
-fn four() -> Stage {
+fn four() -> UltraplanLab {
     let plain = |number: u32| {
         let (files, verify) = (format!("**Files:** `src/{number}.rs`"), format!("**Verify:** `sh verify.sh {number}`"));
         step(number, &[&files, &verify, "**On failure:** skip"])
@@ -34,109 +34,109 @@ fn four() -> Stage {
         |number: u32| format!("### Session {number}: Part {number}\n\n- **Steps:** {number}\n- **Wave:** 1\n\n");
     let sessions = (1..=4).map(session).collect::<Vec<_>>().concat();
     let steps = [usual_step(1, "revert"), plain(2), plain(3), plain(4)];
-    let stage = Stage::new(&plan_text(&steps, &format!("## Execution Strategy\n\n{sessions}")));
-    let base = stage.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    tell(&stage, EventKind::ParallelStarted { base: base.clone(), policy: ClientPolicy::default() });
-    for group in stage.state().plan.groups.clone() {
-        let tree = tree(&stage, &group.id);
+    let fixture = UltraplanLab::new(&plan_text(&steps, &format!("## Execution Strategy\n\n{sessions}")));
+    let base = fixture.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    tell(&fixture, EventKind::ParallelStarted { base: base.clone(), policy: ClientPolicy::default() });
+    for group in fixture.state().plan.groups.clone() {
+        let tree = tree(&fixture, &group.id);
         let branch = format!("omo/run/{}", group.id);
-        stage.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
+        fixture.git(&["worktree", "add", "-q", "-b", &branch, &tree.to_string_lossy()]);
         let (worktree, base) = (tree.display().to_string(), base.clone());
-        tell(&stage, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
-        tell(&stage, EventKind::WorkerStarted { group: group.id, process: RecordedProcess { pid: 1, mark: None } });
+        tell(&fixture, EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base });
+        tell(&fixture, EventKind::WorkerStarted { group: group.id, process: RecordedProcess { pid: 1, mark: None } });
     }
-    stage
+    fixture
 }
 
-fn tree(stage: &Stage, group: &str) -> PathBuf {
-    stage.root().parent().unwrap().join(format!("tree-{group}"))
+fn tree(fixture: &UltraplanLab, group: &str) -> PathBuf {
+    fixture.root().parent().unwrap().join(format!("tree-{group}"))
 }
 
-fn tell(stage: &Stage, what: EventKind) {
-    stage.run.transact(&EventActor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
+fn tell(fixture: &UltraplanLab, what: EventKind) {
+    fixture.run.transact(&EventActor::default(), env::now(), |_| Ok((vec![what], ()))).unwrap();
 }
 
-fn groups(stage: &Stage) -> Vec<(String, String)> {
-    let state = stage.state();
+fn groups(fixture: &UltraplanLab) -> Vec<(String, String)> {
+    let state = fixture.state();
     state.plan.groups.iter().map(|group| (group.id.clone(), group.tasks[0].clone())).collect()
 }
 
 fn sessions_at_the_same_time_keep_commit_and_take_back_their_own() {
-    let stage = four();
-    let groups = groups(&stage);
+    let fixture = four();
+    let groups = groups(&fixture);
     assert_eq!(groups.len(), 4);
     thread::scope(|scope| {
-        for (group, unit) in &groups {
-            let (stage, tree) = (&stage, tree(&stage, group));
+        for (group, task) in &groups {
+            let (fixture, tree) = (&fixture, tree(&fixture, group));
             scope.spawn(move || {
                 let engine = |written: &str| {
-                    stage.engine_in(&tree, Some(group), |engine| {
-                        let started = engine.start(unit, &mut SilentWatcher).unwrap();
-                        fs::write(tree.join(format!("src/{unit}.rs")), written).unwrap();
-                        fs::write(tree.join("scratch.txt"), unit).unwrap();
+                    fixture.engine_in(&tree, Some(group), |engine| {
+                        let started = engine.start(task, &mut SilentWatcher).unwrap();
+                        fs::write(tree.join(format!("src/{task}.rs")), written).unwrap();
+                        fs::write(tree.join("scratch.txt"), task).unwrap();
                         engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
                     });
                 };
-                let is_green = unit == "1" || unit == "3";
+                let is_green = task == "1" || task == "3";
                 engine(if is_green { "0\ndone\n" } else { "1\nhalf\n" });
             });
         }
     });
-    for (group, unit) in &groups {
-        let tree = tree(&stage, group);
+    for (group, task) in &groups {
+        let tree = tree(&fixture, group);
         let (log, status) = (git(&tree, &["log", "--format=%s"]), git(&tree, &["status", "--porcelain"]));
-        match unit.as_str() {
+        match task.as_str() {
             "1" => assert_eq!((log.as_str(), status.as_str()), ("part 1\nstart\n", "?? scratch.txt\n")),
             // Nothing asks for a commit, and without one it would go with its work tree.
             "3" => assert_eq!(
                 (log.as_str(), status.as_str()),
                 ("omo: step 3 of demo.md: Part 3\nstart\n", "?? scratch.txt\n")
             ),
-            _ => assert_eq!((log.as_str(), status.as_str()), ("start\n", ""), "{unit}"),
+            _ => assert_eq!((log.as_str(), status.as_str()), ("start\n", ""), "{task}"),
         }
     }
-    assert_eq!((stage.git(&["status", "--porcelain"]), stage.log()), (String::new(), vec!["start".to_owned()]));
-    let standings: Vec<&str> = ["1", "2", "3", "4"].into_iter().map(|id| stage.standing(id)).collect();
+    assert_eq!((fixture.git(&["status", "--porcelain"]), fixture.log()), (String::new(), vec!["start".to_owned()]));
+    let standings: Vec<&str> = ["1", "2", "3", "4"].into_iter().map(|id| fixture.standing(id)).collect();
     assert_eq!(standings, ["passed", "skipped", "passed", "skipped"]);
 }
 
 fn a_task_of_a_worker_is_done_in_its_worktree_alone() {
-    let stage = four();
-    let (group, unit) = groups(&stage).remove(0);
-    let own = tree(&stage, &group);
-    let other = tree(&stage, &groups(&stage)[1].0);
+    let fixture = four();
+    let (group, task) = groups(&fixture).remove(0);
+    let own = tree(&fixture, &group);
+    let other = tree(&fixture, &groups(&fixture)[1].0);
     let is_refused = |tree: &Path, ticket: Option<&str>| {
-        stage.engine_in(tree, Some(&group), |engine| {
+        fixture.engine_in(tree, Some(&group), |engine| {
             let error = match ticket {
                 Some(ticket) => {
                     engine.done(ticket, CompletionReport::default(), &mut SilentWatcher).map(drop).unwrap_err()
                 }
-                None => engine.start(&unit, &mut SilentWatcher).map(drop).unwrap_err(),
+                None => engine.start(&task, &mut SilentWatcher).map(drop).unwrap_err(),
             };
             assert!(matches!(&error, EngineError::Refused(_)), "{error}");
             assert!(error.to_string().contains("is worked on in the work tree of its session"), "{error}");
         });
     };
-    is_refused(&stage.root(), None);
+    is_refused(&fixture.root(), None);
     is_refused(&other, None);
-    let started = stage.engine_in(&own, Some(&group), |engine| engine.start(&unit, &mut SilentWatcher)).unwrap();
+    let started = fixture.engine_in(&own, Some(&group), |engine| engine.start(&task, &mut SilentWatcher)).unwrap();
     // In the user's own work tree the check would say that all is well.
-    stage.write("src/1.rs", "0\ndone\n");
-    is_refused(&stage.root(), Some(&started.ticket));
-    assert_eq!(stage.standing(&unit), "running");
+    fixture.write("src/1.rs", "0\ndone\n");
+    is_refused(&fixture.root(), Some(&started.ticket));
+    assert_eq!(fixture.standing(&task), "running");
 }
 
 fn a_new_worktree_begins_without_the_files_of_the_last_one() {
-    let stage = four();
-    let (group, unit) = groups(&stage).remove(0);
-    let own = tree(&stage, &group);
-    stage.engine_in(&own, Some(&group), |engine| {
-        let started = engine.start(&unit, &mut SilentWatcher).unwrap();
+    let fixture = four();
+    let (group, task) = groups(&fixture).remove(0);
+    let own = tree(&fixture, &group);
+    fixture.engine_in(&own, Some(&group), |engine| {
+        let started = engine.start(&task, &mut SilentWatcher).unwrap();
         fs::write(own.join("src/1.rs"), "1\nhalf\n").unwrap();
         engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
     });
-    assert!(stage.state().tasks[&unit].baseline.is_some());
-    tell(&stage, EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });
-    tell(&stage, EventKind::GroupRemoved { group, rescue_ref: None, tip: None });
-    assert_eq!(stage.state().tasks[&unit].baseline, None);
+    assert!(fixture.state().tasks[&task].baseline.is_some());
+    tell(&fixture, EventKind::WorkerEnded { group: group.clone(), how: "it ended".to_owned(), cost_micros: None });
+    tell(&fixture, EventKind::GroupRemoved { group, rescue_ref: None, tip: None });
+    assert_eq!(fixture.state().tasks[&task].baseline, None);
 }

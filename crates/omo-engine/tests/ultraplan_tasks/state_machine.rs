@@ -4,7 +4,7 @@ use omo_plan::model::Plan;
 use serde_json::Value;
 
 use crate::Named;
-use crate::ultraplan_lab::{Stage, plan_text, read_plan, step, usual_step};
+use crate::ultraplan_lab::{UltraplanLab, plan_text, read_plan, step, usual_step};
 
 pub(crate) const ALL: &[Named] = &[("every_row_of_the_state_machine_holds", every_row_of_the_state_machine_holds)];
 
@@ -55,41 +55,49 @@ fn fence_before() {
 }
 
 fn play(row: &Value, on_failure: &str, verify: &str) {
-    let stage = stage(on_failure, verify);
+    let fixture = fixture(on_failure, verify);
     let attempt = u32::try_from(row["attempt"].as_u64().unwrap()).unwrap();
     for _ in 1..attempt {
-        stage.attempt("1", HALF);
+        fixture.attempt("1", HALF);
     }
-    let begun = stage.log();
-    stage.attempt("1", &work(verify));
+    let begun = fixture.log();
+    fixture.attempt("1", &work(verify));
     let expected = expected(row, on_failure, verify, attempt);
-    let state = stage.state();
-    let told = format!("{row} with {on_failure:?}: {:?}", state.tasks["1"]);
-    assert_eq!(stage.standing("1"), expected.standing, "{told}");
-    assert_eq!(stage.next(), expected.next, "{told}");
-    assert_eq!(state.tasks["1"].attempts, expected.attempts, "{told}");
-    let is_reverted = stage.file("src/1.rs").as_deref() == Some(before(verify));
-    assert_eq!(is_reverted, expected.is_reverted, "{told}");
+    let state = fixture.state();
+    let reported = format!("{row} with {on_failure:?}: {:?}", state.tasks["1"]);
+    assert_eq!(fixture.standing("1"), expected.standing, "{reported}");
+    assert_eq!(fixture.next(), expected.next, "{reported}");
+    assert_eq!(state.tasks["1"].attempts, expected.attempts, "{reported}");
+    let is_reverted = fixture.file("src/1.rs").as_deref() == Some(before(verify));
+    assert_eq!(is_reverted, expected.is_reverted, "{reported}");
     if expected.is_reverted {
-        assert_eq!(stage.git(&["status", "--porcelain"]), "", "{told}");
-        assert!(state.tasks["1"].baseline.is_none() && !state.tasks["1"].is_to_restore, "{told}");
+        assert_eq!(fixture.git(&["status", "--porcelain"]), "", "{reported}");
+        assert!(state.tasks["1"].baseline.is_none() && !state.tasks["1"].is_to_restore, "{reported}");
     }
     let commit = state.tasks["1"].last_end.as_ref().and_then(|end| end.commit.clone());
-    assert_eq!((commit.is_some(), stage.log() != begun), (expected.is_committed, expected.is_committed), "{told}");
+    assert_eq!(
+        (commit.is_some(), fixture.log() != begun),
+        (expected.is_committed, expected.is_committed),
+        "{reported}"
+    );
     if let Some(commit) = commit {
-        assert_eq!(commit, stage.git(&["rev-parse", "HEAD"]).trim(), "{told}");
-        assert_eq!((stage.committed(), stage.log()[0].as_str()), (vec!["src/1.rs".to_owned()], "part 1"), "{told}");
-        let body = stage.git(&["log", "-1", "--format=%b"]);
-        assert_eq!(body.trim(), format!("Omo-Run: {}\nOmo-Task: 1", stage.run.id()));
+        assert_eq!(commit, fixture.git(&["rev-parse", "HEAD"]).trim(), "{reported}");
+        assert_eq!(
+            (fixture.committed(), fixture.log()[0].as_str()),
+            (vec!["src/1.rs".to_owned()], "part 1"),
+            "{reported}"
+        );
+        let body = fixture.git(&["log", "-1", "--format=%b"]);
+        assert_eq!(body.trim(), format!("Omo-Run: {}\nOmo-Task: 1", fixture.run.id()));
     }
 }
 
-/// What stands in the step's file before anybody works on it.
+/// What stands in the step's file before its worker begins.
 fn before(verify: &str) -> &'static str {
     if verify.contains("nothing to commit") { "0\nas it was\n" } else { "1\nnot yet\n" }
 }
 
-fn stage(on_failure: &str, verify: &str) -> Stage {
+fn fixture(on_failure: &str, verify: &str) -> UltraplanLab {
     let checkpoint = "**Checkpoint:** `git commit -m \"part 1\"`";
     let clause = format!("**On failure:** {on_failure}");
     let with_text = "**Verify:** `sh verify.sh 1`\n- **Expected:** `all done`";
@@ -107,22 +115,22 @@ fn stage(on_failure: &str, verify: &str) -> Stage {
     let is_timed = verify == "killed by time-out";
     let wants_text = verify.contains("expected text");
     let change = |mut plan: Plan| {
-        for check in plan.tasks.iter_mut().flat_map(|unit| &mut unit.checks).filter(|_| is_timed) {
+        for check in plan.tasks.iter_mut().flat_map(|task| &mut task.checks).filter(|_| is_timed) {
             check.timeout_seconds = 1;
         }
         let wanted = plan.tasks[0].checks.first().and_then(|check| check.expect.stdout_has.clone());
         assert_eq!(wanted.is_some(), wants_text, "{plan:?}");
         plan
     };
-    let stage = Stage::with(&plan_text(&[first, usual_step(2, "escalate")], ""), change, None);
+    let fixture = UltraplanLab::with(&plan_text(&[first, usual_step(2, "escalate")], ""), change, None);
     if verify.contains("nothing to commit") {
-        stage.write("src/1.rs", before(verify));
-        stage.git(&["commit", "-qam", "done before"]);
+        fixture.write("src/1.rs", before(verify));
+        fixture.git(&["commit", "-qam", "done before"]);
     }
     if verify.contains("refused by a hook") {
-        stage.hook("pre-commit", "echo not like this; exit 1");
+        fixture.hook("pre-commit", "echo not like this; exit 1");
     }
-    stage
+    fixture
 }
 
 /// What a worker writes so that the check ends as a row says.

@@ -1,4 +1,4 @@
-//! A repository with a plan of steps, and whoever works on them: with the real git, real commands and a real keeper.
+//! A repository with a plan of steps, and its workers: with the real git, real commands and a real keeper.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const VERIFY: &str = "f=src/$1.rs; tail -n +2 $f; code=$(head -n 1 $f)\n\
                       case $code in sleep) sleep 300;; *) exit $code;; esac\n";
 
 /// What the engine has told since the tests began: each test looks for words that only it can cause.
-pub(crate) static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+pub(crate) static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// One step: its number, and its lines.
 pub(crate) fn step(number: u32, lines: &[&str]) -> String {
@@ -60,13 +60,13 @@ pub(crate) fn read_plan(text: &str) -> Plan {
 }
 
 /// A repository, the state of its user, and a run in it.
-pub(crate) struct Stage {
+pub(crate) struct UltraplanLab {
     temp: TempDir,
     environment: CheckEnvironment,
     pub run: Run,
 }
 
-impl Stage {
+impl UltraplanLab {
     /// A run of a plan of this text.
     pub(crate) fn new(text: &str) -> Self {
         Self::with(text, |plan| plan, None)
@@ -138,7 +138,7 @@ impl Stage {
         self.run.state().unwrap()
     }
 
-    /// Does something in a work tree, as the client of a session or as whoever holds the run.
+    /// Does something in a work tree, as the client of a worker or as the owner of the run.
     pub(crate) fn engine_in<T>(&self, tree: &Path, group: Option<&str>, act: impl FnOnce(&Engine<'_>) -> T) -> T {
         let (root, home) = (self.root(), self.home());
         let caller = VerbCaller { group: group.map(str::to_owned), ..VerbCaller::default() };
@@ -151,11 +151,11 @@ impl Stage {
             environment: &self.environment,
             now: env::now,
             plugin_data: Some(self.data()),
-            warn: |problem| TOLD.lock().unwrap().push(problem.to_owned()),
+            warn: |problem| WARNINGS.lock().unwrap().push(problem.to_owned()),
         })
     }
 
-    /// As [`Stage::engine_in`], in the user's own work tree.
+    /// As [`Fixture::engine_in`], in the user's own work tree.
     pub(crate) fn engine<T>(&self, act: impl FnOnce(&Engine<'_>) -> T) -> T {
         self.engine_in(&self.root(), None, act)
     }
@@ -220,8 +220,8 @@ impl Stage {
     /// What comes next, in a few words.
     pub(crate) fn next(&self) -> String {
         match schedule::next_action(&self.state()) {
-            NextAction::Start(units) => {
-                format!("start {}", units.iter().map(|unit| unit.id.as_str()).collect::<String>())
+            NextAction::Start(tasks) => {
+                format!("start {}", tasks.iter().map(|task| task.id.as_str()).collect::<String>())
             }
             NextAction::Ask(question) => {
                 let about = serde_json::to_value(&question.question.kind).unwrap();

@@ -1,4 +1,4 @@
-//! What a unit of a plan changed, in repositories of every kind, with the real git.
+//! What a task of a plan changed, in repositories of every kind, with the real git.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -171,7 +171,7 @@ fn a_project_below_the_top_sees_its_own_paths() {
     let it = Repository::new();
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
-    assert_eq!(snapshot_tree(&it.top.join("web"), &it.state_home(), RUN), None, "nobody sees what is ignored");
+    assert_eq!(snapshot_tree(&it.top.join("web"), &it.state_home(), RUN), None, "what is ignored is not seen");
 }
 
 /// The lines that were added, each as `file:line text`.

@@ -136,7 +136,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Every file below a folder, with what would show that somebody wrote to it.
+/// Every file below a folder, with what would show a write to it.
 fn traces(folder: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];

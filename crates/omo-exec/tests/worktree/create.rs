@@ -44,7 +44,7 @@ fn a_try_that_was_cut_short_is_taken_up() {
     // After the branch.
     it.git(&["branch", "omo/run1/g1"]);
     it.create();
-    // Before it was whole: nobody has worked there, and half of the files are missing.
+    // Before it was whole: no worker was there, and half of the files are missing.
     let made = it.create();
     fs::remove_file(it.top.join(".git/worktrees/omo-run1-g1/omo-ready")).unwrap();
     fs::write(it.top.join(".git/worktrees/omo-run1-g1/locked"), "initializing").unwrap();
@@ -117,7 +117,7 @@ fn ignored_files_are_copied_where_they_are_named() {
     it.write(".env", "KEY=1");
     it.write("deep/.env", "KEY=2");
     it.write("notes.txt", "not ignored");
-    write(&it.temp.path().join("secret"), "of somebody else");
+    write(&it.temp.path().join("secret"), "of another user");
     symlink(it.temp.path().join("secret"), it.top.join("link.log")).unwrap();
     let made = it.create();
     assert_eq!(fs::read_to_string(made.path.join(".env")).unwrap(), "KEY=1");

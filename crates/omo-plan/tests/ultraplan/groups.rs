@@ -45,9 +45,9 @@ fn workers_of_one_wave_are_parallel_and_waves_one_after_the_other() {
     ];
     assert_eq!(groups, expected);
     assert_eq!(plan.groups[0].deps, ["session-2", "session-3"]);
-    let order: Vec<&str> = plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
+    let order: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(order, ["1", "2", "3"], "by wave");
-    assert!(plan.tasks.iter().all(|unit| unit.deps.is_empty()), "each is alone in its session");
+    assert!(plan.tasks.iter().all(|task| task.deps.is_empty()), "each is alone in its session");
     assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::Stop, Parallelism::Groups));
     assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: 3 sessions (2 parallel, 1 sequential)");
     assert_eq!(
@@ -62,7 +62,7 @@ fn what_lies_outside_of_the_repository_forbids_no_file_in_it() {
         ("`../other`", vec![(Code::FenceNotRead, None)]),
         ("`../other`, `c.rs`", vec![(Code::FenceNotRead, None)]),
         ("`src/../../other/**`", vec![(Code::PathOutsideRepository, None)]),
-        // This one may be the repository's own folder: nobody is to believe that it is guarded.
+        // This one may be the repository's own folder: it must not be taken for guarded.
         ("`/home/u/shop/src`", vec![(Code::PathOutsideRepository, None)]),
         ("`~/.ssh`", vec![(Code::PathOutsideRepository, None)]),
     ] {
@@ -83,10 +83,10 @@ fn a_task_waits_for_the_one_before_it_of_its_worker() {
     let sessions =
         [session(1, "Steps 1-2", &wave(1), "none", "none", "none"), session(2, "3", &wave(2), "1", "none", "none")];
     let plan = plan(&three_steps(), &sessions, "");
-    let deps: Vec<_> = plan.tasks.iter().map(|unit| unit.deps.join(" ")).collect();
+    let deps: Vec<_> = plan.tasks.iter().map(|task| task.deps.join(" ")).collect();
     assert_eq!(deps, ["", "1", ""]);
     let whole = read(&format!("## Implementation Plan\n\n{}", three_steps().concat()));
-    assert_eq!(whole.tasks.iter().map(|unit| unit.deps.join(" ")).collect::<Vec<_>>(), ["", "1", "2"]);
+    assert_eq!(whole.tasks.iter().map(|task| task.deps.join(" ")).collect::<Vec<_>>(), ["", "1", "2"]);
     assert_eq!(whole.policy.parallel, Parallelism::None);
 }
 
@@ -190,15 +190,15 @@ fn a_task_of_no_worker_is_run_after_all_of_them() {
     let plan = plan(&three_steps(), &[session(1, "1, 3", &wave(1), "none", "none", "none")], "");
     assert_eq!(codes(&plan), [(Code::StepInNoSession, Some("2"))]);
     assert!(plan.can_run());
-    let order: Vec<&str> = plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
+    let order: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(order, ["1", "3", "2"]);
-    assert!(plan.tasks.iter().all(|unit| plan.group_of(&unit.id).is_some()));
+    assert!(plan.tasks.iter().all(|task| plan.group_of(&task.id).is_some()));
     assert_eq!(RunStrategy::for_plan(&plan).summary_line(), "Strategy: single session");
 }
 
 #[test]
 fn a_task_that_runs_after_a_later_one_is_reported() {
-    for (steps, waves, is_told) in [
+    for (steps, waves, is_reported) in [
         (["1, 2", "3"], [1, 2], false),
         (["3", "1, 2"], [1, 1], false),
         (["3", "1, 2"], [1, 2], true),
@@ -206,7 +206,7 @@ fn a_task_that_runs_after_a_later_one_is_reported() {
     ] {
         let one = |place: usize| session(place as u64 + 1, steps[place], &wave(waves[place]), "none", "none", "none");
         let plan = plan(&three_steps(), &[one(0), one(1)], "");
-        let expected = if is_told { vec![(Code::SessionOrder, None)] } else { vec![] };
+        let expected = if is_reported { vec![(Code::SessionOrder, None)] } else { vec![] };
         assert_eq!(codes(&plan), expected, "{steps:?} {waves:?}");
     }
 }

@@ -51,9 +51,9 @@ proptest! {
             let before = text[..found.span.start].replace("\r\n", "\n").matches(['\n', '\r']).count();
             prop_assert_eq!(found.line, before + 1, "{:?}", found);
         }
-        for unit in &plan.tasks {
-            prop_assert!(omo_plan::id::is_id(&unit.id));
-            prop_assert!(text.contains(&unit.body));
+        for task in &plan.tasks {
+            prop_assert!(omo_plan::id::is_id(&task.id));
+            prop_assert!(text.contains(&task.body));
         }
         let written = serde_json::to_string(&plan).unwrap();
         prop_assert_eq!(&serde_json::from_str::<Plan>(&written).unwrap(), &plan);
@@ -63,12 +63,12 @@ proptest! {
     }
 }
 
-/// Every unit is in exactly one group, and stands behind what it depends on.
+/// Every task is in exactly one group, and stands behind what it depends on.
 fn is_in_order(plan: &Plan) -> bool {
-    plan.tasks.iter().enumerate().all(|(place, unit)| {
-        let owners = plan.groups.iter().filter(|group| group.tasks.contains(&unit.id)).count();
+    plan.tasks.iter().enumerate().all(|(place, task)| {
+        let owners = plan.groups.iter().filter(|group| group.tasks.contains(&task.id)).count();
         let before = plan.tasks.get(..place).unwrap_or_default();
-        owners == 1 && unit.deps.iter().all(|id| before.iter().any(|other| other.id == *id))
+        owners == 1 && task.deps.iter().all(|id| before.iter().any(|other| other.id == *id))
     })
 }
 

@@ -22,7 +22,7 @@ fn read(text: &str) -> Plan {
     dialects::read("plan.md", text.as_bytes(), BatchOptions::default())
 }
 
-/// The rules that a plan breaks, in the order of the file, each with the unit that it is about.
+/// The rules that a plan breaks, in the order of the file, each with the task that it is about.
 fn codes(plan: &Plan) -> Vec<(Code, Option<&str>)> {
     plan.diagnostics.iter().map(|found| (found.code, found.task.as_deref())).collect()
 }

@@ -140,7 +140,7 @@ fn what_is_missing_from_a_task_is_reported() {
         (Code::MissingOnFailure, Some("2")),
     ];
     let mut found = codes(&plan);
-    found.sort_by_key(|(code, unit)| (*unit, *code));
+    found.sort_by_key(|(code, task)| (*task, *code));
     assert_eq!(found, expected);
     assert_eq!(
         plan_summary::summary_lines(&plan).last().unwrap(),

@@ -7,8 +7,8 @@ use omo_plan::model::{OnFailure, Task};
 
 use crate::{codes, read};
 
-/// The first unit of a plan with a step of these lines.
-fn unit(lines: &str) -> Task {
+/// The first task of a plan with a step of these lines.
+fn task(lines: &str) -> Task {
     let plan = read(&format!("## Implementation Plan\n\n### Step 1: A\n\n{lines}\n"));
     plan.tasks.into_iter().next().unwrap()
 }
@@ -23,8 +23,8 @@ fn a_task_has_as_many_attempts_as_its_failure_rule_allows() {
         ("give up", OnFailure::Escalate, 1, None),
         ("", OnFailure::Escalate, 1, None),
     ] {
-        let unit = unit(&format!("- **On failure:** {clause}"));
-        let found = (unit.on_failure, unit.max_attempts, unit.alternative.as_deref());
+        let task = task(&format!("- **On failure:** {clause}"));
+        let found = (task.on_failure, task.max_attempts, task.alternative.as_deref());
         assert_eq!(found, (action, attempts, alternative), "{clause}");
     }
 }
@@ -39,11 +39,11 @@ fn tests_that_come_first_have_to_fail_first() {
         ("`docs/my file.md`", None),
         ("write one", None),
     ] {
-        let unit = unit(&format!("- **Test first:** {value}"));
-        assert_eq!(unit.red_check.as_ref().map(|check| check.command.as_str()), command, "{value}");
-        assert!(unit.red_check.as_ref().is_none_or(|check| check.expect.exit == ExpectedExit::NonZero), "{value}");
-        assert_eq!(unit.extra["Test first"], value);
-        assert_eq!(is_test_unwritten(&unit), value.contains("(new)"), "{value}");
+        let task = task(&format!("- **Test first:** {value}"));
+        assert_eq!(task.red_check.as_ref().map(|check| check.command.as_str()), command, "{value}");
+        assert!(task.red_check.as_ref().is_none_or(|check| check.expect.exit == ExpectedExit::NonZero), "{value}");
+        assert_eq!(task.extra["Test first"], value);
+        assert_eq!(is_test_unwritten(&task), value.contains("(new)"), "{value}");
     }
 }
 
@@ -58,12 +58,12 @@ fn labels_below_what_looks_like_a_task_are_not_those_of_the_one_before() {
 
 #[test]
 fn what_no_rule_reads_is_kept_for_the_worker() {
-    let unit =
-        unit("- **Changes:** Do it.\n- **Reuses:** `clock.rs`\n- **Owner:** Kim\n- **Verify:** `make a`\n\n---\n");
-    let extra: Vec<_> = unit.extra.iter().map(|(label, value)| (label.as_str(), value.as_str())).collect();
+    let task =
+        task("- **Changes:** Do it.\n- **Reuses:** `clock.rs`\n- **Owner:** Kim\n- **Verify:** `make a`\n\n---\n");
+    let extra: Vec<_> = task.extra.iter().map(|(label, value)| (label.as_str(), value.as_str())).collect();
     assert_eq!(extra, [("Changes", "Do it."), ("Owner", "Kim"), ("Reuses", "`clock.rs`")]);
-    assert_eq!(unit.checks.len(), 1);
-    assert!(unit.body.starts_with("### Step 1: A\n"));
+    assert_eq!(task.checks.len(), 1);
+    assert!(task.body.starts_with("### Step 1: A\n"));
 }
 
 #[test]
@@ -76,10 +76,10 @@ fn a_check_is_what_the_task_says_in_a_line_or_a_block() {
         ("- **Verify:** `make a`\n\n---\n", vec!["make a"], None),
         ("- **Verify:** `make a`\n\nThis takes long.\n", vec!["make a"], None),
     ] {
-        let unit = unit(lines);
-        let found: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
+        let task = task(lines);
+        let found: Vec<&str> = task.checks.iter().map(|check| check.command.as_str()).collect();
         assert_eq!(found, commands, "{lines}");
-        assert_eq!(unit.checks.last().unwrap().expect.stdout_has.as_deref(), text, "{lines}");
+        assert_eq!(task.checks.last().unwrap().expect.stdout_has.as_deref(), text, "{lines}");
     }
 }
 
@@ -95,6 +95,6 @@ fn a_checkpoint_is_a_message_in_a_line_or_a_block() {
         assert_eq!(codes(&plan), [], "{lines}");
         assert_eq!(plan.tasks[0].commit.as_ref().unwrap().message, "a: b", "{lines}");
     }
-    assert_eq!(unit("- **Checkpoint:** none").commit, None);
-    assert_eq!(unit("- **Verify:** `make`").commit, None);
+    assert_eq!(task("- **Checkpoint:** none").commit, None);
+    assert_eq!(task("- **Verify:** `make`").commit, None);
 }

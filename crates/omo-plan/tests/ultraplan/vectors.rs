@@ -28,20 +28,20 @@ fn vectors() -> Vec<(String, String, Value)> {
         .collect()
 }
 
-/// What a unit's text says behind a label.
-fn said(unit: &Task, key: &str) -> String {
-    let document = MarkdownDocument::read(&unit.body);
-    let found = read_labels(&document, 0..unit.body.len(), &[key]);
+/// What a task's text says behind a label.
+fn said(task: &Task, key: &str) -> String {
+    let document = MarkdownDocument::read(&task.body);
+    let found = read_labels(&document, 0..task.body.len(), &[key]);
     found
         .iter()
         .find(|label| label.key == key)
         .map_or_else(String::new, |label| document.slice(label.value.clone()).to_owned())
 }
 
-fn step(plan: &Plan, unit: &Task) -> Value {
+fn step(plan: &Plan, task: &Task) -> Value {
     let is =
-        |code: Code| plan.diagnostics.iter().any(|found| found.code == code && found.task.as_ref() == Some(&unit.id));
-    let files: Vec<Value> = unit
+        |code: Code| plan.diagnostics.iter().any(|found| found.code == code && found.task.as_ref() == Some(&task.id));
+    let files: Vec<Value> = task
         .files
         .iter()
         .map(|file| {
@@ -52,32 +52,32 @@ fn step(plan: &Plan, unit: &Task) -> Value {
             shown
         })
         .collect();
-    let word = match unit.on_failure {
+    let word = match task.on_failure {
         OnFailure::Revert => "revert",
         OnFailure::Retry => "retry",
         OnFailure::Skip => "skip",
         OnFailure::Escalate => "escalate",
         OnFailure::Hold => "hold",
     };
-    let clause = said(unit, "on failure");
+    let clause = said(task, "on failure");
     let detail = on_failure::parse_on_failure(&clause)
         .filter(|_| !is(Code::UnknownOnFailure))
         .and_then(|clause| clause.detail.map(str::to_owned));
-    if unit.on_failure == OnFailure::Retry {
-        assert_eq!(unit.alternative, detail);
+    if task.on_failure == OnFailure::Retry {
+        assert_eq!(task.alternative, detail);
     }
     let verify =
-        unit.checks.first().map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }));
+        task.checks.first().map(|check| json!({ "command": check.command, "expected": check.expect.stdout_has }));
     json!({
-        "n": unit.id.parse::<u64>().unwrap(),
-        "title": unit.title,
+        "n": task.id.parse::<u64>().unwrap(),
+        "title": task.title,
         "files": files,
-        "reuses": unit.extra.get("Reuses"),
-        "test_first": unit.extra.get("Test first"),
+        "reuses": task.extra.get("Reuses"),
+        "test_first": task.extra.get("Test first"),
         "verify": verify,
         "on_failure": if is(Code::UnknownOnFailure) { None } else { Some(word) },
         "on_failure_detail": detail,
-        "checkpoint": commit_checkpoint::parse_checkpoint(&said(unit, "checkpoint")).map(|checkpoint| checkpoint.command),
+        "checkpoint": commit_checkpoint::parse_checkpoint(&said(task, "checkpoint")).map(|checkpoint| checkpoint.command),
     })
 }
 
@@ -90,9 +90,9 @@ fn spec(plan: &Plan) -> Value {
     if plan.diagnostics.iter().any(|found| found.code == Code::UnrecognizedFormat) {
         return json!({ "error": format!("Error: {}", plan.diagnostics[0].text) });
     }
-    let mut units: Vec<&Task> = plan.tasks.iter().collect();
-    units.sort_by_key(|unit| unit.lines);
-    let steps: Vec<Value> = units.iter().map(|unit| step(plan, unit)).collect();
+    let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
+    tasks.sort_by_key(|task| task.lines);
+    let steps: Vec<Value> = tasks.iter().map(|task| step(plan, task)).collect();
     let sessions: Vec<Value> = plan_summary::session_groups(plan)
         .map(|group| {
             json!({
@@ -154,7 +154,7 @@ fn code(word: &str) -> Code {
     *Code::ALL.iter().find(|code| code.word() == word).unwrap_or_else(|| panic!("{word} is no code"))
 }
 
-/// Whether a finding names all that an argument of the vectors names: a unit, a line, or words.
+/// Whether a finding names all that an argument of the vectors names: a task, a line, or words.
 fn names(found: &Diagnostic, argument: &str) -> bool {
     let words = argument.split([' ', ',', '[', ']']).filter(|word| !word.is_empty());
     let said: Vec<&str> = found.text.split([' ', ',', ':', '`']).collect();
@@ -178,9 +178,9 @@ fn what_is_wrong_is_reported_where_it_stands_and_nothing_else() {
             let found = found.unwrap_or_else(|| panic!("{file}: {strict} is not in {:#?}", plan.diagnostics));
             let place = &text[found.span.clone()];
             assert_eq!(text[..found.span.start].matches('\n').count() + 1, found.line, "{strict}");
-            if let Some(unit) = found.task.as_deref().and_then(|id| plan.task(id)) {
+            if let Some(task) = found.task.as_deref().and_then(|id| plan.task(id)) {
                 let is_of_its_session = matches!(found.code, Code::StepInSeveralSessions);
-                let is_inside = unit.lines[0] <= found.line && found.line <= unit.lines[1];
+                let is_inside = task.lines[0] <= found.line && found.line <= task.lines[1];
                 assert!(is_inside || is_of_its_session, "{strict}: line {}", found.line);
             }
             if let Some(path) = argument.rsplit([':', '~', ' ']).next().filter(|last| last.contains(['/', '.'])) {

@@ -81,7 +81,7 @@ fn of_the_user() -> Vec<(PathBuf, String)> {
 }
 
 /// What the README says: omo opens no connection. One file listens, to this machine alone, for as long
-/// as a person has `omo doctor --live` look at a session. Another finds ports that nobody uses, for the
+/// as a person has `omo doctor --live` look at a session. Another finds free ports, for the
 /// sessions of a plan: it holds them for a moment, and never takes a connection.
 #[test]
 fn what_a_user_runs_opens_no_connection() {
@@ -123,7 +123,7 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     assert!(of_supervisor[0].contains("Command::new(own_program()?)"));
     assert!(of_supervisor[1].contains("Command::new(&spec.program)"));
     assert!(of_supervisor[2].contains("Command::new(own_program()?)"));
-    // The one that runs what somebody wrote is a keeper, which is only ever given a check of a run or of
+    // The one that runs what others wrote is a keeper, which is only ever given a check of a run or of
     // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
     let keeper = read("crates/omo-exec/src/keeper.rs");
     assert!(keeper.contains("Command::new(shell.program())"));
@@ -336,7 +336,7 @@ fn dispatches(text: &str, line: &str) {
     assert!(text.lines().count() <= 40, "longer than a dispatcher needs");
 }
 
-/// An agent that could start others would spend what nobody counts.
+/// An agent that could start others would spend what is not counted.
 #[test]
 fn every_agent_is_a_leaf_and_says_what_it_is_for() {
     let mut names = Vec::new();
