@@ -1,39 +1,40 @@
-//! The bytes of an answer: one JSON message, or the events of a stream.
+//! The JSON of a reply: one message, or the events of a stream.
 
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::turn::{Block, ModelTurn};
-use crate::ids;
+use crate::ids::tagged_id;
+use crate::reply::{ModelMessage, ReplyBlock};
 
 /// One event of a stream and the wait behind it.
-pub(super) struct Event {
-    pub(super) name: &'static str,
-    pub(super) data: Value,
-    pub(super) pause: Duration,
+pub(crate) struct ReplyEvent {
+    pub(crate) name: &'static str,
+    pub(crate) data: Value,
+    pub(crate) pause: Duration,
 }
 
-/// The message that `blocks` make.
-pub(super) fn message(turn: &ModelTurn, blocks: &[Block], model: &str) -> Value {
-    let content: Vec<_> = blocks.iter().map(content_block).collect();
-    let calls_tool = blocks.iter().any(|block| matches!(block, Block::Tool { .. }));
+/// The message as one value.
+pub(crate) fn message(reply: &ModelMessage, model: &str) -> Value {
+    let content: Vec<_> = reply.blocks.iter().map(content_block).collect();
+    let calls_tool = reply.blocks.iter().any(|block| matches!(block, ReplyBlock::Tool { .. }));
     let default_reason = if calls_tool { "tool_use" } else { "end_turn" };
-    let stop_reason = turn.stop_reason.as_deref().unwrap_or(default_reason);
+    let stop_reason = reply.stop_reason.as_deref().unwrap_or(default_reason);
     json!({
-        "id": ids::tagged("msg_"),
+        "id": tagged_id("msg_"),
         "type": "message",
         "role": "assistant",
         "model": model,
         "content": content,
         "stop_reason": stop_reason,
         "stop_sequence": null,
-        "usage": usage(turn),
+        "usage": usage(reply),
     })
 }
 
 /// The same message as a stream of events.
-pub(super) fn events(message: &Value, turn: &ModelTurn) -> Vec<Event> {
+pub(crate) fn events(reply: &ModelMessage, model: &str) -> Vec<ReplyEvent> {
+    let message = message(reply, model);
     let mut opening = message.clone();
     if let Some(opening) = opening.as_object_mut() {
         opening.insert("content".into(), json!([]));
@@ -42,11 +43,11 @@ pub(super) fn events(message: &Value, turn: &ModelTurn) -> Vec<Event> {
     let mut events = vec![event("message_start", json!({"message": opening}))];
     let content = message.get("content").and_then(Value::as_array);
     for (index, block) in content.into_iter().flatten().enumerate() {
-        let (empty, deltas) = opened(block, turn);
+        let (empty, deltas) = opened(block, reply);
         events.push(event("content_block_start", json!({"index": index, "content_block": empty})));
         for (delta, pause) in deltas {
             let data = json!({"index": index, "delta": delta});
-            events.push(Event { pause, ..event("content_block_delta", data) });
+            events.push(ReplyEvent { pause, ..event("content_block_delta", data) });
         }
         events.push(event("content_block_stop", json!({"index": index})));
     }
@@ -63,18 +64,18 @@ pub(super) fn events(message: &Value, turn: &ModelTurn) -> Vec<Event> {
 }
 
 /// The body of an error answer.
-pub(super) fn error(kind: &str, message: &str) -> Value {
+pub(crate) fn error(kind: &str, message: &str) -> Value {
     json!({"type": "error", "error": {"type": kind, "message": message}})
 }
 
-fn event(name: &'static str, mut data: Value) -> Event {
+fn event(name: &'static str, mut data: Value) -> ReplyEvent {
     if let Some(fields) = data.as_object_mut() {
         fields.insert("type".into(), name.into());
     }
-    Event { name, data, pause: Duration::ZERO }
+    ReplyEvent { name, data, pause: Duration::ZERO }
 }
 
-fn usage(turn: &ModelTurn) -> Value {
+fn usage(reply: &ModelMessage) -> Value {
     let mut usage = Map::from_iter([
         ("input_tokens".into(), 100.into()),
         ("output_tokens".into(), 20.into()),
@@ -82,26 +83,26 @@ fn usage(turn: &ModelTurn) -> Value {
         ("cache_read_input_tokens".into(), 0.into()),
         ("service_tier".into(), "standard".into()),
     ]);
-    if let Some(changes) = turn.usage.as_object() {
+    if let Some(changes) = reply.usage.as_object() {
         usage.extend(changes.clone());
     }
     Value::Object(usage)
 }
 
-fn content_block(block: &Block) -> Value {
+fn content_block(block: &ReplyBlock) -> Value {
     match block {
-        Block::Thinking(text) => {
+        ReplyBlock::Thinking(text) => {
             json!({"type": "thinking", "thinking": text, "signature": "c2NyaXB0ZWQ="})
         }
-        Block::Text(text) => json!({"type": "text", "text": text}),
-        Block::Tool { name, input } => {
-            json!({"type": "tool_use", "id": ids::tagged("toolu_"), "name": name, "input": input})
+        ReplyBlock::Text(text) => json!({"type": "text", "text": text}),
+        ReplyBlock::Tool { name, input } => {
+            json!({"type": "tool_use", "id": tagged_id("toolu_"), "name": name, "input": input})
         }
     }
 }
 
 /// The empty form of a block and the deltas that fill it.
-fn opened(block: &Value, turn: &ModelTurn) -> (Value, Vec<(Value, Duration)>) {
+fn opened(block: &Value, reply: &ModelMessage) -> (Value, Vec<(Value, Duration)>) {
     let field = |name: &str| block.get(name).cloned().unwrap_or_default();
     let mut empty = block.clone();
     let mut clear = |name: &str, value: Value| {
@@ -126,8 +127,8 @@ fn opened(block: &Value, turn: &ModelTurn) -> (Value, Vec<(Value, Duration)>) {
         _ => {
             clear("text", "".into());
             let text = field("text");
-            let pieces = pieces(text.as_str().unwrap_or_default(), turn.chunks);
-            let delta = |piece| (json!({"type": "text_delta", "text": piece}), turn.chunk_delay);
+            let pieces = pieces(text.as_str().unwrap_or_default(), reply.chunks);
+            let delta = |piece| (json!({"type": "text_delta", "text": piece}), reply.chunk_delay);
             return (empty, pieces.into_iter().map(delta).collect());
         }
     };
@@ -155,12 +156,10 @@ mod tests {
 
     #[test]
     fn streams_text_and_tool() {
-        let turn = ModelTurn::text("hello").tool("Bash", json!({"command": "ls"}));
-        let blocks =
-            [Block::Text("hello".into()), Block::Tool { name: "Bash".into(), input: json!({"command": "ls"}) }];
-        let message = message(&turn, &blocks, "m");
-        assert_eq!(message["stop_reason"], "tool_use");
-        let events = events(&message, &turn);
+        let tool = ReplyBlock::Tool { name: "Bash".into(), input: json!({"command": "ls"}) };
+        let reply = ModelMessage::new(vec![ReplyBlock::Text("hello".into()), tool]);
+        assert_eq!(message(&reply, "m")["stop_reason"], "tool_use");
+        let events = events(&reply, "m");
         let names: Vec<_> = events.iter().map(|event| event.name).collect();
         assert_eq!(
             names,
