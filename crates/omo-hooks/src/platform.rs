@@ -17,5 +17,5 @@ pub(crate) use unix::{Stdin, write};
 #[cfg(windows)]
 pub(crate) use windows::{Stdin, write};
 
-#[cfg_attr(not(target_os = "linux"), path = "no_timer.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "platform/no_timer.rs")]
 pub(crate) mod timer;
