@@ -76,7 +76,7 @@ fn fails(run: &HookRun, status: i32, parts: &[&str]) {
     }
 }
 
-/// Where the plugin is installed_copy.
+/// Where the plugin is installed.
 fn installed_copy(fixture: &ClientFixture) -> PathBuf {
     fixture.lab.home().join(".local/share/omo/plugin")
 }

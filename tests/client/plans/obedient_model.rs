@@ -18,7 +18,7 @@ const MOST_TURNS: usize = 8;
 pub(super) struct Trouble {
     /// The task that is done wrong.
     pub wrong: Option<&'static str>,
-    /// The task whose first worker_turn never comes to write anything.
+    /// The task whose first worker never comes to write anything.
     pub hangs: Option<&'static str>,
     /// At the first stop the model answers for the person.
     pub oversteps: bool,
@@ -95,7 +95,7 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
     }
 }
 
-/// What an worker_turn does: the command of its prompt, the file of its task, the line below the brief, a report.
+/// What a worker does: the command of its prompt, the file of its task, the line below the brief, a report.
 fn worker_turn(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let prompt = request.first_text();
     let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");

@@ -1,7 +1,6 @@
 //! Steps of ultraplans through the engine: what becomes of the files, of the commits and of the run, by what each step
 //! says about its failure.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
-#![expect(clippy::similar_names, reason = "a stage is not its state, and both words are the right ones")]
 
 mod concurrent_workers;
 mod kills;
