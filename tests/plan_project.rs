@@ -163,9 +163,7 @@ impl Ground {
 
     /// Runs git in the project.
     pub fn git(&self, arguments: &[&str]) -> Result<()> {
-        let mut command = self.lab().command("git");
-        command.args(["-c", "user.name=Lab", "-c", "user.email=lab@example.org"]).args(arguments);
-        Said::of(&command.output()?).exits_with(0).map(drop)
+        self.lab().git(arguments).map(drop)
     }
 
     /// The project.

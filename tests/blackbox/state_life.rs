@@ -52,16 +52,10 @@ fn in_git(scene: &Scene, ignore: Option<&str>) -> Result<Scene> {
     let lab = Lab::builder().build()?;
     if let Some(ignore) = ignore {
         lab.write(".gitignore", ignore)?;
-        git(&lab, &["add", "."])?;
-        git(&lab, &["-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-q", "-m", "ignore"])?;
+        lab.git(&["add", "."])?;
+        lab.git(&["commit", "-q", "-m", "ignore"])?;
     }
     Scene::in_lab(&scene.plugin, lab)
-}
-
-fn git(lab: &Lab, arguments: &[&str]) -> Result<String> {
-    let output = lab.command("git").args(arguments).output()?;
-    ensure!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn idle_since(scene: &mut Scene, millis: i64) -> Result<()> {
@@ -136,7 +130,7 @@ pub(crate) const CASES: &[Case] = &[
         let mut s = in_git(s, None)?;
         s.arm()?;
         let tree = s.lab.root().join("worktree");
-        git(&s.lab, &["worktree", "add", "-q", &tree.to_string_lossy()])?;
+        s.lab.git(&["worktree", "add", "-q", &tree.to_string_lossy()])?;
         fs::create_dir_all(s.lab.project().join("a/b"))?;
         s.blocks(&json!({"cwd": s.lab.project().join("a/b")}))?;
         s.session.transcript().tool_use("Bash", &json!({"command": "cd"}))?;
@@ -204,7 +198,7 @@ pub(crate) const CASES: &[Case] = &[
         let mut s = in_git(s, None)?;
         s.arm()?;
         ensure!(fs::read_to_string(s.lab.state_folder().join(".gitignore"))? == "*\n");
-        ensure!(git(&s.lab, &["status", "--porcelain"])?.is_empty());
+        ensure!(s.lab.git(&["status", "--porcelain"])?.is_empty());
         Ok(())
     }),
     ("state-040", |s| {
@@ -212,7 +206,7 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         s.blocks(&json!({}))?;
         ensure!(fs::read_to_string(s.lab.project().join(".gitignore"))? == ".sisyphus/\n");
-        ensure!(git(&s.lab, &["status", "--porcelain"])?.is_empty());
+        ensure!(s.lab.git(&["status", "--porcelain"])?.is_empty());
         Ok(())
     }),
     ("state-041", |s| {

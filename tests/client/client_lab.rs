@@ -94,9 +94,7 @@ impl ClientFixture {
 
     /// Every decision about a Stop, as `row: decision`.
     pub(crate) fn stops(&self) -> Vec<String> {
-        let decisions = self.lab.decisions().expect("read the decisions");
-        let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
-        stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
+        self.lab.stop_decisions().expect("read the decisions")
     }
 
     /// Waits until the state says something.

@@ -17,8 +17,7 @@ fn planned(plan: &str) -> ClientFixture {
     let fixture = client_lab(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
     fixture.lab.write(PLAN, plan).expect("write the plan");
     for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
-        let done = fixture.lab.command("git").args(line.split(' ')).status().expect("run git");
-        assert!(done.success(), "git {line}");
+        fixture.lab.git(&line.split(' ').collect::<Vec<_>>()).expect("run git");
     }
     fixture
 }

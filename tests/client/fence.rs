@@ -35,16 +35,14 @@ impl Site {
         let worktree = fixture.lab.project().join(".claude/worktrees/omo-r1-2");
         let site = Self { fixture, worktree };
         site.git(&["add", "src"]);
-        site.git(&["-c", "user.name=u", "-c", "user.email=u@h", "commit", "-qm", "begin"]);
+        site.git(&["commit", "-qm", "begin"]);
         site.git(&["worktree", "add", "-q", "-b", "omo/r1/2", ".claude/worktrees/omo-r1-2"]);
         std::os::unix::fs::symlink(site.fixture.lab.project(), site.worktree.join("out")).unwrap();
         site
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        let output = self.fixture.lab.command("git").args(arguments).output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {output:?}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        self.fixture.lab.git(arguments).unwrap()
     }
 
     /// What a session could have changed beyond its worktree.
