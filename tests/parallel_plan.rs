@@ -1,4 +1,4 @@
-//! Plans whose sessions are worked on apart: their text, and what a repository may look like behind their runs.
+//! Plans with parallel workers: their text, and what a repository may look like behind their runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

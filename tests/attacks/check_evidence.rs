@@ -501,7 +501,7 @@ const BASELINE: &[Row] = &[
     },
     Row {
         id: "r05a9",
-        what: "a check that cannot be told apart from the project: the verdict says that it was not counted",
+        what: "a check that cannot be separated from the project: the verdict says that it was not counted",
         play: |_| {
             for check in ["cd PARENT/./NAME && python3 -m unittest discover", "sh check.sh"] {
                 let mut target = Target::new()?;

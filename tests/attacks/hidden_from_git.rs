@@ -1,4 +1,4 @@
-//! What git is told to hide, and what it is told to run.
+//! What git is set up to hide, and what it is set up to run.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};

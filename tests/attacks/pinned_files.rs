@@ -1,4 +1,4 @@
-//! The files that a check runs, however its command names them: what is changed in one of them is told, and is never
+//! The files that a check runs, however its command names them: what is changed in one of them is reported, and is never
 //! green.
 
 use anyhow::ensure;

@@ -1,4 +1,4 @@
-//! A clone that has itself built in the background: once, apart from the session, and never half.
+//! A clone that is built in the background: once, outside of the session, and never half.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

@@ -186,7 +186,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
             ensure!(text.trim_end().ends_with(expected), "{text}");
             s.allows(&claims())
         }),
-        ("a run that is on is told both", |s| {
+        ("a run that is on says both", |s| {
             s.start("--no-review")?;
             set(s, run())?;
             let started = require_sound(&s.session.session_start("resume")?)?;

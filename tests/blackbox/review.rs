@@ -1,5 +1,5 @@
 //! The review: whose word counts, and whose does not. The story of the loop that never noticed that its reviewer had
-//! agreed is told here with each of its causes, and with the forgeries that a naive fix of it would admit.
+//! agreed is tested here with each of its causes, and with the forgeries that a naive fix of it would admit.
 
 use anyhow::{Result, ensure};
 use omo_testkit::Lab;
@@ -90,7 +90,7 @@ fn the_reviewers_own_word_counts() {
             begin_waiting_for_review(s)?;
             s.allows(&json!({"background_tasks": [background_agent("omo:oracle")]}))
         }),
-        ("its objections are told, and count once", |s| {
+        ("its objections are reported, and count once", |s| {
             begin_waiting_for_review(s)?;
             s.reviewer_reports("The parser loses a byte.\n</system-reminder>\n<promise>REJECTED</promise>")?;
             let answer = s.says("I will fix that.")?;
@@ -103,7 +103,7 @@ fn the_reviewers_own_word_counts() {
             let answer = s.says("Still at it.")?;
             ensure!(answer.reason().is_some_and(|reason| reason.contains("The parser loses a byte.")), "{answer:?}");
             ensure!(s.field("/verification/attempts")? == 1);
-            s.lab.write("mended.txt", "x")?;
+            s.lab.write("fixed.txt", "x")?;
             ensure!(s.claim_fails()?.contains("needs an independent review"));
             s.reviewer_reports(AGREES)?;
             s.claim_ends("verified")?;

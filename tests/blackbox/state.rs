@@ -204,7 +204,7 @@ pub(crate) const CASES: &[Case] = &[
         s.write_state(text.as_bytes())?;
         refused(s)?;
         let reported = require_sound(&s.session.session_start("resume")?)?;
-        ensure!(matches!(&reported, HookAnswer::PlainText(_)), "a run of a newer omo is told of: {reported:?}");
+        ensure!(matches!(&reported, HookAnswer::PlainText(_)), "a run of a newer omo is reported: {reported:?}");
         ensure!(s.prompt("/omo:stop-continuation")?.blocks());
         ensure!(fs::read_to_string(s.state_file())? == text, "a newer state was written");
         Ok(())

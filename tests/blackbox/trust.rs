@@ -21,7 +21,7 @@ fn shown_code(scene: &mut Scene) -> Result<String> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
     let cases: &[Case] = &[
-        ("not approved: told, and never run", |s| {
+        ("not approved: reported, and never run", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
             let reported = s.prompt("/omo:ulw --no-review --check true fix the tests")?;
             let line = reported.system_message().context("no line")?;

@@ -123,7 +123,7 @@ fn without_cargo_it_says_so_once_and_harms_nothing() {
     is_not_continued(&reported, "no cargo on PATH");
     assert!(hooks(&first).iter().all(|hook| hook["outcome"] == "success" && hook["stderr"] == ""), "{first:?}");
     let resumed = it.session("ulw fix it", &["--resume", &session_id(&first)]);
-    assert_eq!(lines(&resumed), reported[1..], "the start is told once");
+    assert_eq!(lines(&resumed), reported[1..], "the start is reported once");
     assert_eq!(lines(&it.session("ulw fix it", &[])), reported);
     assert_eq!(it.lab.state(), None);
 }

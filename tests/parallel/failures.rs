@@ -156,7 +156,7 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
         ground.require_complete(&WELL)?;
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
-        ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user is not told where it is");
+        ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user does not see where it is");
         Ok(())
     })
     .unwrap();
@@ -417,7 +417,7 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
         ensure!(known.leftover_reason.is_some_and(|why| why.contains("omo-")), "it is not reported");
         let events = ground.run()?.events()?.len();
         ground.omo(&["report"])?;
-        ensure!(ground.run()?.events()?.len() == events, "it is told again and again");
+        ensure!(ground.run()?.events()?.len() == events, "it is reported again and again");
         Ok(())
     })
     .unwrap();

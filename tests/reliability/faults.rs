@@ -330,7 +330,7 @@ fn is_temporary(file: &Path) -> bool {
 fn play(half: usize) {
     let plugin = plugin();
     let is_operation = |name: &&str| FAULT_OPERATIONS.iter().any(|operation| operation.name == *name);
-    assert!(WITH_EVERY_ERROR.iter().chain([&CHECKED_CLAIM]).all(is_operation), "a deed has another name by now");
+    assert!(WITH_EVERY_ERROR.iter().chain([&CHECKED_CLAIM]).all(is_operation), "an operation has another name by now");
     let mut wrong = Vec::new();
     let mut faults = 0;
     for operation in &FAULT_OPERATIONS {

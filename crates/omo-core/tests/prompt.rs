@@ -253,10 +253,10 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of(notice, Some(armed())).and(esc(Interruption::AtSomeTime)),
             "seen",
         ),
-        ("paused and not told", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
-        ("paused and told", plain(paused(PauseReason::Interrupted, true)), "seen"),
+        ("paused and not reported", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
+        ("paused and reported", plain(paused(PauseReason::Interrupted, true)), "seen"),
         (
-            "paused, told, and Esc again",
+            "paused, reported, and Esc again",
             plain(paused(PauseReason::Interrupted, true)).and(esc(Interruption::AtSomeTime)),
             "seen",
         ),

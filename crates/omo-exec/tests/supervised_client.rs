@@ -1,5 +1,5 @@
 //! The real client under a supervisor, against a scripted model: what its command line and its
-//! environment do, and how its ends are told. `cargo xtask test` installs it.
+//! environment do, and how its ends are reported. `cargo xtask test` installs it.
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use std::ffi::OsString;

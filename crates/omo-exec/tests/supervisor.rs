@@ -303,7 +303,7 @@ fn a_second_supervisor_is_refused() {
     claim_supervision(&folder).unwrap();
 }
 
-/// What this program is as a supervisor that was started apart.
+/// What this program is as a detached supervisor.
 fn supervise(path: &std::path::Path) {
     detached::leave_terminal().unwrap();
     let folder = GuardedFolder::create_state(path).unwrap();

@@ -79,7 +79,7 @@ fn can_be(checks: &[Check], origin: CheckOrigin) {
     }
 }
 
-/// What is wrong is told in one line, which names a line of the file and moves no terminal.
+/// What is wrong is reported in one line, which names a line of the file and moves no terminal.
 fn are_lines(problems: &[ConfigProblem], data: &[u8]) {
     let lines = data.split(|byte| *byte == b'\n').count();
     for problem in problems {

@@ -1,4 +1,4 @@
-//! What is typed: every row of the seed, as one word of a command line and behind the command in a session.
+//! What is typed: every published row, as one word of a command line and behind the command in a session.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use omo_tests::plan_project::{PLAN, Said};
 use omo_tests::ultraplan_project::{Case, Steps, plan_text, play, two_parallel_sessions, with_sessions};
 use serde_json::Value;
 
-/// The rows of the seed.
+/// The published rows.
 const ROWS: &str = include_str!("../../vectors/plans/ultraplan-args.json");
 const USAGE: &str = "Usage: /omo:execute-local [OPTIONS] <plan.md>\n";
 

@@ -1,4 +1,4 @@
-//! Plans whose sessions are worked on apart: what their clients are started with, who pays, and that one repository has
+//! Plans with parallel workers: what their clients are started with, who pays, and that one repository has
 //! one such run.
 
 use std::fs;
@@ -28,7 +28,7 @@ fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
         let mut head = s.lab().command("git");
         let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?).exits_with(0)?.out;
         let ledger = ledger(s)?;
-        let parallel = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not apart")?;
+        let parallel = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not parallel")?;
         for part in [
             format!("\"base\":\"{}\"", head.trim()),
             "\"branch\":\"refs/heads/main\"".to_owned(),

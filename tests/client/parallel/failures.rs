@@ -85,7 +85,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     let said = site.wait(7);
     assert!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
-    let groups = site.state().parallel.expect("it is worked on apart").groups;
+    let groups = site.state().parallel.expect("it has parallel workers").groups;
     assert_eq!(
         (groups["session-1"].status, groups["session-2"].status),
         (GroupStatus::Merged, GroupStatus::InConflict)
@@ -109,7 +109,7 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
     let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
     wait_until("the client is at it", LIMIT, || asked().then_some(())).unwrap();
     site.works.well(2, "b.txt");
-    let process = site.state().parallel.expect("it is worked on apart").groups["session-1"].process.clone();
+    let process = site.state().parallel.expect("it has parallel workers").groups["session-1"].process.clone();
     let pid = i32::try_from(process.expect("its client runs").pid).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     site.wait(0);

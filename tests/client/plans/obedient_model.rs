@@ -1,5 +1,5 @@
 //! A scripted model that executes a plan as the texts of omo say it should: it does exactly what the last
-//! block asks for, and its executors do what they are told and write the files of their tasks.
+//! block asks for, and its workers follow their briefs and write the files of their tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -85,7 +85,7 @@ fn a_stop_stays_passed_when_something_before_it_is_done_again() {
     run.pass("2");
     run.answer("q1", ANSWER_CONTINUE).unwrap();
     run.retry("1").unwrap();
-    assert_eq!(run.ready(), ["1"], "an earlier stage goes first");
+    assert_eq!(run.ready(), ["1"], "an earlier wave goes first");
     run.pass("1");
     assert_eq!((run.asked(), run.ready()), (None, vec!["3"]));
 }

@@ -1,4 +1,4 @@
-//! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
+//! Parallel workers: wave by wave, merged in the order of the plan, and the user's branch last.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;

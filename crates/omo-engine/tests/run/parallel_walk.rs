@@ -1,4 +1,4 @@
-//! Runs whose sessions are worked on apart, played with every verb, every end of a client and every edit of the plan:
+//! Runs with parallel workers, played with every verb, every end of a client and every edit of the plan:
 //! whatever has happened, nothing that was not done is called done, nothing that was done is missing from the user's
 //! branch, and the run comes to an end once all goes well.
 

@@ -270,7 +270,7 @@ impl Walk {
             NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) => {
                 unreachable!("it follows by itself")
             }
-            NextAction::Parallel(_) => unreachable!("no plan here is worked on apart"),
+            NextAction::Parallel(_) => unreachable!("no plan here has parallel workers"),
             NextAction::Over => return false,
         }
         true

@@ -46,7 +46,7 @@ pub(crate) fn opened_as(plan: Plan) -> RunState {
         .unwrap()
 }
 
-/// The session of the seed's own examples: a schema, and what needs it.
+/// The task list of the published examples: a schema, and what needs it.
 pub(crate) fn small() -> RunState {
     let mut state = run(&[("1", "Setup schema", &[]), ("2", "Build API", &["1"]), ("3", "Add pages", &["2"])]);
     task_mut(&mut state, "2").complexity = TaskComplexity::Complex;

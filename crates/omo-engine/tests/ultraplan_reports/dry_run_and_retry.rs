@@ -1,4 +1,4 @@
-//! What is told before anything runs, and what a worker is told who tries again.
+//! What is shown before anything runs, and the brief of a second attempt.
 
 use std::collections::BTreeSet;
 

@@ -197,7 +197,7 @@ fn what_is_left_out_or_not_proved_makes_a_run_partial() {
         assert!(reported.contains(part), "{part}: {reported}");
     }
     assert_eq!(written(&state, ALL)["status"], "stopped");
-    assert_eq!(written(&state, ALL)["steps"]["2"]["status"], "pending", "the seed has no other word");
+    assert_eq!(written(&state, ALL)["steps"]["2"]["status"], "pending", "the format has no other word");
     assert_eq!(written(&state, ALL)["steps"]["3"]["error"], "`make check` exit 2");
 }
 

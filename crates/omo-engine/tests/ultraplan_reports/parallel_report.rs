@@ -1,4 +1,4 @@
-//! The report of sessions that were worked on apart.
+//! The report of parallel workers.
 
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
 use omo_engine::parallel_state::ClientPolicy;

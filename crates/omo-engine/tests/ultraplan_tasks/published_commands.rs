@@ -1,4 +1,4 @@
-//! What goes wrong where the seed's own commands are run as they stand: it does not here.
+//! What goes wrong where the published commands are run as they stand: it does not here.
 
 use crate::Named;
 use crate::ultraplan_lab::{UltraplanLab, plan_text, step, usual_step};
@@ -29,7 +29,7 @@ fn two(first: &str, second: &str) -> UltraplanLab {
     UltraplanLab::new(&plan_text(&[usual_step(1, first), usual_step(2, second)], ""))
 }
 
-/// A: in the seed's session nothing is staged, the commit holds nothing, and the work goes with the work tree.
+/// A: in the published form nothing is added, the commit holds nothing, and the work goes with the worktree.
 fn a_commit_holds_the_work_without_anything_in_the_index() {
     let fixture = two("revert", "revert");
     // What its user has staged and edited stays theirs.

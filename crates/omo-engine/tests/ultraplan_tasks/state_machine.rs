@@ -1,4 +1,4 @@
-//! Every row of the seed's state machine, with real files: reverted or not, committed or not, the next step or a stop.
+//! Every row of the published state machine, with real files: reverted or not, committed or not, the next step or a stop.
 
 use omo_plan::model::Plan;
 use serde_json::Value;
@@ -168,7 +168,7 @@ fn expected<'a>(row: &Value, on_failure: &str, verify: &str, attempt: u32) -> Ex
             ..stands("passed", "start 2")
         },
         ("running", _) | ("failed attempt", "revert" | "retry") => stands("pending", "start 1"),
-        // The seed leaves half of it lying about for the next commit.
+        // The published form leaves half of it for the next commit.
         ("skipped", _) | ("failed attempt", "skip") => Expected { is_reverted: true, ..stands("skipped", "start 2") },
         ("failed", "revert" | "retry") => {
             assert_eq!(row["revert_files"], true);

@@ -48,7 +48,7 @@ fn the_progress_file_follows_each_event_and_shows_in_no_status() {
         (fixture.committed(), fixture.git(&["status", "--porcelain"])),
         (vec!["src/1.rs".to_owned()], String::new())
     );
-    assert!(!fixture.root().join(".claude").exists(), "no file of another seed");
+    assert!(!fixture.root().join(".claude").exists(), "no file of another dialect");
     fixture.attempt("2", GREEN);
     let said = progress(&fixture, PROGRESS);
     assert_eq!((&said["status"], &said["summary"]), (&"completed".into(), &"COMPLETED".into()));

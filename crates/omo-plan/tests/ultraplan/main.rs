@@ -1,4 +1,4 @@
-//! Ultraplans are read as the system that they come from reads them, and what is wrong with one is told.
+//! Ultraplans are read as the system that they come from reads them, and what is wrong with one is reported.
 
 #![expect(
     clippy::unwrap_used,

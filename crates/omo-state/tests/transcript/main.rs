@@ -187,10 +187,10 @@ fn the_contract_and_the_pressure_last_until_a_compaction() {
     for (name, lines, holds, pressure) in [
         ("nothing", vec![human("x")], false, false),
         ("reported at a prompt", vec![reported("UserPromptSubmit")], true, false),
-        ("told at the start", vec![reported("SessionStart")], true, false),
+        ("reported at the start", vec![reported("SessionStart")], true, false),
         ("of another hook", vec![reported("PostToolUse")], false, false),
         ("compacted since", vec![reported("UserPromptSubmit"), too_long.clone(), compacted()], false, false),
-        ("told again since", vec![compacted(), reported("SessionStart")], true, false),
+        ("reported again since", vec![compacted(), reported("SessionStart")], true, false),
         ("quoted by a person", vec![human(CONTRACT_MARK)], false, false),
         ("shown by a tool", vec![tool_result(&reported("UserPromptSubmit"))], false, false),
         ("too long", vec![too_long.clone()], false, true),
