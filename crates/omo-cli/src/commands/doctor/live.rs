@@ -19,7 +19,7 @@ use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, cou
 use super::gather::Surroundings;
 use cancel_watch::Wanted;
 use sandbox::Sandbox;
-use scripted_model::{Model, Script};
+use scripted_model::{Script, start_model};
 
 /// How long both sessions may take together.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ fn run_session(
     script: Script,
     wanted: &mut Wanted,
 ) -> Result<String, String> {
-    let model = Model::start(script)?;
+    let model = start_model(script)?;
     let headless = HeadlessRequest {
         folder: &sandbox.project,
         variables: sandbox.variables(&model.url()),
