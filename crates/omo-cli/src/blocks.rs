@@ -12,7 +12,7 @@ use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::{format_age, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{QuestionKind, RunResult};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};

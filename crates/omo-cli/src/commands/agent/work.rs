@@ -5,15 +5,14 @@ mod ultraplan_outcome;
 use std::io::Write;
 
 use omo_core::text::sanitize;
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{RunState, TaskStanding, TaskStatus};
 use omo_engine::verbs;
 use omo_engine::work::{self, CompletionReport, JudgedAttempt};
 use omo_plan::model::TaskKind;
 use omo_state::env::ProcessEnv;
 
-use crate::blocks::LONG_TIMEOUT;
-use crate::blocks::task_list_run;
+use crate::blocks::{LONG_TIMEOUT, task_list_run};
 use crate::commands::run::arguments::{DoneOptions, FailOptions, SkipOptions, TaskOptions};
 use crate::commands::run::parallel;
 use crate::context::{CommandContext, Ended};

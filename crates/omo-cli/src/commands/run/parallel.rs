@@ -7,7 +7,8 @@ pub(crate) mod resume;
 
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_engine::RunStore;
-use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::arranged;
 use omo_engine::report::ultraplan::dry_run;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;

@@ -11,7 +11,8 @@ use std::path::Path;
 
 use omo_core::text::sanitize;
 use omo_engine::RunStore;
-use omo_engine::modes::{ExecutionMode, choose};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::choose;
 use omo_engine::request::arguments::{ArgumentError, PlanSelection};
 use omo_engine::request::check_target::{PathTarget, check_file, check_selection};
 use omo_engine::request::part::requested_strategy;

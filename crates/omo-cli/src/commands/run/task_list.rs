@@ -6,15 +6,15 @@ mod loaded;
 use std::path::Path;
 
 use omo_engine::event::{QuestionKind, RunResult};
-use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::arranged;
 use omo_engine::report::task_list as task_list_report;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::run_scope::RunScope as AskedScope;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::task_list_store::run_of;
-use omo_engine::verbs;
 use omo_engine::work::planned_commands;
-use omo_engine::{Run, RunStore};
+use omo_engine::{Run, RunStore, verbs};
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, TaskKind};
 use omo_plan::task_list::{self, TaskListPhase};

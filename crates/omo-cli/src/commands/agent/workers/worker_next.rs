@@ -1,6 +1,6 @@
 //! What comes next for a client that omo has started for one session of a run, and that has no user.
 
-use omo_engine::parallel_state::next_task_of;
+use omo_engine::parallel_schedule::next_task_of;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs;
 use omo_plan::model::TaskGroup;

@@ -5,20 +5,18 @@ use std::path::Path;
 
 use omo_engine::billing::{self, BillingDecision, decide_billing};
 use omo_engine::event::{EventKind, QuestionKind, RunResult};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel::worker_row::format_dollars;
-use omo_engine::parallel_state::accepts_billing;
+use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::report::ultraplan::COMMAND;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::check_target::check_selection;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;
-use omo_engine::resume;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
-use omo_engine::verbs;
 use omo_engine::work::{PlanFile, find_edit, is_alive};
-use omo_engine::{Run, RunStore};
+use omo_engine::{Run, RunStore, resume, verbs};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
