@@ -9,8 +9,8 @@ use omo_engine::parallel_schedule::{
 };
 use omo_engine::parallel_state::{BudgetGrant, GroupState, GroupStatus, ParallelState};
 use omo_engine::schedule::{NextAction, next_action};
-use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP};
-use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, MAX_LOST_WORKERS, VerbCaller};
+use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP, MAX_LOST_WORKERS};
+use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, VerbCaller};
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use omo_plan::refusal::VerbRefusal;
 
