@@ -96,7 +96,7 @@ pub struct UlwRun {
     pub last_stop_at: Option<Timestamp>,
     /// When the run was turned on.
     pub started_at: Option<Timestamp>,
-    /// The first [`task::TASK_CHARS`] characters of what the user asked for.
+    /// The first `task::TASK_CHARS` characters of what the user asked for.
     pub task: Option<String>,
     /// All of it, as far as it is kept, where that is more.
     pub whole_task: Option<String>,

@@ -23,7 +23,7 @@ pub(crate) const REPORT_SCHEMA: u32 = 1;
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunReport {
-    /// [`REPORT_SCHEMA`].
+    /// `REPORT_SCHEMA`.
     pub schema: u32,
     /// The run.
     pub run: String,

@@ -90,7 +90,7 @@ struct Stats<'a> {
     failed_at_step: Option<u64>,
 }
 
-/// The line of a run in [`STATS_FILE`], with its end.
+/// The line of a run in `STATS_FILE`, with its end.
 pub fn stats_line(state: &RunState, asked: RunScope, now: Timestamp) -> String {
     let summary = run_summary(state, asked);
     let line = Stats {
