@@ -2,7 +2,9 @@
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::confirm::ConfirmOptions;
 use crate::help;
+use crate::project::SessionOptions;
 
 /// Shows where ultrawork stands in this project, and stops it. Ultrawork keeps a Claude Code
 /// session working until its task is proved done, within hard bounds; you turn it on there, by
@@ -248,21 +250,6 @@ pub(crate) enum CheckCommand {
     /// Take the files and counts as they are now as the ones to be held to
     #[command(after_help = help::CHECK_ACCEPT)]
     Accept(AcceptOptions),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct SessionOptions {
-    /// Which session, if not this shell's own or the only one on
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-}
-
-/// How a person agrees.
-#[derive(Debug, Args)]
-pub(crate) struct ConfirmOptions {
-    /// Agree without a terminal: the digest in `omo check list`
-    #[arg(long, value_name = "DIGEST")]
-    pub digest: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
+use clap::Args;
 use omo_core::session::ChangedBy;
 use omo_core::session::id::SessionId;
 use omo_state::env::ProcessEnv;
@@ -12,6 +13,14 @@ use omo_state::trust::GivenApproval;
 
 use crate::error::CommandError;
 use crate::project::Project;
+
+/// How a person agrees.
+#[derive(Debug, Args)]
+pub(crate) struct ConfirmOptions {
+    /// Agree without a terminal: the digest in `omo check list`
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
 
 /// What a person is asked to confirm.
 pub(crate) struct Confirmation<'a> {

@@ -119,7 +119,9 @@ impl<'a> CommandContext<'a> {
                     sealed_plan_run::set(&folder, id, session_entry(run, state), Project::state_update(self.env))
                 });
             if let Err(error) = told {
-                crate::print_warning(&format!("what you say about the run will not be heard in this session: {error}"));
+                crate::output::print_warning(&format!(
+                    "what you say about the run will not be heard in this session: {error}"
+                ));
             }
         }
     }
@@ -154,7 +156,7 @@ impl<'a> CommandContext<'a> {
             match listed.state {
                 Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
                 Ok(_) => {}
-                Err(error) => crate::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
+                Err(error) => crate::output::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
             }
         }
         let own = |state: &RunState| state.holder.is_same_holder(&self.actor());
@@ -194,7 +196,9 @@ impl<'a> CommandContext<'a> {
                 Ok((run, state))
             }
             Err(error) => {
-                crate::print_warning(&format!("what an earlier supervisor has left could not be put away: {error}"));
+                crate::output::print_warning(&format!(
+                    "what an earlier supervisor has left could not be put away: {error}"
+                ));
                 Ok((run, state))
             }
         }
@@ -226,7 +230,7 @@ impl<'a> CommandContext<'a> {
             environment: &self.environment,
             now: env::now,
             plugin_data: self.plugin_data.as_deref(),
-            warn: |problem| crate::print_warning(&problem),
+            warn: |problem| crate::output::print_warning(&problem),
         })
     }
 
@@ -245,7 +249,7 @@ impl<'a> CommandContext<'a> {
             task_list_note::note_from_run(self.env, now);
         }
         if let Err(error) = self.write_session_note(run, holder, now) {
-            crate::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));
+            crate::output::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));
         }
     }
 

@@ -24,7 +24,7 @@ use omo_state::trust::pending_approval::PendingError;
 /// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitKind {
+pub(crate) enum ExitKind {
     /// The reader of our output is gone, which is no failure of ours.
     Success,
     /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
@@ -52,7 +52,7 @@ pub enum ExitKind {
 
 impl ExitKind {
     /// One kind for each exit status, in ascending order.
-    pub const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Success,
         Self::NotGreen,
         Self::Usage,
@@ -67,7 +67,7 @@ impl ExitKind {
     ];
 
     /// The exit status, as a number.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Success => 0,
             Self::NotGreen => 1,
@@ -84,7 +84,7 @@ impl ExitKind {
     }
 
     /// What the exit status means, in at most half a line of the first page of help.
-    pub fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Success => "done",
             Self::NotGreen => "not green; a session's verb failed",
@@ -101,14 +101,14 @@ impl ExitKind {
     }
 
     /// The exit status.
-    pub fn exit_code(self) -> ExitCode {
+    pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(self.code())
     }
 }
 
 /// A failure: what was wrong, and what to do.
 #[derive(Debug)]
-pub struct CommandError {
+pub(crate) struct CommandError {
     /// Which kind.
     pub kind: ExitKind,
     message: String,
@@ -117,78 +117,78 @@ pub struct CommandError {
 
 impl CommandError {
     /// The answer is no: a check is not green, or there is none, or something was found to be bad.
-    pub fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::NotGreen, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The command line is wrong, or says too little.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::Usage, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A session, a run, a check or a file that is meant is not there.
-    pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::NotFound, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The plan is not valid.
-    pub fn invalid_plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn invalid_plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::InvalidPlan, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
-    pub fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::Precondition, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Another process or session is at the same work.
-    pub fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::Busy, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Only a person may go on from here.
-    pub fn needs_person(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn needs_person(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::NeedsPerson, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// A file could not be read or written.
-    pub fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::Io, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// What is there now is not what this was meant for, or does not go with it.
-    pub fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: ExitKind::Conflict, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// The answer was given on stdout already, and only the exit status is left to say.
-    pub fn already_printed(kind: ExitKind) -> Self {
+    pub(crate) fn already_printed(kind: ExitKind) -> Self {
         Self { kind, message: String::new(), hint: None }
     }
 
     /// The same, with the exit status of another kind.
-    pub fn with_kind(self, kind: ExitKind) -> Self {
+    pub(crate) fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }
 
     /// What was wrong, without what to do.
-    pub fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
     /// All of it in one line, as it is said in a session.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("{}{hint}", self.message).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Whether everything was said already.
-    pub fn is_printed(&self) -> bool {
+    pub(crate) fn is_printed(&self) -> bool {
         self.message.is_empty()
     }
 
     /// The configuration is wrong.
-    pub fn invalid_config(problem: &ConfigProblem) -> Self {
+    pub(crate) fn invalid_config(problem: &ConfigProblem) -> Self {
         Self::precondition(problem.to_string(), "fix the file, or remove the line to use the default")
     }
 }

@@ -5,6 +5,7 @@
 mod blocks;
 mod cli;
 mod commands;
+mod config_problems;
 mod confirm;
 mod context;
 mod dispatch;
@@ -58,7 +59,7 @@ pub fn main() -> ExitCode {
         Err(failure) if failure.kind == ExitKind::Success => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.is_printed() {
-                print_stderr_line(&failure);
+                output::print_stderr_line(&failure);
             }
             failure.kind.exit_code()
         }
@@ -101,15 +102,15 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
     let config = config::load(env.config_file.as_deref());
     match arguments.command {
         Command::Status(options) => {
-            warn_about_config(&config);
+            config_problems::warn_about_config(&config);
             commands::status::run(&env, &options)
         }
         Command::Stop(options) => {
-            warn_about_config(&config);
+            config_problems::warn_about_config(&config);
             commands::stop::run(&env, &options)
         }
         Command::Ulw { action: UlwCommand::On(options) } => {
-            require_valid_config(&config)?;
+            config_problems::require_valid_config(&config)?;
             commands::ulw::on(&env, &config, &options)
         }
         Command::Verify(options) => match &options.task {
@@ -164,26 +165,4 @@ fn dispatch_agent(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandE
 /// Whether a session's shell started this command, whatever it left out of the environment.
 fn is_started_by_session(env: &ProcessEnv) -> bool {
     Project::find_root(env).is_ok_and(|root| ProjectClients::read(&root, None).stands_above_process())
-}
-
-/// With a bad configuration the limits and checks would be others than the user believes.
-pub fn require_valid_config(config: &config::UserConfig) -> Result<(), CommandError> {
-    config.problems.first().map_or(Ok(()), |problem| Err(CommandError::invalid_config(problem)))
-}
-
-/// A bad configuration must not keep the user from looking, or from stopping.
-pub fn warn_about_config(config: &config::UserConfig) {
-    config.problems.iter().for_each(|problem| print_warning(problem));
-}
-
-/// Says what is wrong. The command goes on.
-pub fn print_warning(problem: &dyn std::fmt::Display) {
-    let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    print_stderr_line(&format_args!("{style}warning:{style:#} {problem}"));
-}
-
-/// Writes a line to stderr. `eprintln!` would panic where that cannot be written, and so keep its
-/// user from what they asked for.
-pub(crate) fn print_stderr_line(line: &dyn std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -89,6 +89,8 @@ fn project(folder: &Path) -> Option<PathBuf> {
 
 fn warn(kept: Result<(), TaskListNoteError>) {
     if let Err(error) = kept {
-        crate::print_warning(&format!("where this session stands is not shown when another one begins here: {error}"));
+        crate::output::print_warning(&format!(
+            "where this session stands is not shown when another one begins here: {error}"
+        ));
     }
 }

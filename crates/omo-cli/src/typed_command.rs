@@ -30,8 +30,8 @@ use crate::commands::agent::work;
 use crate::commands::report;
 use crate::commands::run::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
 use crate::commands::run::manage;
-use crate::commands::run::open::print_block;
 use crate::error::{CommandError, ExitKind};
+use crate::output::print_block;
 
 /// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
@@ -70,7 +70,7 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
-        crate::print_stderr_line(&CommandError::needs_person(
+        crate::output::print_stderr_line(&CommandError::needs_person(
             message,
             "type /omo:cancel, /omo:report or /omo:retry in the session",
         ));

@@ -9,9 +9,8 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{self, EntryChange};
 
 use crate::cli::BlockedOptions;
-use crate::commands::stop::log_decision;
 use crate::error::CommandError;
-use crate::project::Project;
+use crate::project::{Project, log_decision};
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {

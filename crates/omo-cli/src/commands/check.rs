@@ -8,8 +8,6 @@ use std::io::Write;
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::log_entry;
 use omo_core::messages::checks::{changed_since_approval, count_checks, describe_check, describe_checks, inline_code};
-use omo_core::session::id::SessionId;
-use omo_core::session::{EntryProvenance, Session};
 use omo_core::text::command_text::{is_plain_text, show_whole};
 use omo_core::text::sanitize;
 use omo_state::config::UserConfig;
@@ -21,17 +19,16 @@ use omo_state::search_path::SearchPath;
 use omo_state::starting_checks::{self, pin_checks};
 use omo_state::state::{self, EntryChange};
 
-use crate::cli::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, RemoveOptions, SessionOptions};
-use crate::commands::stop::log_decision;
+use crate::cli::{AcceptOptions, AddOptions, CheckCommand, RemoveOptions};
 use crate::commands::verify;
-use crate::confirm::{self, Confirmation};
+use crate::confirm::{self, ConfirmOptions, Confirmation};
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
-use crate::project::Project;
+use crate::project::{Project, SessionOptions, log_decision, sealed_session};
 
 /// Does what was asked for.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), CommandError> {
-    crate::warn_about_config(config);
+    crate::config_problems::warn_about_config(config);
     let project = Project::find(env)?;
     match action {
         CheckCommand::List(options) => list(env, config, &project, &options),
@@ -241,18 +238,6 @@ fn changed_meanwhile() -> CommandError {
         "the checks were changed meanwhile; nothing was done",
         "look at them again: `omo check list`",
     )
-}
-
-/// A session's entry, where omo itself wrote what judges it.
-pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
-    let session = state::peek(&project.root, id)?.unwrap_or_default();
-    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
-        return Ok(session);
-    }
-    Err(CommandError::not_green(
-        format!("what judges session {id} was changed by something else than omo, or its key is gone"),
-        "nothing of it is run; `ulw` in the session begins a new run",
-    ))
 }
 
 /// Asks the person at the terminal.

@@ -18,7 +18,7 @@ use crate::error::CommandError;
 
 /// `omo run …`.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), CommandError> {
-    crate::warn_about_config(config);
+    crate::config_problems::warn_about_config(config);
     match action {
         RunCommand::Start(options) => start::start(env, *options),
         RunCommand::List(options) => manage::list(env, &options),

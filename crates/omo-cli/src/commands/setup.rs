@@ -198,7 +198,7 @@ fn remove_dangling_links() -> Result<bool, CommandError> {
         Some(Removal::Removed) => {
             say("status line", &format!("`statusLine` is removed from {}, for its omo is gone", settings.display()));
         }
-        Some(Removal::ByHand(why)) => crate::print_warning(&format!(
+        Some(Removal::ByHand(why)) => crate::output::print_warning(&format!(
             "`statusLine` in {} names an omo that is gone, and stays, for {why}: remove it yourself",
             settings.display()
         )),
@@ -214,7 +214,7 @@ fn unregister(claude: &ClaudeClient, places: &Places) -> Result<bool, CommandErr
         let origin = sanitize(origin, 300);
         let other =
             format!("the plugin from {origin} stays; `claude plugin marketplace remove {MARKETPLACE}` removes it");
-        crate::print_warning(&other);
+        crate::output::print_warning(&other);
     }
     let steps = registration::steps_to_remove(&now);
     for step in &steps {

@@ -2,11 +2,10 @@
 
 use std::io::Write;
 
-use omo_core::log_entry::{self, LogEntry};
+use omo_core::log_entry;
 use omo_core::messages;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
@@ -15,7 +14,7 @@ use omo_state::state::{self, EntryChange, StateError};
 
 use crate::cli::StopOptions;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, named_or_own_session};
+use crate::project::{Project, list_ids, log_decision, named_or_own_session};
 
 /// Ends the runs that are meant, and says which.
 pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), CommandError> {
@@ -76,12 +75,4 @@ fn stop(
         (was_on, session)
     });
     Ok(noted.collect())
-}
-
-/// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
-/// warning, and no failure.
-pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
-    if let Err(error) = decision_log::append(folder, entry) {
-        crate::print_warning(&format!("done, but not written into the decision log: {error}"));
-    }
 }

@@ -20,9 +20,8 @@ use omo_state::starting_checks;
 use omo_state::state::{self, EntryChange, StateError};
 
 use crate::cli::OnOptions;
-use crate::commands::stop::log_decision;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, named_or_own_session};
+use crate::project::{Project, list_ids, log_decision, named_or_own_session};
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
 pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {

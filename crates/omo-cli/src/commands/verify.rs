@@ -23,11 +23,10 @@ use omo_state::starting_checks;
 use serde::Serialize;
 
 use crate::cli::VerifyOptions;
-use crate::commands::check::sealed_session;
 use crate::error::CommandError;
 use crate::output::progress::Progress;
 use crate::output::table::{self, Cell};
-use crate::project::Project;
+use crate::project::{Project, sealed_session};
 
 /// The checks that are meant, and what the repository asks for beside them.
 pub(crate) struct Meant {
@@ -65,7 +64,7 @@ pub(crate) fn select_checks(
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
-    crate::require_valid_config(config)?;
+    crate::config_problems::require_valid_config(config)?;
     if env.in_check {
         return Err(CommandError::precondition(
             "a check cannot run the checks",

@@ -126,7 +126,7 @@ fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandEr
         writeln!(out, "  {}", sanitize(line, 2_000))?;
     }
     if !is_as_it_was && bytes.len() < usize::try_from(MAX_BYTES).unwrap_or(usize::MAX) {
-        crate::print_warning(&"that is not what the command printed: the file was changed since");
+        crate::output::print_warning(&"that is not what the command printed: the file was changed since");
     }
     Ok(())
 }

@@ -14,10 +14,10 @@ use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::run::arguments::{RunOptions, WatchOptions};
-use crate::commands::run::open::print_block;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::help;
+use crate::output::print_block;
 
 pub(super) use screen::Screen;
 pub(crate) use supervise::supervise;

@@ -261,7 +261,7 @@ pub(super) fn continue_run(
     };
     if is_over && replanned.is_none() {
         context.note_ended_run(run, before);
-        return open::print_block(&blocks::end_block(before));
+        return crate::output::print_block(&blocks::end_block(before));
     }
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
@@ -273,7 +273,7 @@ pub(super) fn continue_run(
     if let Some(edit) = edit {
         text = format!("{}{text}", describe_edit(&edit, before, &state));
     }
-    open::print_block(&text)
+    crate::output::print_block(&text)
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.
@@ -337,13 +337,13 @@ fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) 
     if workers::watch::is_parallel(&state) && !workers::watch::put_away_within(&engine, patience)? {
         message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
     }
-    open::print_block(&message)
+    crate::output::print_block(&message)
 }
 
 /// Removes the records of runs that ended long ago.
 pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let Some(runs) = &context.runs else { return open::print_block("There is nothing to remove.") };
+    let Some(runs) = &context.runs else { return crate::output::print_block("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
     let removed = runs.gc(since)?;
@@ -352,9 +352,9 @@ pub(super) fn gc(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandErr
         let _ = omo_exec::restore::forget_snapshots(&context.state_home, id);
     }
     if removed.is_empty() {
-        return open::print_block(&format!("No run ended more than {} days ago.", options.days));
+        return crate::output::print_block(&format!("No run ended more than {} days ago.", options.days));
     }
-    open::print_block(&format!("removed: {}", removed.join(", ")))
+    crate::output::print_block(&format!("removed: {}", removed.join(", ")))
 }
 
 /// Goes on from the checkpoint that another program left.
@@ -421,7 +421,7 @@ pub(super) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Co
     }
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
-    open::print_block(&format!(
+    crate::output::print_block(&format!(
         "omo: took {} in, as claims that omo has not checked.\n{}",
         shown,
         blocks::resumed_block(run.id(), &state)

@@ -1,7 +1,6 @@
 //! What opening a run and going on with one have in common: the commands that its user agrees to, and what is in the
 //! way.
 
-use std::io::Write;
 use std::path::Path;
 
 use omo_core::messages::checks::CODE_CHARS;
@@ -19,6 +18,7 @@ use omo_state::trust::pending_approval;
 use crate::confirm::{self, Confirmation};
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
+use crate::output::print_block;
 use crate::{blocks, dispatch};
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
@@ -147,9 +147,4 @@ fn not_approved(asked: &Asked, commands: &[PlannedCommand], digest: &str) -> Com
         asked.command_line
     );
     CommandError::needs_person(message, hint)
-}
-
-/// Prints a block.
-pub(crate) fn print_block(text: &str) -> Result<(), CommandError> {
-    Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
 }

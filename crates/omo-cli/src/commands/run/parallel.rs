@@ -14,11 +14,12 @@ use omo_engine::request::run_scope::RunScope;
 use omo_plan::model::Plan;
 use omo_state::git_worktree::GitWorktree;
 
-use super::open::{self, no_repository_error, print_block};
+use super::open::{self, no_repository_error};
 use super::start::arguments::ExecuteRequest;
 use super::start::{begin, prepare};
 use crate::context::CommandContext;
 use crate::error::{CommandError, ExitKind};
+use crate::output::print_block;
 
 pub(super) use resume::resume;
 

@@ -23,10 +23,11 @@ use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::sealed_plan_run;
 
-use super::open::{continue_open_run, invalid_plan_error, print_block};
+use super::open::{continue_open_run, invalid_plan_error};
 use crate::commands::run::{parallel, task_list};
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::output::print_block;
 use crate::project::Project;
 use arguments::{ExecuteCommand, ExecuteRequest, OpenOptions, PlanSource, StartOptions};
 use line::Line;
@@ -104,7 +105,7 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     // The user who is asked to approve the commands reads as well how they will be run.
     done.inspect_err(|_| {
         if !request.choice.is_empty() {
-            crate::print_stderr_line(&request.choice.trim_end());
+            crate::output::print_stderr_line(&request.choice.trim_end());
         }
     })
 }

@@ -20,13 +20,14 @@ use omo_plan::model::{Plan, TaskKind};
 use omo_plan::task_list::{self, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
-use super::open::{Asked, approve_plan, no_repository_error, print_block};
+use super::open::{Asked, approve_plan, no_repository_error};
 use super::start::arguments::{ExecuteCommand, ExecuteRequest, PlanSource};
 use super::start::{begin as begin_run, otherwise, prepare};
 use crate::commands::run::parallel::resume::require_only_parallel_run;
 use crate::context::{CommandContext, another_run_is_open};
 use crate::dispatch;
 use crate::error::{CommandError, ExitKind};
+use crate::output::print_block;
 use crate::project::named_or_own_session;
 use loaded::Session;
 

@@ -38,7 +38,7 @@ pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Resu
             Ok(false) => kept += 1,
             Err(failure) => {
                 kept += 1;
-                crate::print_warning(&format!("session {id} stays: {}", failure.message()));
+                crate::output::print_warning(&format!("session {id} stays: {}", failure.message()));
             }
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Res
     }
     let words = options.words.join(" ");
     if options.goal.is_some() && !words.is_empty() {
-        crate::print_warning(&format!(
+        crate::output::print_warning(&format!(
             "`--goal` says what it is for, and these words do not count: {}",
             sanitize(&words, 100)
         ));

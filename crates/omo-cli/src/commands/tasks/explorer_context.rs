@@ -43,7 +43,10 @@ pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
     };
     let shown = sanitize(&id, 60);
     let Some(context) = rules::add_explorer_finding(locked.context()?, found) else {
-        crate::print_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
+        crate::output::print_warning(&format!(
+            "explorer {shown} of session {} has said what it found already",
+            locked.id()
+        ));
         return Ok(());
     };
     locked.write_context(&context)?;

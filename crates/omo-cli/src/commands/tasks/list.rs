@@ -32,7 +32,7 @@ pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result
     for id in sessions.ids()? {
         match sessions.open(&id).and_then(|folder| task_list_line(&folder)) {
             Ok(line) => lines.push(line),
-            Err(error) => crate::print_warning(&error),
+            Err(error) => crate::output::print_warning(&error),
         }
     }
     lines.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));

@@ -104,7 +104,7 @@ fn task_line(row: &Row) -> String {
 pub(super) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
     folder.session()?;
     let tasks = folder.tasks()?;
-    tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| crate::print_warning(error));
+    tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| crate::output::print_warning(error));
     Ok(tasks)
 }
 
@@ -166,7 +166,7 @@ pub(super) fn update(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(),
     locked.write_task(&task)?;
     if !doubtful.is_empty() {
         let words = doubtful.join(", ");
-        crate::print_warning(&format!(
+        crate::output::print_warning(&format!(
             "the evidence of task {} has words that may mean unfinished work: {words}",
             task.id
         ));

@@ -10,9 +10,9 @@ use omo_engine::work::Engine;
 use super::screen::{self, Screen};
 use crate::blocks;
 use crate::commands::agent::workers::supervise;
-use crate::commands::run::open::print_block;
 use crate::context::CommandContext;
 use crate::error::{CommandError, ExitKind};
+use crate::output::print_block;
 
 /// How often the length of the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);

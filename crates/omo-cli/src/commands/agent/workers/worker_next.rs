@@ -7,8 +7,8 @@ use omo_plan::model::TaskGroup;
 use omo_state::env::WorkerIdentity;
 
 use crate::blocks::work_inline;
-use crate::commands::run::open::print_block;
 use crate::error::CommandError;
+use crate::output::print_block;
 
 /// Prints it.
 pub(crate) fn next_for_worker(own: &WorkerIdentity, state: &RunState) -> Result<(), CommandError> {

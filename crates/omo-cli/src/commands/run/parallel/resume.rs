@@ -23,7 +23,7 @@ use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
 use super::super::manage::describe_edit;
-use super::super::open::{invalid_plan_error, print_block};
+use super::super::open::invalid_plan_error;
 use super::super::start::arguments::ExecuteRequest;
 use super::super::start::{PAYER, refused};
 use super::commands;
@@ -32,6 +32,7 @@ use crate::blocks::parallel_run;
 use crate::commands::run::parallel::preflight;
 use crate::context::{CommandContext, another_run_is_open};
 use crate::error::{CommandError, ExitKind};
+use crate::output::print_block;
 
 /// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
 /// way.

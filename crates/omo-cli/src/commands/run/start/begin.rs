@@ -17,10 +17,11 @@ use omo_state::env;
 
 use super::arguments::ExecuteRequest;
 use crate::blocks::{self, parallel_run, task_list_run};
-use crate::commands::run::open::{Asked, print_block};
+use crate::commands::run::open::Asked;
 use crate::commands::run::parallel::{commands, preflight};
 use crate::context::CommandContext;
 use crate::error::{CommandError, ExitKind};
+use crate::output::print_block;
 
 /// By what clients are paid for where their user is asked first.
 pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";

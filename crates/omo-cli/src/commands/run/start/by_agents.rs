@@ -14,9 +14,10 @@ use super::arguments::ExecuteRequest;
 use super::{begin, prepare};
 use crate::blocks;
 use crate::commands::run::manage;
-use crate::commands::run::open::{Asked, no_repository_error, print_block, require_writable_files};
+use crate::commands::run::open::{Asked, no_repository_error, require_writable_files};
 use crate::context::{CommandContext, another_run_is_open};
 use crate::error::CommandError;
+use crate::output::print_block;
 
 /// Opens the run of a plan, or goes on with the one that it has.
 pub(super) fn execute(

@@ -56,7 +56,7 @@ fn parse<L: Parser>(
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Line::Help(page.render_help().to_string())),
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
-            crate::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
+            crate::output::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
             Err(CommandError::already_printed(crate::error::ExitKind::Usage))
         }
         Err(error) => Err(CommandError::usage(message(&error), hint(command))),
