@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::commands::agent::open;
 use crate::confirm::ConfirmOptions;
 use crate::help;
 use crate::project::SessionOptions;
@@ -47,7 +48,7 @@ pub(crate) enum Command {
     #[command(after_help = help::run::PLAN)]
     Plan {
         #[command(subcommand)]
-        action: crate::commands::plan::PlanCommand,
+        action: crate::commands::plan::arguments::PlanCommand,
     },
     /// Run a plan, in a ledger that says what was proved
     #[command(after_help = help::run::RUN)]
@@ -65,7 +66,7 @@ pub(crate) enum Command {
     #[command(after_help = help::tasks::TASKS)]
     Tasks {
         #[command(subcommand)]
-        action: crate::commands::tasks::TasksCommand,
+        action: crate::commands::tasks::arguments::TasksCommand,
     },
     /// What agents and the client itself call while a plan is made or run
     #[command(hide = true, after_help = help::agent::AGENT)]
@@ -150,7 +151,7 @@ pub(crate) struct OnOptions {
 pub(crate) enum AgentCommand {
     /// Open the run that the user of a session has typed a command for
     #[command(after_help = help::agent::OPEN)]
-    Open(crate::commands::run::start::arguments::OpenOptions),
+    Open(open::OpenOptions),
     /// Print what comes next in a run
     #[command(after_help = help::agent::NEXT)]
     Next(crate::commands::run::arguments::NextOptions),
@@ -179,19 +180,19 @@ pub(crate) enum AgentCommand {
     #[command(after_help = help::tasks::EDIT)]
     Tasks {
         #[command(subcommand)]
-        action: crate::commands::tasks::TasksEditCommand,
+        action: crate::commands::tasks::arguments::TasksEditCommand,
     },
     /// Make, show and change the tasks of a task list
     #[command(after_help = help::tasks::TASK)]
     Task {
         #[command(subcommand)]
-        action: crate::commands::tasks::TaskCommand,
+        action: crate::commands::tasks::arguments::TaskCommand,
     },
     /// Keep what the explorers of a task list found
     #[command(after_help = help::tasks::CONTEXT)]
     Context {
         #[command(subcommand)]
-        action: crate::commands::tasks::ContextCommand,
+        action: crate::commands::tasks::arguments::ContextCommand,
     },
     /// Start parallel workers, or merge what they have done
     #[command(after_help = help::agent::WORKERS)]

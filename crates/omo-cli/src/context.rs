@@ -19,7 +19,7 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::sealed_plan_run;
 
-use super::blocks;
+use crate::blocks::parts;
 use crate::error::CommandError;
 use crate::project::{Project, named_or_own_session};
 use crate::task_list_note;
@@ -29,7 +29,7 @@ use crate::task_list_note;
 const UNKNOWN_SESSION: &str = "?";
 
 /// Where a verb works.
-pub(super) struct CommandContext<'a> {
+pub(crate) struct CommandContext<'a> {
     /// The environment and the time.
     pub env: &'a ProcessEnv,
     /// The top of the project.
@@ -171,7 +171,7 @@ impl<'a> CommandContext<'a> {
             ([], _) => return Err(missing()),
             (several, _) => {
                 let line = |(_, (id, state)): &(usize, &(String, RunState))| {
-                    format!("  --run {id}   {}", blocks::run_subject(state))
+                    format!("  --run {id}   {}", parts::run_subject(state))
                 };
                 let ids: Vec<String> = several.iter().map(line).collect();
                 let message = format!("{} plan runs are open here", several.len());
@@ -271,14 +271,14 @@ impl<'a> CommandContext<'a> {
 }
 
 /// What is said where another run is open.
-pub(super) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
-    let message = format!("the run {id} of {} is open here, and one work tree has one run", blocks::run_subject(state));
+pub(crate) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
+    let message = format!("the run {id} of {} is open here, and one work tree has one run", parts::run_subject(state));
     CommandError::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
 /// Whether runs that have ended are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     /// They are.
     Included,
     /// Only one that is open.
@@ -288,7 +288,7 @@ pub(super) enum Ended {
 /// What a run is of, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
     let steps = if state.plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
-    format!("{steps}{}", blocks::run_subject(state))
+    format!("{steps}{}", parts::run_subject(state))
 }
 
 /// A run as its session's entry shows it.
@@ -315,4 +315,24 @@ fn session_entry(run: &Run, state: &RunState) -> PlanRun {
         opened_at: Some(state.opened_at),
         ..PlanRun::default()
     }
+}
+
+/// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
+pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> Result<(), CommandError> {
+    for listed in runs.list()? {
+        let Ok(state) = listed.state else { continue };
+        if state.parallel.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
+            let message = format!(
+                "the run {} of {} has parallel sessions in this repository, and one repository has one such run",
+                listed.id,
+                parts::run_subject(&state)
+            );
+            let hint = format!(
+                "let it finish, or end it in {}: `omo run cancel --run {}`; or use --fg",
+                state.root, listed.id
+            );
+            return Err(CommandError::busy(message, hint));
+        }
+    }
+    Ok(())
 }

@@ -2,21 +2,26 @@
 //!
 //! A library only so that the guide and the tests can read its command line; nothing else links it.
 
-mod blocks;
-mod cli;
-mod commands;
-mod config_problems;
-mod confirm;
-mod context;
-mod dispatch;
-mod error;
-mod help;
-mod output;
-mod plan_findings;
-mod platform;
-mod project;
-mod task_list_note;
-mod typed_command;
+pub(crate) mod billing;
+pub(crate) mod blocks;
+pub(crate) mod cli;
+pub(crate) mod commands;
+pub(crate) mod config_problems;
+pub(crate) mod confirm;
+pub(crate) mod context;
+pub(crate) mod dispatch;
+pub(crate) mod error;
+pub(crate) mod execute;
+pub(crate) mod help;
+pub(crate) mod output;
+pub(crate) mod parallel_workers;
+pub(crate) mod plan_findings;
+pub(crate) mod platform;
+pub(crate) mod project;
+pub(crate) mod task_list_files;
+pub(crate) mod task_list_note;
+pub(crate) mod typed_command;
+pub(crate) mod wait;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -27,6 +32,8 @@ use omo_state::env::ProcessEnv;
 use omo_state::{config, signals};
 
 use crate::cli::{AgentCommand, Arguments, Command, UlwCommand};
+use crate::commands::agent::{brief, done, fail, open, start};
+use crate::commands::verify::task;
 use crate::error::{CommandError, ExitKind};
 use crate::project::Project;
 
@@ -51,7 +58,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(commands::tasks::usage_status(&error, std::env::args_os().skip(1)));
+            return ExitCode::from(task_list_files::usage_status(&error, std::env::args_os().skip(1)));
         }
     };
     match dispatch(arguments) {
@@ -114,7 +121,7 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
             commands::ulw::on(&env, &config, &options)
         }
         Command::Verify(options) => match &options.task {
-            Some(task) => commands::report::verify_task(&env, task, options.run.as_deref()),
+            Some(task) => task::verify_task(&env, task, options.run.as_deref()),
             None => commands::verify::run(&env, &config, &options),
         },
         Command::Check { action } => commands::check::run(&env, &config, action),
@@ -142,19 +149,19 @@ fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
 
 fn dispatch_agent(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError> {
     match action {
-        AgentCommand::Open(options) => commands::run::start::open_typed(env, options),
+        AgentCommand::Open(options) => open::open_typed(env, options),
         AgentCommand::Next(options) => commands::agent::next::next(env, &options),
-        AgentCommand::Start(options) => commands::agent::work::start(env, &options),
-        AgentCommand::Brief(options) => commands::agent::work::brief(env, &options),
-        AgentCommand::Done(options) => commands::agent::work::done(env, &options),
-        AgentCommand::Fail(options) => commands::agent::work::fail(env, &options),
+        AgentCommand::Start(options) => start::start(env, &options),
+        AgentCommand::Brief(options) => brief::brief(env, &options),
+        AgentCommand::Done(options) => done::done(env, &options),
+        AgentCommand::Fail(options) => fail::fail(env, &options),
         AgentCommand::Evidence { action } => commands::agent::evidence::evidence(env, action),
         AgentCommand::Verdict(options) => commands::agent::verdict::verdict(env, &options),
         AgentCommand::Tasks { action } => commands::tasks::edit(env, action),
         AgentCommand::Task { action } => commands::tasks::task(env, action),
         AgentCommand::Context { action } => commands::tasks::context(env, action),
         AgentCommand::Workers { action } => commands::agent::workers::workers(env, action),
-        AgentCommand::Supervise(options) => commands::agent::workers::supervise(env, &options),
+        AgentCommand::Supervise(options) => commands::agent::supervise::supervise(env, &options),
         AgentCommand::Fence(options) => {
             commands::agent::fence::run(&options);
             Ok(())

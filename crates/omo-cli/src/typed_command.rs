@@ -24,12 +24,11 @@ use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
-use super::blocks;
-use super::context::CommandContext;
-use crate::commands::agent::work;
+use crate::blocks::parts;
 use crate::commands::report;
 use crate::commands::run::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
-use crate::commands::run::manage;
+use crate::commands::run::{cancel, retry};
+use crate::context::CommandContext;
 use crate::error::{CommandError, ExitKind};
 use crate::output::print_block;
 
@@ -107,7 +106,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let reason = line.reason.unwrap_or_else(default);
             // A person ends any run of their project, whichever session holds it: as at a terminal.
             let person = ProcessEnv { session_id: None, in_session: false, ..in_session };
-            manage::cancel_typed(&person, &CancelOptions { run, reason })
+            cancel::cancel_typed(&person, &CancelOptions { run, reason })
         }
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
@@ -120,7 +119,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
             let options = TaskOptions { id: line.task, run };
-            let state = work::reopen(&context, &options)?;
+            let state = retry::reopen(&context, &options)?;
             let id = sanitize(&options.id, 64);
             print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }
@@ -178,7 +177,7 @@ fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
 fn how_to_go_on(state: &RunState) -> String {
     let path = &state.plan.source.path;
     match state.mode {
-        _ if state.plan.dialect == Dialect::TasksJson => format!("/omo:ulw-exec --{}", blocks::run_subject(state)),
+        _ if state.plan.dialect == Dialect::TasksJson => format!("/omo:ulw-exec --{}", parts::run_subject(state)),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
             format!("/omo:execute-local --resume {}", quote_argument(path))
         }

@@ -16,8 +16,9 @@ use omo_plan::model::{Plan, Task};
 use omo_plan::plan_summary::{session_groups, summary_lines};
 use omo_plan::strategy::RunStrategy;
 
-use super::super::blocks::{LONG_TIMEOUT, fit_block, pluralize, run_subject};
-use crate::commands::run::start::arguments::{ExecuteRequest, PlanSource};
+use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
+use crate::blocks::pluralize;
+use crate::execute::request::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.
 const MAX_NOTES: usize = 8;
@@ -99,7 +100,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -
 /// A run goes on. `said` is what was found out before.
 pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
-    let tally = super::super::blocks::progress_words(state);
+    let tally = parts::progress_words(state);
     fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
 }
 
@@ -117,7 +118,7 @@ pub(crate) fn dry_run(report: &str) -> String {
 pub(crate) fn task_block(run: &str, unit: &Task, state: &RunState) -> String {
     let (id, word) = (&unit.id, state.plan.dialect.unit_word());
     let title = sanitize(&unit.title, 80).replace('"', "'");
-    let tally = super::super::blocks::progress_words(state);
+    let tally = parts::progress_words(state);
     fit_block(format!(
         "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
          run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \

@@ -10,7 +10,7 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
-use super::super::blocks::{LONG_TIMEOUT, MAX_BYTES};
+use crate::blocks::parts::{LONG_TIMEOUT, MAX_BYTES};
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;
@@ -216,17 +216,4 @@ pub(crate) fn how_to_end(unit: &Task, run: &str, ticket: &str) -> String {
         )
     };
     format!("{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\"")
-}
-
-/// How far a run is, in words.
-pub(crate) fn progress_words(state: &RunState) -> String {
-    let counts = state.task_counts();
-    let mut text = format!("{} of {} tasks done", counts.passed + counts.claimed, counts.total);
-    for (count, word) in [(counts.claimed, "of them as judged"), (counts.failed, "failed"), (counts.blocked, "blocked")]
-    {
-        if count > 0 {
-            let _ = write!(text, ", {count} {word}");
-        }
-    }
-    text
 }

@@ -5,6 +5,7 @@ use omo_engine::verbs;
 use omo_plan::dialects::{self, BatchOptions};
 
 use super::*;
+use crate::blocks::parts::MAX_BYTES;
 
 fn state(plan: &str, batch_size: u32) -> RunState {
     let plan = dialects::read("docs/plan.md", plan.as_bytes(), BatchOptions::of(3, batch_size));

@@ -2,8 +2,8 @@
 //!
 //! It reads one file, or stdin, and changes nothing. Nothing of a plan is run here.
 
-mod arguments;
-mod show;
+pub(crate) mod arguments;
+pub(crate) mod show;
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,11 +14,9 @@ use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::{batches, model};
 use serde::Serialize;
 
+use crate::commands::plan::arguments::{BatchesOptions, FileOptions, PlanCommand, ReadOptions, SizeOptions};
 use crate::error::{CommandError, ExitKind};
-use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
-
-pub(crate) use crate::plan_findings::{error_count_words, render_diagnostics};
-pub(crate) use arguments::PlanCommand;
+use crate::plan_findings::{error_count_words, render_diagnostics};
 
 /// What stands for stdin, as an argument and as the path of a plan that came from there.
 const STDIN: &str = "-";
@@ -102,7 +100,7 @@ fn path(given: &FileOptions) -> String {
 }
 
 /// Prints JSON as other programs have it.
-fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
     Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }
 

@@ -4,11 +4,16 @@
 //! None of them lets its caller say that something has passed: the verify runner finds that out.
 
 pub(crate) mod arguments;
-pub(crate) mod manage;
-pub(crate) mod open;
-pub(crate) mod parallel;
+pub(crate) mod cancel;
+pub(crate) mod gc;
+pub(crate) mod import;
+pub(crate) mod list;
+pub(crate) mod resume;
+pub(crate) mod retry;
+pub(crate) mod show;
+pub(crate) mod skip;
 pub(crate) mod start;
-pub(crate) mod task_list;
+pub(crate) mod watch;
 
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
@@ -21,14 +26,14 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> 
     crate::config_problems::warn_about_config(config);
     match action {
         RunCommand::Start(options) => start::start(env, *options),
-        RunCommand::List(options) => manage::list(env, &options),
-        RunCommand::Show(options) => manage::show(env, &options),
-        RunCommand::Resume(options) => manage::resume(env, &options),
-        RunCommand::Cancel(options) => manage::cancel(env, &options),
-        RunCommand::Watch(options) => crate::commands::agent::workers::watch(env, &options),
-        RunCommand::Skip(options) => crate::commands::agent::work::skip(env, &options),
-        RunCommand::Retry(options) => crate::commands::agent::work::retry(env, &options),
-        RunCommand::Gc(options) => manage::gc(env, &options),
-        RunCommand::Import(options) => manage::import(env, &options),
+        RunCommand::List(options) => list::list(env, &options),
+        RunCommand::Show(options) => show::show(env, &options),
+        RunCommand::Resume(options) => resume::resume(env, &options),
+        RunCommand::Cancel(options) => cancel::cancel(env, &options),
+        RunCommand::Watch(options) => watch::watch(env, &options),
+        RunCommand::Skip(options) => skip::skip(env, &options),
+        RunCommand::Retry(options) => retry::retry(env, &options),
+        RunCommand::Gc(options) => gc::gc(env, &options),
+        RunCommand::Import(options) => import::import(env, &options),
     }
 }

@@ -1,5 +1,7 @@
 //! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
 
+pub(crate) mod task;
+
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;

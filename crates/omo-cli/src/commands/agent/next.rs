@@ -1,5 +1,7 @@
 //! `omo agent next`: what comes next in a run. The only verb of the loop.
 
+pub(crate) mod worker;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -15,18 +17,14 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
 use crate::blocks::workflow_batch::HandOut;
-use crate::blocks::{parallel_run, task_list_run};
-use crate::commands::agent::workers;
+use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::commands::run::arguments::NextOptions;
 use crate::context::{CommandContext, Ended};
+use crate::dispatch;
 use crate::error::{CommandError, ExitKind};
 use crate::output::check_progress::Shown;
-use crate::{blocks, dispatch};
-
-/// The longest wait: a command of the client lives ten minutes.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
-/// How often the ledger is looked at while this waits for workers.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
+use crate::parallel_workers::{screen, watch};
+use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
 /// Prints what comes next.
 pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
@@ -34,7 +32,7 @@ pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Comman
     let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
     if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
-        return workers::next_of_own(own, &before);
+        return worker::next_for_worker(own, &before);
     }
     // A run of many tasks is large: its state is not kept beside what becomes of it.
     let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before).to_owned());
@@ -42,8 +40,8 @@ pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Comman
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
     let mut state = settled_state(&engine, before)?;
-    if workers::watch::is_parallel(&state) {
-        return workers::watch::watch_run(&context, &engine, &holder, Some(deadline), workers::Screen::line_by_line());
+    if watch::is_parallel(&state) {
+        return watch::watch_run(&context, &engine, &holder, Some(deadline), screen::Screen::line_by_line());
     }
     loop {
         match next_block(&context, &engine, &state, options)? {
@@ -93,7 +91,7 @@ fn next_block(
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
             let text = if state.is_task_list() { task_list_run::end_block(state) } else { blocks::end_block(state) };
-            said(text, if blocks::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
+            said(text, if parts::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
         NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),
         NextAction::Wait(ids) => Block::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),

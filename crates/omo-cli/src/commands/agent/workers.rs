@@ -1,28 +1,18 @@
-//! `omo agent workers start|wait|merge`: sessions of a run that are worked on apart, each by a client of its own below a
-//! supervisor that outlives the terminal (`supervisor`), and what the user sees of them (`follow`, `screen`).
+//! `omo agent workers start|merge`: has the parallel workers of a run started, or merges what they have done.
 
-mod screen;
-mod supervise;
-pub(crate) mod watch;
-mod worker_next;
-
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Subcommand;
 use omo_engine::parallel::{DriveEnd, ParallelDriver};
-use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::{RunOptions, WatchOptions};
+use crate::commands::run::arguments::RunOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::help;
 use crate::output::print_block;
-
-pub(super) use screen::Screen;
-pub(crate) use supervise::supervise;
-use watch::{is_parallel, watch_run};
-pub(super) use worker_next::next_for_worker as next_of_own;
+use crate::parallel_workers::watch::{self, require_parallel, watch_run};
+use crate::parallel_workers::{screen, supervisor};
 
 /// What is done about parallel workers.
 #[derive(Debug, Subcommand)]
@@ -55,18 +45,8 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
         // There is nothing to look after: a question waits, say.
         return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
     }
-    supervise::ensure_supervisor(&context, &run)?;
+    supervisor::ensure_supervisor(&context, &run)?;
     print_block(&screen::started_text(run.id(), &state))
-}
-
-/// Looks on while workers work.
-pub(crate) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
-    let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    require_parallel(&state)?;
-    let engine = context.engine(&run, &state)?;
-    let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    watch_run(&context, &engine, &state.holder, deadline, screen::Screen::new())
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
@@ -93,15 +73,4 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
             watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
         }
     }
-}
-
-fn require_parallel(state: &RunState) -> Result<(), CommandError> {
-    if is_parallel(state) {
-        return Ok(());
-    }
-    let message = "this run has no parallel sessions";
-    Err(CommandError::precondition(
-        message,
-        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
-    ))
 }

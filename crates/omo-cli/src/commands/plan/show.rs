@@ -12,7 +12,8 @@ use omo_state::env::ProcessEnv;
 use omo_state::trust::pending_approval;
 use serde::Serialize;
 
-use crate::blocks::{list_commands, pluralize};
+use crate::blocks::parts::list_commands;
+use crate::blocks::pluralize;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell, truncate_columns};
 use crate::plan_findings;
@@ -74,7 +75,7 @@ struct Batch<'a> {
 }
 
 /// Shows a plan.
-pub(super) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
+pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     let approval = approval(plan)?;
     if json {
         return super::print_json(&report(plan, approval));

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::start::arguments::StartOptions;
+use crate::execute::options::StartOptions;
 use crate::help;
 
 #[derive(Debug, Subcommand)]

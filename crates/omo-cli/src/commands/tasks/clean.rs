@@ -7,17 +7,17 @@ use omo_engine::task_list_store::{LockedTaskList, TaskListFolder, TaskListStore}
 use omo_plan::task_list::TaskListFile;
 use omo_state::env::ProcessEnv;
 
-use super::arguments::{CleanOptions, Which};
+use crate::commands::tasks::arguments::{CleanOptions, Which};
 use crate::error::CommandError;
-use crate::task_list_note;
+use crate::{task_list_files, task_list_note};
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
-    let sessions = super::task_list_store()?;
+pub(crate) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
+    let sessions = task_list_files::task_list_store()?;
     if options.session.is_some() {
-        let id = super::task_list_id(&Which { session: options.session.clone() }, env)?;
+        let id = task_list_files::task_list_id(&Which { session: options.session.clone() }, env)?;
         return remove_task_list(env, &sessions, &id);
     }
     let (mut removed, mut kept) = (0, 0);
@@ -25,7 +25,8 @@ pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Resu
         let found = sessions.open(&id).and_then(TaskListFolder::lock).map_err(CommandError::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant = is_selected(options, &session, &locked, env) && super::open_run_of(&session, env)?.is_none();
+            let is_meant =
+                is_selected(options, &session, &locked, env) && task_list_files::open_run_of(&session, env)?.is_none();
             if is_meant {
                 sessions.remove(&locked)?;
                 task_list_note::forget_note(env, id.as_str(), &session.working_dir);
@@ -42,29 +43,33 @@ pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Resu
             }
         }
     }
-    super::print(&format!("{removed} removed, {kept} kept"))
+    task_list_files::print(&format!("{removed} removed, {kept} kept"))
 }
 
 fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
     let path = sessions.path(id);
     if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return super::print(&format!("there is no session {id}: nothing to remove"));
+        return task_list_files::print(&format!("there is no session {id}: nothing to remove"));
     }
     let locked = sessions.open(id)?.lock()?;
     // Who names one that cannot be read wants it gone all the more.
     let session = locked.session().ok();
     if let Some(session) = &session {
-        super::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
+        task_list_files::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
     }
     sessions.remove(&locked)?;
     if let Some(session) = &session {
         task_list_note::forget_note(env, id.as_str(), &session.working_dir);
     }
-    session.map_or_else(|| super::print(&format!("removed session {id}")), |session| say(id, &session))
+    session.map_or_else(|| task_list_files::print(&format!("removed session {id}")), |session| say(id, &session))
 }
 
 fn say(id: &SessionId, session: &TaskListFile) -> Result<(), CommandError> {
-    super::print(&format!("removed session {id} ({}): {}", session.phase.word(), sanitize(&session.goal, 100)))
+    task_list_files::print(&format!(
+        "removed session {id} ({}): {}",
+        session.phase.word(),
+        sanitize(&session.goal, 100)
+    ))
 }
 
 fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {

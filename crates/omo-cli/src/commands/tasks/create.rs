@@ -8,19 +8,19 @@ use omo_plan::task_list::{ContextFile, TaskListFile, TaskListSettings};
 use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 
-use super::arguments::CreateOptions;
+use crate::commands::tasks::arguments::CreateOptions;
 use crate::commands::tasks::raw_args;
 use crate::error::CommandError;
 use crate::project::{Project, named_or_own_session};
-use crate::task_list_note;
+use crate::{task_list_files, task_list_note};
 
 /// Begins one, or goes on.
-pub(super) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
+pub(crate) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
         return create_task_list(env, &CreateOptions { args_from_hook: false, ..options });
     }
-    let id = super::task_list_id(&options.which, env)?;
+    let id = task_list_files::task_list_id(&options.which, env)?;
     if options.resume {
         return resume_task_list(env, &id);
     }
@@ -44,7 +44,7 @@ pub(super) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Res
         ..TaskListSettings::default()
     };
     let beginning = NewTaskList { session: id.to_string(), goal, working_dir, options: how };
-    let locked = super::task_list_store()?.create(&id)?.lock()?;
+    let locked = task_list_files::task_list_store()?.create(&id)?.lock()?;
     if locked.is_task_list() {
         require_replaceable(env, &locked, options.force)?;
         locked.set_earlier_files_aside()?;
@@ -70,9 +70,9 @@ fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, Com
 }
 
 fn resume_task_list(env: &ProcessEnv, id: &SessionId) -> Result<(), CommandError> {
-    let locked = super::task_list_store()?.open(id)?.lock()?;
+    let locked = task_list_files::task_list_store()?.open(id)?.lock()?;
     let session = locked.session()?;
-    super::require_no_open_run(&session, env, super::WORK_ON_THE_RUN)?;
+    task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
     let has_tasks = locked.tasks()?.is_some_and(|tasks| !tasks.ids.is_empty());
     let session = rules::resume_task_list(&session, has_tasks, env.now)?;
     locked.write_session(&session)?;
@@ -88,7 +88,7 @@ fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: boo
         Err(TaskListError::Json { .. }) if is_forced => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    super::require_no_open_run(&session, env, "`omo run cancel` ends the run")?;
+    task_list_files::require_no_open_run(&session, env, "`omo run cancel` ends the run")?;
     if session.phase.is_over() || session.cancelled_at.is_some() || is_forced {
         return Ok(());
     }
@@ -101,7 +101,7 @@ fn require_replaceable(env: &ProcessEnv, locked: &LockedTaskList, is_forced: boo
 fn say(what: &str, locked: &LockedTaskList, session: &TaskListFile) -> Result<(), CommandError> {
     let TaskListSettings { max_workers, max_iterations, .. } = session.options;
     let workers = if max_workers == 0 { "as many as there can be".to_owned() } else { max_workers.to_string() };
-    super::print(&format!(
+    task_list_files::print(&format!(
         "Session {} {what}: {}\nFolder: {}\nWorkers at once: {workers}. Iterations at most: {max_iterations}.\n{}",
         session.session_id,
         session.phase.word(),

@@ -8,18 +8,19 @@ use std::io::{IsTerminal, Read};
 use omo_plan::task_list::rules::{self, TaskListChange, TaskListWork};
 use omo_state::env::ProcessEnv;
 
-use super::arguments::DesignOptions;
+use crate::commands::tasks::arguments::DesignOptions;
 use crate::error::CommandError;
+use crate::task_list_files;
 
 /// A longer design is refused, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Writes what stands on stdin as the design of a session, in the place of the one before.
-pub(super) fn write_design(env: &ProcessEnv, options: &DesignOptions) -> Result<(), CommandError> {
+pub(crate) fn write_design(env: &ProcessEnv, options: &DesignOptions) -> Result<(), CommandError> {
     let text = read_design()?;
-    let locked = super::open_task_list(&options.which, env)?.lock()?;
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;
-    super::require_no_open_run(&session, env, super::WORK_ON_THE_RUN)?;
+    task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
     let path = locked.write_design(&text)?;
     let change = TaskListChange { design_doc: Some(path.display().to_string()), ..TaskListChange::default() };
     let session = rules::update_task_list(
@@ -29,7 +30,7 @@ pub(super) fn write_design(env: &ProcessEnv, options: &DesignOptions) -> Result<
         env.now,
     )?;
     locked.write_session(&session)?;
-    super::print(&format!("OK: the design of session {} is in {}", locked.id(), path.display()))
+    task_list_files::print(&format!("OK: the design of session {} is in {}", locked.id(), path.display()))
 }
 
 fn read_design() -> Result<String, CommandError> {

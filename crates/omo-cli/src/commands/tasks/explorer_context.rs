@@ -9,29 +9,30 @@ use omo_plan::task_list::rules::{self, ExplorerFinding};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
-use super::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, split_list};
-use super::{print, print_field, summary, to_json};
-use crate::commands::agent::next::{LONGEST_WAIT, LOOK_EVERY};
+use crate::commands::tasks::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, split_list};
+use crate::commands::tasks::summary;
 use crate::error::CommandError;
+use crate::task_list_files::{self, print, print_field, to_json};
+use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
 /// A longer text of an explorer is cut.
 const MAX_CHARS: usize = 2_000;
 
 /// Says which explorers are expected.
-pub(super) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
+pub(crate) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
     let expected = split_list(&options.expected);
     if expected.is_empty() {
         return Err(CommandError::usage("`--expected` names no explorer", "such as `--expected overview,tests`"));
     }
-    let locked = super::open_task_list(&options.which, env)?.lock()?;
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let context = rules::expect_explorers(locked.context()?, &expected);
     locked.write_context(&context)?;
     print(&format!("OK: {} explorers expected: {}", expected.len(), expected.join(", ")))
 }
 
 /// Adds what an explorer found. What it has said before stays.
-pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
-    let locked = super::open_task_list(&options.which, env)?.lock()?;
+pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), CommandError> {
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let id = options.explorer_id;
     let found = ExplorerFinding {
         id: id.clone(),
@@ -55,8 +56,8 @@ pub(super) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
 }
 
 /// Prints what was found.
-pub(super) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {
-    let folder = super::open_task_list(&options.which, env)?;
+pub(crate) fn get(env: &ProcessEnv, options: &ContextGetOptions) -> Result<(), CommandError> {
+    let folder = task_list_files::open_task_list(&options.which, env)?;
     let path = folder.context_path();
     if options.file {
         return print(&path.display().to_string());

@@ -10,9 +10,10 @@ use omo_plan::task_list::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TA
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 
-use super::arguments::ListOptions;
+use crate::commands::tasks::arguments::ListOptions;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
+use crate::task_list_files;
 
 /// One session, as it is listed.
 #[derive(Debug, Serialize)]
@@ -26,8 +27,8 @@ struct Line {
 }
 
 /// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
-pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
-    let sessions = super::task_list_store()?;
+pub(crate) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+    let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {
         match sessions.open(&id).and_then(|folder| task_list_line(&folder)) {

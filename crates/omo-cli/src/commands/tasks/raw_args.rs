@@ -3,12 +3,12 @@
 use clap::Parser;
 use omo_core::messages::usage;
 
-use super::arguments::{CreateOptions, Which};
-use crate::commands::run::start::message_of_clap;
+use crate::commands::tasks::arguments::{CreateOptions, Which};
 use crate::error::CommandError;
+use crate::execute::line::message;
 
 /// The command whose arguments the hook keeps.
-pub(super) const COMMAND: &str = "ulw-plan";
+pub(crate) const COMMAND: &str = "ulw-plan";
 
 /// What is typed behind the command.
 #[derive(Debug, Parser)]
@@ -31,10 +31,10 @@ struct PlanLine {
 /// Reads it over what the command line said: the options that stand in front, and behind them the goal, byte
 /// for byte. A goal is prose, in which a quote or a second option is a word like any other: so it is not split as the
 /// lines of other commands are.
-pub(super) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
+pub(crate) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let hint = usage::usage_of(COMMAND).unwrap_or_default();
-    let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::usage(message_of_clap(&error), hint))?;
+    let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::usage(message(&error), hint))?;
     let in_front = words.len() - line.goal.len();
     let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));
     let goal = Some(goal.to_owned()).filter(|goal| !goal.is_empty());

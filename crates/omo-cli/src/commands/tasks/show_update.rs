@@ -5,13 +5,13 @@ use omo_plan::task_list::TaskListPhase;
 use omo_plan::task_list::rules::{self, TaskListChange, TaskListWork};
 use omo_state::env::ProcessEnv;
 
-use super::arguments::{GetOptions, UpdateOptions};
-use super::{print, print_done, print_field};
+use crate::commands::tasks::arguments::{GetOptions, UpdateOptions};
 use crate::error::CommandError;
+use crate::task_list_files::{self, print, print_done, print_field};
 
 /// Prints a session, a value of it, or where it is.
-pub(super) fn show_task_list(env: &ProcessEnv, options: &GetOptions) -> Result<(), CommandError> {
-    let folder = super::open_task_list(&options.which, env)?;
+pub(crate) fn show_task_list(env: &ProcessEnv, options: &GetOptions) -> Result<(), CommandError> {
+    let folder = task_list_files::open_task_list(&options.which, env)?;
     if options.dir {
         return print(&folder.path().display().to_string());
     }
@@ -31,8 +31,8 @@ pub(super) fn show_task_list(env: &ProcessEnv, options: &GetOptions) -> Result<(
 }
 
 /// Changes where a session stands.
-pub(super) fn update_task_list(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
-    let locked = super::open_task_list(&options.which, env)?.lock()?;
+pub(crate) fn update_task_list(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let change = TaskListChange {
         phase: options.phase,
@@ -45,9 +45,12 @@ pub(super) fn update_task_list(env: &ProcessEnv, options: UpdateOptions) -> Resu
     };
     if change.is_run_owned() {
         let is_end = change.phase == Some(TaskListPhase::Cancelled);
-        let hint =
-            if is_end { "`omo run cancel` ends the run, and with it the session" } else { super::WORK_ON_THE_RUN };
-        super::require_no_open_run(&session, env, hint)?;
+        let hint = if is_end {
+            "`omo run cancel` ends the run, and with it the session"
+        } else {
+            task_list_files::WORK_ON_THE_RUN
+        };
+        task_list_files::require_no_open_run(&session, env, hint)?;
     }
     let tasks = locked.tasks()?.unwrap_or_default();
     let work = TaskListWork {

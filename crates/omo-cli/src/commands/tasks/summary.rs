@@ -6,16 +6,16 @@ use omo_plan::task_list::{TaskFile, TaskFileStatus, TaskListFile};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
-use super::arguments::{SummaryFormat, TaskSummaryOptions};
-use super::{print, to_json};
+use crate::commands::tasks::arguments::{SummaryFormat, TaskSummaryOptions};
 use crate::error::CommandError;
+use crate::task_list_files::{self, print, to_json};
 
 /// A longer text of a task is cut.
 const MAX_CHARS: usize = 2_000;
 
 /// Prints the summary, or writes it beside the tasks.
-pub(super) fn summarize_tasks(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), CommandError> {
-    let folder = super::open_task_list(&options.which, env)?;
+pub(crate) fn summarize_tasks(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), CommandError> {
+    let folder = task_list_files::open_task_list(&options.which, env)?;
     let session = folder.session()?;
     let (tasks, text) = if let Some(id) = &options.id {
         let task = folder.task(id)?;
@@ -80,7 +80,7 @@ fn details(task: &TaskFile) -> String {
 }
 
 /// Texts as a list below a heading; `None` where there are none.
-pub(super) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
     let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
     (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }

@@ -12,13 +12,15 @@ use omo_state::env::ProcessEnv;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::arguments::{Format, TaskCreateOptions, TaskGetOptions, TaskListOptions, TaskUpdateOptions, Words};
-use super::{print, print_done, print_field, to_json};
-use crate::commands::run::task_list::AddedTask;
+use crate::commands::tasks::added_task::AddedTask;
+use crate::commands::tasks::arguments::{
+    Format, TaskCreateOptions, TaskGetOptions, TaskListOptions, TaskUpdateOptions, Words,
+};
 use crate::error::CommandError;
+use crate::task_list_files::{self, print, print_done, print_field, to_json};
 
 /// Adds a task.
-pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(), CommandError> {
+pub(crate) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(), CommandError> {
     if options.test_file.is_some() && options.approach != "tdd" {
         return Err(CommandError::usage("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
     }
@@ -34,11 +36,11 @@ pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(),
         test_file: options.test_file,
         test_scope: options.test_scope,
     };
-    let locked = super::open_task_list(&options.which, env)?.lock()?;
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let tasks = locked.tasks()?.unwrap_or_default();
     let task = rules::new_task(new, &session, &tasks.ids, env.now)?;
-    let Some(run) = super::open_run_of(&session, env)? else {
+    let Some(run) = task_list_files::open_run_of(&session, env)? else {
         locked.write_task(&task)?;
         crate::task_list_note::note_from_files(env, &locked);
         return print_done(&format!("OK: Task {} created", task.id), &task);
@@ -48,7 +50,7 @@ pub(super) fn create(env: &ProcessEnv, options: TaskCreateOptions) -> Result<(),
     // The run writes the session's files, and waits for this lock.
     drop(locked);
     if let Err(failure) = added.add() {
-        super::open_task_list(&options.which, env)?.lock()?.remove_task(&task.id)?;
+        task_list_files::open_task_list(&options.which, env)?.lock()?.remove_task(&task.id)?;
         return Err(failure);
     }
     print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task)
@@ -65,8 +67,8 @@ fn read_description(file: &Path) -> Result<String, CommandError> {
 }
 
 /// Lists the tasks.
-pub(super) fn list(env: &ProcessEnv, options: &TaskListOptions) -> Result<(), CommandError> {
-    let folder = super::open_task_list(&options.which, env)?;
+pub(crate) fn list(env: &ProcessEnv, options: &TaskListOptions) -> Result<(), CommandError> {
+    let folder = task_list_files::open_task_list(&options.which, env)?;
     let missing = || {
         let path = folder.path().join(TASKS_FOLDER);
         let message = format!("session {} has no tasks: {} is not there", folder.id(), path.display());
@@ -101,7 +103,7 @@ fn task_line(row: &Row) -> String {
 
 /// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
 /// on stderr.
-pub(super) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
+pub(crate) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
     folder.session()?;
     let tasks = folder.tasks()?;
     tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| crate::output::print_warning(error));
@@ -144,8 +146,8 @@ fn task_row(task: TaskFile, words: Words) -> Row {
 }
 
 /// Prints a task, or a value of it.
-pub(super) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), CommandError> {
-    let folder = super::open_task_list(&options.which, env)?;
+pub(crate) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), CommandError> {
+    let folder = task_list_files::open_task_list(&options.which, env)?;
     let task = folder.task(&options.task.id)?;
     match &options.field {
         None => print(&serde_json::to_string_pretty(&task).unwrap_or_default()),
@@ -154,11 +156,11 @@ pub(super) fn get(env: &ProcessEnv, options: &TaskGetOptions) -> Result<(), Comm
 }
 
 /// Changes where a task stands, or adds evidence.
-pub(super) fn update(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(), CommandError> {
-    let locked = super::open_task_list(&options.which, env)?.lock()?;
+pub(crate) fn update(env: &ProcessEnv, options: TaskUpdateOptions) -> Result<(), CommandError> {
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;
     let task = locked.task(&options.task.id)?;
-    super::require_no_open_run(&session, env, super::WORK_ON_THE_RUN)?;
+    task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
     let change =
         TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count };
     let tasks = locked.tasks()?.unwrap_or_default();

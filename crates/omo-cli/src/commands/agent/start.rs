@@ -1,0 +1,43 @@
+//! `omo agent start`: a worker begins a task.
+
+use std::io::Write;
+
+use omo_plan::model::TaskKind;
+use omo_state::env::ProcessEnv;
+
+use crate::blocks::parts::LONG_TIMEOUT;
+use crate::blocks::task_list_run;
+use crate::commands::run::arguments::TaskOptions;
+use crate::context::{CommandContext, Ended};
+use crate::error::CommandError;
+use crate::output::check_progress::Shown;
+
+/// A worker begins.
+pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
+    let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
+    context.note_in_session(&run, &before.holder, &run.state()?);
+    let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
+    let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {
+        task_list_run::how_to_end(&started.task, run, ticket)
+    } else {
+        how_to_end(run, ticket, before.plan.dialect.unit_word())
+    };
+    let mut out = anstream::stdout().lock();
+    if before.is_ultraplan() {
+        writeln!(out, "Step {id} of {run} is yours. What it asks for:\n")?;
+    } else {
+        writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;
+    }
+    writeln!(out, "{}", started.brief.trim_end())?;
+    Ok(writeln!(out, "\n{end}")?)
+}
+
+/// The commands with which the worker that has the ticket ends a unit of a plan; `word` is what the plan calls one.
+fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
+    format!(
+        "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\
+         If it cannot be done as it is written:\n  run: omo agent fail --run {run} --ticket {ticket} --why \"<one line>\""
+    )
+}

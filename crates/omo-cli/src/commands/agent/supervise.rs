@@ -1,0 +1,44 @@
+//! `omo agent supervise`: the life of a supervisor.
+
+use std::io::Write;
+
+use omo_engine::parallel::{LaunchConfig, ParallelDriver};
+use omo_exec::supervisor::detached;
+use omo_state::env::{self, ProcessEnv};
+
+use crate::commands::run::arguments::RunOptions;
+use crate::context::{CommandContext, Ended};
+use crate::error::CommandError;
+use crate::parallel_workers::supervisor::client_for_run;
+
+/// The supervisor's own life.
+pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
+    // It does not matter what becomes of the terminal that it was started from.
+    detached::leave_terminal()?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.as_deref(), Ended::Included)?;
+    let lock = run.try_supervise()?;
+    detached::report_ready("ready")?;
+    // Another one was faster.
+    let Some(_lock) = lock else { return Ok(()) };
+    let mut engine = context.engine(&run, &state)?;
+    // It belongs to no session, whatever the environment says that it was started in.
+    engine.caller = omo_engine::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
+    engine.require_approval(&state)?;
+    let means = LaunchConfig {
+        client: client_for_run(&state, &context.root)?,
+        own_program: std::env::current_exe()?,
+        variables: env::variables(),
+        temp: std::env::temp_dir(),
+    };
+    let driven = ParallelDriver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
+    let state = run.state()?;
+    context.note_in_session(&run, &state.holder, &state);
+    let mut log = anstream::stderr().lock();
+    match driven {
+        Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
+        Err(error) => {
+            Err(CommandError::io(format!("the run could not be driven: {error}"), "`omo agent next` tries again"))
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! `omo run resume`: takes a run over, with its plan as the file says it now.
+
+use omo_engine::modes::ExecutionMode;
+use omo_engine::verbs;
+use omo_state::env::ProcessEnv;
+
+use crate::commands::run::arguments::ResumeOptions;
+use crate::context::{CommandContext, Ended};
+use crate::error::CommandError;
+use crate::execute::continue_run::continue_run;
+use crate::execute::{continue_parallel, task_list};
+
+/// Takes a run over, with its plan as the file says it now.
+pub(crate) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    if !context.is_person() {
+        // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
+        verbs::join_run(&state, &context.caller()?, &omo_engine::work::is_alive)?;
+    }
+    let digest = options.digest.as_deref();
+    match state.mode {
+        _ if state.is_task_list() => task_list::resume(&context, &run, &state, digest),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            continue_parallel::resume(&context, &run, &state, digest)
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, true, digest),
+    }
+}
