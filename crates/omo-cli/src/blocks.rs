@@ -12,7 +12,7 @@ pub(crate) mod workflow_batch;
 
 use std::fmt::Write;
 
-use omo_core::text::{format_age, sanitize};
+use omo_core::text::{format_age, list_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::QuestionKind;
 use omo_engine::modes::ExecutionMode;
@@ -54,12 +54,6 @@ pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
     text.push_str(&plan_notes(state));
     let _ = write!(text, "\nDO\n  run: {}", next_command(state));
     fit_block(text)
-}
-
-/// `1 batch`, `2 batches`.
-pub(crate) fn pluralize(count: usize, word: &str) -> String {
-    let ending = if word.ends_with("ch") { "es" } else { "s" };
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}{ending}") }
 }
 
 /// What the plan's reader found, beside errors.
@@ -233,7 +227,7 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
     rows(&mut text, &ended);
     let left = tasks_until_next_stop(group, state);
     if !left.is_empty() {
-        let _ = writeln!(text, "  Next: {}.", list_some(&left));
+        let _ = writeln!(text, "  Next: {}.", task_names(&left));
     }
     how_to_continue(&mut text, question, state);
     text.push_str(&how_to_retry(state));
@@ -347,11 +341,10 @@ fn capitalized(word: &str) -> String {
     first.to_ascii_uppercase() + rest
 }
 
-fn list_some(ids: &[&str]) -> String {
+fn task_names(ids: &[&str]) -> String {
     const SHOWN: usize = 12;
-    let more = if ids.len() > SHOWN { format!(" and {} more", ids.len() - SHOWN) } else { String::new() };
     let word = if ids.len() == 1 { "task" } else { "tasks" };
-    format!("{word} {}{more}", ids.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+    format!("{word} {}", list_some(ids.iter().copied(), SHOWN))
 }
 
 fn title(unit: &Task) -> String {

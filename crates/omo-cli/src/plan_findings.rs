@@ -7,12 +7,10 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::Plan;
 use serde::Serialize;
-
-use crate::blocks::pluralize;
 
 /// More findings are only counted.
 const MAX_FINDINGS: usize = 40;

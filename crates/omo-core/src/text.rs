@@ -34,6 +34,43 @@ pub fn sanitize(text: &str, max: usize) -> String {
     out
 }
 
+/// A number of things, each of which is called so: `1 batch`, `2 batches`, `3 copies`.
+pub fn pluralize(count: usize, word: &str) -> String {
+    match word {
+        _ if count == 1 => format!("1 {word}"),
+        word if word.ends_with("ch") => format!("{count} {word}es"),
+        word => match word.strip_suffix('y') {
+            Some(stem) => format!("{count} {stem}ies"),
+            None => format!("{count} {word}s"),
+        },
+    }
+}
+
+/// The first of several names, and how many more there are: `1, 2 and 3 more`.
+pub fn list_some<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let (shown, more) = names.split_at(names.len().min(most));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// The first lines of a text, as many as so many bytes have room for; what is left out leaves a sign.
+pub fn first_lines(text: &str, max_bytes: usize) -> String {
+    const MORE: &str = "\n…";
+    if text.len() <= max_bytes {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for line in text.lines() {
+        if kept.len() + line.len() + 1 + MORE.len() > max_bytes {
+            break;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    format!("{}{MORE}", kept.trim_end())
+}
+
 /// One line of untrusted text for a reader who needs it unchanged: only characters that could be
 /// taken for something else than a part of the line become blanks.
 pub fn sanitize_line(line: &str) -> String {
@@ -49,5 +86,33 @@ pub(crate) fn harmless_char(char: char) -> char {
         '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => ' ',
         char if char.is_control() => ' ',
         char => char,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_things_is_said_in_english() {
+        for (count, word, expected) in
+            [(1, "batch", "1 batch"), (2, "batch", "2 batches"), (0, "check", "0 checks"), (3, "copy", "3 copies")]
+        {
+            assert_eq!(pluralize(count, word), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_list_is_counted() {
+        assert_eq!(list_some(["1", "2"], 2), "1, 2");
+        assert_eq!(list_some(["1", "2", "3", "4"], 2), "1, 2 and 2 more");
+        assert_eq!(list_some([], 2), "");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_keeps_whole_lines() {
+        assert_eq!(first_lines("one\ntwo\n", 8), "one\ntwo\n");
+        assert_eq!(first_lines("one\ntwo\nthree\n", 12), "one\ntwo\n…");
+        assert_eq!(first_lines("a line that is too long", 10), "\n…");
     }
 }

@@ -5,7 +5,7 @@ mod protected_paths;
 
 use std::collections::BTreeMap;
 
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
 use omo_plan::paths::{self, PlannedPaths};
@@ -306,15 +306,15 @@ fn check_overlap(plan: &Plan) -> Option<PreflightFinding> {
 
 fn check_disk_space(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {
     // Each session has one, those that run alone as well; those of a wave are removed before the next one begins.
-    let mut in_stage: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut in_stage: BTreeMap<usize, usize> = BTreeMap::new();
     for group in plan.groups.iter().filter(|group| !group.tasks.is_empty()) {
         *in_stage.entry(group.wave).or_default() += 1;
     }
     let at_once = in_stage.into_values().max().unwrap_or_default();
     // One more is where what the sessions did is put together.
-    let needed = facts.checkout_bytes.saturating_mul(at_once.saturating_add(1)).saturating_add(SPARE_BYTES);
+    let needed = facts.checkout_bytes.saturating_mul((at_once as u64).saturating_add(1)).saturating_add(SPARE_BYTES);
     let free = facts.free_bytes.filter(|free| *free < needed)?;
-    let sessions = if at_once == 1 { "1 session".to_owned() } else { format!("{at_once} sessions") };
+    let sessions = pluralize(at_once, "session");
     let text = format!(
         "{} MiB are free, and the work trees of {sessions} need {} MiB",
         to_mebibytes(free),

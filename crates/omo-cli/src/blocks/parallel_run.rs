@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::event::RunResult;
 use omo_engine::outcome::OutcomeSummary;
 use omo_engine::parallel_state::{ClientPolicy, ParallelState};
@@ -17,7 +17,6 @@ use omo_plan::plan_summary::{session_groups, summary_lines};
 use omo_plan::strategy::RunStrategy;
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
-use crate::blocks::pluralize;
 use crate::execute::request::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{first_lines, sanitize};
 use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::report::task_list;
 use omo_engine::state::{RunPhase, RunState};
@@ -49,23 +49,6 @@ fn of(state: &RunState) -> String {
 fn frame_block(head: &str, shown: &str, tail: &str) -> String {
     let room = MAX_BYTES.saturating_sub(head.len() + tail.len());
     format!("{head}{}{tail}", first_lines(shown.trim_end(), room))
-}
-
-/// The first lines of a text, as many as there is room for.
-fn first_lines(text: &str, room: usize) -> String {
-    const MORE: &str = "\n…";
-    if text.len() <= room {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for line in text.lines() {
-        if kept.len() + line.len() + 1 + MORE.len() > room {
-            break;
-        }
-        kept.push_str(line);
-        kept.push('\n');
-    }
-    format!("{}{MORE}", kept.trim_end())
 }
 
 /// Whether nothing was begun since the tasks are gone over this time.

@@ -5,12 +5,13 @@ use std::path::Path;
 use omo_core::messages::checks::CODE_CHARS;
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::pluralize;
 use omo_engine::work::planned_commands;
 use omo_plan::model::Plan;
 use omo_state::repository_config::RepositoryConfig;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
-use crate::blocks::{self, parts};
+use crate::blocks::parts;
 use crate::confirm::{self, Confirmation};
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -77,7 +78,7 @@ pub(crate) fn approve_commands(
 }
 
 fn not_approved(asked: &ApprovalRequest, commands: &[PlannedCommand], digest: &str) -> CommandError {
-    let count = blocks::pluralize(commands.len(), "command");
+    let count = pluralize(commands.len(), "command");
     let message =
         format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
     if omo_core::messages::plan::approval_request(&asked.name, commands, digest).is_err() {

@@ -12,7 +12,7 @@ use crate::check::session_check::{Check, CheckVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
 use crate::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, ClaimReason};
 use crate::text::command_text::{APPROVAL_CHARS, paste_form, show_whole};
-use crate::text::sanitize;
+use crate::text::{pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
 /// How many red checks are told in full before the rest is only counted.
@@ -382,7 +382,7 @@ pub fn check_list(gates: &[Check], review: bool, now: Timestamp) -> String {
 
 /// `1 check`, `3 checks`.
 pub fn count_checks(checks: usize) -> String {
-    if checks == 1 { "1 check".to_owned() } else { format!("{checks} checks") }
+    pluralize(checks, "check")
 }
 
 /// What the user is told whose repository names checks that are not approved; `changed` is the file that is another one

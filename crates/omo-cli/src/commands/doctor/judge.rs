@@ -69,8 +69,3 @@ fn quote_path(path: &std::path::Path) -> String {
     let path = path.display().to_string();
     shlex::try_quote(&path).map_or_else(|_| path.clone(), std::borrow::Cow::into_owned)
 }
-
-/// `1 file`, `2 files`.
-fn pluralize(number: usize, one: &str, many: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
-}

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anstyle::Style;
 use omo_core::session::plan_run::PlannedCommand;
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::work::planned_commands;
 use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Plan, PlanDecision, Precondition, Task};
@@ -13,7 +13,6 @@ use omo_state::trust::pending_approval;
 use serde::Serialize;
 
 use crate::blocks::parts::list_commands;
-use crate::blocks::pluralize;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell, truncate_columns};
 use crate::plan_findings;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use omo_core::messages::checks::inline_code;
 use omo_core::text::command_text::paste_form;
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_plan::model::Task;
 use omo_plan::task_list::TaskListPhase;
 
@@ -16,7 +16,7 @@ use super::{SCREEN_BYTES, progress_screen};
 use crate::event::{PlanVerdict, UnfinishedLine};
 use crate::report::table::{cell, truncated_table};
 use crate::report::task_list::messages::{
-    bullet_list, field_lines, fit_rows, goal_text, is_verification, pluralize, rounds_text, task_list_name, task_names,
+    bullet_list, field_lines, fit_rows, goal_text, is_verification, rounds_text, task_list_name, task_names,
 };
 use crate::report::task_list::render::phase_of_run;
 use crate::report::{TaskRow, build_report};

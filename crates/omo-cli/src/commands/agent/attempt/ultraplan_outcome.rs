@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{list_some, sanitize};
 use omo_engine::event::EventKind;
 use omo_engine::report::ultraplan::task_lines;
 use omo_engine::state::{TaskStanding, TaskStatus};
@@ -59,10 +59,8 @@ fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
 }
 
 fn list_files(all: &[String]) -> String {
-    let shown: Vec<String> = all.iter().take(FILES).map(|file| sanitize(file, 120)).collect();
-    let more = all.len().saturating_sub(shown.len());
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    shown.join(", ") + &more
+    let shown: Vec<String> = all.iter().map(|file| sanitize(file, 120)).collect();
+    list_some(shown.iter().map(String::as_str), FILES)
 }
 
 /// What to run next. The client of a session asks for that session alone, and waits for no other worker.

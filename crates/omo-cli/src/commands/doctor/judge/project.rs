@@ -4,7 +4,9 @@ use std::path::Path;
 
 use super::super::facts::{Facts, Given, Repository, State, StateFolder};
 use super::super::finding::{Finding, Level};
-use super::{or_good, pluralize, quote_path};
+use omo_core::text::pluralize;
+
+use super::{or_good, quote_path};
 
 /// Whether a goal of the client is on.
 pub(super) fn goal(facts: &Facts) -> Vec<Finding> {
@@ -92,7 +94,7 @@ pub(super) fn state(facts: &Facts) -> Vec<Finding> {
     let problems = state_problems(NAME, folder);
     let (all, on) = folder.sessions;
     or_good(problems, || {
-        Finding::good(NAME, format!("{}, {on} on ({})", pluralize(all, "session", "sessions"), folder.path.display()))
+        Finding::good(NAME, format!("{}, {on} on ({})", pluralize(all, "session"), folder.path.display()))
     })
 }
 
@@ -136,7 +138,7 @@ fn state_problems(name: &'static str, folder: &StateFolder) -> Vec<Finding> {
         ));
     }
     if let Some(last) = folder.corrupt.last() {
-        let kept = pluralize(folder.corrupt.len(), "copy", "copies");
+        let kept = pluralize(folder.corrupt.len(), "copy");
         let found = format!("{kept} of a state that did not parse: {last}");
         let why = "something else than omo wrote into the state, or a disk was full";
         let fix = format!("look at it, then: rm {}/{}*", quote_path(&folder.path), "runtime.local.json.corrupt-");
@@ -161,7 +163,7 @@ pub(super) fn git(facts: &Facts) -> Vec<Finding> {
         return vec![Finding::good(NAME, "found; the project has no state folder to ignore")];
     };
     if tracked.files > 0 {
-        let found = format!("git tracks {} of {FOLDER}", pluralize(tracked.files, "file", "files"));
+        let found = format!("git tracks {} of {FOLDER}", pluralize(tracked.files, "file"));
         let why = "the state of your sessions would be committed, and every write of it would make evidence stale";
         return vec![Finding::new(NAME, Level::Bad, found, why, format!("git rm -r --cached {FOLDER}"))];
     }
@@ -179,7 +181,7 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
     vec![match &facts.errors {
         None => Finding::good(NAME, "no hook has met an error in the last week"),
         Some((number, last)) => {
-            let found = format!("{} in the last week, the last one: {last}", pluralize(*number, "error", "errors"));
+            let found = format!("{} in the last week, the last one: {last}", pluralize(*number, "error"));
             let why = "a hook that meets an error lets the session be and says nothing there";
             let fix = "fix what it names; the lines are in .sisyphus/cc-omo/hooks.log";
             Finding::new(NAME, Level::Warning, found, why, fix)
@@ -197,12 +199,14 @@ pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
             Finding::new(NAME, Level::Bad, why.clone(), why_not, "fix the file, then: omo check approve")
         }
         Repository::NotApproved(number) => {
-            let found = format!("{} not approved as it is now", pluralize(*number, "check is", "checks are"));
+            let found = format!(
+                "{} {} not approved as it is now",
+                pluralize(*number, "check"),
+                if *number == 1 { "is" } else { "are" }
+            );
             let why = "what a repository asks for runs only once you approved exactly that";
             Finding::new(NAME, Level::Warning, found, why, "omo check approve")
         }
-        Repository::Approved(number) => {
-            Finding::good(NAME, format!("{} approved", pluralize(*number, "check", "checks")))
-        }
+        Repository::Approved(number) => Finding::good(NAME, format!("{} approved", pluralize(*number, "check"))),
     }]
 }
