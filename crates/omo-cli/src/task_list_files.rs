@@ -6,16 +6,18 @@
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
+use clap::Args;
 use clap::error::ErrorKind;
 use omo_core::session::id::SessionId;
-use omo_engine::task_list_store::{self, RunRef, TaskListFolder, TaskListStore};
-use omo_plan::task_list::{TaskListFile, rules};
+use omo_core::text::sanitize;
+use omo_engine::task_list_store::{self, LoadedTasks, RunRef, TaskListFolder, TaskListStore};
+use omo_plan::task_list::{TaskFileStatus, TaskListFile, rules};
 use omo_state::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::commands::tasks::arguments::Which;
 use crate::error::{CommandError, ExitKind};
+use crate::output;
 use crate::project::named_or_own_session;
 
 /// What anything that goes wrong with a session ends with.
@@ -60,13 +62,13 @@ pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
 }
 
 /// The session that is meant.
-pub(crate) fn task_list_id(which: &Which, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+pub(crate) fn task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
     let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
     named_or_own_session(which.session.as_deref(), env)?.ok_or_else(missing)
 }
 
 /// The same, opened.
-pub(crate) fn open_task_list(options: &Which, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
+pub(crate) fn open_task_list(options: &TaskListOption, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
     Ok(task_list_store()?.open(&task_list_id(options, env)?)?)
 }
 
@@ -110,4 +112,56 @@ pub(crate) fn print(text: &str) -> Result<(), CommandError> {
 /// The JSON of something whose members are looked for by their names.
 pub(crate) fn to_json(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TaskListOption {
+    /// Which session, if not this shell's own
+    #[arg(long, short, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TaskOption {
+    /// Which task
+    #[arg(long, short = 't', visible_short_alias = 'i', aliases = ["task", "task-id"])]
+    #[arg(allow_hyphen_values = true, value_parser = parse_id)]
+    pub id: String,
+}
+
+pub(crate) fn parse_id(text: &str) -> Result<String, String> {
+    rules::parse_task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
+}
+
+/// The texts of a list with commas between them.
+pub(crate) fn split_list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+pub(crate) fn parse_status(text: &str) -> Result<TaskFileStatus, String> {
+    let words = "open (or pending), in_progress, resolved, blocked, failed";
+    rules::parse_status(text).ok_or_else(|| format!("a task can be {words}"))
+}
+
+/// A text that says something.
+pub(crate) fn non_empty_text(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("it says nothing".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// A longer text of a task is cut.
+pub(crate) const MAX_CHARS: usize = 2_000;
+
+/// Texts as a list below a heading; `None` where there are none.
+pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
+    (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
+}
+
+/// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
+/// on stderr.
+pub(crate) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
+    folder.session()?;
+    let tasks = folder.tasks()?;
+    tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| output::print_warning(error));
+    Ok(tasks)
 }

@@ -25,12 +25,13 @@ use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
 use crate::blocks::parts;
-use crate::commands::report;
-use crate::commands::run::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
-use crate::commands::run::{cancel, retry};
+use crate::commands::report::{self, ReportFormat, ReportOptions};
+use crate::commands::run::cancel::{self, CancelOptions};
+use crate::commands::run::retry;
 use crate::context::CommandContext;
 use crate::error::{CommandError, ExitKind};
 use crate::output::print_block;
+use crate::run_arguments::{RunOptions, TaskOptions};
 
 /// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
@@ -111,7 +112,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::print_report(&in_session, ReportOptions { format: line.format, run })
+            report::run(&in_session, ReportOptions { format: line.format, run })
         }
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {

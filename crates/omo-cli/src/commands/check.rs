@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use clap::{Args, Subcommand};
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::log_entry;
 use omo_core::messages::checks::{changed_since_approval, count_checks, describe_check, describe_checks, inline_code};
@@ -19,12 +20,105 @@ use omo_state::search_path::SearchPath;
 use omo_state::starting_checks::{self, pin_checks};
 use omo_state::state::{self, EntryChange};
 
-use crate::cli::{AcceptOptions, AddOptions, CheckCommand, RemoveOptions};
 use crate::commands::verify;
 use crate::confirm::{self, ConfirmOptions, Confirmation};
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
 use crate::project::{Project, SessionOptions, log_decision, sealed_session};
+
+const HELP: &str = "\
+Examples:
+  omo check list
+  omo check add --name tests -- cargo test --workspace
+  omo check remove tests
+
+What widens or narrows the judgement asks you on a terminal first, or needs the
+digest that `omo check list` shows. In the session `/omo:check` does the same.";
+
+pub(crate) const LIST_HELP: &str = "\
+Example:
+  omo check list";
+
+pub(crate) const ADD_HELP: &str = "\
+Example:
+  omo check add --name tests -- cargo test --workspace";
+
+pub(crate) const REMOVE_HELP: &str = "\
+Example:
+  omo check remove tests";
+
+pub(crate) const APPROVE_HELP: &str = "\
+Example:
+  omo check approve
+
+It shows every byte of each command before it asks. Any later change of omo.toml
+or of a file that its checks run asks again, and so does another repository.";
+
+pub(crate) const ACCEPT_HELP: &str = "\
+Examples:
+  omo check accept          all checks
+  omo check accept tests    one of them
+
+For when tests were taken away on purpose, or a script that a check runs was
+changed by you: without it the check stays red.";
+
+/// Show or change the checks that judge a claim
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum CheckCommand {
+    /// Show what judges a claim, and what omo.toml asks for
+    #[command(after_help = LIST_HELP)]
+    List(SessionOptions),
+    /// Have a command decide as well
+    #[command(after_help = ADD_HELP)]
+    Add(AddOptions),
+    /// Have a check decide no more
+    #[command(after_help = REMOVE_HELP)]
+    Remove(RemoveOptions),
+    /// Approve what omo.toml would run, exactly as it is now
+    #[command(after_help = APPROVE_HELP)]
+    Approve(ConfirmOptions),
+    /// Take the files and counts as they are now as the ones to be held to
+    #[command(after_help = ACCEPT_HELP)]
+    Accept(AcceptOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddOptions {
+    /// What it is called
+    #[arg(long)]
+    pub name: Option<String>,
+    /// How long it may run, in seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
+    pub confirm: ConfirmOptions,
+    /// The command, for a POSIX shell
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveOptions {
+    /// Which check
+    pub name: String,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
+    pub confirm: ConfirmOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcceptOptions {
+    /// Which check; without it all of them
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub session: SessionOptions,
+    #[command(flatten)]
+    pub confirm: ConfirmOptions,
+}
 
 /// Does what was asked for.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), CommandError> {

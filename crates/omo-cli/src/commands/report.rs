@@ -2,20 +2,28 @@
 
 use std::io::Write;
 
+use clap::{Args, ValueEnum};
 use omo_engine::report::{dev_workflow, task_list, ultraplan};
 use omo_engine::state::RunState;
 use omo_plan::model::Dialect;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::{ReportFormat, ReportOptions, ShowOptions};
-use crate::commands::run::show;
+use crate::commands::run::show::{self, ShowOptions};
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Examples:
+  omo report                      what passed, what did not
+  omo report --format progress    where each task stands
+  omo report --format summary     the report that ends a run of such a plan
+  omo report --format json        the same for a script";
 
 /// Prints the report of a run.
-pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
     if options.format == Some(ReportFormat::Json) {
-        return show::show(env, &ShowOptions { run: options.run, json: true });
+        return show::run(env, &ShowOptions { run: options.run, json: true });
     }
     let context = CommandContext::find(env)?;
     let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
@@ -23,7 +31,7 @@ pub(crate) fn print_report(env: &ProcessEnv, options: ReportOptions) -> Result<(
     let text = match options.format.or(state.is_ultraplan().then_some(ReportFormat::Summary)) {
         Some(ReportFormat::Progress) => task_list::progress_screen(&state),
         Some(_) => summary(&state),
-        None => return show::show(env, &ShowOptions { run: options.run, json: false }),
+        None => return show::run(env, &ShowOptions { run: options.run, json: false }),
     };
     Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
 }
@@ -37,4 +45,23 @@ fn summary(state: &RunState) -> String {
         }
         Dialect::DevWorkflow => dev_workflow::execution_report::section(state),
     }
+}
+
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Progress,
+    Summary,
+    Json,
+}
+
+/// Show what came of a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ReportOptions {
+    /// Where each task stands, the report that ends such a run, or one object of JSON
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+    #[command(flatten)]
+    pub run: RunOptions,
 }

@@ -1,39 +1,58 @@
-//! Runs of plans: what people call (`omo run`, `omo report`, `omo answer`) and what the agents do that work on them
-//! (`omo agent`).
-//!
-//! None of them lets its caller say that something has passed: the verify runner finds that out.
+//! `omo run`: runs of plans, as people call them.
 
-pub(crate) mod arguments;
 pub(crate) mod cancel;
-pub(crate) mod gc;
-pub(crate) mod import;
-pub(crate) mod list;
-pub(crate) mod resume;
+mod gc;
+mod import;
+mod list;
+mod resume;
 pub(crate) mod retry;
 pub(crate) mod show;
-pub(crate) mod skip;
-pub(crate) mod start;
-pub(crate) mod watch;
+mod skip;
+mod start;
+mod watch;
 
+use clap::Subcommand;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::RunCommand;
+use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
 
+const HELP: &str = "\
+Example:
+  omo run start docs/plan.md
+
+In a session `/omo:execute FILE` starts a run and works on it.";
+
+/// Run a plan, in a ledger that says what was proved
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum RunCommand {
+    Start(Box<start::StartPlanOptions>),
+    List(list::ListOptions),
+    Show(show::ShowOptions),
+    Resume(resume::ResumeOptions),
+    Cancel(cancel::CancelOptions),
+    Watch(watch::WatchOptions),
+    Skip(skip::SkipOptions),
+    Retry(retry::RetryOptions),
+    Gc(gc::GcOptions),
+    Import(import::ImportOptions),
+}
+
 /// `omo run …`.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), CommandError> {
-    crate::config_problems::warn_about_config(config);
-    match action {
-        RunCommand::Start(options) => start::start(env, *options),
-        RunCommand::List(options) => list::list(env, &options),
-        RunCommand::Show(options) => show::show(env, &options),
-        RunCommand::Resume(options) => resume::resume(env, &options),
-        RunCommand::Cancel(options) => cancel::cancel(env, &options),
-        RunCommand::Watch(options) => watch::watch(env, &options),
-        RunCommand::Skip(options) => skip::skip(env, &options),
-        RunCommand::Retry(options) => retry::retry(env, &options),
-        RunCommand::Gc(options) => gc::gc(env, &options),
-        RunCommand::Import(options) => import::import(env, &options),
+pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) -> Result<(), CommandError> {
+    warn_about_config(config);
+    match command {
+        RunCommand::Start(options) => start::run(env, *options),
+        RunCommand::List(options) => list::run(env, &options),
+        RunCommand::Show(options) => show::run(env, &options),
+        RunCommand::Resume(options) => resume::run(env, &options),
+        RunCommand::Cancel(options) => cancel::run(env, &options),
+        RunCommand::Watch(options) => watch::run(env, &options),
+        RunCommand::Skip(options) => skip::run(env, &options),
+        RunCommand::Retry(options) => retry::run(env, &options),
+        RunCommand::Gc(options) => gc::run(env, &options),
+        RunCommand::Import(options) => import::run(env, &options),
     }
 }

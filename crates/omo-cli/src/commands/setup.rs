@@ -4,16 +4,17 @@
 //! The client's settings are only ever changed by the client, told to by its own commands; but a status
 //! line that a removal would leave without its program goes with it.
 
-mod link;
-mod plugin_source;
-mod registration;
-mod staging;
-mod status_line;
+pub(crate) mod link;
+pub(crate) mod plugin_source;
+pub(crate) mod registration;
+pub(crate) mod staging;
+pub(crate) mod status_line;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use omo_core::client_version::MIN_CLIENT_VERSION;
 use omo_core::text::sanitize;
 use omo_exec::claude::{ClaudeClient, ClaudeError};
@@ -22,12 +23,36 @@ use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{DEADLINE, LockError, StateLock};
 use omo_state::search_path::SearchPath;
 
-use self::link::Other;
-use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
-use self::staging::Staged;
-use self::status_line::Removal;
-use crate::cli::SetupOptions;
+use crate::commands::setup::link::Other;
+use crate::commands::setup::registration::{MARKETPLACE, PLUGIN, Step, Whose};
+use crate::commands::setup::staging::Staged;
+use crate::commands::setup::status_line::Removal;
 use crate::error::CommandError;
+
+const HELP: &str = "\
+Examples:
+  ./bin/omo setup          from an unpacked archive
+  omo setup --remove       undo it
+  omo setup --link         only have `omo` found in a terminal
+
+It puts a copy of the plugin into ~/.local/share/omo, has the `claude` on your
+PATH register that, for all your projects, and links `omo` into ~/.local/bin,
+where another file of that name stays. Run it again at any time: it adds what is
+missing, and updates what is older. It needs no network, and edits no settings
+of Claude Code itself; but a status line whose omo --remove takes away goes too.
+An installation from a marketplace links `omo` by itself.";
+
+/// Install this omo's plugin in Claude Code, or remove it
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SetupOptions {
+    /// Take the plugin out of Claude Code and remove its copy
+    #[arg(long)]
+    pub remove: bool,
+    /// Only link this omo into ~/.local/bin, where terminals find it
+    #[arg(long, conflicts_with = "remove")]
+    pub link: bool,
+}
 
 /// Where everything of a setup lies.
 struct Places {

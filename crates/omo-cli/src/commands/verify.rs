@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
 use omo_core::stop::claim::CheckResult;
@@ -24,11 +25,38 @@ use omo_state::search_path::SearchPath;
 use omo_state::starting_checks;
 use serde::Serialize;
 
-use crate::cli::VerifyOptions;
 use crate::error::CommandError;
 use crate::output::progress::Progress;
 use crate::output::table::{self, Cell};
 use crate::project::{Project, sealed_session};
+
+const HELP: &str = "\
+Examples:
+  omo verify               a table, and the end of what each red check printed
+  omo verify --json        the same for a script
+  omo verify --task 3      the checks of one task of the plan run that is open
+
+The exit status is 0 only when everything is green, and 1 when it is not or when
+there is no check, so `omo verify && git push` does what it says. Whose checks:
+those of this shell's session, else of the only one on, else those of a new run.";
+
+/// Run the checks now; the same code that judges a claim
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct VerifyOptions {
+    /// The checks of this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The checks of this task of a plan run instead
+    #[arg(long, value_name = "ID", conflicts_with = "session", allow_hyphen_values = true)]
+    pub task: Option<String>,
+    /// The plan run of the task, if not the one that is open here
+    #[arg(long, value_name = "ID", requires = "task")]
+    pub run: Option<String>,
+    /// Print JSON: one object with a list of the checks
+    #[arg(long, conflicts_with = "task")]
+    pub json: bool,
+}
 
 /// The checks that are meant, and what the repository asks for beside them.
 pub(crate) struct Meant {
@@ -66,6 +94,9 @@ pub(crate) fn select_checks(
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
+    if let Some(id) = &options.task {
+        return task::verify_task(env, id, options.run.as_deref());
+    }
     crate::config_problems::require_valid_config(config)?;
     if env.in_check {
         return Err(CommandError::precondition(

@@ -5,14 +5,27 @@ use std::io::Write;
 use omo_engine::{verbs, work};
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::TaskOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
+use crate::run_arguments::TaskOptions;
+use clap::Args;
+
+const HELP: &str = "\
+Example:
+  omo agent brief 3";
+
+/// Print what a task asks for once more
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct BriefOptions {
+    #[command(flatten)]
+    pub task: TaskOptions,
+}
 
 /// What a task asks for, once more.
-pub(crate) fn brief(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &BriefOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    let unit = verbs::find_task(&state, &options.id)?;
+    let (_, state) = context.find_run(options.task.run.run.as_deref(), Ended::Included)?;
+    let unit = verbs::find_task(&state, &options.task.id)?;
     Ok(writeln!(anstream::stdout(), "{}", work::task_brief(&state, unit).trim_end())?)
 }

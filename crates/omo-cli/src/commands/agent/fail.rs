@@ -2,16 +2,24 @@
 
 use std::io::Write;
 
+use clap::Args;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::agent::attempt::print_attempt;
-use crate::commands::run::arguments::FailOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Examples:
+  omo agent fail --ticket 4f1c9a --why \"the API it needs is gone\"
+  omo agent fail --lost 3
+
+What depends on a failed task is not begun; the rest goes on.";
 
 /// A worker gives up, or is gone.
-pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let engine = context.engine(&run, &before)?;
@@ -32,4 +40,22 @@ pub(crate) fn fail(env: &ProcessEnv, options: &FailOptions) -> Result<(), Comman
             )?)
         }
     }
+}
+
+/// Give a task up, or report that its worker is gone
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+#[command(group = clap::ArgGroup::new("whose").required(true).args(["ticket", "lost"]))]
+pub(crate) struct FailOptions {
+    /// What `omo agent start` gave
+    #[arg(long)]
+    pub ticket: Option<String>,
+    /// The worker of this task is gone without a word: it is begun again
+    #[arg(long, value_name = "ID")]
+    pub lost: Option<String>,
+    /// Why, in one line
+    #[arg(long, value_name = "TEXT", default_value = "no reason given")]
+    pub why: String,
+    #[command(flatten)]
+    pub run: RunOptions,
 }

@@ -4,12 +4,13 @@
 //! It says why where the fence has something against it, and nothing otherwise; it always ends with 0. Where it cannot
 //! tell, it is against it in a session that omo started for a group, and silent in any other.
 
-mod resolve_path;
+pub(crate) mod resolve_path;
 
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use omo_engine::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use omo_hooks::input::LossyText;
 use omo_hooks::{stdin, watchdog};
@@ -18,7 +19,21 @@ use omo_state::files::regular_file;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::cli::FenceOptions;
+/// Answer what Claude Code asks before a worker does something
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct FenceOptions {
+    /// What holds for the session, as omo wrote it down when it started it
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<std::path::PathBuf>,
+}
+
+const HELP: &str = "\
+Example:
+  omo agent fence --rules fence.json < asked.json
+
+It prints why a session that works on one group of a plan may not do that, and
+nothing where it may. Only the sessions that omo starts have it asked.";
 
 /// No rules are longer.
 const MAX_BYTES: u64 = 1024 * 1024;

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use omo_engine::Run;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
 use omo_engine::modes::ExecutionMode;
@@ -18,16 +19,25 @@ use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
 use crate::blocks::workflow_batch::HandOut;
 use crate::blocks::{self, parallel_run, parts, task_list_run};
-use crate::commands::run::arguments::NextOptions;
 use crate::context::{CommandContext, Ended};
 use crate::dispatch;
 use crate::error::{CommandError, ExitKind};
 use crate::output::check_progress::Shown;
 use crate::parallel_workers::{screen, watch};
+use crate::run_arguments::RunOptions;
 use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
+const HELP: &str = "\
+Examples:
+  omo agent next                 what to do now, as one block
+  omo agent next --wait 540      wait for the worker that is at it first
+
+The block begins with a word, DO, SPAWN, ASK, WAIT, STOP or DONE, and ends with
+the command to run next. The exit status is 7 when a person is needed, and 1
+when the run has ended with failures.";
+
 /// Prints what comes next.
-pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
@@ -247,4 +257,24 @@ fn print_next(
     context.note_in_session(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
     if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
+}
+
+/// Print what comes next in a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct NextOptions {
+    /// While a worker is at work, wait so many seconds for it to end
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub wait: u64,
+    /// Hand out all tasks up to the next stop, for the Workflow tool
+    #[arg(long, conflicts_with = "inline")]
+    pub workflow: bool,
+    /// Hand the task out to this session itself
+    #[arg(long)]
+    pub inline: bool,
+    /// For a session that omo has started: which one of the plan it is
+    #[arg(long, value_name = "ID", hide = true)]
+    pub group: Option<String>,
+    #[command(flatten)]
+    pub run: RunOptions,
 }

@@ -13,8 +13,14 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::output::print_block;
 use crate::project::Project;
 
+const HELP: &str = "\
+Example:
+  omo agent open --command execute-plan
+
+What was typed behind the command is read as the hook has kept it.";
+
 /// `omo agent open`.
-pub(crate) fn open_typed(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let command = options.command;
     let (line, is_typed) = match options.line {
@@ -51,8 +57,9 @@ fn nothing_typed(command: ExecuteCommand) -> String {
     )
 }
 
-/// `omo agent open`: what the slash commands run.
+/// Open the run that the user of a session has typed a command for
 #[derive(Debug, Args)]
+#[command(after_help = HELP)]
 pub(crate) struct OpenOptions {
     /// Which slash command was typed
     #[arg(long, value_enum, value_name = "NAME")]

@@ -7,16 +7,31 @@ use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts::LONG_TIMEOUT;
 use crate::blocks::task_list_run;
-use crate::commands::run::arguments::TaskOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::output::check_progress::Shown;
+use crate::run_arguments::TaskOptions;
+use clap::Args;
+
+const HELP: &str = "\
+Example:
+  omo agent start 3
+
+A task is begun once, and after everything that it depends on has passed.";
+
+/// Begin a task: print what it asks for, and the ticket to end it with
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct StartTaskOptions {
+    #[command(flatten)]
+    pub task: TaskOptions,
+}
 
 /// A worker begins.
-pub(crate) fn start(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
-    let started = context.engine(&run, &before)?.start(&options.id, &mut Shown::new())?;
+    let (run, before) = context.find_run(options.task.run.run.as_deref(), Ended::Excluded)?;
+    let started = context.engine(&run, &before)?.start(&options.task.id, &mut Shown::new())?;
     context.note_in_session(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
     let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {

@@ -2,21 +2,37 @@
 
 use std::io::Write;
 
+use clap::Args;
 use omo_engine::parallel::{LaunchConfig, ParallelDriver};
 use omo_exec::supervisor::detached;
 use omo_state::env::{self, ProcessEnv};
 
-use crate::commands::run::arguments::RunOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::parallel_workers::supervisor::client_for_run;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo agent supervise --run 20261122-101500-abcd
+
+`omo agent workers start` starts it. It ends when the run is over, or a question
+waits.";
+
+/// Look after parallel workers; omo starts it by itself
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SuperviseOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// The supervisor's own life.
-pub(crate) fn supervise(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), CommandError> {
     // It does not matter what becomes of the terminal that it was started from.
     detached::leave_terminal()?;
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let lock = run.try_supervise()?;
     detached::report_ready("ready")?;
     // Another one was faster.

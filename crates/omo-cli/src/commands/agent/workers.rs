@@ -6,27 +6,50 @@ use clap::Subcommand;
 use omo_engine::parallel::{DriveEnd, ParallelDriver};
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::RunOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
-use crate::help;
 use crate::output::print_block;
 use crate::parallel_workers::watch::{self, require_parallel, watch_run};
 use crate::parallel_workers::{screen, supervisor};
+use crate::run_arguments::RunOptions;
 
-/// What is done about parallel workers.
+const HELP: &str = "\
+Example:
+  omo agent workers start
+
+For a run with parallel workers: each is a client of its own, in a work tree and
+on a branch of its own, a wave at a time. The checkout is not touched before all
+of it is done and checked; the branch then moves once. What cannot be merged is
+kept, and named. Ending the terminal ends nothing; `omo run cancel` does.";
+
+pub(crate) const START_HELP: &str = "\
+Example:
+  omo agent workers start
+
+The supervisor runs behind the terminal until the run is over or a question
+waits. `omo agent next` and `omo run watch` start it, too, where it is gone.";
+
+pub(crate) const MERGE_HELP: &str = "\
+Example:
+  omo agent workers merge
+
+For a run without a supervisor: it merges what is done, checks the whole, and
+moves your branch where all is green.";
+
+/// Start parallel workers, or merge what they have done
 #[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
 pub(crate) enum WorkersCommand {
     /// Have the sessions of the open run worked on, behind this terminal
-    #[command(after_help = help::agent::WORKERS_START)]
+    #[command(after_help = START_HELP)]
     Start(RunOptions),
     /// Bring together what is done, and start no session
-    #[command(after_help = help::agent::WORKERS_MERGE)]
+    #[command(after_help = MERGE_HELP)]
     Merge(RunOptions),
 }
 
 /// `omo agent workers …`.
-pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
     match action {
         WorkersCommand::Start(options) => start(env, &options),
         WorkersCommand::Merge(options) => merge(env, &options),

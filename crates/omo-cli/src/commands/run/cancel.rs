@@ -2,17 +2,35 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::CancelOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::output;
 use crate::parallel_workers::watch;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo run cancel --reason \"the plan was replaced\"
+
+What was done stays, in your files and in the record.";
+
+/// End a run before its end
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct CancelOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT", default_value = "by its user")]
+    pub reason: String,
+}
 
 /// Ends a run before its end.
-pub(crate) fn cancel(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
     cancel_within(env, options, watch::CLEANUP_TIMEOUT)
 }
 

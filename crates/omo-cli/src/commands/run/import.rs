@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::event::EventKind;
 use omo_engine::modes::{ExecutionMode, ModeOptions, arranged};
@@ -13,15 +14,32 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
 use omo_state::git_worktree::GitWorktree;
 
-use crate::commands::run::arguments::ImportOptions;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
 use crate::{blocks, output};
 
+const HELP: &str = "\
+Example:
+  omo run import .claude/execute-plan-checkpoint.json
+
+What it says is done counts as a claim: no check was seen to be green.";
+
+/// Go on from the checkpoint that another program left
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ImportOptions {
+    /// The checkpoint; the plan is the one that it names
+    #[arg(default_value = ".claude/execute-plan-checkpoint.json")]
+    pub file: String,
+    /// Approve the commands of the plan without a terminal: the digest that was shown
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
+
 /// Goes on from the checkpoint that another program left.
-pub(crate) fn import(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let path = std::env::current_dir()?.join(&options.file);
     let shown = sanitize(&options.file, 200);

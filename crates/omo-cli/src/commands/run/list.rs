@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::RunStore;
@@ -11,10 +12,22 @@ use omo_state::env::ProcessEnv;
 use serde::Serialize;
 
 use crate::blocks::parts::{self, status_word};
-use crate::commands::run::arguments::ListOptions;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
+
+const HELP: &str = "\
+Example:
+  omo run list";
+
+/// List the runs of this repository, the newest first
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ListOptions {
+    /// Print JSON: a list with one object for each run
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// One run, as it is listed.
 #[derive(Debug, Serialize)]
@@ -33,7 +46,7 @@ struct RunLine {
 }
 
 /// Lists the runs, the newest first.
-pub(crate) fn list(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
     let lines: Vec<RunLine> = listed.into_iter().map(|listed| run_line(listed.id, listed.state)).collect();

@@ -1,17 +1,36 @@
 //! `omo run resume`: takes a run over, with its plan as the file says it now.
 
+use clap::Args;
 use omo_engine::modes::ExecutionMode;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::ResumeOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::execute::continue_run::continue_run;
 use crate::execute::{continue_parallel, task_list};
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo run resume
+
+While the session that holds a run lives, the exit status is 6. What the plan
+says by now is taken in: tasks that were edited are done again.";
+
+/// Take a run over, with its plan as the file says it now
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ResumeOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Approve the commands of an edited plan without a terminal: the digest that was shown
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
 
 /// Takes a run over, with its plan as the file says it now.
-pub(crate) fn resume(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     if !context.is_person() {

@@ -6,14 +6,29 @@ use omo_engine::state::RunState;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::TaskOptions;
 use crate::context::{self, CommandContext, Ended};
 use crate::error::CommandError;
+use crate::run_arguments::TaskOptions;
+use clap::Args;
+
+const HELP: &str = "\
+Example:
+  omo run retry 3
+
+From a session it needs a prompt of its user since the task failed.";
+
+/// Have a failed task done again
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct RetryOptions {
+    #[command(flatten)]
+    pub task: TaskOptions,
+}
 
 /// A person has a failed task done again.
-pub(crate) fn retry(env: &ProcessEnv, options: &TaskOptions) -> Result<(), CommandError> {
-    reopen(&CommandContext::find(env)?, options)?;
-    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.id)?)
+pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
+    reopen(&CommandContext::find(env)?, &options.task)?;
+    Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.task.id)?)
 }
 
 /// Has it done again, and says nothing.

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use omo_core::text::{format_age, sanitize};
 use omo_engine::Run;
 use omo_engine::state::{RunPhase, RunState, TaskStanding, TaskStatus};
@@ -11,13 +12,29 @@ use omo_engine::work::find_edit;
 use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts::{self, status_word};
-use crate::commands::run::arguments::ShowOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Examples:
+  omo run show             the run that is open here, else the last one
+  omo run show --json      the same for a script";
+
+/// Show where a run stands, task by task
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ShowOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Print JSON: one object
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Shows a run, task by task.
-pub(crate) fn show(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let mut out = anstream::stdout().lock();

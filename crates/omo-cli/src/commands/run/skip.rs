@@ -2,15 +2,35 @@
 
 use std::io::Write;
 
+use clap::Args;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::SkipOptions;
 use crate::context::{CommandContext, Ended};
 use crate::error::CommandError;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo run skip 3 --why \"no longer needed\"
+
+From a session it needs a prompt of its user since the task failed.";
+
+/// Leave a failed task out
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SkipOptions {
+    /// Which task
+    pub id: String,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT", default_value = "left out by its user")]
+    pub why: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// A person leaves a task out.
-pub(crate) fn skip(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
     let engine = context.engine(&run, &before)?;

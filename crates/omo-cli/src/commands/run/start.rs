@@ -1,5 +1,6 @@
 //! `omo run start`: a plan becomes a run, or goes on with the one that it has.
 
+use clap::Args;
 use omo_state::env::ProcessEnv;
 
 use crate::context::CommandContext;
@@ -8,9 +9,24 @@ use crate::execute::execute;
 use crate::execute::options::StartOptions;
 use crate::execute::request::ExecuteRequest;
 
+const HELP: &str = "\
+Examples:
+  omo run start docs/plan.md           in the way that the plan asks for
+  omo run start --tasks --session ID
+
+Each way takes the options of its own slash command as well: docs/plans.md.";
+
+/// Start a plan in the way that it asks for, or go on with its run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct StartPlanOptions {
+    #[command(flatten)]
+    pub options: StartOptions,
+}
+
 /// `omo run start`.
-pub(crate) fn start(env: &ProcessEnv, options: StartOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: StartPlanOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let wrong = |why: String| CommandError::usage(why, "`omo run start --help` names the options");
-    execute(&context, &ExecuteRequest::try_from(options).map_err(wrong)?)
+    execute(&context, &ExecuteRequest::try_from(options.options).map_err(wrong)?)
 }

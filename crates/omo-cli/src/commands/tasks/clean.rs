@@ -1,5 +1,6 @@
 //! `omo tasks clean`: removes sessions with all of their files.
 
+use clap::Args;
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
@@ -7,17 +8,43 @@ use omo_engine::task_list_store::{LockedTaskList, TaskListFolder, TaskListStore}
 use omo_plan::task_list::TaskListFile;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::tasks::arguments::{CleanOptions, Which};
 use crate::error::CommandError;
-use crate::{task_list_files, task_list_note};
+use crate::task_list_files::{self, TaskListOption};
+use crate::task_list_note;
+
+const HELP: &str = "\
+Examples:
+  omo tasks clean --session 4f1c9a   this one, whatever its phase
+  omo tasks clean --older-than 30    those that were over 30 days ago
+
+A session whose run is open is never removed; `omo run cancel` ends a run.";
+
+/// Remove task lists with all of their files
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+#[group(required = true, multiple = false)]
+pub(crate) struct CleanOptions {
+    /// This session, whatever its phase
+    #[arg(long, short, value_name = "ID")]
+    pub session: Option<String>,
+    /// Every session that is over
+    #[arg(long)]
+    pub completed: bool,
+    /// Those of them unchanged for so many days
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
+    pub older_than: Option<u32>,
+    /// Every session, also those that go on
+    #[arg(long)]
+    pub all: bool,
+}
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub(crate) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     if options.session.is_some() {
-        let id = task_list_files::task_list_id(&Which { session: options.session.clone() }, env)?;
+        let id = task_list_files::task_list_id(&TaskListOption { session: options.session.clone() }, env)?;
         return remove_task_list(env, &sessions, &id);
     }
     let (mut removed, mut kept) = (0, 0);

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::task_list_store::{TaskListError, TaskListFolder};
@@ -10,10 +11,22 @@ use omo_plan::task_list::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TA
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 
-use crate::commands::tasks::arguments::ListOptions;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
 use crate::task_list_files;
+
+const HELP: &str = "\
+Example:
+  omo tasks list";
+
+/// List all task lists, the one that was changed last first
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ListOptions {
+    /// Print JSON: a list with one object for each session
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// One session, as it is listed.
 #[derive(Debug, Serialize)]
@@ -27,7 +40,7 @@ struct Line {
 }
 
 /// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
-pub(crate) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use clap::{Args, Subcommand};
 use omo_core::text::sanitize;
 use omo_engine::task_list_store::TaskListFolder;
 use omo_plan::task_list::ContextFile;
@@ -9,14 +10,112 @@ use omo_plan::task_list::rules::{self, ExplorerFinding};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
-use crate::commands::tasks::arguments::{ContextAddOptions, ContextGetOptions, ContextInitOptions, split_list};
-use crate::commands::tasks::summary;
 use crate::error::CommandError;
-use crate::task_list_files::{self, print, print_field, to_json};
+use crate::output;
+use crate::task_list_files::{
+    self, MAX_CHARS, TaskListOption, non_empty_text, print, print_field, split_list, to_json, with_not_green,
+};
 use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
-/// A longer text of an explorer is cut.
-const MAX_CHARS: usize = 2_000;
+const HELP: &str = "\
+Example:
+  omo agent context get --summary
+
+It is for explorers: each says once what it found, and the planner reads it.
+The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
+
+pub(crate) const INIT_HELP: &str = "\
+Example:
+  omo agent context init --expected overview,tests";
+
+pub(crate) const ADD_HELP: &str = "\
+Example:
+  omo agent context add --explorer-id tests --summary \"npm test\"";
+
+pub(crate) const GET_HELP: &str = "\
+Examples:
+  omo agent context get --summary
+  omo agent context get --field key_files";
+
+/// `omo agent context …`.
+pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), CommandError> {
+    let done = match action {
+        ContextCommand::Init(options) => init(env, &options),
+        ContextCommand::Add(options) => add(env, options),
+        ContextCommand::Get(options) => get(env, &options),
+    };
+    done.map_err(with_not_green)
+}
+
+/// Keep what the explorers of a task list found
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+#[command(args_override_self = true)]
+pub(crate) enum ContextCommand {
+    /// Say which explorers are expected
+    #[command(after_help = INIT_HELP)]
+    Init(ContextInitOptions),
+    /// Add what an explorer found
+    #[command(after_help = ADD_HELP)]
+    Add(ContextAddOptions),
+    /// Print what was found
+    #[command(after_help = GET_HELP)]
+    Get(ContextGetOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContextInitOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    /// What they are called, with commas between them
+    #[arg(long, short, value_name = "NAMES")]
+    pub expected: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContextAddOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    /// What it is called
+    #[arg(long, short, value_name = "NAME", value_parser = non_empty_text)]
+    pub explorer_id: String,
+    /// What it was to look for
+    #[arg(long, short = 'H', value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(allow_hyphen_values = true)]
+    pub hint: String,
+    /// The file that it wrote
+    #[arg(long, short, value_name = "FILE", default_value = "", hide_default_value = true)]
+    pub file: String,
+    /// What it found, in a few words
+    #[arg(long, short = 'S', value_name = "TEXT", default_value = "", hide_default_value = true)]
+    #[arg(allow_hyphen_values = true)]
+    pub summary: String,
+    /// The files that matter: a,b
+    #[arg(long, short, value_name = "FILES", default_value = "", hide_default_value = true)]
+    pub key_files: String,
+    /// How things are done there: a,b
+    #[arg(long, short, value_name = "TEXTS", default_value = "", hide_default_value = true)]
+    #[arg(allow_hyphen_values = true)]
+    pub patterns: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContextGetOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    /// One value, such as `key_files[0]`
+    #[arg(long, short, value_name = "PATH")]
+    pub field: Option<String>,
+    /// The file that it is in
+    #[arg(long, short = 'F')]
+    pub file: bool,
+    /// What was found, as Markdown
+    #[arg(long, short = 'S')]
+    pub summary: bool,
+    /// Wait so long for explorers that are expected
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
+    pub wait: u64,
+}
 
 /// Says which explorers are expected.
 pub(crate) fn init(env: &ProcessEnv, options: &ContextInitOptions) -> Result<(), CommandError> {
@@ -44,10 +143,7 @@ pub(crate) fn add(env: &ProcessEnv, options: ContextAddOptions) -> Result<(), Co
     };
     let shown = sanitize(&id, 60);
     let Some(context) = rules::add_explorer_finding(locked.context()?, found) else {
-        crate::output::print_warning(&format!(
-            "explorer {shown} of session {} has said what it found already",
-            locked.id()
-        ));
+        output::print_warning(&format!("explorer {shown} of session {} has said what it found already", locked.id()));
         return Ok(());
     };
     locked.write_context(&context)?;
@@ -100,7 +196,7 @@ fn as_markdown(context: &ContextFile) -> String {
     }
     for (heading, name) in [("Key files", "key_files"), ("Patterns", "patterns")] {
         let texts = context.extra.get(name).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
-        parts.extend(summary::bullet_list(heading, texts));
+        parts.extend(task_list_files::bullet_list(heading, texts));
     }
     parts.join("\n\n")
 }

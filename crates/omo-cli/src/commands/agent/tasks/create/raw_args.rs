@@ -3,9 +3,10 @@
 use clap::Parser;
 use omo_core::messages::usage;
 
-use crate::commands::tasks::arguments::{CreateOptions, Which};
+use crate::commands::agent::tasks::create::CreateOptions;
 use crate::error::CommandError;
 use crate::execute::line::message;
+use crate::task_list_files::TaskListOption;
 
 /// The command whose arguments the hook keeps.
 pub(crate) const COMMAND: &str = "ulw-plan";
@@ -38,7 +39,7 @@ pub(crate) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<Crea
     let in_front = words.len() - line.goal.len();
     let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));
     let goal = Some(goal.to_owned()).filter(|goal| !goal.is_empty());
-    let which = line.session.map_or_else(|| options.which.clone(), |id| Which { session: Some(id) });
+    let which = line.session.map_or_else(|| options.which.clone(), |id| TaskListOption { session: Some(id) });
     let (resume, force) = (options.resume || line.resume, options.force || line.force);
     Ok(CreateOptions { words: Vec::new(), goal, which, resume, force, ..options.clone() })
 }

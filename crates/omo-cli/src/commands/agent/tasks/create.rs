@@ -1,5 +1,8 @@
 //! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
+pub(crate) mod raw_args;
+
+use clap::Args;
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_engine::task_list_store::{LockedTaskList, TaskListError};
@@ -8,17 +11,60 @@ use omo_plan::task_list::{ContextFile, TaskListFile, TaskListSettings};
 use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 
-use crate::commands::tasks::arguments::CreateOptions;
-use crate::commands::tasks::raw_args;
 use crate::error::CommandError;
 use crate::project::{Project, named_or_own_session};
-use crate::{task_list_files, task_list_note};
+use crate::task_list_files::{self, TaskListOption};
+use crate::{output, task_list_note};
+
+const HELP: &str = "\
+Example:
+  omo agent tasks create --max-iterations 3 add a login page
+
+What an earlier session of this id has left is kept beside the new one's files,
+under names that end with `.before-1`.";
+
+/// Begin a task list, or go on with one that was given up
+#[derive(Clone, Debug, Default, Args)]
+#[command(after_help = HELP)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
+pub(crate) struct CreateOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    /// What it is for, in place of the words
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+    pub goal: Option<String>,
+    /// Workers at once; 0 for no bound
+    #[arg(long, short = 'w', value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub max_workers: u32,
+    /// Times it may be gone over
+    #[arg(long, short = 'i', value_name = "N", default_value_t = 5, allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_iterations: u32,
+    /// It ends with its plan
+    #[arg(long, short)]
+    pub plan_only: bool,
+    /// No question is asked
+    #[arg(long, short)]
+    pub auto: bool,
+    /// Begin anew where one goes on
+    #[arg(long, short)]
+    pub force: bool,
+    /// Go on with the one that is there
+    #[arg(long, short, conflicts_with_all = ["force", "goal", "words"])]
+    pub resume: bool,
+    /// Take what the user typed behind /omo:ulw-plan
+    #[arg(long, conflicts_with_all = ["goal", "resume", "words"])]
+    pub args_from_hook: bool,
+    /// What it is for
+    #[arg(value_name = "GOAL", required_unless_present_any = ["goal", "resume", "args_from_hook"])]
+    pub words: Vec<String>,
+}
 
 /// Begins one, or goes on.
-pub(crate) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), CommandError> {
     if options.args_from_hook {
         let options = typed(env, options)?;
-        return create_task_list(env, &CreateOptions { args_from_hook: false, ..options });
+        return run(env, &CreateOptions { args_from_hook: false, ..options });
     }
     let id = task_list_files::task_list_id(&options.which, env)?;
     if options.resume {
@@ -26,7 +72,7 @@ pub(crate) fn create_task_list(env: &ProcessEnv, options: &CreateOptions) -> Res
     }
     let words = options.words.join(" ");
     if options.goal.is_some() && !words.is_empty() {
-        crate::output::print_warning(&format!(
+        output::print_warning(&format!(
             "`--goal` says what it is for, and these words do not count: {}",
             sanitize(&words, 100)
         ));

@@ -5,18 +5,32 @@
 
 use std::io::{IsTerminal, Read};
 
+use clap::Args;
 use omo_plan::task_list::rules::{self, TaskListChange, TaskListWork};
 use omo_state::env::ProcessEnv;
 
-use crate::commands::tasks::arguments::DesignOptions;
 use crate::error::CommandError;
-use crate::task_list_files;
+use crate::task_list_files::{self, TaskListOption};
+
+const HELP: &str = "\
+Example:
+  omo agent tasks design < design.md
+
+It is kept as design.md in the folder of the session.";
+
+/// Keep the text on stdin as the design of a task list
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct DesignOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+}
 
 /// A longer design is refused, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// Writes what stands on stdin as the design of a session, in the place of the one before.
-pub(crate) fn write_design(env: &ProcessEnv, options: &DesignOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &DesignOptions) -> Result<(), CommandError> {
     let text = read_design()?;
     let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
     let session = locked.session()?;

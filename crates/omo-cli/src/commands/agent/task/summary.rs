@@ -1,27 +1,54 @@
 //! `omo agent task summary`: what has to be done and what is done, as Markdown.
 
+use clap::{Args, ValueEnum};
 use omo_core::text::sanitize;
 use omo_plan::task_list::rules::format_value;
 use omo_plan::task_list::{TaskFile, TaskFileStatus, TaskListFile};
 use omo_state::env::ProcessEnv;
 use serde_json::Value;
 
-use crate::commands::tasks::arguments::{SummaryFormat, TaskSummaryOptions};
 use crate::error::CommandError;
-use crate::task_list_files::{self, print, to_json};
+use crate::task_list_files::{self, MAX_CHARS, TaskListOption, bullet_list, parse_id, print, to_json};
 
-/// A longer text of a task is cut.
-const MAX_CHARS: usize = 2_000;
+const HELP: &str = "\
+Examples:
+  omo agent task summary
+  omo agent task summary --id 2";
+
+/// How a summary is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SummaryFormat {
+    #[value(alias = "markdown")]
+    Md,
+    Json,
+}
+
+/// Print what is to be done and what is done, as Markdown
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SummaryOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    /// Only this task
+    #[arg(long, short = 't', aliases = ["task", "task-id"], allow_hyphen_values = true, value_parser = parse_id)]
+    pub id: Option<String>,
+    /// Write it to summary.md beside the tasks
+    #[arg(long, short = 'S')]
+    pub save: bool,
+    /// How it is printed
+    #[arg(long, short, value_enum, default_value_t = SummaryFormat::Md)]
+    pub format: SummaryFormat,
+}
 
 /// Prints the summary, or writes it beside the tasks.
-pub(crate) fn summarize_tasks(env: &ProcessEnv, options: &TaskSummaryOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &SummaryOptions) -> Result<(), CommandError> {
     let folder = task_list_files::open_task_list(&options.which, env)?;
     let session = folder.session()?;
     let (tasks, text) = if let Some(id) = &options.id {
         let task = folder.task(id)?;
         (to_json(&task), summary_of_task(&task))
     } else {
-        let tasks = crate::commands::tasks::task::readable_tasks(&folder)?.unwrap_or_default().tasks;
+        let tasks = task_list_files::readable_tasks(&folder)?.unwrap_or_default().tasks;
         (to_json(&tasks), summary_of_all(&session, &tasks))
     };
     if options.format == SummaryFormat::Json {
@@ -77,12 +104,6 @@ fn details(task: &TaskFile) -> String {
     lines.extend((task.retry_count > 0).then(|| format!("- Begun anew: {} times", task.retry_count)));
     lines.push(format!("- Criteria: {}, evidence: {}", task.criteria.len(), task.evidence.len()));
     lines.join("\n")
-}
-
-/// Texts as a list below a heading; `None` where there are none.
-pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
-    let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
-    (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
 }
 
 /// What a piece of evidence says, whichever way it is written down.
