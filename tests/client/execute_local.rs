@@ -70,7 +70,7 @@ fn a_session_that_nobody_is_at_is_refused_where_somebody_would_have_to_be_asked(
     // The lab has a key, as its client needs one.
     let run = type_prompt(&stage, "/omo:execute-local docs/plan.md", &[]);
     let result = run.result().expect("the client says why nothing ran");
-    for part in ["ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing"] {
+    for part in ["ANTHROPIC_API_KEY is set: the workers are billed to it", "--accept-api-billing"] {
         assert!(result.contains(part), "no {part:?}: {result}");
     }
     let looked = type_prompt(&stage, "/omo:execute-local --dry-run docs/plan.md", &[]);

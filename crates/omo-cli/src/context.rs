@@ -323,7 +323,7 @@ pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> R
         let Ok(state) = listed.state else { continue };
         if state.parallel.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
             let message = format!(
-                "the run {} of {} has parallel sessions in this repository, and one repository has one such run",
+                "the run {} of {} has parallel workers in this repository, and one repository has one such run",
                 listed.id,
                 parts::run_subject(&state)
             );

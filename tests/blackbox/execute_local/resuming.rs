@@ -45,10 +45,10 @@ fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
             s.begin(PLAN)?;
             s.ask("--fg docs/plan.md")?.refuses(
                 6,
-                "asked for otherwise: execute, in parallel sessions",
+                "asked for otherwise: execute, in parallel",
                 "omo run cancel",
             )?;
-            s.ask("--fg --resume docs/plan.md")?.refuses(6, "in parallel sessions", "omo run cancel")?;
+            s.ask("--fg --resume docs/plan.md")?.refuses(6, "in parallel", "omo run cancel")?;
             s.ask(PLAN)?.exits_with(0)?;
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
             s.begin("--fg docs/plan.md")?;
@@ -120,7 +120,7 @@ fn a_run_that_is_over_goes_on_where_that_is_asked_for() {
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
             s.ask("--resume docs/plan.md")?.exits_with(0)?;
             ensure!(s.run()? == run);
-            s.ask("--fg docs/plan.md")?.refuses(6, "in parallel sessions", "")?;
+            s.ask("--fg docs/plan.md")?.refuses(6, "in parallel", "")?;
             Ok(())
         }),
         ("sessions do not go on where no client may be started", two_parallel_sessions(), |s| {

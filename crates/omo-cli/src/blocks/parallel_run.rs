@@ -13,7 +13,7 @@ use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::model::{Plan, Task};
-use omo_plan::plan_summary::{session_groups, summary_lines};
+use omo_plan::plan_summary::summary_lines;
 use omo_plan::strategy::RunStrategy;
 
 use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
@@ -62,10 +62,10 @@ pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
     text
 }
 
-/// What holds for sessions that are started somewhere else: the command there starts the client.
+/// What holds for workers that are started somewhere else: the command there starts the client.
 pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     let mut text = format!(
-        "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
+        "note: each worker is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",
         sanitize(terms.remote_name(), 100)
     );
@@ -86,10 +86,9 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
 pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
     let steps = pluralize(state.plan.tasks.len(), state.plan.dialect.unit_word());
-    let worker = if session_groups(&state.plan).next().is_some() { "session" } else { "worker" };
     let way = match &state.parallel {
         Some(_) => {
-            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), worker))
+            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), "worker"))
         }
         None => "in your own work tree".to_owned(),
     };

@@ -77,7 +77,7 @@ fn is_same_request(state: &RunState, wanted: &ExecuteRequest, mode: ExecutionMod
 fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     let asked = state.scope.map(RunScope::describe).unwrap_or_default();
     let way = match state.mode {
-        ExecutionMode::Parallel => "in parallel sessions",
+        ExecutionMode::Parallel => "in parallel",
         ExecutionMode::StepByStep => "in one session",
         ExecutionMode::Batches | ExecutionMode::Waves => return refusals::otherwise(id, state),
     };
@@ -93,7 +93,10 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
 fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
     let path = quote_argument(&state.plan.source.path);
     CommandError::busy(
-        format!("the run {id} of {} was begun in parallel sessions, and goes on in them alone", state.plan.source.path),
+        format!(
+            "the run {id} of {} was begun with parallel workers, and goes on with them alone",
+            state.plan.source.path
+        ),
         format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --fg {path}` does all of it anew, here"),
     )
 }

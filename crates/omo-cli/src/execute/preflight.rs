@@ -78,7 +78,7 @@ fn preflight_facts(
     })
 }
 
-/// The branches of the sessions of runs that are over.
+/// The branches of the workers of runs that are over.
 fn branches_of_ended_runs(context: &CommandContext, repository: &GitRepository) -> Result<Vec<String>, CommandError> {
     let Some(runs) = &context.runs else { return Ok(Vec::new()) };
     let mut names = Vec::new();
@@ -100,19 +100,18 @@ fn git_failure(error: &GitFailed) -> CommandError {
     CommandError::io(error.to_string(), "run that yourself to see why; nothing was changed")
 }
 
-/// Where sessions are started they get the whole repository, each in a work tree of its own.
+/// Where parallel workers are started they get the whole repository, each in a work tree of its own.
 pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if real(&work_tree.top) == real(&context.root) {
         return Ok(());
     }
-    let message =
-        format!("{} is a folder in a repository, and parallel sessions get all of it", context.root.display());
+    let message = format!("{} is a folder in a repository, and parallel workers get all of it", context.root.display());
     Err(CommandError::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
 }
 
-/// Where sessions are started somewhere else, the remote repository that they are to work with is there.
+/// Where workers are started somewhere else, the remote repository that they are to work with is there.
 pub(crate) fn require_remote(context: &CommandContext, terms: &ClientPolicy) -> Result<(), CommandError> {
     if terms.launcher.is_none() {
         return Ok(());

@@ -115,7 +115,7 @@ fn write_table<'l>(out: &mut impl Write, rows: impl IntoIterator<Item = &'l Work
     };
     table::write_table(
         out,
-        ["session", "state", "at", "last check", "for", "cost"],
+        ["worker", "state", "at", "last check", "for", "cost"],
         rows.into_iter().map(cells).collect(),
     )?;
     Ok(())
@@ -149,7 +149,7 @@ fn plain_table(state: &RunState) -> String {
 /// Sessions were begun behind the terminal.
 pub(crate) fn started_text(id: &str, state: &RunState) -> String {
     format!(
-        "omo: the sessions of {id} are worked on; closing this terminal does not end them.\n\n{}\n\
+        "omo: the workers of {id} are at work; closing this terminal does not end them.\n\n{}\n\
          `omo run watch` looks on, `omo run cancel` ends them.",
         plain_table(state)
     )

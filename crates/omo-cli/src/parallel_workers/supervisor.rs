@@ -46,7 +46,7 @@ pub(crate) fn last_complaint(run: &Run) -> String {
 fn find_client(folder: &Path) -> Result<ClaudeClient, CommandError> {
     ClaudeClient::find(&SearchPath::from_process(), folder).map_err(|_| {
         CommandError::precondition(
-            "no `claude` is on the PATH, and the sessions are worked on by it",
+            "no `claude` is on the PATH, and the workers run in it",
             "install Claude Code, or use --fg",
         )
     })

@@ -18,7 +18,7 @@ pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
     if is_parallel(state) {
         return Ok(());
     }
-    let message = "this run has no parallel sessions";
+    let message = "this run has no parallel workers";
     Err(CommandError::precondition(
         message,
         "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
@@ -32,7 +32,7 @@ pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
 /// A supervisor that ends so often without anything having happened will not do better the next time.
 const MAX_STARTS: u32 = 3;
 
-/// Whether the sessions of a run are worked on apart.
+/// Whether a run has parallel workers.
 pub(crate) fn is_parallel(state: &RunState) -> bool {
     state.parallel.is_some()
 }
@@ -78,7 +78,7 @@ pub(crate) fn watch_run(
             _ => {
                 screen.close();
                 context.note_in_session(engine.run, holder, &state);
-                return print_block("The steps of this run are done here now.\nDO\n  run: omo agent next");
+                return print_block("The tasks of this run are done here now.\nDO\n  run: omo agent next");
             }
         }
         if !engine.run.is_supervised()? {
@@ -87,7 +87,7 @@ pub(crate) fn watch_run(
                 screen.close();
                 let why = supervisor::last_complaint(engine.run);
                 return Err(CommandError::io(
-                    format!("the sessions cannot be worked on:\n{why}"),
+                    format!("the workers cannot be started:\n{why}"),
                     "`omo run cancel` ends the run; nothing of it is lost",
                 ));
             }

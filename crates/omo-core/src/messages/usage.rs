@@ -67,7 +67,7 @@ Has a task of a plan done again that failed, was left out or could not be proved
 
 /// The options of such a run for the clients that it starts.
 pub const LOCAL_OPTIONS: &str = "\
-Options for parallel sessions:
+Options for parallel workers:
   --max-sessions N        so many clients at once at most
   --max-budget-usd X      all of them together may spend so much
   --time-limit SECONDS    one of them may run for so long

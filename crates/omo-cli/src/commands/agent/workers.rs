@@ -40,10 +40,10 @@ moves your branch where all is green.";
 #[derive(Debug, Subcommand)]
 #[command(after_help = HELP)]
 pub(crate) enum WorkersCommand {
-    /// Have the sessions of the open run worked on, behind this terminal
+    /// Start the workers of the open run, behind this terminal
     #[command(after_help = START_HELP)]
     Start(RunOptions),
-    /// Bring together what is done, and start no session
+    /// Bring together what is done, and start no worker
     #[command(after_help = MERGE_HELP)]
     Merge(RunOptions),
 }
@@ -80,7 +80,7 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let engine = context.engine(&run, &state)?;
     engine.require_approval(&state)?;
     let Some(alone) = run.try_supervise()? else {
-        let message = format!("the sessions of {} are being worked on", run.id());
+        let message = format!("the workers of {} are at work", run.id());
         return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
     };
     let stopped = ParallelDriver::new(&engine, None)?.drive()?;
@@ -90,7 +90,7 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     context.note_in_session(&run, &state.holder, &state);
     match stopped {
         DriveEnd::NeedsClients => {
-            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the sessions.")
+            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the work.")
         }
         DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
             watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())

@@ -36,6 +36,8 @@ struct RunLine {
     id: String,
     plan: String,
     state: String,
+    /// How its tasks are handed out.
+    mode: Option<&'static str>,
     total: usize,
     passed: usize,
     failed: usize,
@@ -63,6 +65,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
             [
                 Cell::plain(sanitize(&line.id, 64)),
                 Cell::new(sanitize(state, 100), status_style(&line.state)),
+                Cell::plain(line.mode.unwrap_or("-")),
                 Cell::plain(done),
                 Cell::plain(
                     line.updated_at
@@ -71,7 +74,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
                 Cell::plain(sanitize(&line.plan, 100)),
             ]
         };
-        table::write_table(&mut out, ["run", "state", "done", "last", "plan"], lines.iter().map(cells).collect())?;
+        table::write_table(
+            &mut out,
+            ["run", "state", "mode", "done", "last", "plan"],
+            lines.iter().map(cells).collect(),
+        )?;
     }
     Ok(())
 }
@@ -84,6 +91,7 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
                 id,
                 plan: parts::run_subject(&state),
                 state: status_word(&state).to_owned(),
+                mode: Some(state.mode.words()),
                 total: counts.total,
                 passed: counts.passed + counts.claimed,
                 failed: counts.failed,
@@ -97,6 +105,7 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
             id,
             plan: String::new(),
             state: "unreadable".to_owned(),
+            mode: None,
             total: 0,
             passed: 0,
             failed: 0,

@@ -73,6 +73,7 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
         ("run", run.id().to_owned()),
         ("plan", sanitize(&parts::run_subject(state), 200)),
         ("state", format!("{}, {}", status_word(state), parts::progress_words(state))),
+        ("mode", state.mode.words().to_owned()),
         ("held by", state.holder.describe()),
         ("begun", format!("{} ({} ago)", state.opened_at, format_age(Some(state.opened_at), env.now))),
         ("last event", format!("{} ago", format_age(Some(state.updated_at), env.now))),

@@ -28,7 +28,7 @@ pub(crate) fn print_outcome(context: &CommandContext, judged: &JudgedAttempt) ->
     }
     let end = known.and_then(|known| known.last_end.as_ref());
     if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
-        said.push(format!("Outside of the step's files, and not in its commit: {}", list_files(outside)));
+        said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(outside)));
     }
     if let Some(why) = &judged.restore_error {
         said.push(format!("Its changes could not be taken back yet: {}", sanitize(why, 300)));

@@ -14,7 +14,7 @@ use crate::output::print_block;
 pub(crate) fn next_for_worker(own: &WorkerIdentity, state: &RunState) -> Result<(), CommandError> {
     let group = state.plan.groups.iter().find(|group| group.id == own.worker);
     print_block(
-        &group.map_or_else(|| finished_block("this run has no such session"), |group| worker_block(own, group, state)),
+        &group.map_or_else(|| finished_block("this run has no such worker"), |group| worker_block(own, group, state)),
     )
 }
 
