@@ -10,8 +10,9 @@ use omo_state::env;
 
 use crate::commands::doctor;
 use crate::context::CommandContext;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::execute::request::ExecuteRequest;
+use crate::exit_kind::ExitKind;
 
 /// Who would pay for clients.
 pub(crate) fn billing_facts() -> BillingFacts {

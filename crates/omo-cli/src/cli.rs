@@ -3,7 +3,7 @@
 use clap::Parser;
 
 use crate::commands::Command;
-use crate::error::ExitKind;
+use crate::exit_kind::ExitKind;
 
 /// Below the first page.
 pub(crate) fn top_help() -> String {

@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
+use anyhow::Context as _;
 use clap::Args;
 use omo_core::session::ChangedBy;
 use omo_core::session::id::SessionId;
@@ -51,7 +52,7 @@ pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Optio
     }
     write!(anstream::stderr(), "{} [y/N] ", question.text)?;
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
+    std::io::stdin().lock().read_line(&mut answer).context("the answer cannot be read")?;
     if matches!(answer.trim(), "y" | "Y" | "yes") {
         return Ok(());
     }

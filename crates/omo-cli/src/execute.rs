@@ -19,6 +19,7 @@ pub(crate) mod task_list;
 
 use std::path::Path;
 
+use anyhow::Context as _;
 use omo_core::text::sanitize;
 use omo_engine::RunStore;
 use omo_engine::modes::{ExecutionMode, choose};
@@ -69,7 +70,7 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
 
 /// The plan that is meant, with the part that is asked for in it.
 fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, CommandError> {
-    let current = std::env::current_dir()?;
+    let current = std::env::current_dir().context("the current folder cannot be found")?;
     check_file(path, path_target(&current.join(path))).map_err(refused)?;
     let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let options = request.mode_options();

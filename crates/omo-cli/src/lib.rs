@@ -12,6 +12,7 @@ mod context;
 mod dispatch;
 mod error;
 mod execute;
+mod exit_kind;
 mod output;
 mod parallel_workers;
 mod plan_findings;
@@ -31,7 +32,8 @@ use omo_state::env::ProcessEnv;
 use omo_state::{config, signals};
 
 use crate::cli::Arguments;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::project::Project;
 
 /// The whole program: reads its command line, does it, and gives the exit status.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::Args;
 use omo_core::log_entry::LogEntry;
 use omo_core::session::id::SessionId;
@@ -44,7 +45,7 @@ impl Project {
 
     /// The top folder of that project, whatever its state is in.
     pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
-        let cwd = std::env::current_dir()?;
+        let cwd = std::env::current_dir().context("the current folder cannot be found")?;
         let missing =
             || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
         let named = env.project_dir.clone();

@@ -16,7 +16,8 @@ use omo_state::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::output;
 use crate::project::named_or_own_session;
 

@@ -29,7 +29,8 @@ use crate::commands::report::{self, ReportFormat, ReportOptions};
 use crate::commands::run::cancel::{self, CancelOptions};
 use crate::commands::run::retry;
 use crate::context::CommandContext;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::run_arguments::{RunOptions, TaskOptions};
 

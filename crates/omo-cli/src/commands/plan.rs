@@ -7,6 +7,7 @@ pub(crate) mod show;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use omo_engine::work::read_plan_bytes;
 use omo_plan::diagnostic::{Code, has_errors};
@@ -14,7 +15,8 @@ use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::{batches, model};
 use serde::Serialize;
 
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::plan_findings::{error_count_words, render_diagnostics};
 
 const HELP: &str = "\
@@ -131,7 +133,11 @@ fn bytes(given: &FileOptions) -> Result<Vec<u8>, CommandError> {
         return Ok(read_plan_bytes(&given.file)?);
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(model::MAX_PLAN_BYTES + 1).read_to_end(&mut bytes)?;
+    std::io::stdin()
+        .lock()
+        .take(model::MAX_PLAN_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .context("the plan on stdin cannot be read")?;
     Ok(bytes)
 }
 

@@ -14,6 +14,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use clap::Args;
 use omo_core::client_version::MIN_CLIENT_VERSION;
 use omo_core::text::sanitize;
@@ -80,7 +81,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
 
 /// Links this very `omo` for terminals, and nothing else.
 fn link_only(places: &Places) -> Result<(), CommandError> {
-    let program = std::env::current_exe()?.canonicalize()?;
+    let program = std::env::current_exe()
+        .and_then(|program| program.canonicalize())
+        .context("the file of this program cannot be found")?;
     let lasting = link::lasting_path(&program, &places.plugin).ok_or_else(|| {
         let message = format!("{} does not stay where it is over an update of omo", program.display());
         CommandError::precondition(message, "run `omo setup`, which puts it where it does")

@@ -7,10 +7,10 @@ use clap::error::ErrorKind;
 use clap::{Arg, Parser};
 use omo_core::text::sanitize;
 
-use crate::error::{self, CommandError};
+use crate::error::CommandError;
 use crate::execute::options::{ExecuteLine, ExecuteLocalLine, ExecutePlanLine, UlwExecLine};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
-use crate::output;
+use crate::{exit_kind, output};
 
 /// What a line asks for.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ fn parse<L: Parser>(
         Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Line::Help(page.render_help().to_string())),
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             output::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
-            Err(CommandError::already_printed(error::ExitKind::Usage))
+            Err(CommandError::already_printed(exit_kind::ExitKind::Usage))
         }
         Err(error) => Err(CommandError::usage(message(&error), hint(command))),
     }

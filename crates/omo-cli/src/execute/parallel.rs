@@ -12,12 +12,13 @@ use omo_state::git_worktree::GitWorktree;
 use crate::billing;
 use crate::blocks::parallel_run;
 use crate::context::CommandContext;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::execute::approval::step_approval_request;
 use crate::execute::open_run::{begin, prepare};
 use crate::execute::refusals::no_repository_error;
 use crate::execute::request::ExecuteRequest;
 use crate::execute::{continue_parallel, known_run, preflight};
+use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 
 /// Opens the run of a plan, or goes on with the one that it has.

@@ -21,12 +21,13 @@ use omo_state::git_worktree::GitWorktree;
 use crate::blocks::{parts, task_list_run};
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
 use crate::dispatch;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::{begin, prepare};
 use crate::execute::refusals::{no_repository_error, otherwise};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::task_list::loaded::Session;
+use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::project::named_or_own_session;
 

@@ -9,7 +9,8 @@ use omo_engine::work::Engine;
 
 use crate::blocks::{self, parts};
 use crate::context::CommandContext;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::parallel_workers::screen::{self, Screen};
 use crate::parallel_workers::supervisor;

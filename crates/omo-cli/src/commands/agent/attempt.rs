@@ -10,7 +10,8 @@ use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::work::JudgedAttempt;
 
 use crate::context::CommandContext;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 
 /// What became of an attempt: a worker that goes on reads what is next, an agent reports and ends.
 pub(crate) fn print_attempt(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {

@@ -10,7 +10,8 @@ use omo_engine::event::Evidence as Piece;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, Ended};
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::output::check_progress::Shown;
 use crate::output::table::{self, Cell};
 use crate::run_arguments::RunOptions;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use anyhow::Context as _;
 use clap::Args;
 use omo_engine::parallel::{LaunchConfig, ParallelDriver};
 use omo_exec::supervisor::detached;
@@ -30,7 +31,7 @@ pub(crate) struct SuperviseOptions {
 /// The supervisor's own life.
 pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), CommandError> {
     // It does not matter what becomes of the terminal that it was started from.
-    detached::leave_terminal()?;
+    detached::leave_terminal().context("the supervisor cannot leave its terminal")?;
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
     let lock = run.try_supervise()?;
@@ -43,7 +44,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
     engine.require_approval(&state)?;
     let means = LaunchConfig {
         client: client_for_run(&state, &context.root)?,
-        own_program: std::env::current_exe()?,
+        own_program: std::env::current_exe().context("the file of this program cannot be found")?,
         variables: env::variables(),
         temp: std::env::temp_dir(),
     };

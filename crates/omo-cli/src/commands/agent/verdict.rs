@@ -11,7 +11,8 @@ use omo_plan::id;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, Ended};
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::output::check_progress::Shown;
 use crate::run_arguments::RunOptions;
 

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::Context as _;
 use clap::Args;
 use omo_core::text::sanitize;
 use omo_engine::event::EventKind;
@@ -41,7 +42,7 @@ pub(crate) struct ImportOptions {
 /// Goes on from the checkpoint that another program left.
 pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let path = std::env::current_dir()?.join(&options.file);
+    let path = std::env::current_dir().context("the current folder cannot be found")?.join(&options.file);
     let shown = sanitize(&options.file, 200);
     let bytes = match omo_engine::work::read_plan_bytes(&path) {
         Err(omo_engine::work::PlanFileError::Missing(_)) => {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -29,7 +30,9 @@ struct Manifest {
 
 /// The plugin of the program that runs: it lies in its `bin/`.
 pub(super) fn own_plugin() -> Result<Source, CommandError> {
-    let program = std::env::current_exe()?.canonicalize()?;
+    let program = std::env::current_exe()
+        .and_then(|program| program.canonicalize())
+        .context("the file of this program cannot be found")?;
     let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
     let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(plugin_at);
     found.map_err(|why| {

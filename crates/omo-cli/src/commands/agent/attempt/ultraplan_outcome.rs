@@ -10,7 +10,8 @@ use omo_engine::work::JudgedAttempt;
 
 use crate::blocks::parts::LONG_TIMEOUT;
 use crate::context::CommandContext;
-use crate::error::{CommandError, ExitKind};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 
 /// Files in one line.
 const FILES: usize = 8;

@@ -2,6 +2,7 @@
 
 pub(crate) mod raw_args;
 
+use anyhow::Context as _;
 use clap::Args;
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
@@ -81,7 +82,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
     if goal.trim().is_empty() {
         return Err(CommandError::usage("the goal says nothing", "say what the session is for"));
     }
-    let working_dir = std::env::current_dir()?.to_string_lossy().into_owned();
+    let working_dir =
+        std::env::current_dir().context("the current folder cannot be found")?.to_string_lossy().into_owned();
     let how = TaskListSettings {
         max_workers: options.max_workers,
         max_iterations: options.max_iterations,
