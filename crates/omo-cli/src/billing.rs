@@ -36,7 +36,7 @@ fn variable(name: &str) -> Option<String> {
 
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
 pub(crate) fn check_billing(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, CommandError> {
-    let Some(apart) = &state.parallel else { return Ok(None) };
+    let Some(parallel) = &state.parallel else { return Ok(None) };
     let is_accepted = wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
@@ -46,7 +46,7 @@ pub(crate) fn check_billing(state: &RunState, wanted: Option<&ExecuteRequest>) -
     if open.is_some() {
         return Ok(open.filter(|_| is_accepted));
     }
-    let was_asked = apart.policy.payer.is_some();
+    let was_asked = parallel.policy.payer.is_some();
     let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: is_accepted || was_asked };
     match decide_billing(&billing_facts(), asked) {
         BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),

@@ -23,7 +23,7 @@ use omo_plan::diagnostic::Severity;
 use omo_plan::model::{Dialect, Task};
 
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
-use crate::blocks::workflow_batch::HandOut;
+use crate::blocks::workflow_batch::WorkflowBatch;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -102,7 +102,7 @@ pub(crate) fn complete_already(id: &str, state: &RunState) -> String {
 }
 
 /// A segment for the Workflow tool.
-pub(crate) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
+pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
         "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
@@ -114,26 +114,26 @@ pub(crate) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
 }
 
 /// One task for a subagent.
-pub(crate) fn spawn_agent(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
-    let (agent, prompt) = (task_list_run::agent_type(unit, state), task_list_run::prompt(run, unit, state));
+pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, state.plan.dialect.unit_word());
+    let (agent, prompt) = (task_list_run::agent_type(task, state), task_list_run::prompt(run, task, state));
     fit_block(format!(
         "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"{agent}\"   \
          model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {LONG_TIMEOUT}\n\
          If you have no Agent tool, run instead: omo agent next --inline",
         progress_words(state),
-        title(unit),
-        unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
+        title(task),
+        task.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
     ))
 }
 
-/// One unit of a plan for this session itself.
-pub(crate) fn work_inline(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, capitalized(state.plan.dialect.unit_word()));
+/// One task of a plan for this session itself.
+pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, capitalized(state.plan.dialect.unit_word()));
     fit_block(format!(
         "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
          Then do what it prints, and end with the `omo agent done` line that stands there.",
-        title(unit)
+        title(task)
     ))
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn wait_for_agents(ids: &[String]) -> String {
 
 /// Workers are at work on these tasks.
 pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
-    let since = |id: &&str| state.tasks.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
+    let since = |id: &&str| state.tasks.get(*id).and_then(|task| task.running.as_ref()).map(|running| running.since);
     let word = capitalized(state.plan.dialect.unit_word());
     let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
@@ -237,15 +237,15 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
 /// The tasks that are left behind a batch, up to the next stop.
 fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
-    let mut units = Vec::new();
+    let mut tasks = Vec::new();
     for group in behind {
         let is_left = |id: &&String| state.standing(id).is_some_and(|standing| !standing.is_ended());
-        units.extend(group.tasks.iter().filter(is_left).map(String::as_str));
-        if group.hard_stop && !units.is_empty() {
+        tasks.extend(group.tasks.iter().filter(is_left).map(String::as_str));
+        if group.hard_stop && !tasks.is_empty() {
             break;
         }
     }
-    units
+    tasks
 }
 
 fn stop(question: &QuestionState, state: &RunState) -> String {
@@ -311,12 +311,12 @@ fn how_to_retry(state: &RunState) -> String {
     let failed = state
         .standings()
         .into_iter()
-        .find(|(unit, standing)| is_failed(standing) && !state.unblocks_dependents(&unit.id));
+        .find(|(task, standing)| is_failed(standing) && !state.unblocks_dependents(&task.id));
     let word = state.plan.dialect.unit_word();
-    let line = |unit: &Task| {
-        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", unit.id)
+    let line = |task: &Task| {
+        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", task.id)
     };
-    failed.map(|(unit, _)| line(unit)).unwrap_or_default()
+    failed.map(|(task, _)| line(task)).unwrap_or_default()
 }
 
 fn rows(text: &mut String, tasks: &[EndedTask]) {
@@ -347,8 +347,8 @@ fn task_names(ids: &[&str]) -> String {
     format!("{word} {}", list_some(ids.iter().copied(), SHOWN))
 }
 
-fn title(unit: &Task) -> String {
-    sanitize(&unit.title, 80).replace('"', "'")
+fn title(task: &Task) -> String {
+    sanitize(&task.title, 80).replace('"', "'")
 }
 
 #[cfg(test)]

@@ -140,7 +140,7 @@ impl<'a> CommandContext<'a> {
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
     /// of use, the last one.
-    pub(super) fn find_run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), CommandError> {
+    pub(super) fn find_run(&self, named: Option<&str>, ended: EndedRuns) -> Result<(Run, RunState), CommandError> {
         let missing = || {
             let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
             CommandError::not_found("no plan run is open here", hint)
@@ -167,7 +167,7 @@ impl<'a> CommandContext<'a> {
         }
         let place = match (&*open, ended) {
             ([(place, _)], _) => *place,
-            ([], Ended::Included) if !found.is_empty() => 0,
+            ([], EndedRuns::Included) if !found.is_empty() => 0,
             ([], _) => return Err(missing()),
             (several, _) => {
                 let line = |(_, (id, state)): &(usize, &(String, RunState))| {
@@ -238,7 +238,7 @@ impl<'a> CommandContext<'a> {
     /// says it, and otherwise the run's.
     pub(super) fn work_tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
-        let known = own.zip(state.parallel.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.worker));
+        let known = own.zip(state.parallel.as_ref()).and_then(|(own, parallel)| parallel.groups.get(&own.worker));
         Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
     }
 
@@ -278,7 +278,7 @@ pub(crate) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
 
 /// Whether runs that have ended are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum EndedRuns {
     /// They are.
     Included,
     /// Only one that is open.

@@ -35,12 +35,12 @@ pub(super) fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<Strin
     for event in events {
         match &event.kind {
             // Its person has typed the command again: whatever was started before is not counted on.
-            EventKind::TasksDispatched { tasks: units, .. } if units.is_empty() => out.clear(),
-            EventKind::TasksDispatched { tasks: units, to_agents: true } => {
-                out.retain(|(known, _)| !units.contains(known));
-                out.extend(units.iter().map(|unit| (unit.clone(), event.ts)));
+            EventKind::TasksDispatched { tasks, .. } if tasks.is_empty() => out.clear(),
+            EventKind::TasksDispatched { tasks, to_agents: true } => {
+                out.retain(|(known, _)| !tasks.contains(known));
+                out.extend(tasks.iter().map(|task| (task.clone(), event.ts)));
             }
-            EventKind::TaskStarted { task: unit, .. } => out.retain(|(known, _)| known != unit),
+            EventKind::TaskStarted { task, .. } => out.retain(|(known, _)| known != task),
             // The session that started them is gone, or they will be started anew.
             EventKind::HolderChanged
             | EventKind::RunResumed
@@ -49,7 +49,7 @@ pub(super) fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<Strin
             _ => {}
         }
     }
-    out.into_iter().filter(|(_, at)| is_recent(*at, now)).map(|(unit, _)| unit).collect()
+    out.into_iter().filter(|(_, at)| is_recent(*at, now)).map(|(task, _)| task).collect()
 }
 
 #[cfg(test)]
@@ -65,8 +65,8 @@ mod tests {
         let given_to =
             |to_agents| EventKind::TasksDispatched { tasks: vec!["1".to_owned(), "2".to_owned()], to_agents };
         let given = || given_to(true);
-        let begun = |unit: &str| EventKind::TaskStarted {
-            task: unit.to_owned(),
+        let begun = |task: &str| EventKind::TaskStarted {
+            task: task.to_owned(),
             attempt: 1,
             ticket: String::new(),
             tree: None,

@@ -140,7 +140,7 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
         };
         let runs = context.runs.as_ref().map(|runs| runs.get(&id)).transpose()?;
         let is_supervised = runs.map(|run| run.is_supervised()).transpose()?.unwrap_or_default();
-        let clients = state.parallel.iter().flat_map(|apart| apart.groups.values());
+        let clients = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
         let tasks: Vec<String> = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
         let found = if is_supervised {
             AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())

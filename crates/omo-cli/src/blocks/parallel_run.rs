@@ -113,9 +113,9 @@ pub(crate) fn dry_run(report: &str) -> String {
 }
 
 /// One step for this session itself.
-pub(crate) fn task_block(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
-    let title = sanitize(&unit.title, 80).replace('"', "'");
+pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, state.plan.dialect.unit_word());
+    let title = sanitize(&task.title, 80).replace('"', "'");
     let tally = parts::progress_words(state);
     fit_block(format!(
         "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
@@ -155,10 +155,10 @@ pub(crate) fn end_line(state: &RunState) -> String {
 }
 
 /// Where the user's branch is, in one line.
-fn user_branch_line(apart: &ParallelState) -> String {
-    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
+fn user_branch_line(parallel: &ParallelState) -> String {
+    let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
-    match (&apart.landed, &apart.landed_before) {
+    match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
         (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short_commit(to), 12)),
         (None, Some(_)) => {

@@ -41,13 +41,13 @@ fn count_words(counts: TaskCounts, word: &str) -> String {
 
 /// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
 pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
-    let unit = |command: &PlannedCommand| sanitize(&command.task, 64);
-    let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
+    let task = |command: &PlannedCommand| sanitize(&command.task, 64);
+    let width = commands.iter().map(|command| task(command).chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for command in commands {
         let run = &command.command;
         let shown = if is_plain_text(run) { run.clone() } else { number_rows(run, "      ") };
-        let _ = writeln!(text, "  {:width$}  {shown}", unit(command));
+        let _ = writeln!(text, "  {:width$}  {shown}", task(command));
         if let Some(folder) = &command.folder {
             let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
         }

@@ -11,7 +11,7 @@ use omo_state::env::ProcessEnv;
 
 use crate::blocks;
 use crate::blocks::parallel_run::next_command;
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::RunOptions;
 
@@ -25,7 +25,7 @@ a prompt that its user typed after the question.";
 /// Writes an answer down; a decision also into the plan.
 pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     engine.require_unedited_plan(&before)?;
     let (question, option) = (options.question.as_str(), options.option.as_str());

@@ -139,22 +139,22 @@ fn list(
     project: &Project,
     options: &SessionOptions,
 ) -> Result<(), CommandError> {
-    let gates = verify::select_checks(env, config, project, options.session.as_deref())?.checks;
+    let checks = verify::select_checks(env, config, project, options.session.as_deref())?.checks;
     let mut out = anstream::stdout().lock();
-    if gates.is_empty() {
+    if checks.is_empty() {
         writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
     } else {
-        let is_on_a_line = |gate: &Check| is_plain_text(&gate.command) && gate.cwd.is_none() && gate.env.is_empty();
-        let cells = |gate: &Check| {
-            let last = gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-            let command = if is_on_a_line(gate) { gate.command.as_str() } else { "(below)" };
-            [Cell::plain(&gate.name), Cell::plain(gate.origin.word()), Cell::plain(last), Cell::plain(command)]
+        let is_on_a_line = |check: &Check| is_plain_text(&check.command) && check.cwd.is_none() && check.env.is_empty();
+        let cells = |check: &Check| {
+            let last = check.last.as_ref().map_or("not run yet", |record| record.verdict.word());
+            let command = if is_on_a_line(check) { check.command.as_str() } else { "(below)" };
+            [Cell::plain(&check.name), Cell::plain(check.origin.word()), Cell::plain(last), Cell::plain(command)]
         };
-        table::write_table(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
-        for gate in gates.iter().filter(|gate| !is_on_a_line(gate)) {
-            writeln!(out, "\n{}", describe_check(gate, "  "))?;
+        table::write_table(&mut out, ["check", "from", "last", "command"], checks.iter().map(cells).collect())?;
+        for check in checks.iter().filter(|check| !is_on_a_line(check)) {
+            writeln!(out, "\n{}", describe_check(check, "  "))?;
         }
-        writeln!(out, "\ndigest of these checks: {}", digest_of(&gates))?;
+        writeln!(out, "\ndigest of these checks: {}", digest_of(&checks))?;
     }
     if let Some(repository) = RepositoryConfig::read(&project.root) {
         show_repository_checks(&mut out, env, &repository)?;
@@ -194,9 +194,9 @@ fn show_repository_checks(
 }
 
 /// What stands for the checks of a session as they are.
-fn digest_of(gates: &[Check]) -> String {
+fn digest_of(checks: &[Check]) -> String {
     let all: Vec<u8> =
-        gates.iter().flat_map(|gate| [gate.name.as_bytes(), b"\0", &gate.definition()].concat()).collect();
+        checks.iter().flat_map(|check| [check.name.as_bytes(), b"\0", &check.definition()].concat()).collect();
     hex_digest(&all)
 }
 
@@ -209,26 +209,26 @@ fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), 
         words => shlex::try_join(words.iter().map(String::as_str))
             .map_err(|_| refuse(session_check::InvalidCheck::Command))?,
     };
-    let mut gate = Check::new(options.name.as_deref(), &command, CheckOrigin::User).map_err(refuse)?;
-    gate.timeout_seconds = options.timeout;
-    gate.validate().map_err(refuse)?;
-    pin_checks([&mut gate], &project.root, &SearchPath::from_process());
+    let mut check = Check::new(options.name.as_deref(), &command, CheckOrigin::User).map_err(refuse)?;
+    check.timeout_seconds = options.timeout;
+    check.validate().map_err(refuse)?;
+    pin_checks([&mut check], &project.root, &SearchPath::from_process());
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!(
         "Have this run whenever a claim is checked?\n{}\n",
-        describe_checks(std::slice::from_ref(&gate), &gate.pinned)
+        describe_checks(std::slice::from_ref(&check), &check.pinned)
     );
-    change.apply(&options.session, &question, |gates| {
-        session_check::add_check(gates, gate.clone()).map_err(refuse)?;
-        Ok(format!("`{}` decides from now on", gate.name))
+    change.apply(&options.session, &question, |checks| {
+        session_check::add_check(checks, check.clone()).map_err(refuse)?;
+        Ok(format!("`{}` decides from now on", check.name))
     })
 }
 
 fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
-    change.apply(&options.session, &question, |gates| {
-        if !session_check::remove_check(gates, &options.name) {
+    change.apply(&options.session, &question, |checks| {
+        if !session_check::remove_check(checks, &options.name) {
             return Err(unknown_check(&options.name));
         }
         Ok(format!("`{}` decides no more", options.name))
@@ -238,8 +238,8 @@ fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Resul
 fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let search = SearchPath::from_process();
-    change.apply(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
-        let accepted = starting_checks::accept_checks(gates, options.name.as_deref(), &project.root, &search);
+    change.apply(&options.session, "Take the files and counts as they are now as the ones to be held to?", |checks| {
+        let accepted = starting_checks::accept_checks(checks, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
             (Some(name), 0) => Err(unknown_check(name)),
             (_, count) => {
@@ -313,11 +313,11 @@ impl SessionChange<'_> {
         confirm_change(env, self.confirm, question, &digest_of(&before))?;
         let folder = GuardedFolder::create_state(&project.root)?;
         let ((said, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
-            let mut gates = session.checks.clone();
+            let mut checks = session.checks.clone();
             let said =
-                if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
+                if digest_of(&checks) == digest_of(&before) { change(&mut checks) } else { Err(changed_meanwhile()) };
             let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
-            session.change_checks(gates, confirm::given_approval(env).by, env.now);
+            session.change_checks(checks, confirm::given_approval(env).by, env.now);
             ((said, session.clone()), write)
         })?;
         let said = said?;

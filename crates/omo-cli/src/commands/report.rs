@@ -9,7 +9,7 @@ use omo_plan::model::Dialect;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::run::show::{self, ShowOptions};
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::RunOptions;
 
@@ -26,7 +26,7 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return show::run(env, &ShowOptions { run: options.run, json: true });
     }
     let context = CommandContext::find(env)?;
-    let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (_, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     // Of steps the report that ends a run is the one for people.
     let text = match options.format.or(state.is_ultraplan().then_some(ReportFormat::Summary)) {
         Some(ReportFormat::Progress) => task_list::progress_screen(&state),

@@ -62,12 +62,12 @@ fn outside(path: &str) -> CommandError {
     )
 }
 
-enum Known {
+enum KnownRun {
     Open(Run, Box<RunState>),
     Complete(Run, Box<RunState>),
 }
 
-impl Known {
+impl KnownRun {
     fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
         match self {
             Self::Open(run, state) => {
@@ -85,10 +85,10 @@ fn known(
     runs: &RunStore,
     plan: &Plan,
     request: &ExecuteRequest,
-) -> Result<Option<Known>, CommandError> {
+) -> Result<Option<KnownRun>, CommandError> {
     match context.open_run(runs)? {
         Some((run, state)) if state.plan.source.path == plan.source.path => {
-            return Ok(Some(Known::Open(run, Box::new(state))));
+            return Ok(Some(KnownRun::Open(run, Box::new(state))));
         }
         Some((run, state)) => return Err(another_run_is_open(run.id(), &state)),
         None => {}
@@ -105,9 +105,9 @@ fn known(
                 let is_unchanged = state.plan_sha256 == plan.source.sha256;
                 let is_of_mode = request.mode.is_none_or(|mode| mode == state.mode);
                 return match result {
-                    RunResult::Complete if is_unchanged => Ok(Some(Known::Complete(run, Box::new(state)))),
+                    RunResult::Complete if is_unchanged => Ok(Some(KnownRun::Complete(run, Box::new(state)))),
                     RunResult::CompletedWithFailures | RunResult::Failed if is_of_mode => {
-                        Ok(Some(Known::Open(run, Box::new(state))))
+                        Ok(Some(KnownRun::Open(run, Box::new(state))))
                     }
                     RunResult::Complete | RunResult::CompletedWithFailures | RunResult::Failed => Ok(None),
                 };

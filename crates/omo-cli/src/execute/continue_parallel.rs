@@ -93,8 +93,8 @@ pub(crate) fn continue_run(
     if wanted.is_some_and(|wanted| !wanted.clients.keeps_policy()) {
         said += "note: the run keeps the options for clients that it was opened with\n";
     }
-    if let (Some(micros), Some(apart)) = (budget, &state.parallel) {
-        let (may, have) = (format_dollars(micros), format_dollars(apart.cost_micros()));
+    if let (Some(micros), Some(parallel)) = (budget, &state.parallel) {
+        let (may, have) = (format_dollars(micros), format_dollars(parallel.cost_micros()));
         let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}");
     }
     if let Some(edit) = edit {
@@ -125,7 +125,7 @@ fn reread_plan(
         check_selection(&plan, asked.selection).map_err(refused)?;
     }
     let plan = state.as_in_run(plan);
-    let setup = state.parallel.as_ref().and_then(|apart| apart.policy.setup.as_deref());
+    let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
     let resumes = || format!("{COMMAND} --resume {}", quote_argument(&plan.source.path));
     let typed = wanted.map_or_else(resumes, |wanted| wanted.typed(&wanted.source));
     let approved =

@@ -10,7 +10,7 @@ use omo_engine::{Run, verbs};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
@@ -19,7 +19,7 @@ use crate::{blocks, dispatch};
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
-    let (run, before) = context.find_run(None, Ended::Excluded)?;
+    let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     let can_go_on =
         |question: &&QuestionState| question.question.options.iter().any(|option| option.id == ANSWER_CONTINUE);
@@ -106,7 +106,7 @@ pub(crate) fn describe_edit(edit: &PlanEdit, before: &RunState, now: &RunState) 
     let (were, are) = (before.plan.tasks.len(), now.plan.tasks.len());
     let word = now.plan.dialect.unit_word();
     let total = format!("ℹ️ Plan now has {are} {word}s (was {were}); resuming with updated total.\n");
-    let stale: Vec<&str> = now.tasks.iter().filter(|(_, unit)| unit.is_stale).map(|(id, _)| id.as_str()).collect();
+    let stale: Vec<&str> = now.tasks.iter().filter(|(_, task)| task.is_stale).map(|(id, _)| id.as_str()).collect();
     let again = format!("note: stale, to be done again: {}\n", stale.join(", "));
     let said = [
         (were != are).then_some(total),

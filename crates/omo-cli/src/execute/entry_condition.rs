@@ -8,7 +8,7 @@ use omo_plan::model::{Plan, Precondition};
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::output::check_progress::Shown;
+use crate::output::check_progress::TaskCheckProgress;
 
 /// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
 pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
@@ -16,7 +16,7 @@ pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Resu
     for precondition in &plan.preconditions {
         let Precondition::EntryCondition { text, checks } = precondition else { continue };
         for (place, known) in checks.iter().enumerate() {
-            let mut shown = Shown::new();
+            let mut shown = TaskCheckProgress::new();
             shown.begins(&known.command, place, checks.len());
             let outcome = check::run(known, &context.root, &context.environment, None, || shown.should_continue());
             drop(shown);

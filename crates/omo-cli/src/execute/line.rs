@@ -14,7 +14,7 @@ use crate::{exit_kind, output};
 
 /// What a line asks for.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub(crate) enum TypedLine {
     /// To execute something.
     Request(Box<ExecuteRequest>),
     /// How the command is typed: this page says it.
@@ -22,7 +22,7 @@ pub(crate) enum Line {
 }
 
 /// Reads the line behind a command.
-pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<Line, CommandError> {
+pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<TypedLine, CommandError> {
     let words = words(line)?;
     match command {
         ExecuteCommand::Execute => parse(command, words, |line: ExecuteLine| ExecuteRequest::try_from(line.options)),
@@ -43,7 +43,7 @@ fn parse<L: Parser>(
     command: ExecuteCommand,
     words: Vec<String>,
     request: impl FnOnce(L) -> Result<ExecuteRequest, String>,
-) -> Result<Line, CommandError> {
+) -> Result<TypedLine, CommandError> {
     // What `omo run start` keeps off its page has room on this one; an approval is typed with its code.
     let is_hidden = |argument: &Arg| argument.get_id() == "digest";
     let mut page = L::command()
@@ -54,9 +54,9 @@ fn parse<L: Parser>(
     match read {
         Ok(line) => {
             let request = request(line).map_err(|why| CommandError::usage(why, hint(command)))?;
-            Ok(Line::Request(Box::new(request)))
+            Ok(TypedLine::Request(Box::new(request)))
         }
-        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(Line::Help(page.render_help().to_string())),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(TypedLine::Help(page.render_help().to_string())),
         Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
             output::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
             Err(CommandError::already_printed(exit_kind::ExitKind::Usage))
@@ -88,8 +88,8 @@ mod tests {
 
     fn request(command: ExecuteCommand, line: &str) -> Result<ExecuteRequest, CommandError> {
         match read(command, line)? {
-            Line::Request(request) => Ok(*request),
-            Line::Help(page) => panic!("{page}"),
+            TypedLine::Request(request) => Ok(*request),
+            TypedLine::Help(page) => panic!("{page}"),
         }
     }
 
@@ -207,7 +207,7 @@ mod tests {
             ExecuteCommand::ExecuteLocal,
             ExecuteCommand::UlwExec,
         ] {
-            let Line::Help(page) = read(command, "--help").unwrap() else { panic!("{command:?}") };
+            let TypedLine::Help(page) = read(command, "--help").unwrap() else { panic!("{command:?}") };
             assert!(page.starts_with("Usage: /omo:") && page.contains("--approve <CODE>"), "{page}");
             assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
             assert!(page.len() < 4_000, "{}", page.len());

@@ -24,7 +24,7 @@ use crate::execute::{entry_condition, preflight};
 use crate::output::print_block;
 
 /// A plan that may be run.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedRun {
     plan: Plan,
     mode: ExecutionMode,
     asked: Option<AskedScope>,
@@ -43,7 +43,7 @@ pub(crate) fn prepare(
     mode: ExecutionMode,
     asked: Option<AskedScope>,
     about: &ApprovalRequest,
-) -> Result<Prepared, CommandError> {
+) -> Result<PreparedRun, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
     if is_parallel {
         preflight::require_whole_repository(context)?;
@@ -70,10 +70,10 @@ pub(crate) fn prepare(
     let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
     let clients = is_parallel.then(|| begin_parallel(&context.root, terms).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();
-    Ok(Prepared { plan, mode, asked, approved, clients, choice, said })
+    Ok(PreparedRun { plan, mode, asked, approved, clients, choice, said })
 }
 
-impl Prepared {
+impl PreparedRun {
     /// The same, with this said before all else.
     pub(crate) fn headed(self, head: &str) -> Self {
         Self { said: format!("{head}{}", self.said), ..self }
@@ -84,11 +84,11 @@ impl Prepared {
 pub(crate) fn begin(
     context: &CommandContext,
     runs: &RunStore,
-    prepared: Prepared,
+    prepared: PreparedRun,
     base: Option<String>,
     known: Vec<EventKind>,
 ) -> Result<(), CommandError> {
-    let Prepared { plan, mode, asked, approved, clients, choice, said } = prepared;
+    let PreparedRun { plan, mode, asked, approved, clients, choice, said } = prepared;
     let said = choice + &said;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();

@@ -27,7 +27,7 @@ pub(crate) fn preflight_findings(
     plan: &Plan,
     mode: ExecutionMode,
 ) -> Result<Vec<PreflightFinding>, CommandError> {
-    let commits = plan.tasks.iter().any(|unit| unit.commit.is_some());
+    let commits = plan.tasks.iter().any(|task| task.commit.is_some());
     let is_looked_at = match mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => true,
         ExecutionMode::Batches | ExecutionMode::Waves => commits,
@@ -59,7 +59,7 @@ fn preflight_facts(
     };
     let path = &plan.source.path;
     let files: BTreeSet<String> =
-        plan.tasks.iter().flat_map(|unit| &unit.files).filter_map(|file| paths::normalize_path(&file.path)).collect();
+        plan.tasks.iter().flat_map(|task| &task.files).filter_map(|file| paths::normalize_path(&file.path)).collect();
     let files: Vec<String> = files.into_iter().collect();
     Ok(PreflightFacts {
         git: seen.git,
@@ -132,6 +132,6 @@ pub(crate) fn require_remote(context: &CommandContext, terms: &ClientPolicy) -> 
 
 /// Those files that a plan names that are there.
 pub(crate) fn existing_files(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
-    let files = plan.tasks.iter().flat_map(|unit| &unit.files).map(|file| &file.path);
+    let files = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path);
     files.filter(|path| context.root.join(path).symlink_metadata().is_ok()).cloned().collect()
 }

@@ -26,7 +26,7 @@ use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::{begin, prepare};
 use crate::execute::refusals::{no_repository_error, otherwise};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
-use crate::execute::task_list::loaded::Session;
+use crate::execute::task_list::loaded::LoadedTaskList;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::project::named_or_own_session;
@@ -44,7 +44,7 @@ pub(crate) fn execute(
     let id = named_or_own_session(session, context.env)?.ok_or_else(|| {
         CommandError::usage("no task list is named", "name one with `--session ID`; `omo tasks list` has them all")
     })?;
-    let session = Session::read(&id)?;
+    let session = LoadedTaskList::read(&id)?;
     require_this_work_tree(context, &session)?;
     let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
@@ -104,7 +104,7 @@ fn show_ended(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) 
 }
 
 /// A session works in one folder, and its workers change that.
-fn require_this_work_tree(context: &CommandContext, session: &Session) -> Result<(), CommandError> {
+fn require_this_work_tree(context: &CommandContext, session: &LoadedTaskList) -> Result<(), CommandError> {
     let folder = &session.file.working_dir;
     let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -120,7 +120,7 @@ fn require_this_work_tree(context: &CommandContext, session: &Session) -> Result
 fn run_of_task_list(
     context: &CommandContext,
     runs: &RunStore,
-    session: &Session,
+    session: &LoadedTaskList,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
     // One that was just opened may not have come to be named.
     if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| session.is_of_run(state)) {
@@ -135,7 +135,7 @@ fn run_of_task_list(
 /// Opens a run of the session. What its files say was done counts as claimed.
 fn open_task_list_run(
     context: &CommandContext,
-    session: &Session,
+    session: &LoadedTaskList,
     wanted: &ExecuteRequest,
 ) -> Result<(), CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
@@ -155,7 +155,7 @@ fn open_task_list_run(
     if mode == ExecutionMode::Parallel {
         require_only_parallel_run(&runs, None)?;
     }
-    if Session::read(&session.id)? != *session {
+    if LoadedTaskList::read(&session.id)? != *session {
         let message = format!("the task list {} was changed meanwhile", session.id);
         return Err(CommandError::conflict(message, "run it again"));
     }
@@ -163,7 +163,11 @@ fn open_task_list_run(
 }
 
 /// The plan of a session, with the options that were given now.
-fn plan_of_task_list(session: &Session, wanted: &ExecuteRequest, mode: ExecutionMode) -> Result<Plan, CommandError> {
+fn plan_of_task_list(
+    session: &LoadedTaskList,
+    wanted: &ExecuteRequest,
+    mode: ExecutionMode,
+) -> Result<Plan, CommandError> {
     let mut file = session.file.clone();
     if let Some(most) = wanted.waves.max_iterations {
         file.options.max_iterations = most;
@@ -174,7 +178,7 @@ fn plan_of_task_list(session: &Session, wanted: &ExecuteRequest, mode: Execution
     let skips = wanted.waves.skip_verify || session.skips_verification();
     let folder = session.folder.display().to_string();
     let plan = task_list::task_list_plan(&file, &session.tasks, &folder, skips);
-    if plan.tasks.iter().all(|unit| unit.kind == TaskKind::Verify) {
+    if plan.tasks.iter().all(|task| task.kind == TaskKind::Verify) {
         let message = format!("the task list {} has no tasks", session.id);
         let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
         return Err(CommandError::precondition(message, hint));
@@ -186,7 +190,7 @@ fn plan_of_task_list(session: &Session, wanted: &ExecuteRequest, mode: Execution
     }
 }
 
-fn invalid_task_list(session: &Session, plan: &Plan) -> CommandError {
+fn invalid_task_list(session: &LoadedTaskList, plan: &Plan) -> CommandError {
     let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
     let line = |found: &omo_plan::diagnostic::Diagnostic| {
         let file = found.task.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();

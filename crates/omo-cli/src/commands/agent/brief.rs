@@ -5,7 +5,7 @@ use std::io::Write;
 use omo_engine::{verbs, work};
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::TaskOptions;
 use clap::Args;
@@ -25,7 +25,7 @@ pub(crate) struct BriefOptions {
 /// What a task asks for, once more.
 pub(crate) fn run(env: &ProcessEnv, options: &BriefOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (_, state) = context.find_run(options.task.run.run.as_deref(), Ended::Included)?;
-    let unit = verbs::find_task(&state, &options.task.id)?;
-    Ok(writeln!(anstream::stdout(), "{}", work::task_brief(&state, unit).trim_end())?)
+    let (_, state) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Included)?;
+    let task = verbs::find_task(&state, &options.task.id)?;
+    Ok(writeln!(anstream::stdout(), "{}", work::task_brief(&state, task).trim_end())?)
 }

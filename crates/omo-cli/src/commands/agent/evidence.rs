@@ -9,10 +9,10 @@ use omo_core::text::sanitize;
 use omo_engine::event::Evidence as Piece;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::output::check_progress::Shown;
+use crate::output::check_progress::TaskCheckProgress;
 use crate::output::table::{self, Cell};
 use crate::run_arguments::RunOptions;
 
@@ -69,8 +69,9 @@ fn join_command(words: &[String]) -> Result<String, CommandError> {
 fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let command = join_command(&options.command)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    let shown = context.engine(&run, &before)?.run_evidence(&options.ticket, &command, &mut Shown::new())?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let shown =
+        context.engine(&run, &before)?.run_evidence(&options.ticket, &command, &mut TaskCheckProgress::new())?;
     context.note_in_session(&run, &before.holder, &shown.state);
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", evidence_line(&shown.evidence))?;
@@ -97,7 +98,7 @@ fn evidence_line(piece: &Piece) -> String {
 
 fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (_, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.task == *task);
     let pieces: Vec<&Piece> = state.evidence.iter().filter(is_meant).collect();
     let mut out = anstream::stdout().lock();
@@ -127,7 +128,7 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
 
 fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let missing = || {
         let message = format!("the run {} has no evidence `{}`", run.id(), sanitize(&options.id, 60));
         CommandError::not_found(message, "`omo agent evidence list` has all of it")

@@ -7,7 +7,7 @@ use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::agent::attempt::print_attempt;
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::RunOptions;
 
@@ -21,7 +21,7 @@ What depends on a failed task is not begun; the rest goes on.";
 /// A worker gives up, or is gone.
 pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine(&run, &before)?;
     match (&options.ticket, &options.lost) {
         (Some(ticket), _) => {

@@ -17,13 +17,13 @@ use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
-use crate::blocks::workflow_batch::HandOut;
+use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::blocks::{self, parallel_run, parts, task_list_run};
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::dispatch;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::output::check_progress::Shown;
+use crate::output::check_progress::TaskCheckProgress;
 use crate::parallel_workers::{screen, watch};
 use crate::run_arguments::RunOptions;
 use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
@@ -40,7 +40,7 @@ when the run has ended with failures.";
 /// Prints what comes next.
 pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
     if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
         return worker::next_for_worker(own, &before);
@@ -56,15 +56,15 @@ pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), Command
     }
     loop {
         match next_block(&context, &engine, &state, options)? {
-            Block::Wait(text) if Instant::now() >= deadline => {
+            NextBlock::Wait(text) if Instant::now() >= deadline => {
                 return print_next(&context, &run, &holder, &state, &text, ExitKind::Success);
             }
-            Block::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
-            Block::FinalChecks => {
-                let checked = engine.run_final_checks(&mut Shown::new())?;
+            NextBlock::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
+            NextBlock::FinalChecks => {
+                let checked = engine.run_final_checks(&mut TaskCheckProgress::new())?;
                 state = settled_state(&engine, checked)?;
             }
-            Block::Print { text, kind, after } => {
+            NextBlock::Print { text, kind, after } => {
                 return print_next(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
         }
@@ -81,7 +81,7 @@ fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandEr
     Ok(engine.settle(state)?)
 }
 
-enum Block {
+enum NextBlock {
     /// Workers are at work, or about to begin: this waits for them.
     Wait(String),
     /// The checks of the whole plan have to run.
@@ -96,8 +96,8 @@ fn next_block(
     engine: &Engine,
     state: &RunState,
     options: &NextOptions,
-) -> Result<Block, CommandError> {
-    let said = |text: String, kind: ExitKind| Block::Print { text, kind, after: None };
+) -> Result<NextBlock, CommandError> {
+    let said = |text: String, kind: ExitKind| NextBlock::Print { text, kind, after: None };
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
@@ -105,9 +105,9 @@ fn next_block(
             said(text, if parts::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
         NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),
-        NextAction::Wait(ids) => Block::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
-        NextAction::FinalChecks => Block::FinalChecks,
-        NextAction::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
+        NextAction::Wait(ids) => NextBlock::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
+        NextAction::FinalChecks => NextBlock::FinalChecks,
+        NextAction::Start(tasks) => start(context, engine, state, tasks, options.inline, by_workflow)?,
         NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) | NextAction::Parallel(_) => {
             return Err(no_next_step(context));
         }
@@ -119,23 +119,25 @@ fn start(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    units: Vec<&Task>,
+    tasks: Vec<&Task>,
     is_inline: bool,
     by_workflow: bool,
-) -> Result<Block, CommandError> {
-    let said = |text: String| Block::Print { text, kind: ExitKind::Success, after: None };
-    let Some(unit) = units.first().copied() else { return Err(no_next_step(context)) };
+) -> Result<NextBlock, CommandError> {
+    let said = |text: String| NextBlock::Print { text, kind: ExitKind::Success, after: None };
+    let Some(task) = tasks.first().copied() else { return Err(no_next_step(context)) };
     match state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
-            Ok(said(parallel_run::task_block(engine.run.id(), unit, state)))
+            Ok(said(parallel_run::task_block(engine.run.id(), task, state)))
         }
         ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
-            Ok(said(blocks::work_inline(engine.run.id(), unit, state)))
+            Ok(said(blocks::work_inline(engine.run.id(), task, state)))
         }
-        ExecutionMode::Waves => agents_block(context, engine, state, units),
-        ExecutionMode::Batches if by_workflow && is_handed_out(state) => Ok(Block::Wait(blocks::wait_for_workers())),
+        ExecutionMode::Waves => agents_block(context, engine, state, tasks),
+        ExecutionMode::Batches if by_workflow && is_handed_out(state) => {
+            Ok(NextBlock::Wait(blocks::wait_for_workers()))
+        }
         ExecutionMode::Batches if by_workflow => hand_out(engine),
-        ExecutionMode::Batches => agent_block(context, engine, state, unit),
+        ExecutionMode::Batches => agent_block(context, engine, state, task),
     }
 }
 
@@ -160,19 +162,19 @@ fn agent_block(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    unit: &Task,
-) -> Result<Block, CommandError> {
+    task: &Task,
+) -> Result<NextBlock, CommandError> {
     let now = env::now();
     let out = if dispatch::may_be_dispatched(state, now) {
         dispatch::dispatched_tasks(&events_of(engine, state)?, now)
     } else {
         Vec::new()
     };
-    if out.contains(&unit.id) {
-        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
+    if out.contains(&task.id) {
+        return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));
     }
-    let text = blocks::spawn_agent(engine.run.id(), unit, state);
-    dispatched_block(context, engine, vec![unit.id.clone()], text)
+    let text = blocks::spawn_agent(engine.run.id(), task, state);
+    dispatched_block(context, engine, vec![task.id.clone()], text)
 }
 
 /// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
@@ -187,38 +189,36 @@ fn agents_block(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    mut units: Vec<&Task>,
-) -> Result<Block, CommandError> {
+    mut tasks: Vec<&Task>,
+) -> Result<NextBlock, CommandError> {
     let events = events_of(engine, state)?;
     let out = dispatch::dispatched_tasks(&events, env::now());
-    units.retain(|unit| !out.contains(&unit.id));
-    if units.is_empty() {
-        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
+    tasks.retain(|task| !out.contains(&task.id));
+    if tasks.is_empty() {
+        return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));
     }
     let is_beginning = task_list_run::is_round_beginning(&events);
-    let (text, count) = task_list_run::spawn_block(engine.run.id(), &units, state, is_beginning);
-    dispatched_block(context, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+    let (text, count) = task_list_run::spawn_block(engine.run.id(), &tasks, state, is_beginning);
+    dispatched_block(context, engine, tasks.iter().take(count).map(|task| task.id.clone()).collect(), text)
 }
 
 /// What has agents started for these.
 fn dispatched_block(
     context: &CommandContext,
     engine: &Engine,
-    units: Vec<String>,
+    tasks: Vec<String>,
     text: String,
-) -> Result<Block, CommandError> {
+) -> Result<NextBlock, CommandError> {
     let after = if context.is_person() {
         // A person at a terminal only looks at it, and starts none.
         None
     } else {
-        Some(Box::new(
-            engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: true }], ())))?.1,
-        ))
+        Some(Box::new(engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks, to_agents: true }], ())))?.1))
     };
-    Ok(Block::Print { text, kind: ExitKind::Success, after })
+    Ok(NextBlock::Print { text, kind: ExitKind::Success, after })
 }
 
-fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
+fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
     let (out, state) = engine.transact(|state| {
         if !matches!(schedule::next_action(state), NextAction::Start(_)) {
             return Err(VerbRefusal {
@@ -227,12 +227,12 @@ fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
                 hint: "run `omo agent next` again".to_owned(),
             });
         }
-        let out = HandOut::from_state(engine.run.id(), state);
-        let units = out.task_ids().into_iter().map(str::to_owned).collect();
-        Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: false }], out))
+        let out = WorkflowBatch::from_state(engine.run.id(), state);
+        let tasks = out.task_ids().into_iter().map(str::to_owned).collect();
+        Ok((vec![EventKind::TasksDispatched { tasks, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
-    Ok(Block::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
+    Ok(NextBlock::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
 }
 
 /// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.

@@ -8,7 +8,7 @@ use omo_state::state::sealed_plan_run;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::execute;
-use crate::execute::line::{self, Line};
+use crate::execute::line::{self, TypedLine};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::output::print_block;
 use crate::project::Project;
@@ -31,8 +31,12 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
         },
     };
     match line::read(command, &line)? {
-        Line::Help(page) => print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}")),
-        Line::Request(request) => execute(&context, &ExecuteRequest { digest: options.digest, is_typed, ..*request }),
+        TypedLine::Help(page) => {
+            print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}"))
+        }
+        TypedLine::Request(request) => {
+            execute(&context, &ExecuteRequest { digest: options.digest, is_typed, ..*request })
+        }
     }
 }
 

@@ -7,9 +7,9 @@ use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts::LONG_TIMEOUT;
 use crate::blocks::task_list_run;
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::output::check_progress::Shown;
+use crate::output::check_progress::TaskCheckProgress;
 use crate::run_arguments::TaskOptions;
 use clap::Args;
 
@@ -30,8 +30,8 @@ pub(crate) struct StartTaskOptions {
 /// A worker begins.
 pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.task.run.run.as_deref(), Ended::Excluded)?;
-    let started = context.engine(&run, &before)?.start(&options.task.id, &mut Shown::new())?;
+    let (run, before) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Excluded)?;
+    let started = context.engine(&run, &before)?.start(&options.task.id, &mut TaskCheckProgress::new())?;
     context.note_in_session(&run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
     let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {
@@ -49,7 +49,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), Co
     Ok(writeln!(out, "\n{end}")?)
 }
 
-/// The commands with which the worker that has the ticket ends a unit of a plan; `word` is what the plan calls one.
+/// The commands with which the worker that has the ticket ends a task of a plan; `word` is what the plan calls one.
 fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
     format!(
         "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\

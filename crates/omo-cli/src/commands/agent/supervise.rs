@@ -8,7 +8,7 @@ use omo_engine::parallel::{LaunchConfig, ParallelDriver};
 use omo_exec::supervisor::detached;
 use omo_state::env::{self, ProcessEnv};
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::parallel_workers::supervisor::client_for_run;
 use crate::run_arguments::RunOptions;
@@ -33,7 +33,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), Co
     // It does not matter what becomes of the terminal that it was started from.
     detached::leave_terminal().context("the supervisor cannot leave its terminal")?;
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let lock = run.try_supervise()?;
     detached::report_ready("ready")?;
     // Another one was faster.

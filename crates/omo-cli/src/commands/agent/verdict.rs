@@ -10,10 +10,10 @@ use omo_engine::work::VerdictOutcome;
 use omo_plan::id;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::output::check_progress::Shown;
+use crate::output::check_progress::TaskCheckProgress;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -29,8 +29,8 @@ the exit status is 1, and the ticket stays.";
 pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let verdict = read_verdict(options)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    let judged = context.engine(&run, &before)?.judge_run(&options.ticket, &verdict, &mut Shown::new())?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let judged = context.engine(&run, &before)?.judge_run(&options.ticket, &verdict, &mut TaskCheckProgress::new())?;
     let mut out = anstream::stdout().lock();
     match judged {
         VerdictOutcome::Accepted(state) => {

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use omo_engine::parallel::{DriveEnd, ParallelDriver};
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::print_block;
 use crate::parallel_workers::watch::{self, require_parallel, watch_run};
@@ -58,7 +58,7 @@ pub(crate) fn run(env: &ProcessEnv, action: WorkersCommand) -> Result<(), Comman
 
 fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    let (run, state) = context.find_run(options.run.as_deref(), EndedRuns::Excluded)?;
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     engine.require_approval(&state)?;
@@ -75,7 +75,7 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
 /// Brings together what is done, as the supervisor would, and starts nothing.
 fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    let (run, state) = context.find_run(options.run.as_deref(), EndedRuns::Excluded)?;
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     engine.require_approval(&state)?;

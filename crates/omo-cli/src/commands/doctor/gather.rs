@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
 
-use super::facts::{Facts, Live};
+use super::facts::{Facts, SeenHooks};
 
 pub(crate) use files::read_json;
 pub(super) use installation::safe_search_path;
@@ -83,6 +83,6 @@ pub(super) fn gather_facts(env: &ProcessEnv, config: &UserConfig, surroundings: 
         config: (env.config_file.clone(), config.problems.iter().map(ToString::to_string).collect()),
         repository_checks: project_state::gather_repository_checks(root.as_deref(), env.state_home.as_deref()),
         project: place,
-        live: Live::NotTried,
+        live: SeenHooks::NotTried,
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output;
 use crate::parallel_workers::watch;
@@ -41,7 +41,7 @@ pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<
 
 fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::cancel_run(state, &options.reason)?]))?;
     context.note_in_session(&run, &before.holder, &state);

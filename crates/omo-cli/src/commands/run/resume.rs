@@ -5,7 +5,7 @@ use omo_engine::modes::ExecutionMode;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::execute::continue_run::continue_run;
 use crate::execute::{continue_parallel, task_list};
@@ -32,7 +32,7 @@ pub(crate) struct ResumeOptions {
 /// Takes a run over, with its plan as the file says it now.
 pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     if !context.is_person() {
         // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
         verbs::join_run(&state, &context.caller()?, &omo_engine::work::is_alive)?;

@@ -6,7 +6,7 @@ use omo_engine::state::RunState;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{self, CommandContext, Ended};
+use crate::context::{self, CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::TaskOptions;
 use clap::Args;
@@ -33,7 +33,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), Comman
 
 /// Has it done again, and says nothing.
 pub(crate) fn reopen(context: &CommandContext, options: &TaskOptions) -> Result<RunState, CommandError> {
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine(&run, &before)?;
     engine.require_unedited_plan(&before)?;
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;

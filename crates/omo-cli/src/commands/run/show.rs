@@ -12,7 +12,7 @@ use omo_engine::work::find_edit;
 use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts::{self, status_word};
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
 use crate::run_arguments::RunOptions;
@@ -36,7 +36,7 @@ pub(crate) struct ShowOptions {
 /// Shows a run, task by task.
 pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let mut out = anstream::stdout().lock();
     if options.json {
         writeln!(
@@ -94,8 +94,8 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
 }
 
 fn write_tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandError> {
-    let rows = state.standings().into_iter().map(|(unit, standing)| {
-        let known = state.tasks.get(&unit.id);
+    let rows = state.standings().into_iter().map(|(task, standing)| {
+        let known = state.tasks.get(&task.id);
         let evidence = match &standing {
             TaskStanding::Blocked { by } => format!("waits for {by}"),
             TaskStanding::Is(_) => {
@@ -111,10 +111,10 @@ fn write_tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandErro
             TaskStanding::Is(_) => Style::new(),
         };
         [
-            Cell::plain(&unit.id),
+            Cell::plain(&task.id),
             Cell::new(standing.word(), style),
             Cell::plain(known.map_or(0, |known| known.attempts).to_string()),
-            Cell::plain(sanitize(&unit.title, 40)),
+            Cell::plain(sanitize(&task.title, 40)),
             Cell::plain(sanitize(&evidence, 60)),
         ]
     });

@@ -6,7 +6,7 @@ use clap::Args;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::run_arguments::RunOptions;
 
@@ -32,7 +32,7 @@ pub(crate) struct SkipOptions {
 /// A person leaves a task out.
 pub(crate) fn run(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     let state = engine.decide(|state| Ok(vec![verbs::skip_task(state, &engine.caller, &options.id, &options.why)?]))?;
     context.note_in_session(&run, &before.holder, &state);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::parallel_workers::screen;
 use crate::parallel_workers::watch::{require_parallel, watch_run};
@@ -34,7 +34,7 @@ pub(crate) struct WatchOptions {
 /// Looks on while workers work.
 pub(crate) fn run(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));

@@ -30,7 +30,7 @@ pub(crate) struct ListOptions {
 
 /// One session, as it is listed.
 #[derive(Debug, Serialize)]
-struct Line {
+struct TaskListLine {
     session_id: String,
     phase: TaskListPhase,
     goal: String,
@@ -56,7 +56,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     } else if lines.is_empty() {
         writeln!(out, "There is no task list. `omo agent tasks create` begins one.")?;
     } else {
-        let cells = |line: &Line| {
+        let cells = |line: &TaskListLine| {
             let changed = Timestamp::parse(&line.updated_at);
             [
                 Cell::plain(line.session_id.clone()),
@@ -73,7 +73,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     Ok(())
 }
 
-fn task_list_line(folder: &TaskListFolder) -> Result<Line, TaskListError> {
+fn task_list_line(folder: &TaskListFolder) -> Result<TaskListLine, TaskListError> {
     let TaskListFile { phase, goal, updated_at, .. } = folder.session()?;
     let tasks = folder.tasks()?.unwrap_or_default();
     // What verifies them all is none of them.
@@ -81,7 +81,7 @@ fn task_list_line(folder: &TaskListFolder) -> Result<Line, TaskListError> {
         tasks.tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count();
     let all = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
     // Its folder says which one it is: the file may have been copied.
-    Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
+    Ok(TaskListLine { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
 }
 
 fn phase_style(phase: TaskListPhase) -> Style {

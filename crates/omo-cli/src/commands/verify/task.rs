@@ -8,24 +8,24 @@ use omo_core::text::sanitize;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::output::check_progress::Shown;
+use crate::output::check_progress::TaskCheckProgress;
 use crate::output::table::{self, Cell};
 
 /// Runs the checks of a task, and changes nothing.
 pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(run, Ended::Included)?;
+    let (run, state) = context.find_run(run, EndedRuns::Included)?;
     let engine = context.engine(&run, &state)?;
-    let unit = verbs::find_task(&state, id)?;
+    let task = verbs::find_task(&state, id)?;
     engine.require_approval(&state)?;
-    let outcomes = engine.check_task(unit, None, &mut Shown::new())?;
+    let outcomes = engine.check_task(task, None, &mut TaskCheckProgress::new())?;
     let mut out = anstream::stdout().lock();
     if outcomes.is_empty() {
         return Err(CommandError::not_green(
-            format!("{} has no check", unit.id),
+            format!("{} has no check", task.id),
             "a plan names it behind `**Verify:**`",
         ));
     }

@@ -12,7 +12,7 @@ use crate::task_list_files::task_list_store;
 
 /// A task list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Session {
+pub(crate) struct LoadedTaskList {
     /// What it is called.
     pub id: SessionId,
     /// Its folder.
@@ -23,7 +23,7 @@ pub(crate) struct Session {
     pub tasks: Vec<TaskFile>,
 }
 
-impl Session {
+impl LoadedTaskList {
     /// Reads it, and makes nothing, not even the file of its lock: the session may turn out not to be executed. A task
     /// that cannot be read is an error, and not left out.
     pub(crate) fn read(id: &SessionId) -> Result<Self, CommandError> {

@@ -30,7 +30,7 @@ fn worker_block(own: &WorkerIdentity, group: &TaskGroup, state: &RunState) -> St
         );
     }
     match next_task_of(state, group) {
-        Some(unit) => work_inline(&own.run, unit, state),
+        Some(task) => work_inline(&own.run, task, state),
         None => finished_block("nothing is left for you to do here"),
     }
 }

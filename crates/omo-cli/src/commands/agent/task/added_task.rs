@@ -15,7 +15,7 @@ pub(crate) struct AddedTask<'a> {
     context: CommandContext<'a>,
     run: Run,
     before: RunState,
-    unit: Task,
+    task: Task,
 }
 
 impl<'a> AddedTask<'a> {
@@ -25,15 +25,15 @@ impl<'a> AddedTask<'a> {
         let runs = RunStore::find(&run.root, Some(&context.state_home))?;
         let run = runs.ok_or_else(|| RunStoreError::NotFound(run.id.clone()))?.get(&run.id)?;
         let before = run.state()?;
-        let unit = task_list::task_from_file(task);
-        verbs::add_task(&before, &context.caller()?, unit.clone())?;
-        Ok(Self { context, run, before, unit })
+        let task = task_list::task_from_file(task);
+        verbs::add_task(&before, &context.caller()?, task.clone())?;
+        Ok(Self { context, run, before, task })
     }
 
     /// Adds it.
     pub(crate) fn add(self) -> Result<(), CommandError> {
-        let Self { context, run, before, unit } = self;
-        let state = context.engine(&run, &before)?.add_task(unit)?;
+        let Self { context, run, before, task } = self;
+        let state = context.engine(&run, &before)?.add_task(task)?;
         context.note_in_session(&run, &before.holder, &state);
         Ok(())
     }

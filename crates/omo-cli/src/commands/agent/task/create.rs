@@ -44,7 +44,7 @@ pub(crate) struct CreateOptions {
     pub criteria: Vec<String>,
     /// The tasks that it waits for: 1,2
     #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
-    pub blocked_by: Vec<Ids>,
+    pub blocked_by: Vec<TaskIds>,
     /// tdd or standard
     #[arg(long, short, value_name = "WORD", default_value = "tdd", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(["tdd", "standard"]))]
@@ -59,10 +59,10 @@ pub(crate) struct CreateOptions {
 
 /// Several tasks, as one option names them.
 #[derive(Clone, Debug)]
-pub(crate) struct Ids(pub Vec<String>);
+pub(crate) struct TaskIds(pub Vec<String>);
 
-fn parse_ids(text: &str) -> Result<Ids, String> {
-    split_list(text).iter().map(|text| parse_id(text)).collect::<Result<_, _>>().map(Ids)
+fn parse_ids(text: &str) -> Result<TaskIds, String> {
+    split_list(text).iter().map(|text| parse_id(text)).collect::<Result<_, _>>().map(TaskIds)
 }
 
 /// Adds a task.

@@ -22,14 +22,14 @@ A file that is no task is named on stderr, and the others are listed.";
 // Without a line of help each: with one the whole page is shown in its long form.
 /// How tasks are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum ListFormat {
     Table,
     Json,
 }
 
 /// Whose words stand for where a task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Words {
+pub(crate) enum StatusWords {
     Own,
     Scripts,
 }
@@ -44,14 +44,14 @@ pub(crate) struct ListOptions {
     #[arg(long, short = 'S', value_parser = parse_status)]
     pub status: Option<TaskFileStatus>,
     /// How they are printed
-    #[arg(long, short, value_enum, default_value_t = Format::Table)]
-    pub format: Format,
+    #[arg(long, short, value_enum, default_value_t = ListFormat::Table)]
+    pub format: ListFormat,
     /// One value of each
     #[arg(long, value_name = "PATH")]
     pub field: Option<String>,
-    /// Call what nobody has begun `pending`, as the loop does that this was first made for
-    #[arg(long, hide = true, value_enum, default_value_t = Words::Own)]
-    pub words: Words,
+    /// Call a task that was not begun `pending`, as the loop does that this was first made for
+    #[arg(long, hide = true, value_enum, default_value_t = StatusWords::Own)]
+    pub words: StatusWords,
 }
 
 /// Lists the tasks.
@@ -64,26 +64,27 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
     };
     let tasks = readable_tasks(&folder)?.ok_or_else(missing)?;
     let is_meant = |task: &TaskFile| options.status.is_none_or(|status| task.status == status);
-    let rows: Vec<Row> = tasks.tasks.into_iter().filter(is_meant).map(|task| task_row(task, options.words)).collect();
+    let rows: Vec<TaskRow> =
+        tasks.tasks.into_iter().filter(is_meant).map(|task| task_row(task, options.words)).collect();
     match (&options.field, options.format) {
-        (None, Format::Json) => print(&serde_json::to_string_pretty(&rows).unwrap_or_default()),
-        (None, Format::Table) => {
+        (None, ListFormat::Json) => print(&serde_json::to_string_pretty(&rows).unwrap_or_default()),
+        (None, ListFormat::Table) => {
             print("ID|STATUS|SUBJECT|BLOCKED_BY|COMPLEXITY")?;
             rows.iter().try_for_each(|row| print(&task_line(row)))
         }
         (Some(path), format) => {
-            let field = |row: &Row| rules::value_at_path(&to_json(row), path).cloned().unwrap_or_default();
+            let field = |row: &TaskRow| rules::value_at_path(&to_json(row), path).cloned().unwrap_or_default();
             let values: Vec<Value> = rows.iter().map(field).collect();
             match format {
-                Format::Json => print(&rules::format_value(&values.into())),
-                Format::Table => values.iter().try_for_each(|value| print(&rules::format_value(value))),
+                ListFormat::Json => print(&rules::format_value(&values.into())),
+                ListFormat::Table => values.iter().try_for_each(|value| print(&rules::format_value(value))),
             }
         }
     }
 }
 
 /// A task on one line, with a bar between its columns and in none of them.
-fn task_line(row: &Row) -> String {
+fn task_line(row: &TaskRow) -> String {
     let complexity = rules::format_value(&to_json(&row.complexity));
     let columns = [&*row.id, row.status, &row.subject, &row.blocked_by_text, &complexity];
     columns.map(|column| sanitize(column, 200).replace('|', "/")).join("|")
@@ -91,7 +92,7 @@ fn task_line(row: &Row) -> String {
 
 /// A task as it is listed, with what a session that starts workers has to know.
 #[derive(Debug, Serialize)]
-struct Row {
+struct TaskRow {
     id: String,
     status: &'static str,
     subject: String,
@@ -105,13 +106,13 @@ struct Row {
     retry_count: u32,
 }
 
-fn task_row(task: TaskFile, words: Words) -> Row {
+fn task_row(task: TaskFile, words: StatusWords) -> TaskRow {
     let status = match (words, task.status) {
-        (Words::Scripts, TaskFileStatus::Open) => "pending",
+        (StatusWords::Scripts, TaskFileStatus::Open) => "pending",
         (_, status) => status.word(),
     };
     let needs = task.dependencies();
-    Row {
+    TaskRow {
         status,
         blocked_by_text: needs.join(","),
         blocked_by: needs,

@@ -23,12 +23,12 @@ pub(super) enum Script {
 }
 
 /// A model at work. Dropping it ends it.
-pub(super) struct Model {
+pub(super) struct ScriptedModel {
     server: Arc<Server>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Model {
+impl ScriptedModel {
     /// Begins to listen.
     pub(super) fn start(script: Script) -> Result<Self, String> {
         let server = Server::http("127.0.0.1:0").map_err(|error| format!("listen on 127.0.0.1: {error}"))?;
@@ -48,7 +48,7 @@ impl Model {
     }
 }
 
-impl Drop for Model {
+impl Drop for ScriptedModel {
     fn drop(&mut self) {
         self.server.unblock();
         if let Some(thread) = self.thread.take() {
