@@ -8,15 +8,15 @@ use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::RunState;
 use omo_state::env;
 
-use crate::commands::doctor;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::request::ExecuteRequest;
 use crate::exit_kind::ExitKind;
+use crate::json_file::read_json;
 
 /// Who would pay for clients.
 pub(crate) fn billing_facts() -> BillingFacts {
-    let settings = env::client_home().and_then(|home| doctor::read_json(&home.join("settings.json")));
+    let settings = env::client_home().and_then(|home| read_json(&home.join("settings.json")));
     let helper =
         settings.and_then(Result::ok).and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
     BillingFacts::from_environment(variable, helper.is_some_and(|length| length > 0))

@@ -6,7 +6,7 @@ mod answer;
 mod blocked;
 mod check;
 mod completions;
-pub(crate) mod doctor;
+mod doctor;
 mod log;
 mod plan;
 pub(crate) mod report;

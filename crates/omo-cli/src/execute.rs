@@ -2,19 +2,19 @@
 //! with the run that it has. `omo run start` and all slash commands come here, each with its own options and defaults.
 
 pub(crate) mod approval;
-pub(crate) mod by_agents;
+mod by_agents;
 pub(crate) mod continue_parallel;
 pub(crate) mod continue_run;
-pub(crate) mod entry_condition;
-pub(crate) mod known_run;
+mod entry_condition;
+mod known_run;
 pub(crate) mod line;
-pub(crate) mod open_run;
+mod open_run;
 pub(crate) mod options;
-pub(crate) mod parallel;
-pub(crate) mod preflight;
+mod parallel;
+mod preflight;
 pub(crate) mod refusals;
 pub(crate) mod request;
-pub(crate) mod retype;
+mod retype;
 pub(crate) mod task_list;
 
 use std::path::Path;

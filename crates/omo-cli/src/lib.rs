@@ -13,6 +13,7 @@ mod dispatch;
 mod error;
 mod execute;
 mod exit_kind;
+mod json_file;
 mod output;
 mod parallel_workers;
 mod plan_findings;

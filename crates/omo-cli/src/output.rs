@@ -7,6 +7,8 @@ pub(crate) mod table;
 use std::fmt::Display;
 use std::io::Write;
 
+use serde::Serialize;
+
 use crate::error::CommandError;
 
 /// Says what is wrong. The command goes on.
@@ -24,4 +26,9 @@ pub(crate) fn print_stderr_line(line: &dyn Display) {
 /// Prints a block of text to stdout, and ends its last line.
 pub(crate) fn print_block(text: &str) -> Result<(), CommandError> {
     Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
+}
+
+/// Prints JSON as other programs have it.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }

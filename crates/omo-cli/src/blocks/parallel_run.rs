@@ -112,7 +112,7 @@ pub(crate) fn dry_run(report: &str) -> String {
     format!("DONE\n  Show the user this report as it is, then end your turn.\n\n{report}")
 }
 
-/// One step for this session itself.
+/// One task for this session itself.
 pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let title = sanitize(&task.title, 80).replace('"', "'");

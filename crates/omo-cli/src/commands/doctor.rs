@@ -19,8 +19,6 @@ use omo_state::env::ProcessEnv;
 use crate::error::CommandError;
 use finding::Level;
 
-pub(crate) use gather::read_json;
-
 const HELP: &str = "\
 Examples:
   omo doctor           what is wrong, why it matters, and what fixes it

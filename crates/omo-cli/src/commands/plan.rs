@@ -2,7 +2,7 @@
 //!
 //! It reads one file, or stdin, and changes nothing. Nothing of a plan is run here.
 
-pub(crate) mod show;
+mod show;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use omo_engine::work::read_plan_bytes;
 use omo_plan::diagnostic::{Code, has_errors};
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::{batches, model};
-use serde::Serialize;
 
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
+use crate::output::print_json;
 use crate::plan_findings::{error_count_words, render_diagnostics};
 
 const HELP: &str = "\
@@ -143,11 +143,6 @@ fn bytes(given: &FileOptions) -> Result<Vec<u8>, CommandError> {
 
 fn path(given: &FileOptions) -> String {
     given.file.to_string_lossy().into_owned()
-}
-
-/// Prints JSON as other programs have it.
-pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
-    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }
 
 /// The status that a plan gives once everything about it was said.

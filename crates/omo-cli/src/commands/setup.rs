@@ -4,11 +4,11 @@
 //! The client's settings are only ever changed by the client, told to by its own commands; but a status
 //! line that a removal would leave without its program goes with it.
 
-pub(crate) mod link;
-pub(crate) mod plugin_source;
-pub(crate) mod registration;
-pub(crate) mod staging;
-pub(crate) mod status_line;
+mod link;
+mod plugin_source;
+mod registration;
+mod staging;
+mod status_line;
 
 use std::fs;
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
 
-pub(crate) mod task;
+mod task;
 
 use std::io::Write;
 use std::path::Path;

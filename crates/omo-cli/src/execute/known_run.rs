@@ -89,7 +89,7 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     )
 }
 
-/// What its sessions did lies on their branches, where no step that is done here would find it.
+/// What its workers did lies on their branches, where no task that is done here would find it.
 fn must_stay_parallel(id: &str, state: &RunState) -> CommandError {
     let path = quote_argument(&state.plan.source.path);
     CommandError::busy(

@@ -1,6 +1,6 @@
 //! A task list becomes a run, or goes on with the one that it has.
 
-pub(crate) mod loaded;
+mod loaded;
 
 use std::path::Path;
 

@@ -139,14 +139,14 @@ fn terminal_rows() -> usize {
     terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| height.0.into())
 }
 
-/// The sessions as they stand, without colour.
+/// The workers as they stand, without colour.
 fn plain_table(state: &RunState) -> String {
     let mut text = Vec::new();
     let _ = write_table(&mut text, worker_rows(state, env::now()).iter());
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 
-/// Sessions were begun behind the terminal.
+/// Workers were started behind the terminal.
 pub(crate) fn started_text(id: &str, state: &RunState) -> String {
     format!(
         "omo: the workers of {id} are at work; closing this terminal does not end them.\n\n{}\n\

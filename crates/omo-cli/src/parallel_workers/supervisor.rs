@@ -52,7 +52,7 @@ fn find_client(folder: &Path) -> Result<ClaudeClient, CommandError> {
     })
 }
 
-/// The client that sessions are started with: none is needed here where another command starts them somewhere else.
+/// The client that workers are started with: none is needed here where another command starts them somewhere else.
 pub(crate) fn client_for_run(state: &RunState, folder: &Path) -> Result<PathBuf, CommandError> {
     let is_launched = state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some());
     if is_launched { Ok(PathBuf::new()) } else { Ok(find_client(folder)?.program().to_owned()) }

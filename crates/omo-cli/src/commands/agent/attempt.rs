@@ -1,6 +1,6 @@
 //! What became of an attempt, as its worker is told.
 
-pub(crate) mod ultraplan_outcome;
+mod ultraplan_outcome;
 
 use std::io::Write;
 

@@ -4,7 +4,7 @@
 //! It says why where the fence has something against it, and nothing otherwise; it always ends with 0. Where it cannot
 //! tell, it is against it in a session that omo started for a group, and silent in any other.
 
-pub(crate) mod resolve_path;
+mod resolve_path;
 
 use std::ffi::OsString;
 use std::io::Read;

@@ -1,6 +1,6 @@
 //! `omo agent next`: what comes next in a run. The only verb of the loop.
 
-pub(crate) mod worker;
+mod worker;
 
 use std::io::Write;
 use std::path::PathBuf;

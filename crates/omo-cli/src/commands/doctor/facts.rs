@@ -337,3 +337,8 @@ pub(super) enum SeenHooks {
     /// not have been.
     Seen(BTreeMap<&'static str, Option<usize>>),
 }
+
+/// The name in `name@marketplace`.
+pub(super) fn plugin_name(id: &str) -> &str {
+    id.split('@').next().unwrap_or(id)
+}

@@ -6,7 +6,7 @@
 mod client_settings;
 mod files;
 mod goals;
-mod installation;
+pub(super) mod installation;
 mod project_folder;
 mod project_state;
 mod user_folder;
@@ -17,9 +17,6 @@ use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
 
 use super::facts::{Facts, SeenHooks};
-
-pub(crate) use files::read_json;
-pub(super) use installation::safe_search_path;
 
 /// The variables of this process, and what follows from them.
 pub(super) struct Surroundings {

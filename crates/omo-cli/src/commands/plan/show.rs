@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::blocks::parts::list_commands;
 use crate::error::CommandError;
+use crate::output::print_json;
 use crate::output::table::{self, Cell, truncate_columns};
 use crate::plan_findings;
 use crate::project::Project;
@@ -77,7 +78,7 @@ struct Batch<'a> {
 pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     let approval = approval(plan)?;
     if json {
-        return super::print_json(&report(plan, approval));
+        return print_json(&report(plan, approval));
     }
     let mut out = anstream::stdout().lock();
     head(&mut out, plan)?;

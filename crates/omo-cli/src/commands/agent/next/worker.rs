@@ -1,4 +1,4 @@
-//! What comes next for a client that omo has started for one session of a run, and that has no user.
+//! What comes next for a parallel worker, which has no user.
 
 use omo_engine::parallel_state::next_task_of;
 use omo_engine::state::{RunPhase, RunState};

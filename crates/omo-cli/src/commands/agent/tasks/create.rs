@@ -1,6 +1,6 @@
 //! `omo agent tasks create`: begins a session, or goes on with one that was given up.
 
-pub(crate) mod raw_args;
+mod raw_args;
 
 use anyhow::Context as _;
 use clap::Args;

@@ -7,9 +7,9 @@ use omo_exec::claude::{ClaudeClient, ClaudeError, InstalledPlugin, is_executable
 use omo_state::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
-use super::super::facts::{Client, Hook, HookPlugin, PluginBinaries, Program, ProgramKind, omo_hooks};
-use super::super::judge::plugin_name;
+use super::super::facts::{Client, Hook, HookPlugin, PluginBinaries, Program, ProgramKind, omo_hooks, plugin_name};
 use super::files;
+use crate::json_file::read_json;
 use crate::platform;
 
 /// How long the client may take for one answer.
@@ -65,7 +65,7 @@ pub(super) fn hook_plugins(plugins: &[InstalledPlugin], plugin_home: Option<&Pat
 
 fn hook_plugin(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<HookPlugin> {
     let folder = plugin.read_from_folder.clone().or_else(|| plugin.install_path.clone())?;
-    let manifest = files::read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let manifest = read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     let hooks = hooks(&folder, &manifest);
     if hooks.is_empty() {
         return None;
@@ -88,7 +88,7 @@ fn hooks(folder: &Path, manifest: &Value) -> Vec<Hook> {
         Some(inline @ Value::Object(_)) => return omo_hooks(inline.get("hooks").unwrap_or(inline)),
         _ => "hooks/hooks.json",
     };
-    let read = files::read_json(&folder.join(file)).and_then(Result::ok);
+    let read = read_json(&folder.join(file)).and_then(Result::ok);
     read.as_ref().and_then(|file| file.get("hooks")).map(omo_hooks).unwrap_or_default()
 }
 
@@ -160,7 +160,7 @@ fn version_in(program: &[u8]) -> Option<String> {
 pub(super) fn own_plugin() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folder = program.parent()?.parent()?;
-    let manifest = files::read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let manifest = read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     (manifest.get("name")? == "omo").then(|| folder.to_owned())
 }
 

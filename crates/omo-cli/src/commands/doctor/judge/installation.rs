@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_core::client_version::MIN_CLIENT_VERSION;
 
-use super::super::facts::{Client, Facts, HookPlugin, Program, ProgramKind, SeenHooks, hook_programs};
+use super::super::facts::{Client, Facts, HookPlugin, Program, ProgramKind, SeenHooks, hook_programs, plugin_name};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
@@ -266,9 +266,4 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
         unseen => format!("; {} not seen, which need not be wrong", unseen.join(" and ")),
     };
     or_good(problems, || Finding::good(NAME, format!("each ran once in a session{note}")))
-}
-
-/// The name in `name@marketplace`.
-pub(crate) fn plugin_name(id: &str) -> &str {
-    id.split('@').next().unwrap_or(id)
 }
