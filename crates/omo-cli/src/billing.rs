@@ -35,9 +35,12 @@ fn variable(name: &str) -> Option<String> {
 }
 
 /// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
-pub(crate) fn check_billing(state: &RunState, wanted: Option<&ExecuteRequest>) -> Result<Option<String>, CommandError> {
+pub(crate) fn check_billing(
+    state: &RunState,
+    request: Option<&ExecuteRequest>,
+) -> Result<Option<String>, CommandError> {
     let Some(parallel) = &state.parallel else { return Ok(None) };
-    let is_accepted = wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
+    let is_accepted = request.is_some_and(|request| request.clients.accepts_billing);
     let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
     let open = state
         .open_question()

@@ -34,7 +34,7 @@ use omo_plan::model::Plan;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::continue_run::continue_open_run;
-use crate::execute::refusals::{invalid_plan_error, otherwise, refused};
+use crate::execute::refusals::{argument_error, invalid_plan_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::output;
 
@@ -52,7 +52,7 @@ pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Res
 
 fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), CommandError> {
     let plan = read_plan(context, request, path)?;
-    let (mode, chosen) = mode_of(context, request, &plan)?;
+    let (mode, chosen) = choose_mode(context, request, &plan)?;
     let choice = chosen.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
     let request = &ExecuteRequest { choice, ..request.clone() };
     let done = match mode {
@@ -71,14 +71,14 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
 /// The plan that is meant, with the part that is asked for in it.
 fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, CommandError> {
     let current = std::env::current_dir().context("the current folder cannot be found")?;
-    check_file(path, path_target(&current.join(path))).map_err(refused)?;
+    check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
     let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
     let options = request.mode_options();
     let plan = file.plan(BatchOptions::of(options.hub_k, options.batch_size));
     if !plan.can_run() {
         return Err(invalid_plan_error(&plan, &file.bytes));
     }
-    check_selection(&plan, request.scope.selection).map_err(refused)?;
+    check_selection(&plan, request.scope.selection).map_err(argument_error)?;
     Ok(plan)
 }
 
@@ -93,7 +93,7 @@ fn path_target(path: &Path) -> PathTarget {
 
 /// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
 /// that the plan asks for. With what is said about it, where omo has chosen.
-fn mode_of(
+fn choose_mode(
     context: &CommandContext,
     request: &ExecuteRequest,
     plan: &Plan,
@@ -105,11 +105,15 @@ fn mode_of(
         let in_sessions = requested_strategy(plan, scope).starts_clients();
         return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
     }
-    let known =
-        context.runs.as_ref().map(|runs| run_of(context, runs, plan, scope.is_resume, named)).transpose()?.flatten();
+    let known = context
+        .runs
+        .as_ref()
+        .map(|runs| find_run_of_plan(context, runs, plan, scope.is_resume, named))
+        .transpose()?
+        .flatten();
     if let (Some((id, state)), false) = (known, scope.is_dry_run) {
         return match named {
-            Some(mode) if mode != state.mode => Err(otherwise(&id, &state)),
+            Some(mode) if mode != state.mode => Err(other_mode_error(&id, &state)),
             _ => Ok((state.mode, None)),
         };
     }
@@ -126,7 +130,7 @@ fn mode_of(
 
 /// The run of a plan that is open here. To resume one, also the last that is over: in the mode that was named, where
 /// there is such a run.
-fn run_of(
+fn find_run_of_plan(
     context: &CommandContext,
     runs: &RunStore,
     plan: &Plan,

@@ -9,7 +9,7 @@ mod commands;
 mod config_problems;
 mod confirm;
 mod context;
-mod dispatch;
+mod dispatched_tasks;
 mod error;
 mod execute;
 mod exit_kind;

@@ -38,9 +38,9 @@ pub(crate) fn approve_plan(
     context: &CommandContext,
     plan: &Plan,
     digest: Option<&str>,
-    asked: &ApprovalRequest,
+    request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
-    approve_commands(context, &planned_commands(plan), digest, asked)
+    approve_commands(context, &planned_commands(plan), digest, request)
 }
 
 /// The same for these commands.
@@ -48,20 +48,20 @@ pub(crate) fn approve_commands(
     context: &CommandContext,
     commands: &[PlannedCommand],
     digest: Option<&str>,
-    asked: &ApprovalRequest,
+    request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
     let now = pending_approval::commands_digest(&context.root, commands);
     if commands.is_empty() || pending_approval::is_approved(Some(&context.state_home), &now) {
         return Ok(now);
     }
-    let name = &asked.name;
+    let name = &request.name;
     let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
     if context.env.in_session {
-        return Err(not_approved(asked, commands, &left));
+        return Err(not_approved(request, commands, &left));
     }
     let shown = parts::list_commands(commands);
     let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
-    let shown_by = format!("{}; their digest is {left}", asked.shown_by);
+    let shown_by = format!("{}; their digest is {left}", request.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
     confirm::ask_person(
         context.env,
@@ -77,11 +77,13 @@ pub(crate) fn approve_commands(
     Ok(left)
 }
 
-fn not_approved(asked: &ApprovalRequest, commands: &[PlannedCommand], digest: &str) -> CommandError {
+fn not_approved(request: &ApprovalRequest, commands: &[PlannedCommand], digest: &str) -> CommandError {
     let count = pluralize(commands.len(), "command");
-    let message =
-        format!("nothing was run. {} would execute {count} as its checks, and you have not approved them", asked.name);
-    if omo_core::messages::plan::approval_request(&asked.name, commands, digest).is_err() {
+    let message = format!(
+        "nothing was run. {} would execute {count} as its checks, and you have not approved them",
+        request.name
+    );
+    if omo_core::messages::plan::approval_request(&request.name, commands, digest).is_err() {
         let message = format!("{message}; they are too long to be shown here whole");
         return CommandError::needs_person(message, "in a terminal of your own, `omo run start` shows them and asks");
     }
@@ -90,7 +92,7 @@ fn not_approved(asked: &ApprovalRequest, commands: &[PlannedCommand], digest: &s
     let hint = format!(
         "read them; to approve exactly these, type:\n  {} --approve {code}\n\
          Only the user can do that: a model shows them this and ends its turn.",
-        asked.command_line
+        request.command_line
     );
     CommandError::needs_person(message, hint)
 }
@@ -129,15 +131,15 @@ pub(crate) fn approve_with_setup(
     plan: &Plan,
     setup: Option<&str>,
     digest: Option<&str>,
-    asked: &ApprovalRequest,
+    request: &ApprovalRequest,
 ) -> Result<String, CommandError> {
     let commands = planned_commands(plan);
-    let Some(setup) = setup else { return approve_commands(context, &commands, digest, asked) };
-    let whole = approve_commands(context, &append_setup_command(&commands, setup), digest, asked)?;
+    let Some(setup) = setup else { return approve_commands(context, &commands, digest, request) };
+    let whole = approve_commands(context, &append_setup_command(&commands, setup), digest, request)?;
     // Those of the plan alone are a part of what was agreed to, and what the run is held to.
     let own = PendingApproval {
         digest: pending_approval::commands_digest(&context.root, &commands),
-        plan: asked.name.clone(),
+        plan: request.name.clone(),
         commands,
     };
     let given = |digest| pending_approval::given(Some(&context.state_home), digest);

@@ -28,11 +28,13 @@ pub(crate) fn execute(
     mode: ExecutionMode,
 ) -> Result<(), CommandError> {
     if Path::new(&plan.source.path).is_absolute() {
-        return Err(outside(&plan.source.path));
+        return Err(outside_project_error(&plan.source.path));
     }
     let plan = arranged(plan, mode, &request.mode_options());
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
-    if let Some(known) = context.runs.as_ref().map(|runs| known(context, runs, &plan, request)).transpose()?.flatten() {
+    if let Some(known) =
+        context.runs.as_ref().map(|runs| find_known_run(context, runs, &plan, request)).transpose()?.flatten()
+    {
         return known.go_on(context, request);
     }
     let about = ApprovalRequest::for_plan(&plan.source.path, request.typed(&request.source));
@@ -42,20 +44,20 @@ pub(crate) fn execute(
     if let Err(failure) = is_writable {
         // Another process may have opened it meanwhile, and have written its files.
         let runs = RunStore::find(&context.root, Some(&context.state_home))?;
-        let known = runs.map(|runs| known(context, &runs, &plan, request)).transpose()?.flatten();
+        let known = runs.map(|runs| find_known_run(context, &runs, &plan, request)).transpose()?.flatten();
         return known.map_or(Err(failure), |known| known.go_on(context, request));
     }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
-    if let Some(known) = known(context, &runs, &plan, request)? {
+    if let Some(known) = find_known_run(context, &runs, &plan, request)? {
         drop(door);
         return known.go_on(context, request);
     }
     begin(context, &runs, prepared, work_tree.head(), Vec::new())
 }
 
-fn outside(path: &str) -> CommandError {
+fn outside_project_error(path: &str) -> CommandError {
     CommandError::precondition(
         format!("`{}` lies outside of this project", sanitize(path, 200)),
         "a run changes the project that its plan lies in: start it there, or copy the plan here",
@@ -80,7 +82,7 @@ impl KnownRun {
 
 /// The run of this plan that there is already. One of another plan must not be open: both would write the
 /// same checkpoint.
-fn known(
+fn find_known_run(
     context: &CommandContext,
     runs: &RunStore,
     plan: &Plan,

@@ -22,7 +22,7 @@ use crate::context::{CommandContext, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::continue_run::describe_edit;
-use crate::execute::refusals::{invalid_plan_error, refused};
+use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::ExecuteRequest;
 use crate::output::print_block;
 
@@ -41,7 +41,7 @@ pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    wanted: Option<&ExecuteRequest>,
+    request: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
@@ -49,22 +49,22 @@ pub(crate) fn continue_run(
         verbs::join_run(before, &engine.caller, &is_alive)?;
     }
     let edit = find_edit(Path::new(&before.root), before)?;
-    let replanned = edit.is_some().then(|| reread_plan(context, before, wanted, digest)).transpose()?;
+    let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.note_ended_run(run, before);
         return print_block(&blocks::end_block(before));
     }
-    let accepted = check_billing(before, wanted)?;
+    let accepted = check_billing(before, request)?;
     let accepted = accepted
         .map(|question| verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None))
         .transpose()?;
-    let accepts = accepted.is_none() && wanted.is_some_and(|wanted| wanted.clients.accepts_billing);
+    let accepts = accepted.is_none() && request.is_some_and(|request| request.clients.accepts_billing);
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
         require_only_parallel_run(runs, Some(run.id()))?;
     }
     let is_edited = replanned.is_some();
-    let budget = wanted.and_then(|wanted| wanted.clients.policy.budget_micros);
+    let budget = request.and_then(|request| request.clients.policy.budget_micros);
     let ((), state) = engine.take_over(|state| {
         let replanned: Option<EventKind> =
             replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
@@ -80,17 +80,17 @@ pub(crate) fn continue_run(
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    let mut said = wanted
-        .map(|wanted| parallel_run::plan_heading(wanted, &state.plan, strategy_of_mode(&state.plan, state.mode)))
+    let mut said = request
+        .map(|request| parallel_run::plan_heading(request, &state.plan, strategy_of_mode(&state.plan, state.mode)))
         .unwrap_or_default();
-    if wanted.is_none_or(|wanted| wanted.scope.is_resume) {
+    if request.is_none_or(|request| request.scope.is_resume) {
         // Of what says something else now it is known only afterwards that it is done again.
         said += &resume::resume_point_of(if is_edited { &state } else { before }).summary_line();
         said.push('\n');
     } else {
         said += "note: a run of this plan is open; going on with it, as --resume does\n";
     }
-    if wanted.is_some_and(|wanted| !wanted.clients.keeps_policy()) {
+    if request.is_some_and(|request| !request.clients.keeps_policy()) {
         said += "note: the run keeps the options for clients that it was opened with\n";
     }
     if let (Some(micros), Some(parallel)) = (budget, &state.parallel) {
@@ -112,7 +112,7 @@ pub(crate) fn continue_run(
 fn reread_plan(
     context: &CommandContext,
     state: &RunState,
-    wanted: Option<&ExecuteRequest>,
+    request: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<(Plan, String), CommandError> {
     let root = Path::new(&state.root);
@@ -122,12 +122,12 @@ fn reread_plan(
         return Err(invalid_plan_error(&plan, &file.bytes));
     }
     if let Some(asked) = state.scope {
-        check_selection(&plan, asked.selection).map_err(refused)?;
+        check_selection(&plan, asked.selection).map_err(argument_error)?;
     }
     let plan = state.as_in_run(plan);
     let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
     let resumes = || format!("{COMMAND} --resume {}", quote_argument(&plan.source.path));
-    let typed = wanted.map_or_else(resumes, |wanted| wanted.typed(&wanted.source));
+    let typed = request.map_or_else(resumes, |request| request.typed(&request.source));
     let approved =
         approval::approve_with_setup(context, &plan, setup, digest, &approval::step_approval_request(&plan, typed))?;
     Ok((plan, approved))

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
 use crate::output::{self, print_block};
-use crate::{blocks, dispatch};
+use crate::{blocks, dispatched_tasks};
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
@@ -31,7 +31,7 @@ pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandE
         let answered = stop
             .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
             .transpose()?;
-        Ok((answered.into_iter().chain(dispatch::forget_dispatched_if_any(state)).collect(), ()))
+        Ok((answered.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(&run, &before.holder, &state);
     print_block(&blocks::resumed_block(run.id(), &state))
@@ -66,7 +66,7 @@ pub(crate) fn continue_run(
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let replanned = replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
-        Ok((replanned.into_iter().chain(dispatch::forget_dispatched_if_any(state)).collect(), ()))
+        Ok((replanned.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
     let mut text = blocks::resumed_block(run.id(), &state);
@@ -90,14 +90,14 @@ fn reread_plan(
         return Err(refusals::invalid_plan_error(&plan, &file.bytes));
     }
     let plan = state.as_in_run(plan);
-    let typed = ExecuteRequest::new(command_of(state.mode), PlanSource::File(plan.source.path.clone()));
+    let typed = ExecuteRequest::new(command_for_mode(state.mode), PlanSource::File(plan.source.path.clone()));
     let about = approval::ApprovalRequest::for_plan(&plan.source.path, typed.typed(&typed.source));
     let approved = approval::approve_plan(context, &plan, digest, &about)?;
     Ok((plan, approved))
 }
 
 /// The slash command that goes on with a run that agents work on.
-fn command_of(mode: ExecutionMode) -> ExecuteCommand {
+fn command_for_mode(mode: ExecutionMode) -> ExecuteCommand {
     if mode == ExecutionMode::Batches { ExecuteCommand::ExecutePlan } else { ExecuteCommand::Execute }
 }
 

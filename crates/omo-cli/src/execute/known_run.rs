@@ -21,17 +21,17 @@ pub(crate) fn find_known_run(
     context: &CommandContext,
     runs: &RunStore,
     plan: &Plan,
-    wanted: &ExecuteRequest,
+    request: &ExecuteRequest,
     mode: ExecutionMode,
 ) -> Result<Option<(Run, RunState)>, CommandError> {
     let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
-    let resumes = wanted.scope.is_resume;
+    let resumes = request.scope.is_resume;
     if let Some((run, state)) = context.open_run(runs)? {
         // A client that was left at work holds up no edit of the plan.
         let (run, state) = context.reap_dead_supervisor(run, state)?;
         return match is_of_it(&state) {
             false => Err(another_run_is_open(run.id(), &state)),
-            true if is_same_request(&state, wanted, mode) => Ok(Some((run, state))),
+            true if is_same_request(&state, request, mode) => Ok(Some((run, state))),
             true => Err(already_open_otherwise(run.id(), &state)),
         };
     }
@@ -49,7 +49,7 @@ pub(crate) fn find_known_run(
                 done_in_part.get_or_insert((listed.id, state));
                 continue;
             }
-            if !is_same_request(&state, wanted, mode) {
+            if !is_same_request(&state, request, mode) {
                 return Err(must_stay_parallel(&listed.id, &state));
             }
             return Ok(Some((runs.get(&listed.id)?, state)));
@@ -65,8 +65,8 @@ pub(crate) fn find_known_run(
 }
 
 /// Whether what is asked for is what an open run does.
-fn is_same_request(state: &RunState, wanted: &ExecuteRequest, mode: ExecutionMode) -> bool {
-    let scope = &wanted.scope;
+fn is_same_request(state: &RunState, request: &ExecuteRequest, mode: ExecutionMode) -> bool {
+    let scope = &request.scope;
     let Some(asked) = state.scope else { return false };
     if scope.is_resume {
         return !(scope.is_foreground && state.mode == ExecutionMode::Parallel);
@@ -79,7 +79,7 @@ fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {
     let way = match state.mode {
         ExecutionMode::Parallel => "in parallel",
         ExecutionMode::StepByStep => "in one session",
-        ExecutionMode::Batches | ExecutionMode::Waves => return refusals::otherwise(id, state),
+        ExecutionMode::Batches | ExecutionMode::Waves => return refusals::other_mode_error(id, state),
     };
     let path = &state.plan.source.path;
     let message = format!("the run {id} of {path} is open, and was asked for otherwise: {asked}, {way}");

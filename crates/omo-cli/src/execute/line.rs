@@ -22,24 +22,26 @@ pub(crate) enum TypedLine {
 }
 
 /// Reads the line behind a command.
-pub(crate) fn read(command: ExecuteCommand, line: &str) -> Result<TypedLine, CommandError> {
-    let words = words(line)?;
+pub(crate) fn read_typed_line(command: ExecuteCommand, line: &str) -> Result<TypedLine, CommandError> {
+    let words = split_words(line)?;
     match command {
-        ExecuteCommand::Execute => parse(command, words, |line: ExecuteLine| ExecuteRequest::try_from(line.options)),
-        ExecuteCommand::ExecutePlan => parse(command, words, |line: ExecutePlanLine| line.try_into()),
-        ExecuteCommand::ExecuteLocal => parse(command, words, |line: ExecuteLocalLine| line.try_into()),
-        ExecuteCommand::UlwExec => parse(command, words, |line: UlwExecLine| line.try_into()),
+        ExecuteCommand::Execute => {
+            parse_line(command, words, |line: ExecuteLine| ExecuteRequest::try_from(line.options))
+        }
+        ExecuteCommand::ExecutePlan => parse_line(command, words, |line: ExecutePlanLine| line.try_into()),
+        ExecuteCommand::ExecuteLocal => parse_line(command, words, |line: ExecuteLocalLine| line.try_into()),
+        ExecuteCommand::UlwExec => parse_line(command, words, |line: UlwExecLine| line.try_into()),
     }
 }
 
 /// Splits a line as one would read it. On Windows a `\` parts the folders of a path.
-pub(crate) fn words(line: &str) -> Result<Vec<String>, CommandError> {
+pub(crate) fn split_words(line: &str) -> Result<Vec<String>, CommandError> {
     let line = if MAIN_SEPARATOR == '\\' { line.replace('\\', "/") } else { line.to_owned() };
     shlex::split(&line)
         .ok_or_else(|| CommandError::usage("a quote is not closed", "put the whole path between two quotes"))
 }
 
-fn parse<L: Parser>(
+fn parse_line<L: Parser>(
     command: ExecuteCommand,
     words: Vec<String>,
     request: impl FnOnce(L) -> Result<ExecuteRequest, String>,
@@ -53,7 +55,7 @@ fn parse<L: Parser>(
     let read = page.try_get_matches_from_mut(words).and_then(|matches| L::from_arg_matches(&matches));
     match read {
         Ok(line) => {
-            let request = request(line).map_err(|why| CommandError::usage(why, hint(command)))?;
+            let request = request(line).map_err(|why| CommandError::usage(why, usage_hint(command)))?;
             Ok(TypedLine::Request(Box::new(request)))
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => Ok(TypedLine::Help(page.render_help().to_string())),
@@ -61,19 +63,19 @@ fn parse<L: Parser>(
             output::print_stderr_line(&format_args!("{}", page.render_help().to_string().trim_end()));
             Err(CommandError::already_printed(exit_kind::ExitKind::Usage))
         }
-        Err(error) => Err(CommandError::usage(message(&error), hint(command))),
+        Err(error) => Err(CommandError::usage(clap_message(&error), usage_hint(command))),
     }
 }
 
 /// The first sentence of what clap says: what is wrong with the line. A word of the line in it is made harmless.
-pub(crate) fn message(error: &clap::Error) -> String {
+pub(crate) fn clap_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let first = first.strip_prefix("error: ").unwrap_or(first);
     first.lines().map(|line| sanitize(line.trim(), 200)).collect::<Vec<_>>().join(" ")
 }
 
-fn hint(command: ExecuteCommand) -> String {
+fn usage_hint(command: ExecuteCommand) -> String {
     format!("a path with blanks stands between quotes; `/omo:{} --help` names the options", command.name())
 }
 
@@ -87,7 +89,7 @@ mod tests {
     use crate::execute::request::PlanSource;
 
     fn request(command: ExecuteCommand, line: &str) -> Result<ExecuteRequest, CommandError> {
-        match read(command, line)? {
+        match read_typed_line(command, line)? {
             TypedLine::Request(request) => Ok(*request),
             TypedLine::Help(page) => panic!("{page}"),
         }
@@ -207,7 +209,7 @@ mod tests {
             ExecuteCommand::ExecuteLocal,
             ExecuteCommand::UlwExec,
         ] {
-            let TypedLine::Help(page) = read(command, "--help").unwrap() else { panic!("{command:?}") };
+            let TypedLine::Help(page) = read_typed_line(command, "--help").unwrap() else { panic!("{command:?}") };
             assert!(page.starts_with("Usage: /omo:") && page.contains("--approve <CODE>"), "{page}");
             assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
             assert!(page.len() < 4_000, "{}", page.len());

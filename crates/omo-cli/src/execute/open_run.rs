@@ -8,7 +8,7 @@ use omo_engine::event::EventKind;
 use omo_engine::modes::ExecutionMode;
 use omo_engine::parallel_state::ClientPolicy;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
-use omo_engine::request::run_scope::RunScope as AskedScope;
+use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;
 use omo_engine::work::{RunOpening, begin_parallel, opening_events};
 use omo_plan::model::Plan;
@@ -27,7 +27,7 @@ use crate::output::print_block;
 pub(crate) struct PreparedRun {
     plan: Plan,
     mode: ExecutionMode,
-    asked: Option<AskedScope>,
+    scope: Option<RunScope>,
     approved: String,
     clients: Option<EventKind>,
     choice: String,
@@ -41,7 +41,7 @@ pub(crate) fn prepare(
     request: &ExecuteRequest,
     plan: Plan,
     mode: ExecutionMode,
-    asked: Option<AskedScope>,
+    scope: Option<RunScope>,
     about: &ApprovalRequest,
 ) -> Result<PreparedRun, CommandError> {
     let is_parallel = mode == ExecutionMode::Parallel;
@@ -51,7 +51,7 @@ pub(crate) fn prepare(
     }
     let findings = preflight::preflight_findings(context, &plan, mode)?;
     if !can_start(&findings) {
-        return Err(in_the_way(&findings));
+        return Err(blocking_findings_error(&findings));
     }
     let mut said = parallel_run::finding_lines(&findings);
     for name in request.idle_options(mode) {
@@ -66,11 +66,11 @@ pub(crate) fn prepare(
     let approved = approval::approve_with_setup(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
     said += &entry_condition::run_entry_condition(context, &plan)?;
     let accepts_billing = request.clients.accepts_billing;
-    let terms = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
+    let policy = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
     let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
-    let clients = is_parallel.then(|| begin_parallel(&context.root, terms).ok_or_else(is_gone)).transpose()?;
+    let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
     let choice = request.choice.clone();
-    Ok(PreparedRun { plan, mode, asked, approved, clients, choice, said })
+    Ok(PreparedRun { plan, mode, scope, approved, clients, choice, said })
 }
 
 impl PreparedRun {
@@ -88,19 +88,19 @@ pub(crate) fn begin(
     base: Option<String>,
     known: Vec<EventKind>,
 ) -> Result<(), CommandError> {
-    let PreparedRun { plan, mode, asked, approved, clients, choice, said } = prepared;
+    let PreparedRun { plan, mode, scope, approved, clients, choice, said } = prepared;
     let said = choice + &said;
     let (actor, now) = (context.actor(), env::now());
     let root = context.root.display().to_string();
-    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, base, scope: asked, mode });
+    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, base, scope, mode });
     let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
-    print_block(&block(context, run.id(), &state, &said))
+    print_block(&first_block(context, run.id(), &state, &said))
 }
 
-fn block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> String {
+fn first_block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> String {
     match state.mode {
         ExecutionMode::Batches => parts::fit_block(format!("{said}{}", blocks::opened_block(id, state))),
         ExecutionMode::Waves => parts::fit_block(format!("{said}{}", task_list_run::opened_block(id, state))),
@@ -111,7 +111,7 @@ fn block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> St
 }
 
 /// What keeps a run from being opened, all of it together.
-fn in_the_way(findings: &[PreflightFinding]) -> CommandError {
+fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
     let stops: Vec<&PreflightFinding> =
         findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();
     let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);

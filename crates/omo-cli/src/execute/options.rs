@@ -139,7 +139,7 @@ pub(crate) struct ClientOptions {
 
 impl From<ClientOptions> for ClientPolicyRequest {
     fn from(options: ClientOptions) -> Self {
-        let terms = ClientPolicy {
+        let policy = ClientPolicy {
             max_workers: options.max_sessions.unwrap_or_default(),
             budget_micros: options.max_budget_usd,
             time_limit_seconds: options.time_limit.unwrap_or_default(),
@@ -150,7 +150,7 @@ impl From<ClientOptions> for ClientPolicyRequest {
             launcher_remote: options.launcher_remote,
             ..ClientPolicy::default()
         };
-        Self { policy: terms, accepts_billing: options.accept_api_billing }
+        Self { policy, accepts_billing: options.accept_api_billing }
     }
 }
 

@@ -34,16 +34,16 @@ pub(crate) fn execute(
         return continue_parallel::continue_run(context, &run, &state, Some(request), request.digest.as_deref());
     }
     // One that is worked on in one place stays there, whatever an edited plan says about sessions.
-    let asked = RunScope {
+    let scope = RunScope {
         is_foreground: mode == ExecutionMode::StepByStep,
         total_tasks: Some(whole.tasks.len()),
         ..RunScope::from(&request.scope)
     };
-    let plan = arranged(asked.narrow_plan(whole.clone()), mode, &request.mode_options());
+    let plan = arranged(scope.narrow_plan(whole.clone()), mode, &request.mode_options());
     let head =
         parallel_run::plan_heading(request, whole, strategy_of_mode(&plan, mode)) + &parallel_run::plan_notes(&plan);
-    let step_approval_request = step_approval_request(&plan, request.typed(&request.source));
-    let prepared = prepare(context, request, plan, mode, Some(asked), &step_approval_request)?.headed(&head);
+    let approval = step_approval_request(&plan, request.typed(&request.source));
+    let prepared = prepare(context, request, plan, mode, Some(scope), &approval)?.headed(&head);
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
@@ -61,20 +61,20 @@ pub(crate) fn print_dry_run(
     whole: &Plan,
     mode: ExecutionMode,
 ) -> Result<(), CommandError> {
-    let asked = RunScope::from(&request.scope);
+    let scope = RunScope::from(&request.scope);
     let facts = dry_run::DryRunFacts {
         existing: preflight::existing_files(context, whole),
         findings: preflight::preflight_findings(context, whole, mode)?,
         billing: billing::billing_facts(),
     };
-    let report = dry_run::dry_run_report(whole, asked, &facts);
-    let arranged = arranged(asked.narrow_plan(whole.clone()), mode, &request.mode_options());
+    let report = dry_run::dry_run_report(whole, scope, &facts);
+    let arranged = arranged(scope.narrow_plan(whole.clone()), mode, &request.mode_options());
     let text = format!(
         "{}{}\n{report}",
         request.choice,
         parallel_run::plan_heading(request, whole, strategy_of_mode(&arranged, mode))
     );
-    let is_ready = dry_run::is_ready(whole, asked, &facts);
+    let is_ready = dry_run::is_ready(whole, scope, &facts);
     // What fails behind a command that a person typed the client shows them as it is, without a model.
     print_block(&if request.is_typed && is_ready { parallel_run::dry_run(&text) } else { text })?;
     if is_ready { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }

@@ -112,8 +112,8 @@ pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), C
 }
 
 /// Where workers are started somewhere else, the remote repository that they are to work with is there.
-pub(crate) fn require_remote(context: &CommandContext, terms: &ClientPolicy) -> Result<(), CommandError> {
-    if terms.launcher.is_none() {
+pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) -> Result<(), CommandError> {
+    if policy.launcher.is_none() {
         return Ok(());
     }
     let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
@@ -124,7 +124,7 @@ pub(crate) fn require_remote(context: &CommandContext, terms: &ClientPolicy) -> 
             "run that yourself to see why; nothing was changed"
         }
     };
-    match Remote::find(&repository, terms.remote_name()) {
+    match Remote::find(&repository, policy.remote_name()) {
         Ok(_) => Ok(()),
         Err(error) => Err(CommandError::precondition(error.to_string(), hint(&error))),
     }

@@ -44,13 +44,13 @@ pub(crate) fn invalid_plan_error(plan: &Plan, bytes: &[u8]) -> CommandError {
 }
 
 /// What was typed cannot be done.
-pub(crate) fn refused(error: ArgumentError) -> CommandError {
+pub(crate) fn argument_error(error: ArgumentError) -> CommandError {
     let ArgumentError { message, hint, is_missing } = error;
     if is_missing { CommandError::not_found(message, hint) } else { CommandError::usage(message, hint) }
 }
 
 /// A run stays in the mode that it was opened in.
-pub(crate) fn otherwise(id: &str, state: &RunState) -> CommandError {
+pub(crate) fn other_mode_error(id: &str, state: &RunState) -> CommandError {
     let message = format!("the run {id} of {} is open, and runs {}", parts::run_subject(state), state.mode.words());
     CommandError::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
 }

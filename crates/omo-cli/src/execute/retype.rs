@@ -65,7 +65,7 @@ impl ExecuteRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::execute::line::{TypedLine, read};
+    use crate::execute::line::{TypedLine, read_typed_line};
 
     #[test]
     fn what_was_typed_is_typed_again_with_the_same_meaning() {
@@ -88,10 +88,10 @@ mod tests {
             (Execute, "--tasks --session s --parallel", "--parallel --tasks --session s"),
             (Execute, "--fg p.md", "--fg p.md"),
         ] {
-            let TypedLine::Request(request) = read(command, line).unwrap() else { panic!("{line}") };
+            let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
             let typed = request.typed(&request.source);
             assert_eq!(typed, format!("/omo:{} {again}", command.name()), "{line}");
-            let TypedLine::Request(once_more) = read(command, again).unwrap() else { panic!("{again}") };
+            let TypedLine::Request(once_more) = read_typed_line(command, again).unwrap() else { panic!("{again}") };
             assert_eq!(once_more.typed(&once_more.source), typed, "{line}");
         }
     }

@@ -8,7 +8,7 @@ use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::modes::{ExecutionMode, arranged};
 use omo_engine::report::task_list as task_list_report;
 use omo_engine::request::arguments::PlanSelection;
-use omo_engine::request::run_scope::RunScope as AskedScope;
+use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::task_list_store::run_of;
 use omo_engine::work::planned_commands;
@@ -20,11 +20,11 @@ use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks::{parts, task_list_run};
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
-use crate::dispatch;
+use crate::dispatched_tasks;
 use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::{begin, prepare};
-use crate::execute::refusals::{no_repository_error, otherwise};
+use crate::execute::refusals::{no_repository_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::task_list::loaded::LoadedTaskList;
 use crate::exit_kind::ExitKind;
@@ -34,10 +34,10 @@ use crate::project::named_or_own_session;
 /// Opens the run of a task list, goes on with the one that it has, or says how it ended.
 pub(crate) fn execute(
     context: &CommandContext,
-    wanted: &ExecuteRequest,
+    request: &ExecuteRequest,
     session: Option<&str>,
 ) -> Result<(), CommandError> {
-    if wanted.scope.is_dry_run || wanted.scope.is_resume || wanted.scope.selection != PlanSelection::Whole {
+    if request.scope.is_dry_run || request.scope.is_resume || request.scope.selection != PlanSelection::Whole {
         let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
         return Err(CommandError::usage("a task list is executed as a whole", hint));
     }
@@ -49,35 +49,35 @@ pub(crate) fn execute(
     let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &session)).transpose()?.flatten();
     match (session.file.phase, own) {
         (_, Some((run, state))) if state.phase == RunPhase::Executing => {
-            if wanted.mode.is_some_and(|mode| mode != state.mode) {
-                return Err(otherwise(run.id(), &state));
+            if request.mode.is_some_and(|mode| mode != state.mode) {
+                return Err(other_mode_error(run.id(), &state));
             }
-            continue_run(context, &run, &state, Some(wanted), wanted.digest.as_deref())
+            continue_run(context, &run, &state, Some(request), request.digest.as_deref())
         }
         (TaskListPhase::PlanningComplete | TaskListPhase::Execution | TaskListPhase::Verification, _) => {
-            open_task_list_run(context, &session, wanted)
+            open_task_list_run(context, &session, request)
         }
-        (TaskListPhase::Failed, Some((run, state))) if wanted.again => {
-            continue_run(context, &run, &state, Some(wanted), wanted.digest.as_deref())
+        (TaskListPhase::Failed, Some((run, state))) if request.again => {
+            continue_run(context, &run, &state, Some(request), request.digest.as_deref())
         }
-        (TaskListPhase::Failed, None) if wanted.again => open_task_list_run(context, &session, wanted),
+        (TaskListPhase::Failed, None) if request.again => open_task_list_run(context, &session, request),
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
             show_ended(
                 &task_list_report::final_report(&state),
                 &task_list_run::end_block(&state),
                 parts::is_complete(&state),
-                wanted,
+                request,
             )
         }
         (phase @ (TaskListPhase::Complete | TaskListPhase::Failed), None) => {
             let is_well = phase == TaskListPhase::Complete;
             let text = task_list_run::ended_without_a_run(session.id.as_str(), &session.tasks, is_well);
-            show_ended(&text, &task_list_run::end_lines(&text), is_well, wanted)
+            show_ended(&text, &task_list_run::end_lines(&text), is_well, request)
         }
         (TaskListPhase::Cancelled, _) => {
             let line = format!("The task list {} was cancelled; nothing of it is done.", session.id);
-            print_block(&if wanted.is_typed { task_list_run::user_line(&line) } else { line })
+            print_block(&if request.is_typed { task_list_run::user_line(&line) } else { line })
         }
         (phase @ (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown), _) => {
             Err(not_ready(session.id.as_str(), phase))
@@ -98,8 +98,8 @@ fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
 
 /// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
 /// the client shows them as it is, without a model.
-fn show_ended(shown: &str, block: &str, is_well: bool, wanted: &ExecuteRequest) -> Result<(), CommandError> {
-    print_block(if wanted.is_typed && !is_well { shown } else { block })?;
+fn show_ended(shown: &str, block: &str, is_well: bool, request: &ExecuteRequest) -> Result<(), CommandError> {
+    print_block(if request.is_typed && !is_well { shown } else { block })?;
     if is_well { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
 }
 
@@ -136,20 +136,20 @@ fn run_of_task_list(
 fn open_task_list_run(
     context: &CommandContext,
     session: &LoadedTaskList,
-    wanted: &ExecuteRequest,
+    request: &ExecuteRequest,
 ) -> Result<(), CommandError> {
     let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
-    let mode = wanted.mode.unwrap_or(ExecutionMode::Waves);
-    let plan = plan_of_task_list(session, wanted, mode)?;
+    let mode = request.mode.unwrap_or(ExecutionMode::Waves);
+    let plan = plan_of_task_list(session, request, mode)?;
     if let Some((run, state)) = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten() {
         return Err(another_run_is_open(run.id(), &state));
     }
-    let scope = AskedScope { is_foreground: mode == ExecutionMode::StepByStep, ..AskedScope::from(&wanted.scope) };
+    let scope = RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) };
     let scope = match mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => Some(scope),
         ExecutionMode::Batches | ExecutionMode::Waves => None,
     };
-    let prepared = prepare(context, wanted, plan, mode, scope, &approval_prompt(session.id.as_str(), Some(wanted)))?;
+    let prepared = prepare(context, request, plan, mode, scope, &approval_prompt(session.id.as_str(), Some(request)))?;
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.lock_opening(&runs, None)?;
     if mode == ExecutionMode::Parallel {
@@ -165,17 +165,17 @@ fn open_task_list_run(
 /// The plan of a session, with the options that were given now.
 fn plan_of_task_list(
     session: &LoadedTaskList,
-    wanted: &ExecuteRequest,
+    request: &ExecuteRequest,
     mode: ExecutionMode,
 ) -> Result<Plan, CommandError> {
     let mut file = session.file.clone();
-    if let Some(most) = wanted.waves.max_iterations {
+    if let Some(most) = request.waves.max_iterations {
         file.options.max_iterations = most;
     }
-    if let Some(most) = wanted.waves.max_workers {
+    if let Some(most) = request.waves.max_workers {
         file.options.max_workers = most;
     }
-    let skips = wanted.waves.skip_verify || session.skips_verification();
+    let skips = request.waves.skip_verify || session.skips_verification();
     let folder = session.folder.display().to_string();
     let plan = task_list::task_list_plan(&file, &session.tasks, &folder, skips);
     if plan.tasks.iter().all(|task| task.kind == TaskKind::Verify) {
@@ -184,7 +184,7 @@ fn plan_of_task_list(
         return Err(CommandError::precondition(message, hint));
     }
     if plan.can_run() {
-        Ok(arranged(plan, mode, &wanted.mode_options()))
+        Ok(arranged(plan, mode, &request.mode_options()))
     } else {
         Err(invalid_task_list(session, &plan))
     }
@@ -203,11 +203,11 @@ fn invalid_task_list(session: &LoadedTaskList, plan: &Plan) -> CommandError {
 }
 
 /// How a person is asked about the commands of a session.
-fn approval_prompt(id: &str, wanted: Option<&ExecuteRequest>) -> ApprovalRequest {
+fn approval_prompt(id: &str, request: Option<&ExecuteRequest>) -> ApprovalRequest {
     let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
     ApprovalRequest {
         name: format!("session {id}"),
-        command_line: wanted.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
+        command_line: request.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
     }
 }
@@ -217,15 +217,15 @@ fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    wanted: Option<&ExecuteRequest>,
+    request: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     if !context.is_person() {
         verbs::join_run(before, &engine.caller, &omo_engine::work::is_alive)?;
     }
-    let changed = changed_plan(context, before, wanted, digest)?;
-    let is_typed = wanted.is_some_and(|wanted| wanted.is_typed);
+    let changed = changed_plan(context, before, request, digest)?;
+    let is_typed = request.is_some_and(|request| request.is_typed);
     let is_stop = |question: &&omo_engine::state::QuestionState| {
         !matches!(question.question.kind, QuestionKind::Decisions { .. })
     };
@@ -236,7 +236,7 @@ fn continue_run(
             .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
             .transpose()?;
         let replanned = changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
-        let anew = is_typed.then(dispatch::forget_dispatched);
+        let anew = is_typed.then(dispatched_tasks::forget_dispatched);
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
@@ -248,12 +248,12 @@ fn continue_run(
 fn changed_plan(
     context: &CommandContext,
     state: &RunState,
-    wanted: Option<&ExecuteRequest>,
+    request: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<Option<(Plan, String)>, CommandError> {
     let id = state.task_list_id();
     let mut plan = state.plan.clone();
-    let waves = wanted.map(|wanted| wanted.waves.clone()).unwrap_or_default();
+    let waves = request.map(|request| request.waves.clone()).unwrap_or_default();
     if let Some(most) = waves.max_iterations {
         plan.policy.max_rounds = most;
     }
@@ -265,7 +265,7 @@ fn changed_plan(
         let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
         return Err(CommandError::precondition(message, hint));
     }
-    let approved = approve_plan(context, &plan, digest, &approval_prompt(id, wanted))?;
+    let approved = approve_plan(context, &plan, digest, &approval_prompt(id, request))?;
     let commands = planned_commands(&plan);
     let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
     Ok((!is_same).then_some((plan, approved)))

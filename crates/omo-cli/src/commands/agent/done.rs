@@ -25,8 +25,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Command
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    let put = CompletionReport { note, evidence_ids: ids.collect() };
-    let judged = context.engine(&run, &before)?.done(&options.ticket, put, &mut TaskCheckProgress::new())?;
+    let report = CompletionReport { note, evidence_ids: ids.collect() };
+    let judged = context.engine(&run, &before)?.done(&options.ticket, report, &mut TaskCheckProgress::new())?;
     context.note_in_session(&run, &before.holder, &judged.state);
     print_attempt(&context, &judged)
 }

@@ -20,7 +20,7 @@ use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::context::{CommandContext, EndedRuns};
-use crate::dispatch;
+use crate::dispatched_tasks;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::check_progress::TaskCheckProgress;
@@ -154,7 +154,7 @@ fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.dispatched else { return false };
     let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
     let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
-    is_left && quiet < dispatch::BEGINS_WITHIN_MILLIS
+    is_left && quiet < dispatched_tasks::BEGINS_WITHIN_MILLIS
 }
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
@@ -165,8 +165,8 @@ fn agent_block(
     task: &Task,
 ) -> Result<NextBlock, CommandError> {
     let now = env::now();
-    let out = if dispatch::may_be_dispatched(state, now) {
-        dispatch::dispatched_tasks(&events_of(engine, state)?, now)
+    let out = if dispatched_tasks::may_be_dispatched(state, now) {
+        dispatched_tasks::dispatched_tasks(&events_of(engine, state)?, now)
     } else {
         Vec::new()
     };
@@ -192,7 +192,7 @@ fn agents_block(
     mut tasks: Vec<&Task>,
 ) -> Result<NextBlock, CommandError> {
     let events = events_of(engine, state)?;
-    let out = dispatch::dispatched_tasks(&events, env::now());
+    let out = dispatched_tasks::dispatched_tasks(&events, env::now());
     tasks.retain(|task| !out.contains(&task.id));
     if tasks.is_empty() {
         return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));

@@ -30,7 +30,7 @@ pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandE
             None => return print_block(&nothing_typed(command)),
         },
     };
-    match line::read(command, &line)? {
+    match line::read_typed_line(command, &line)? {
         TypedLine::Help(page) => {
             print_block(&format!("DONE\n  Show the user this page, then end your turn.\n\n{page}"))
         }

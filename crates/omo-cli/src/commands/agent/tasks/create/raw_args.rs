@@ -5,7 +5,7 @@ use omo_core::messages::usage;
 
 use crate::commands::agent::tasks::create::CreateOptions;
 use crate::error::CommandError;
-use crate::execute::line::message;
+use crate::execute::line::clap_message;
 use crate::task_list_files::TaskListOption;
 
 /// The command whose arguments the hook keeps.
@@ -35,7 +35,7 @@ struct PlanLine {
 pub(crate) fn parse_raw_args(text: &str, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let hint = usage::usage_of(COMMAND).unwrap_or_default();
-    let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::usage(message(&error), hint))?;
+    let line = PlanLine::try_parse_from(&words).map_err(|error| CommandError::usage(clap_message(&error), hint))?;
     let in_front = words.len() - line.goal.len();
     let goal = (0..in_front).fold(text.trim(), |rest, _| behind_first_word(rest));
     let goal = Some(goal.to_owned()).filter(|goal| !goal.is_empty());
