@@ -22,6 +22,18 @@ Example:
 `omo run show` names the open question and its options. From a session it needs
 a prompt that its user typed after the question.";
 
+/// Answer a question of a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct AnswerOptions {
+    /// Which question
+    pub question: String,
+    /// Which of its options
+    pub option: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
 /// Writes an answer down; a decision also into the plan.
 pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
@@ -55,16 +67,4 @@ pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Comma
     };
     writeln!(out, "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
     Ok(())
-}
-
-/// Answer a question of a run
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(crate) struct AnswerOptions {
-    /// Which question
-    pub question: String,
-    /// Which of its options
-    pub option: String,
-    #[command(flatten)]
-    pub run: RunOptions,
 }

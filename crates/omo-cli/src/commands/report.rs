@@ -20,6 +20,25 @@ Examples:
   omo report --format summary     the report that ends a run of such a plan
   omo report --format json        the same for a script";
 
+/// How a report is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormat {
+    Progress,
+    Summary,
+    Json,
+}
+
+/// Show what came of a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ReportOptions {
+    /// Where each task stands, the report that ends such a run, or one object of JSON
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
 /// Prints the report of a run.
 pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
     if options.format == Some(ReportFormat::Json) {
@@ -45,23 +64,4 @@ fn summary(state: &RunState) -> String {
         }
         Dialect::DevWorkflow => dev_workflow::execution_report::section(state),
     }
-}
-
-/// How a report is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportFormat {
-    Progress,
-    Summary,
-    Json,
-}
-
-/// Show what came of a run
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(crate) struct ReportOptions {
-    /// Where each task stands, the report that ends such a run, or one object of JSON
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub format: Option<ReportFormat>,
-    #[command(flatten)]
-    pub run: RunOptions,
 }

@@ -27,7 +27,7 @@ Example:
 
 In the session you type `ulw <task>` instead; from here it has no task.";
 
-pub(crate) const ON_HELP: &str = "\
+const ON_HELP: &str = "\
 Example:
   omo ulw on
 

@@ -15,17 +15,6 @@ use crate::output::print_block;
 use crate::parallel_workers::screen::{self, Screen};
 use crate::parallel_workers::supervisor;
 
-pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
-    if is_parallel(state) {
-        return Ok(());
-    }
-    let message = "this run has no parallel workers";
-    Err(CommandError::precondition(
-        message,
-        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
-    ))
-}
-
 /// How often the length of the ledger is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a supervisor may take to put away what is left of a run that is over.
@@ -36,6 +25,18 @@ const MAX_STARTS: u32 = 3;
 /// Whether a run has parallel workers.
 pub(crate) fn is_parallel(state: &RunState) -> bool {
     state.parallel.is_some()
+}
+
+/// Refuses a run without parallel workers.
+pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
+    if is_parallel(state) {
+        return Ok(());
+    }
+    let message = "this run has no parallel workers";
+    Err(CommandError::precondition(
+        message,
+        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
+    ))
 }
 
 /// Whether there is something to do that no person has to decide.

@@ -24,28 +24,18 @@ Example:
 It is for explorers: each says once what it found, and the planner reads it.
 The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
 
-pub(crate) const INIT_HELP: &str = "\
+const INIT_HELP: &str = "\
 Example:
   omo agent context init --expected overview,tests";
 
-pub(crate) const ADD_HELP: &str = "\
+const ADD_HELP: &str = "\
 Example:
   omo agent context add --explorer-id tests --summary \"npm test\"";
 
-pub(crate) const GET_HELP: &str = "\
+const GET_HELP: &str = "\
 Examples:
   omo agent context get --summary
   omo agent context get --field key_files";
-
-/// `omo agent context …`.
-pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), CommandError> {
-    let done = match action {
-        ContextCommand::Init(options) => init(env, &options),
-        ContextCommand::Add(options) => add(env, options),
-        ContextCommand::Get(options) => get(env, &options),
-    };
-    done.map_err(with_not_green)
-}
 
 /// Keep what the explorers of a task list found
 #[derive(Debug, Subcommand)]
@@ -115,6 +105,16 @@ pub(crate) struct ContextGetOptions {
     /// Wait so long for explorers that are expected
     #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true)]
     pub wait: u64,
+}
+
+/// `omo agent context …`.
+pub(crate) fn run(env: &ProcessEnv, action: ContextCommand) -> Result<(), CommandError> {
+    let done = match action {
+        ContextCommand::Init(options) => init(env, &options),
+        ContextCommand::Add(options) => add(env, options),
+        ContextCommand::Get(options) => get(env, &options),
+    };
+    done.map_err(with_not_green)
 }
 
 /// Says which explorers are expected.

@@ -19,18 +19,6 @@ Examples:
 The exit status is 0 only when each of the task's checks did what the plan
 expects, and 1 when not.";
 
-/// A worker is done: omo finds out whether it is so.
-pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), CommandError> {
-    let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
-    let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    let report = CompletionReport { note, evidence_ids: ids.collect() };
-    let judged = context.engine(&run, &before)?.done(&options.ticket, report, &mut TaskCheckProgress::new())?;
-    context.note_in_session(&run, &before.holder, &judged.state);
-    print_attempt(&context, &judged)
-}
-
 /// Have a finished task judged: omo runs its checks
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -46,4 +34,16 @@ pub(crate) struct DoneOptions {
     pub evidence: Vec<String>,
     #[command(flatten)]
     pub run: RunOptions,
+}
+
+/// A worker is done: omo finds out whether it is so.
+pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
+    let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
+    let report = CompletionReport { note, evidence_ids: ids.collect() };
+    let judged = context.engine(&run, &before)?.done(&options.ticket, report, &mut TaskCheckProgress::new())?;
+    context.note_in_session(&run, &before.holder, &judged.state);
+    print_attempt(&context, &judged)
 }

@@ -24,20 +24,67 @@ Examples:
 It is for what a task of a session is judged by where its criteria are no
 commands: what was run stays, with all that it printed.";
 
-pub(crate) const RUN_HELP: &str = "\
+const RUN_HELP: &str = "\
 Example:
   omo agent evidence run --ticket 4f1c9a -- npm test
 
 It prints the id that `done --evidence` and `verdict` take. The exit status is 1
 where the command failed; that is kept too, and shows nothing.";
 
-pub(crate) const LIST_HELP: &str = "\
+const LIST_HELP: &str = "\
 Example:
   omo agent evidence list --task 2";
 
-pub(crate) const SHOW_HELP: &str = "\
+const SHOW_HELP: &str = "\
 Example:
   omo agent evidence show e1";
+
+/// Run commands that show what no check can
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum EvidenceCommand {
+    /// Run a command to show something, and keep what it prints
+    #[command(after_help = RUN_HELP)]
+    Run(EvidenceRunOptions),
+    /// List what was run to show something
+    #[command(after_help = LIST_HELP)]
+    List(EvidenceListOptions),
+    /// Show one piece of evidence, with all that its command printed
+    #[command(after_help = SHOW_HELP)]
+    Show(EvidenceShowOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceRunOptions {
+    /// What `omo agent start` gave
+    #[arg(long)]
+    pub ticket: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// The command, for a POSIX shell
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceListOptions {
+    /// Only what was run for this task
+    #[arg(long, value_name = "ID")]
+    pub task: Option<String>,
+    /// Print JSON: a list with one object for each
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceShowOptions {
+    /// Which one: e1, e2 and so on
+    pub id: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// No more of an output is printed, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
@@ -170,51 +217,4 @@ mod tests {
             assert!(of(bad).is_err(), "{bad:?}");
         }
     }
-}
-
-/// Run commands that show what no check can
-#[derive(Debug, Subcommand)]
-#[command(after_help = HELP)]
-pub(crate) enum EvidenceCommand {
-    /// Run a command to show something, and keep what it prints
-    #[command(after_help = RUN_HELP)]
-    Run(EvidenceRunOptions),
-    /// List what was run to show something
-    #[command(after_help = LIST_HELP)]
-    List(EvidenceListOptions),
-    /// Show one piece of evidence, with all that its command printed
-    #[command(after_help = SHOW_HELP)]
-    Show(EvidenceShowOptions),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EvidenceRunOptions {
-    /// What `omo agent start` gave
-    #[arg(long)]
-    pub ticket: String,
-    #[command(flatten)]
-    pub run: RunOptions,
-    /// The command, for a POSIX shell
-    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
-    pub command: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EvidenceListOptions {
-    /// Only what was run for this task
-    #[arg(long, value_name = "ID")]
-    pub task: Option<String>,
-    /// Print JSON: a list with one object for each
-    #[arg(long)]
-    pub json: bool,
-    #[command(flatten)]
-    pub run: RunOptions,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct EvidenceShowOptions {
-    /// Which one: e1, e2 and so on
-    pub id: String,
-    #[command(flatten)]
-    pub run: RunOptions,
 }

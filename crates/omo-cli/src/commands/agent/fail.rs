@@ -18,6 +18,24 @@ Examples:
 
 What depends on a failed task is not begun; the rest goes on.";
 
+/// Give a task up, or report that its worker is gone
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+#[command(group = clap::ArgGroup::new("whose").required(true).args(["ticket", "lost"]))]
+pub(crate) struct FailOptions {
+    /// What `omo agent start` gave
+    #[arg(long)]
+    pub ticket: Option<String>,
+    /// The worker of this task is gone without a word: it is begun again
+    #[arg(long, value_name = "ID")]
+    pub lost: Option<String>,
+    /// Why, in one line
+    #[arg(long, value_name = "TEXT", default_value = "no reason given")]
+    pub why: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
 /// A worker gives up, or is gone.
 pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
@@ -40,22 +58,4 @@ pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), Command
             )?)
         }
     }
-}
-
-/// Give a task up, or report that its worker is gone
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-#[command(group = clap::ArgGroup::new("whose").required(true).args(["ticket", "lost"]))]
-pub(crate) struct FailOptions {
-    /// What `omo agent start` gave
-    #[arg(long)]
-    pub ticket: Option<String>,
-    /// The worker of this task is gone without a word: it is begun again
-    #[arg(long, value_name = "ID")]
-    pub lost: Option<String>,
-    /// Why, in one line
-    #[arg(long, value_name = "TEXT", default_value = "no reason given")]
-    pub why: String,
-    #[command(flatten)]
-    pub run: RunOptions,
 }

@@ -19,6 +19,13 @@ use omo_state::files::regular_file;
 use serde::Deserialize;
 use serde_json::json;
 
+const HELP: &str = "\
+Example:
+  omo agent fence --rules fence.json < asked.json
+
+It prints why a session that works on one group of a plan may not do that, and
+nothing where it may. Only the sessions that omo starts have it asked.";
+
 /// Answer what Claude Code asks before a worker does something
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -27,13 +34,6 @@ pub(crate) struct FenceOptions {
     #[arg(long, value_name = "FILE")]
     pub rules: Option<std::path::PathBuf>,
 }
-
-const HELP: &str = "\
-Example:
-  omo agent fence --rules fence.json < asked.json
-
-It prints why a session that works on one group of a plan may not do that, and
-nothing where it may. Only the sessions that omo starts have it asked.";
 
 /// No rules are longer.
 const MAX_BYTES: u64 = 1024 * 1024;

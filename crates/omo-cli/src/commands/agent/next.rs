@@ -37,6 +37,26 @@ The block begins with a word, DO, SPAWN, ASK, WAIT, STOP or DONE, and ends with
 the command to run next. The exit status is 7 when a person is needed, and 1
 when the run has ended with failures.";
 
+/// Print what comes next in a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct NextOptions {
+    /// While a worker is at work, wait so many seconds for it to end
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub wait: u64,
+    /// Hand out all tasks up to the next stop, for the Workflow tool
+    #[arg(long, conflicts_with = "inline")]
+    pub workflow: bool,
+    /// Hand the task out to this session itself
+    #[arg(long)]
+    pub inline: bool,
+    /// For a session that omo has started: which one of the plan it is
+    #[arg(long, value_name = "ID", hide = true)]
+    pub group: Option<String>,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
 /// Prints what comes next.
 pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
@@ -258,24 +278,4 @@ fn print_next(
     context.note_in_session(run, holder, state);
     writeln!(anstream::stdout(), "{}", text.trim_end())?;
     if kind == ExitKind::Success { Ok(()) } else { Err(CommandError::already_printed(kind)) }
-}
-
-/// Print what comes next in a run
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(crate) struct NextOptions {
-    /// While a worker is at work, wait so many seconds for it to end
-    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
-    pub wait: u64,
-    /// Hand out all tasks up to the next stop, for the Workflow tool
-    #[arg(long, conflicts_with = "inline")]
-    pub workflow: bool,
-    /// Hand the task out to this session itself
-    #[arg(long)]
-    pub inline: bool,
-    /// For a session that omo has started: which one of the plan it is
-    #[arg(long, value_name = "ID", hide = true)]
-    pub group: Option<String>,
-    #[command(flatten)]
-    pub run: RunOptions,
 }

@@ -19,6 +19,21 @@ Example:
 
 What was typed behind the command is read as the hook has kept it.";
 
+/// Open the run that the user of a session has typed a command for
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct OpenOptions {
+    /// Which slash command was typed
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub command: ExecuteCommand,
+    /// Approve exactly the commands shown, by their digest
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+    /// What is typed behind it, as one word; without it, what the hook has kept
+    #[arg(last = true, value_name = "LINE")]
+    pub line: Option<String>,
+}
+
 /// `omo agent open`.
 pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
@@ -59,19 +74,4 @@ fn nothing_typed(command: ExecuteCommand) -> String {
         "DO\n  No arguments were typed for this command. If you called it yourself, run this with {what} that you \
          were asked to execute:\n  run: {run}\n  If you do not know which one is meant, ask the user."
     )
-}
-
-/// Open the run that the user of a session has typed a command for
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(crate) struct OpenOptions {
-    /// Which slash command was typed
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub command: ExecuteCommand,
-    /// Approve exactly the commands shown, by their digest
-    #[arg(long, value_name = "DIGEST")]
-    pub digest: Option<String>,
-    /// What is typed behind it, as one word; without it, what the hook has kept
-    #[arg(last = true, value_name = "LINE")]
-    pub line: Option<String>,
 }

@@ -25,6 +25,38 @@ A PASS counts when every task is done, the evidence is the verifier's own and
 green, and every check of the tasks is green once more. Where it does not count
 the exit status is 1, and the ticket stays.";
 
+/// The verdict of the agent that verifies a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerdictWord {
+    #[value(name = "PASS")]
+    Pass,
+    #[value(name = "FAIL")]
+    Fail,
+}
+
+/// Judge the work of a run as its verifier
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct VerdictOptions {
+    /// What is said of the whole
+    #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
+    pub word: VerdictWord,
+    /// What `omo agent start verify` gave
+    #[arg(long)]
+    pub ticket: String,
+    /// What a PASS rests on: ids that `omo agent evidence run` gave
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub evidence: Vec<String>,
+    /// A task that is to be done again, and why: "2: the tests are missing"
+    #[arg(long, value_name = "ID: WHY")]
+    pub reopen: Vec<String>,
+    /// What else is to be known, in one line
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub note: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
 /// Has a verdict written down, if it counts.
 pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
@@ -96,36 +128,4 @@ mod tests {
             assert!(parse_reopened(bad).is_err(), "{bad}");
         }
     }
-}
-
-/// The verdict of the agent that verifies a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum VerdictWord {
-    #[value(name = "PASS")]
-    Pass,
-    #[value(name = "FAIL")]
-    Fail,
-}
-
-/// Judge the work of a run as its verifier
-#[derive(Debug, Args)]
-#[command(after_help = HELP)]
-pub(crate) struct VerdictOptions {
-    /// What is said of the whole
-    #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
-    pub word: VerdictWord,
-    /// What `omo agent start verify` gave
-    #[arg(long)]
-    pub ticket: String,
-    /// What a PASS rests on: ids that `omo agent evidence run` gave
-    #[arg(long, value_name = "IDS", value_delimiter = ',')]
-    pub evidence: Vec<String>,
-    /// A task that is to be done again, and why: "2: the tests are missing"
-    #[arg(long, value_name = "ID: WHY")]
-    pub reopen: Vec<String>,
-    /// What else is to be known, in one line
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub note: String,
-    #[command(flatten)]
-    pub run: RunOptions,
 }

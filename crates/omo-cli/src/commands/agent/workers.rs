@@ -22,14 +22,14 @@ on a branch of its own, a wave at a time. The checkout is not touched before all
 of it is done and checked; the branch then moves once. What cannot be merged is
 kept, and named. Ending the terminal ends nothing; `omo run cancel` does.";
 
-pub(crate) const START_HELP: &str = "\
+const START_HELP: &str = "\
 Example:
   omo agent workers start
 
 The supervisor runs behind the terminal until the run is over or a question
 waits. `omo agent next` and `omo run watch` start it, too, where it is gone.";
 
-pub(crate) const MERGE_HELP: &str = "\
+const MERGE_HELP: &str = "\
 Example:
   omo agent workers merge
 
