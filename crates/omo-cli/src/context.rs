@@ -49,7 +49,7 @@ pub(crate) struct CommandContext<'a> {
 }
 
 impl<'a> CommandContext<'a> {
-    /// Finds out.
+    /// Finds the project, its runs, and the session that asks.
     pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, CommandError> {
         if env.in_check {
             let hint = "remove the `omo` command from what the check runs";

@@ -100,7 +100,7 @@ pub(super) struct PluginBinaries {
     pub is_package: bool,
     /// The folder that the client keeps for the plugin.
     pub data: PathBuf,
-    /// They.
+    /// The files of the binaries.
     pub programs: Vec<Program>,
     /// The last line of the log of their build.
     pub last_line: Option<String>,
@@ -118,7 +118,7 @@ pub(super) struct Hook {
 /// One file that is run as a program.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// It.
+    /// Its path.
     pub path: PathBuf,
     /// What is there.
     pub kind: ProgramKind,
@@ -157,7 +157,7 @@ pub(super) enum Scope {
 pub(super) struct Settings {
     /// Where it counts.
     pub scope: Scope,
-    /// It.
+    /// Its path.
     pub file: PathBuf,
     /// What it says, or why it cannot be read.
     pub value: Result<Value, String>,
@@ -261,7 +261,7 @@ pub(super) enum StateFolderFacts {
 /// What is in a state folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StateFolder {
-    /// It.
+    /// Its path.
     pub path: PathBuf,
     /// The files, and the folder itself, that others may read or write.
     pub open_to_others: Vec<PathBuf>,
@@ -297,14 +297,14 @@ pub(super) enum UserFolder {
     Absent(PathBuf),
     /// There is none, and none can be made in the folder that it would be in.
     Unwritable {
-        /// It.
+        /// Its path.
         path: PathBuf,
         /// The folder that cannot be written.
         folder: PathBuf,
     },
     /// It is there.
     Open {
-        /// It.
+        /// Its path.
         path: PathBuf,
         /// Its parts that others may read or write.
         open_to_others: Vec<PathBuf>,
