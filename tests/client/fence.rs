@@ -5,9 +5,9 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use omo_claude::worker::{WorkerPermissions, WorkerSpec};
+use omo_claude::worker_settings::{WorkerSettings, allowed_rules};
 use omo_engine::fence::{FenceRules, RULES_VERSION};
-use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
-use omo_exec::claude::settings::{WorkerSettings, allowed_rules};
 use omo_testkit::model::{RecordedRequest, RequestKind};
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use omo_checks::repository_config::RepositoryConfig;
 use omo_core::check::session_check::{CheckOrigin, DEFAULT_TIMEOUT_SECONDS, TOTAL_TIMEOUT_SECONDS};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::{LimitKind, RunLimits};
-use omo_core::stop::claim::MAX_ATTEMPTS;
+use omo_core::session::claim_state::MAX_ATTEMPTS;
 use omo_state::config::{FeedbackMode, ReviewSetting, parse};
-use omo_state::repository_config::RepositoryConfig;
 use serde_json::Value;
 
 use crate::{fenced, page, top};

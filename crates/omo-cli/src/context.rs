@@ -13,8 +13,8 @@ use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::Engine;
 use omo_engine::{ExclusiveGuard, Run, RunStore};
-use omo_exec::alive;
-use omo_exec::environment::CheckEnvironment;
+use omo_process::environment::CheckEnvironment;
+use omo_process::process_identity;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::sealed_plan_run;
@@ -73,7 +73,7 @@ impl<'a> CommandContext<'a> {
 
     /// Who asks.
     pub(super) fn actor(&self) -> EventActor {
-        let process = env::client_pid().map(|pid| RecordedProcess { pid, mark: alive::start_mark(pid) });
+        let process = env::client_pid().map(|pid| RecordedProcess { pid, mark: process_identity::start_mark(pid) });
         match &self.session {
             Some(id) => EventActor { session: Some(id.as_str().to_owned()), process },
             None if self.env.in_session => EventActor { session: Some(UNKNOWN_SESSION.to_owned()), process },

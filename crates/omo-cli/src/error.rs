@@ -2,13 +2,13 @@
 
 use std::{fmt, io};
 
+use omo_claude::client::ClaudeError;
 use omo_engine::parallel::DriveError;
 use omo_engine::projection::ProjectionError;
 use omo_engine::task_list_store::TaskListError;
 use omo_engine::work::{EngineError, PlanFileError};
 use omo_engine::{RunStoreError, TransactError};
-use omo_exec::claude::ClaudeError;
-use omo_exec::restore::RestoreError;
+use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::config::ConfigProblem;
 use omo_state::files::folder::FolderError;

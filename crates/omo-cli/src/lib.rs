@@ -28,9 +28,10 @@ mod wait;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
-use omo_exec::asking::ProjectClients;
+use omo_claude::project_clients::ProjectClients;
+use omo_process::termination;
+use omo_state::config;
 use omo_state::env::ProcessEnv;
-use omo_state::{config, signals};
 
 use crate::cli::Arguments;
 use crate::error::CommandError;
@@ -39,9 +40,9 @@ use crate::project::Project;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
 pub fn main() -> ExitCode {
-    omo_exec::keeper::run_if_asked();
-    omo_exec::baseline::run_if_asked();
-    omo_exec::supervisor::minder::run_if_asked();
+    omo_process::keeper::run_if_asked();
+    omo_checks::baseline::run_if_asked();
+    omo_claude::supervisor::minder::run_if_asked();
     if let Some(options) = commands::statusline::options_without_clap(std::env::args_os().skip(1)) {
         commands::statusline::run(&options);
         return ExitCode::SUCCESS;
@@ -53,7 +54,7 @@ pub fn main() -> ExitCode {
     if crate::typed_command::is_typed_command(std::env::args_os().skip(1)) {
         return crate::typed_command::answer_typed_command();
     }
-    signals::outlive_size_limit();
+    termination::outlive_size_limit();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -7,6 +7,7 @@
 mod keyword_match;
 mod mask;
 mod mention;
+mod notes;
 mod off_request;
 mod origin;
 mod sentence;

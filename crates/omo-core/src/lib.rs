@@ -6,8 +6,6 @@
 
 pub mod bounded_vec;
 pub mod check;
-pub mod client_end;
-pub mod client_version;
 pub mod events;
 pub mod keyword;
 pub mod limits;

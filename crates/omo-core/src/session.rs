@@ -4,6 +4,7 @@
 //! first design, can be read. Fields that are not named here are not ours: the store carries them
 //! through every write.
 
+pub mod claim_state;
 mod client_processes;
 pub mod id;
 pub mod plan_run;
@@ -18,8 +19,8 @@ use crate::bounded_vec::BoundedVec;
 use crate::check::session_check::{self, Check, CheckOrigin, MAX_CHECKS};
 use crate::limits::RunLimits;
 use crate::request_source::ClientProcess;
-use crate::stop::claim::ClaimVerification;
 use crate::timestamp::Timestamp;
+use claim_state::ClaimVerification;
 use plan_run::{PlanRun, TypedCommand};
 
 pub use crate::events::HookEvent;

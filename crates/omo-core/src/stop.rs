@@ -5,10 +5,11 @@ pub mod api_error;
 pub mod claim;
 
 use crate::promise::Claim;
+use crate::session::claim_state::MAX_ATTEMPTS;
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::session::{EntryProvenance, Interruption, PauseReason, Session, VerdictKind};
 use crate::timestamp::Timestamp;
-use claim::{ClaimJudgement, MAX_ATTEMPTS};
+use claim::ClaimJudgement;
 
 /// The rows of the table, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

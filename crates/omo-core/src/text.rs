@@ -89,6 +89,11 @@ pub(crate) fn harmless_char(char: char) -> char {
     }
 }
 
+/// A text that is no command between backticks, on one line.
+pub fn inline_code(text: &str, max: usize) -> String {
+    sanitize(text, max).replace('`', "'")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,10 +7,11 @@ use omo_core::check::session_check::{BestCounts, Check, CheckOrigin, CheckRecord
 use omo_core::limits::RunLimits;
 use omo_core::promise::{Claim, read_claim};
 use omo_core::review::{self, AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
+use omo_core::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use omo_core::session::{Session, UlwActivation, UlwTrigger, VerdictKind};
 use omo_core::stop::claim::{
-    CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, MAX_ATTEMPTS, VerificationPhase,
-    count_standing_failure, has_awaited_review, judge_claim, note_standing_failure,
+    CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, count_standing_failure, has_awaited_review,
+    judge_claim, note_standing_failure,
 };
 use omo_core::stop::{
     StopAction, StopEvent, StopFacts, StopRow, TranscriptFacts, apply_decision, decide, needs_judgement,

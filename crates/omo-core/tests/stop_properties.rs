@@ -5,9 +5,10 @@ use omo_core::limits::RunLimits;
 use omo_core::promise::Claim;
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{self, PromptDecision, PromptEvent, PromptFacts, read_intent};
+use omo_core::session::claim_state::MAX_ATTEMPTS;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger, VerdictKind};
-use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, MAX_ATTEMPTS};
+use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason};
 use omo_core::stop::{
     BackgroundTask, StopAction, StopDecision, StopEvent, StopFacts, StopRow, TranscriptFacts, allowed_blocks,
     apply_decision, decide,

@@ -12,7 +12,7 @@ mod shell;
 
 use std::fmt;
 
-use omo_core::messages::checks::inline_code;
+use omo_core::text::inline_code;
 use omo_plan::paths::path_covers;
 use serde::{Deserialize, Serialize};
 

@@ -20,9 +20,9 @@ use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use omo_exec::repository::GitRepository;
-use omo_exec::supervisor::{Supervisor, SupervisorEvent};
-use omo_exec::worktree::WorkerName;
+use omo_claude::supervisor::{Supervisor, SupervisorEvent};
+use omo_git::repository::GitRepository;
+use omo_git::worktree::WorkerName;
 use omo_plan::model::TaskGroup;
 
 use crate::event::EventKind;

@@ -11,13 +11,13 @@ mod start;
 use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
-use omo_exec::alive;
-use omo_exec::environment::CheckEnvironment;
-use omo_exec::exclude;
-use omo_exec::integrate::{self, CheckoutHead};
-use omo_exec::repository::GitRepository;
-use omo_exec::restore::RestoreError;
+use omo_git::exclude;
+use omo_git::integrate::{self, CheckoutHead};
+use omo_git::repository::GitRepository;
+use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_process::environment::CheckEnvironment;
+use omo_process::process_identity;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::event::{EventActor, EventKind, RecordedProcess, RunEvent};
@@ -108,8 +108,9 @@ impl CommandWatcher for SilentWatcher {}
 
 /// Whether a process that was written down still lives.
 pub fn is_alive(process: &RecordedProcess) -> Option<bool> {
-    let lives = alive::is_alive(process.pid)?;
-    let same = process.mark.as_ref().is_none_or(|mark| alive::start_mark(process.pid).as_ref() == Some(mark));
+    let lives = process_identity::is_alive(process.pid)?;
+    let same =
+        process.mark.as_ref().is_none_or(|mark| process_identity::start_mark(process.pid).as_ref() == Some(mark));
     Some(lives && same)
 }
 

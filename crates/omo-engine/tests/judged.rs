@@ -15,15 +15,15 @@ use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::{CompletionReport, Engine, RunOpening, SilentWatcher, planned_commands};
 use omo_engine::{Run, RunStore};
-use omo_exec::alive;
-use omo_exec::environment::CheckEnvironment;
+use omo_process::environment::CheckEnvironment;
+use omo_process::process_identity;
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval;
 use omo_testkit::{main_tests, plans, wait_until};
 use tempfile::TempDir;
 
 fn main() -> ExitCode {
-    omo_exec::keeper::run_if_asked();
+    omo_process::keeper::run_if_asked();
     let tests: &[(&str, fn())] = &[(
         "a_check_that_hangs_is_ended_with_its_children_and_proves_nothing",
         a_check_that_hangs_is_ended_with_its_children_and_proves_nothing,
@@ -103,7 +103,10 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     assert!(!outcome.is_green() && outcome.last_lines.iter().chain(&outcome.first_lines).any(|line| line == "begun"));
     let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();
     let limit = Duration::from_secs(9);
-    wait_until("the end of the check's child", limit, || (alive::is_alive(child) != Some(true)).then_some(())).unwrap();
+    wait_until("the end of the check's child", limit, || {
+        (process_identity::is_alive(child) != Some(true)).then_some(())
+    })
+    .unwrap();
     // What it printed is kept.
     let log = fs::read_to_string(run.folder().join("logs/1-1-1.log")).unwrap();
     assert!(log.contains("begun"), "{log}");

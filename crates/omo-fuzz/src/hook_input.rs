@@ -2,11 +2,11 @@
 
 use std::path::{Component, Path};
 
+use omo_claude::hook_input::json_end::JsonEndFinder;
+use omo_claude::hook_input::{HookInput, LossyText};
+use omo_claude::hook_output::HookAnswer;
 use omo_core::session::HookEvent;
 use omo_core::session::id::SessionId;
-use omo_hooks::answer::HookAnswer;
-use omo_hooks::input::{HookInput, LossyText};
-use omo_hooks::json_end::JsonEndFinder;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use omo_checks::repository_config::{FILE, RepositoryConfig};
 use omo_core::check::session_check::{Check, CheckOrigin, MAX_CHECKS};
 use omo_core::check::task_check::TaskCheck;
 use omo_core::keyword::Keywords;
 use omo_core::limits::RunLimits;
 use omo_core::messages::checks::approval_request;
 use omo_state::config::{self, ConfigProblem};
-use omo_state::repository_config::{FILE, RepositoryConfig};
 use omo_state::trust::content_digest;
 
 use crate::scratch;

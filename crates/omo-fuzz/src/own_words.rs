@@ -9,13 +9,12 @@ use omo_core::messages::{self, ContractForm, StatePersisted, checks};
 use omo_core::promise::{final_promise, read_claim};
 use omo_core::prompt::check_request;
 use omo_core::review::{self, ReviewVerdict};
+use omo_core::session::claim_state::ReportedFailure;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::{PlanRun, PlannedCommand};
 use omo_core::session::task_list::OpenTaskList;
 use omo_core::session::{PauseReason, Session, UlwActivation, UlwPause, UlwTrigger, VerdictKind};
-use omo_core::stop::claim::{
-    CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, ReportedFailure, ReviewMaterial,
-};
+use omo_core::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimOutcome, ClaimReason, ReviewMaterial};
 use omo_core::stop::{BackgroundTask, BlockCause, StopAction, StopBlock, StopDecision, StopRow};
 use omo_core::timestamp::Timestamp;
 

@@ -3,7 +3,6 @@
 use omo_core::check::session_check::MAX_CHECKS;
 use omo_core::keyword::{Keywords, PromptReading, is_from_a_person, read_prompt};
 use omo_core::limits::RunLimits;
-use omo_core::messages::checks;
 use omo_core::promise::{Claim, final_promise, read_claim};
 use omo_core::prompt::check_request::{self, CheckRequest};
 use omo_core::prompt::ulw_arguments::{self, UlwOptions};
@@ -150,5 +149,5 @@ fn is_made_harmless(text: &str) {
     let sanitize = omo_core::text::sanitize(text, 100);
     assert!(sanitize.chars().count() <= 101, "{sanitize}");
     assert!(!sanitize.contains(|char: char| char.is_control() || matches!(char, '<' | '>')), "{sanitize:?}");
-    assert!(!checks::inline_code(text, 100).contains('`'));
+    assert!(!omo_core::text::inline_code(text, 100).contains('`'));
 }

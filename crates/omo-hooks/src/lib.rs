@@ -1,26 +1,17 @@
-//! The hooks of omo: one small program for all events over this shared edge.
+//! The hooks of omo: one small program for all events over one shared runtime.
 //!
 //! A hook is always the same five steps: read one JSON value, load a snapshot, decide, apply,
 //! print. It exits 0 whatever happens, with nothing or one valid answer on stdout, within its
-//! bound: the edge below holds all of that in one place, and an event only says what it does.
+//! bound: the runtime holds all of that in one place, and an event only says what it does.
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
 
-pub mod answer;
-pub mod asker;
-pub mod edge;
-pub mod gate_prompt;
-pub mod input;
-pub mod json_end;
-pub mod judging;
-pub mod plan_prompt;
-mod platform;
+pub mod plan_runs;
+pub mod prompt_source;
 pub mod run_prompt;
-pub mod statusline_prompt;
-pub mod stdin;
-pub mod watchdog;
+pub mod runtime;
 
 pub mod session_end;
 pub mod session_start;
@@ -31,7 +22,7 @@ pub mod user_prompt_submit;
 
 use omo_core::session::HookEvent;
 
-use edge::Handler;
+use crate::runtime::Handler;
 
 /// The function of each event; all else about it stands in [`omo_core::events::EVENTS`].
 pub fn handler_of(event: HookEvent) -> Handler {

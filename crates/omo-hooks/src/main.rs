@@ -8,15 +8,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use omo_core::session::HookEvent;
-use omo_hooks::edge;
+use omo_hooks::runtime;
 
 fn main() -> ExitCode {
-    omo_exec::keeper::run_if_asked();
-    omo_exec::baseline::run_if_asked();
+    omo_process::keeper::run_if_asked();
+    omo_checks::baseline::run_if_asked();
     let mut names = std::env::args_os().take(2);
     // An unknown name is of a client's hook file that is newer than this program: no event of ours.
     match names.find_map(|name| event_of(&name)) {
-        Some(event) => edge::run_hook(event),
+        Some(event) => runtime::run_hook(event),
         None => ExitCode::SUCCESS,
     }
 }

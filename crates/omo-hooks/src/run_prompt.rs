@@ -11,12 +11,13 @@ use omo_core::messages::refusal_line;
 use omo_core::run_command::RunCommand;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{Interruption, Session};
-use omo_exec::own_command::{self, Answered};
+use omo_process::own_command::{self, Answered};
+use omo_process::watchdog;
 use omo_state::git_worktree::GitWorktree;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
 
-use crate::edge::HookContext;
-use crate::{plan_prompt, watchdog};
+use crate::plan_runs;
+use crate::runtime::HookContext;
 
 /// How long `omo` may take. The client gives the hook five seconds.
 const LIMIT: Duration = Duration::from_millis(3_500);
@@ -92,8 +93,8 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
 }
 
 /// What the user's way out does not end, behind what it says.
-pub fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
-    let plan = session.and_then(|session| plan_prompt::own_plan_run(context, session));
+pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
+    let plan = session.and_then(|session| plan_runs::own_plan_run(context, session));
     let shells = session.filter(|session| session.is_armed()).map_or(0, |session| session.ulw.named_tasks.len());
     let more = [at_work(context, plan), run_answer::background_shells(shells)];
     std::iter::once(said).chain(more.into_iter().flatten()).collect::<Vec<_>>().join("\n")
@@ -101,7 +102,7 @@ pub fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said:
 
 /// After Esc no hook runs: with the next prompt the user is told what of the session's plan run went on.
 pub fn after_esc(context: &HookContext, session: &Session, interrupted: Option<Interruption>) -> Option<String> {
-    let plan = plan_prompt::own_plan_run(context, session).filter(|plan| plan.is_open())?;
+    let plan = plan_runs::own_plan_run(context, session).filter(|plan| plan.is_open())?;
     let Some(Interruption::At(at)) = interrupted else { return None };
     let is_new = Some(at) > plan.prompt_at.max(plan.opened_at);
     is_new.then(|| at_work(context, Some(plan))).flatten().map(|lines| run_answer::after_esc(&lines))

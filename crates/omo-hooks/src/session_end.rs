@@ -1,9 +1,9 @@
 //! `SessionEnd`: closes what must be closed. Says nothing; the client waits for about a second.
 
+use omo_claude::hook_input::HookInput;
 use omo_core::session::VerdictKind;
 
-use crate::edge::{HookContext, HookError};
-use crate::input::HookInput;
+use crate::runtime::{HookContext, HookError};
 
 /// `/clear` drops the conversation, and with it its run. After any other end the session may be
 /// resumed, and then its run goes on.

@@ -1,5 +1,7 @@
 //! `SessionStart`: the session learns its id and, where it has a run, where that stands.
 
+use omo_claude::hook_input::HookInput;
+use omo_claude::hook_output::HookAnswer;
 use omo_core::messages::{self, ContractForm, StatePersisted};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
@@ -9,10 +11,8 @@ use omo_core::stop::allowed_blocks;
 use omo_state::task_list_note;
 use omo_state::transcript::read_tail;
 
-use crate::answer::HookAnswer;
-use crate::edge::{HookContext, HookError};
-use crate::input::HookInput;
-use crate::plan_prompt;
+use crate::plan_runs;
+use crate::runtime::{HookContext, HookError};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
@@ -21,7 +21,7 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         None
     });
     let plan =
-        session.as_ref().and_then(|session| plan_prompt::own_plan_run(context, session)).filter(|plan| plan.is_open());
+        session.as_ref().and_then(|session| plan_runs::own_plan_run(context, session)).filter(|plan| plan.is_open());
     let compacted = input.source.as_deref() == Some("compact");
     let offer = offer(context, plan).filter(|_| !compacted);
     let line = first_lines(id, plan);

@@ -1,7 +1,11 @@
 //! `Stop`: the turn wants to end, and the table decides.
 
+mod verify_claim;
+
 use std::time::{Duration, Instant};
 
+use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
+use omo_claude::hook_output::HookAnswer;
 use omo_core::promise::read_claim;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
@@ -11,6 +15,7 @@ use omo_core::stop::{
 };
 use omo_core::timestamp::Timestamp;
 use omo_core::{log_entry, messages};
+use omo_process::watchdog;
 use omo_state::config::{self, FeedbackMode};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
@@ -18,10 +23,8 @@ use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{self, TranscriptTail, read_tail};
 use omo_state::{decision_log, env, hook_error_log, seal};
 
-use crate::answer::HookAnswer;
-use crate::edge::{HookContext, HookError, SessionEntry};
-use crate::input::{BackgroundTaskInput, HookInput};
-use crate::{judging, plan_prompt, watchdog};
+use crate::plan_runs;
+use crate::runtime::{HookContext, HookError, SessionEntry};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
@@ -39,10 +42,10 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let stop = RunStop { context, event: stop_event(input, &session), run_started_at: session.ulw.started_at };
     report_timeout(context, &place, &session);
     let found = if stop.has_claim_to_verify(&session, input) {
-        let Some(check) = judging::verify_claim(context, &place, input)? else { return Ok(()) };
+        let Some(check) = verify_claim::verify_claim(context, &place, input)? else { return Ok(()) };
         StopFindings::Claim(Box::new(check))
     } else if session.verification.failure.is_some() && !stop.plan_goes_on(&session) {
-        StopFindings::Tree(judging::present_tree_id(context, &session))
+        StopFindings::Tree(verify_claim::present_tree_id(context, &session))
     } else {
         StopFindings::NotAsked
     };
@@ -173,7 +176,7 @@ impl RunStop<'_> {
             client_block_cap: self.context.env.client_block_cap,
             judgement: found.check().map(|check| check.judgement),
             same_failure_sent: told,
-            plan: plan_prompt::own_plan_run(self.context, session),
+            plan: plan_runs::own_plan_run(self.context, session),
             now: self.context.env.now,
         }
     }
@@ -269,7 +272,7 @@ fn stop_answer(
         StopAction::Allow | StopAction::Pause(_) => None,
         StopAction::AllowAndWarn => Some(HookAnswer::Notice { user: messages::let_through(decision.row), model: None }),
         StopAction::Block(block) => {
-            let reason = messages::block_reason(session, block, check, plan_prompt::own_plan_run(context, session));
+            let reason = messages::block_reason(session, block, check, plan_runs::own_plan_run(context, session));
             Some(match config::load(context.env.config_file.as_deref()).feedback {
                 FeedbackMode::Block => HookAnswer::Block(reason),
                 FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),

@@ -1,10 +1,10 @@
 //! `StopFailure`: the turn ended in an API error. Says nothing; what needs its user waits for
 //! them.
 
+use omo_claude::hook_input::HookInput;
 use omo_core::stop::api_error::pause_reason;
 
-use crate::edge::{HookContext, HookError};
-use crate::input::HookInput;
+use crate::runtime::{HookContext, HookError};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let pause = input.error.as_deref().and_then(pause_reason);

@@ -4,17 +4,17 @@
 //! Where it is the reviewer's, and a review is waited for, its verdict is written down. Whether
 //! that counts is decided at the next Stop.
 
+use omo_claude::hook_input::HookInput;
 use omo_core::review::{self, REVIEWER, Review, Reviewer};
 use omo_core::session::Session;
 
-use crate::asker;
-use crate::edge::{HookContext, HookError};
-use crate::input::HookInput;
+use crate::prompt_source;
+use crate::runtime::{HookContext, HookError};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let report = input.last_assistant_message.as_deref().filter(|_| input.agent_type.as_deref() == Some(REVIEWER));
     // A client that the session's shell started reads what it is told to, and from where: its reviewer says nothing.
-    let report = report.map(|report| if asker::is_below_session(context) { "" } else { report });
+    let report = report.map(|report| if prompt_source::is_below_session(context) { "" } else { report });
     let reviewer = Reviewer {
         id: input.agent_id.as_deref().unwrap_or_default().to_owned(),
         cwd: input.cwd.as_ref().map(|cwd| cwd.to_string_lossy().into_owned()),

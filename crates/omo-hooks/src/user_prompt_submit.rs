@@ -1,9 +1,17 @@
 //! `UserPromptSubmit`: a prompt turns ultrawork on or off, or asks where it stands.
 
+mod check_prompt;
+mod status_line_prompt;
+
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use omo_checks::activation::ActivationContext;
+use omo_checks::baseline;
+use omo_checks::starting_checks::{self, StartingChecks};
+use omo_claude::hook_input::HookInput;
+use omo_claude::hook_output::HookAnswer;
 use omo_core::check::session_check::Check;
 use omo_core::log_entry;
 use omo_core::messages::status_report::status_report;
@@ -11,29 +19,25 @@ use omo_core::messages::{self, ContractForm, StatePersisted};
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, read_intent};
 use omo_core::request_source::RequestSource;
+use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{EntryProvenance, Session, UlwActivation, UlwTrigger};
-use omo_core::stop::claim::VerificationPhase;
-use omo_exec::baseline;
-use omo_exec::beginning::ActivationContext;
-use omo_exec::files;
-use omo_exec::git::GitCalls;
-use omo_exec::recorded;
+use omo_git::git_command::GitCalls;
+use omo_git::recorded;
+use omo_git::work_files;
+use omo_process::watchdog;
 use omo_state::config::{self, ReviewSetting, UserConfig};
 use omo_state::files::lock::DEADLINE;
 use omo_state::seal::entry_revision;
 use omo_state::seal::{self, SealKey};
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks::{self, StartingChecks};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
 use omo_state::trust::GivenApproval;
 use omo_state::{decision_log, env};
 
-use crate::answer::HookAnswer;
-use crate::edge::{HookContext, HookError};
-use crate::input::HookInput;
-use crate::plan_prompt::{self, PromptApproval};
-use crate::{asker, gate_prompt, run_prompt, statusline_prompt, watchdog};
+use crate::plan_runs::{self, PromptApproval};
+use crate::runtime::{HookContext, HookError};
+use crate::{prompt_source, run_prompt};
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
@@ -70,7 +74,7 @@ fn record_and_count(context: &HookContext) {
     watchdog::extend_limit(RECORDING_LIMIT);
     let (of_home, of_id) = (home.clone(), id.clone());
     watchdog::on_timeout(move || {
-        omo_exec::endings::end_started_processes();
+        omo_process::termination::end_started_processes();
         omo_state::recorded_trees::abandon(&of_home, &of_id);
     });
     if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
@@ -107,30 +111,31 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         }
     };
     let mut intent = read_intent(&event, &config.keywords, || options(&config, context, session.as_ref()));
-    let needs_a_person = intent.needs_a_person() || plan_prompt::is_awaited(&intent, session.as_ref());
-    let asker = if needs_a_person { asker::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
+    let needs_a_person = intent.needs_a_person() || plan_runs::is_awaited(&intent, session.as_ref());
+    let source =
+        if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
     let mut told = None;
-    if let RequestSource::Model(route) = asker {
+    if let RequestSource::Model(route) = source {
         // A prompt that the model goes on to read is answered beside it.
         let is_read = matches!(intent, PromptIntent::Activate { trigger: UlwTrigger::Keyword, .. });
         told = is_read.then(|| messages::refusal_line(&messages::check_changes::not_from_person(route)));
         intent = intent.limited_to_model(route);
     }
-    let approved = match plan_prompt::approve_commands(context, &intent) {
+    let approved = match plan_runs::approve_commands(context, &intent) {
         PromptApproval::NotAsked => None,
         PromptApproval::Given(line) => Some(line),
         PromptApproval::Refused(said) => {
             return Ok(Some(HookAnswer::RejectPrompt(said)));
         }
     };
-    if asker == RequestSource::Person {
-        plan_prompt::record_prompt(context, &intent, session.as_ref());
+    if source == RequestSource::Person {
+        plan_runs::record_prompt(context, &intent, session.as_ref());
     }
     let armed = session.as_ref().is_some_and(Session::is_armed);
     let asks_nothing =
         matches!(intent, PromptIntent::NotAPerson | PromptIntent::Nothing | PromptIntent::Command { .. });
     if asks_nothing && !armed {
-        let session = session.as_ref().filter(|_| asker == RequestSource::Person && needs_a_person);
+        let session = session.as_ref().filter(|_| source == RequestSource::Person && needs_a_person);
         let line = session.and_then(|session| {
             run_prompt::after_esc(context, session, read_new_tail(input, Some(session)).interrupted)
         });
@@ -193,7 +198,7 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
             })?;
-            let plan = prompt.session.and_then(|session| plan_prompt::own_plan_run(context, session));
+            let plan = prompt.session.and_then(|session| plan_runs::own_plan_run(context, session));
             let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
             let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
             HookAnswer::Notice { user: said.join("\n"), model: prompt.approval_note.clone() }
@@ -202,7 +207,7 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
         PromptDecision::PlanNote => HookAnswer::Context(messages::plan_mode_note()),
         PromptDecision::Stop { reason, whole } => stop_run(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Check(command) => {
-            let said = gate_prompt::run_check_command(context, command).unwrap_or_else(|error| {
+            let said = check_prompt::run_check_command(context, command).unwrap_or_else(|error| {
                 context.log_problem(&error);
                 messages::refusal_line(&format!("nothing was changed: {error}"))
             });
@@ -213,7 +218,7 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
         }
         PromptDecision::Status => HookAnswer::RejectPrompt(status_text(prompt)?),
         PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
-        PromptDecision::Statusline => HookAnswer::RejectPrompt(statusline_prompt::statusline_settings()),
+        PromptDecision::Statusline => HookAnswer::RejectPrompt(status_line_prompt::statusline_settings()),
         PromptDecision::Refused(message) => HookAnswer::RejectPrompt(messages::refusal_line(message)),
     }))
 }
@@ -341,7 +346,7 @@ fn settle_scope(context: &HookContext) -> Option<String> {
     watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
     let (sender, settled) = channel();
     std::thread::spawn(move || {
-        let _ = sender.send(files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
+        let _ = sender.send(work_files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
     });
     let name = settled.recv_timeout(SCOPE_LIMIT).ok().flatten().unwrap_or_default();
     watchdog::reset_limit();
@@ -352,7 +357,7 @@ fn settle_scope(context: &HookContext) -> Option<String> {
 fn stop_run(prompt: &PromptContext, decision: &PromptDecision, reason: Option<&str>, whole: bool) -> HookAnswer {
     let user = match write_stop(prompt, decision, reason) {
         Ok(was_armed) => {
-            let plan = prompt.session.and_then(|session| plan_prompt::own_plan_run(prompt.context, session));
+            let plan = prompt.session.and_then(|session| plan_runs::own_plan_run(prompt.context, session));
             run_prompt::with_what_goes_on(prompt.context, prompt.session, messages::run_stopped(was_armed, plan))
         }
         Err(error) => {
@@ -394,7 +399,7 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
         .map(|place| decision_log::last_decision(place.folder(), id.as_str()).unwrap_or_default());
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
-    let plan = plan_prompt::own_plan_run(context, session);
+    let plan = plan_runs::own_plan_run(context, session);
     let session = session.as_believed(context.provenance(session)?, context.env.now);
     let report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))

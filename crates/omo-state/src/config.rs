@@ -4,7 +4,7 @@
 //! the user, a hook writes it to its log. Only the user's own file is read: nothing in a
 //! repository can set any of this.
 
-pub(crate) mod check_toml;
+pub mod check_toml;
 
 use std::fmt;
 use std::ops::Range;
@@ -216,7 +216,7 @@ impl ConfigReader<'_> {
 }
 
 /// The line, from 1, that a byte of a text stands on.
-pub(crate) fn line_at(text: &str, offset: usize) -> usize {
+pub fn line_at(text: &str, offset: usize) -> usize {
     text.get(..offset).unwrap_or_default().matches('\n').count() + 1
 }
 

@@ -5,3 +5,5 @@ pub mod folder_swap;
 pub mod lock;
 pub mod project_file;
 pub mod regular_file;
+
+pub use crate::platform::{link_folder, make_removable};

@@ -79,7 +79,7 @@ impl GitWorktree {
 /// What tells the repository of a folder from another one that comes to stand at the same path: the number of its
 /// folder and the moment at which that was made, neither of which a clone has in common with another. A work tree has
 /// that of its repository, and a folder without one its own.
-pub fn repository_identity(folder: &Path) -> String {
+pub(crate) fn repository_identity(folder: &Path) -> String {
     let kept = GitWorktree::find(folder).map_or_else(|| folder.to_owned(), |tree| tree.common);
     // Not every file system knows when it made a folder.
     let made = platform::made_at(&kept).and_then(|made| made.duration_since(UNIX_EPOCH).ok());

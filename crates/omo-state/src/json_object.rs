@@ -97,7 +97,7 @@ impl<'a> JsonObject<'a> {
 
     /// Lays `new` over this object: a member of `new` replaces the old one, two objects are laid
     /// over each other, and what only the old one has stays.
-    pub fn lay_over(&mut self, new: &JsonObject<'_>) {
+    pub(crate) fn lay_over(&mut self, new: &JsonObject<'_>) {
         for (name, value) in new.iter() {
             let merged = self.get(name).and_then(|old| merge(old, value));
             self.set(name, merged.unwrap_or_else(|| value.to_owned()));

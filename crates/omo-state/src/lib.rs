@@ -4,7 +4,6 @@
 //! All that is read here may be hostile: a symbolic link, a FIFO, a file of gigabytes, JSON of
 //! another version. None of it may make a hook hang, write elsewhere, or hold a session.
 
-pub mod client_session;
 pub mod config;
 pub mod decision_log;
 pub mod env;
@@ -12,17 +11,13 @@ pub mod files;
 pub mod git_worktree;
 pub mod hook_error_log;
 pub mod json_object;
-pub mod pinned_files;
 mod platform;
 pub mod project_root;
 pub mod recorded_trees;
-pub mod repository_config;
 pub mod review_material;
 pub mod run_environment;
 pub mod seal;
 pub mod search_path;
-pub mod signals;
-pub mod starting_checks;
 pub mod state;
 pub mod task_list_note;
 pub mod transcript;

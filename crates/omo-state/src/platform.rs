@@ -9,7 +9,7 @@
 //! - [`config_home`], [`state_home`] and [`data_home`] are where programs keep things for their user, and
 //!   [`same_variable`] is how variables are told apart; [`PROGRAM_ENDINGS`] is what the file of a
 //!   program may end with.
-//! - [`outlive_size_limit`] keeps a limit on the size of files from ending the process.
+//! - [`link_folder`] makes a folder be found in a second place, and [`make_removable`] makes read-only folders writable.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
@@ -22,14 +22,19 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
+pub use unix::{link_folder, make_removable};
+#[cfg(windows)]
+pub use windows::{link_folder, make_removable};
+
+#[cfg(unix)]
 pub(crate) use unix::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading,
-    outlive_size_limit, reserve, same_variable, state_home,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading, reserve,
+    same_variable, state_home,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading,
-    outlive_size_limit, reserve, same_variable, state_home,
+    Directory, PROGRAM_ENDINGS, check, config_home, data_home, exchange, made_at, number, open_for_reading, reserve,
+    same_variable, state_home,
 };
 
 /// What a file is opened for.
@@ -64,7 +69,7 @@ impl From<io::Error> for Trouble {
 
 /// What becomes of a symbolic link in the place of a file that is not omo's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Links {
+pub enum Links {
     /// It is its owner's affair, and is followed.
     Followed,
     /// It is in a repository, whose author must not have omo read the files of its user.

@@ -19,7 +19,7 @@ const MAX_BYTES: u64 = 16 * 1024 * 1024;
 const LONGEST_SECONDS: i64 = 7 * 24 * 60 * 60;
 
 /// The variables of an environment.
-pub type EnvVariables = Vec<(OsString, OsString)>;
+pub(crate) type EnvVariables = Vec<(OsString, OsString)>;
 
 /// Keeps the environment of a run that begins, and gives what stands for it in the session's entry. Where it could not be
 /// kept, that is nothing that [`read`] finds again.

@@ -103,7 +103,7 @@ impl SealKey {
     }
 
     /// The seal of what an entry holds.
-    pub fn seal_of(&self, id: &SessionId, session: &Session) -> String {
+    pub(crate) fn seal_of(&self, id: &SessionId, session: &Session) -> String {
         self.mac(&Sealed::of(session).bytes(id))
     }
 
@@ -295,7 +295,7 @@ pub fn hex_digest(bytes: &[u8]) -> String {
 }
 
 /// The same digest of what is read, without holding all of it; `None` where it cannot be read, or is more than `limit`.
-pub(crate) fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
+pub fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) -> Option<String> {
     let (mut hasher, mut length, mut buffer) = (blake3::Hasher::new(), 0_u64, vec![0; 64 * 1024]);
     loop {
         match content.read(&mut buffer) {
@@ -314,8 +314,8 @@ pub(crate) fn hex_digest_of_reader(mut content: impl std::io::Read, limit: u64) 
 mod tests {
     use omo_core::check::session_check::{Check, CheckOrigin};
     use omo_core::review::{RejectedTree, Review, ReviewVerdict};
+    use omo_core::session::claim_state::VerificationPhase;
     use omo_core::session::{ChangedBy, UlwVerdict, VerdictKind};
-    use omo_core::stop::claim::VerificationPhase;
 
     use super::*;
 

@@ -158,7 +158,7 @@ pub fn leads_into(path: &Path, folder: &Path) -> bool {
 }
 
 /// A path without links; one that is not there is taken as it stands.
-pub(crate) fn resolve_links(path: &Path) -> PathBuf {
+pub fn resolve_links(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 

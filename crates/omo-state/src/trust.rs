@@ -51,7 +51,7 @@ pub struct ApprovalList {
 
 /// One approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StoredApproval {
+pub(crate) struct StoredApproval {
     /// Of exactly this: see [`content_digest`] and [`bound_digest`].
     pub digest: String,
     /// The part of it that stands for the file alone, where it is bound to other files as well.

@@ -11,8 +11,11 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
         "environment, settings",
         &["omo-state/src/env.rs", "omo-state/src/config.rs", "omo-state/src/config/check_toml.rs"],
     ),
-    ("reading stdin", &["omo-hooks/src/stdin.rs", "omo-hooks/src/json_end.rs", "omo-hooks/src/platform"]),
-    ("parsing the input", &["omo-hooks/src/input.rs"]),
+    (
+        "reading stdin",
+        &["omo-claude/src/hook_input/stdin.rs", "omo-claude/src/hook_input/json_end.rs", "omo-claude/src/platform"],
+    ),
+    ("parsing the input", &["omo-claude/src/hook_input.rs"]),
     (
         "reading the prompt or message",
         &[
@@ -48,6 +51,7 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
         "deciding",
         &[
             "omo-hooks/src/",
+            "omo-process/src/watchdog.rs",
             "omo-core/src/stop.rs",
             "omo-core/src/stop/claim.rs",
             "omo-core/src/limits.rs",
@@ -55,7 +59,7 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
         ],
     ),
     ("decision log", &["omo-state/src/decision_log.rs", "omo-core/src/log_entry.rs"]),
-    ("wording and printing", &["omo-core/src/messages", "omo-core/src/text.rs", "omo-hooks/src/answer.rs"]),
+    ("wording and printing", &["omo-core/src/messages", "omo-core/src/text.rs", "omo-claude/src/hook_output.rs"]),
 ];
 
 /// The number of the part that a file stands for. The longest path that fits decides, so that a
@@ -74,7 +78,7 @@ mod tests {
     #[test]
     fn a_file_stands_for_the_part_that_names_it_most_closely() {
         let name = |file| of(file).map(|part| PARTS[part].0);
-        assert_eq!(name("/x/crates/omo-hooks/src/stdin.rs"), Some("reading stdin"));
+        assert_eq!(name("/x/crates/omo-claude/src/hook_input/stdin.rs"), Some("reading stdin"));
         assert_eq!(name("/x/crates/omo-hooks/src/stop.rs"), Some("deciding"));
         assert_eq!(name("/x/crates/omo-core/src/keyword/mask.rs"), Some("reading the prompt or message"));
         assert_eq!(name("/x/crates/omo-hooks/src/lib.rs"), None);

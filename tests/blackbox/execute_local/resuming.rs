@@ -43,11 +43,7 @@ fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
         }),
         ("sessions, and all of it in one", two_parallel_sessions(), |s| {
             s.begin(PLAN)?;
-            s.ask("--fg docs/plan.md")?.refuses(
-                6,
-                "asked for otherwise: execute, in parallel",
-                "omo run cancel",
-            )?;
+            s.ask("--fg docs/plan.md")?.refuses(6, "asked for otherwise: execute, in parallel", "omo run cancel")?;
             s.ask("--fg --resume docs/plan.md")?.refuses(6, "in parallel", "omo run cancel")?;
             s.ask(PLAN)?.exits_with(0)?;
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;

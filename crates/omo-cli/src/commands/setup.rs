@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use omo_core::client_version::MIN_CLIENT_VERSION;
+use omo_claude::client::{ClaudeClient, ClaudeError};
+use omo_claude::version::MIN_CLIENT_VERSION;
 use omo_core::text::sanitize;
-use omo_exec::claude::{ClaudeClient, ClaudeError};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{DEADLINE, LockError, StateLock};

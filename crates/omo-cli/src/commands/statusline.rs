@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use omo_claude::hook_input::{LossyText, stdin};
 use omo_core::messages::status_line::{PartTone, SEPARATOR, StatusPart, status_parts};
 use omo_core::session::id::SessionId;
 use omo_engine::RunStore;
-use omo_exec::status_line::StatusLine;
-use omo_hooks::input::LossyText;
-use omo_hooks::{stdin, watchdog};
+use omo_process::status_line::StatusLine;
+use omo_process::watchdog;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;

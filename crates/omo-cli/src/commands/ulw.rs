@@ -3,19 +3,20 @@
 use std::io::Write;
 
 use clap::{Args, Subcommand};
+use omo_checks::activation::ActivationContext;
+use omo_checks::{baseline, starting_checks};
 use omo_core::log_entry;
 use omo_core::messages::checks::checks_not_approved;
 use omo_core::session::id::SessionId;
 use omo_core::session::{UlwActivation, UlwTrigger};
-use omo_exec::beginning::ActivationContext;
-use omo_exec::git::GitCalls;
-use omo_exec::{baseline, files, recorded};
+use omo_git::git_command::GitCalls;
+use omo_git::{recorded, work_files};
 use omo_state::config::{ReviewSetting, UserConfig};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
+use omo_state::seal;
 use omo_state::search_path::SearchPath;
 use omo_state::state::{self, EntryChange, StateError};
-use omo_state::{seal, starting_checks};
 
 use crate::config_problems::require_valid_config;
 use crate::error::CommandError;
@@ -74,7 +75,7 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         env.state_home.as_deref(),
         &search,
     );
-    let scope = files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
+    let scope = work_files::settle_scope(&project.root, env.state_home.as_deref(), &GitCalls::default());
     let mut has_begun = false;
     let (begun, lock) = state::update(&folder, &id, Project::state_update(env), |session| {
         if let Err(error) = seal::forget_foreign(env.state_home.as_deref(), &id, session, env.now) {

@@ -8,21 +8,21 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use omo_checks::repository_config::RepositoryConfig;
+use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
+use omo_checks::starting_checks;
 use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::format_age;
-use omo_exec::environment::CheckEnvironment;
-use omo_exec::files::WorkFiles;
-use omo_exec::gates::{self, CheckContext, EvidenceReuse};
-use omo_exec::git::GitCalls;
+use omo_git::git_command::GitCalls;
+use omo_git::work_files::WorkFiles;
+use omo_process::environment::CheckEnvironment;
 use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
-use omo_state::repository_config::RepositoryConfig;
 use omo_state::seal::hex_digest;
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks;
 use serde::Serialize;
 
 use crate::error::CommandError;
@@ -128,7 +128,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         reuse: EvidenceReuse::Never,
         session: None,
     };
-    let verified = gates::verify(&checks, &setup, &mut SessionCheckProgress::new());
+    let verified = session_checks::verify(&checks, &setup, &mut SessionCheckProgress::new());
     let mut lines: Vec<CheckRow> =
         checks.iter().zip(&verified.results).map(|(check, result)| CheckRow::new(check, result)).collect();
     lines.extend(

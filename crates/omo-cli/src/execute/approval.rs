@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::CODE_CHARS;
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::pluralize;
 use omo_engine::work::planned_commands;
 use omo_plan::model::Plan;
-use omo_state::repository_config::RepositoryConfig;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
 use crate::blocks::parts;

@@ -1,9 +1,9 @@
 //! The entry condition of a plan: the first of its commands that run.
 
+use omo_checks::task_check;
 use omo_core::text::command_text::paste_form;
 use omo_core::text::sanitize;
 use omo_engine::work::CommandWatcher;
-use omo_exec::check;
 use omo_plan::model::{Plan, Precondition};
 
 use crate::context::CommandContext;
@@ -18,7 +18,7 @@ pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Resu
         for (place, known) in checks.iter().enumerate() {
             let mut shown = TaskCheckProgress::new();
             shown.begins(&known.command, place, checks.len());
-            let outcome = check::run(known, &context.root, &context.environment, None, || shown.should_continue());
+            let outcome = task_check::run(known, &context.root, &context.environment, None, || shown.should_continue());
             drop(shown);
             let outcome =
                 outcome.ok_or_else(|| CommandError::conflict("it was ended before it was done", "run it again"))?;

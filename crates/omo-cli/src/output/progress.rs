@@ -3,10 +3,10 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
+use omo_checks::session_checks::CheckWatcher;
 use omo_core::check::session_check::Check;
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::command_text::typed_form;
-use omo_exec::gates::CheckWatcher;
 
 use crate::output::table::truncate_columns;
 

@@ -4,10 +4,10 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use omo_claude::client::ClaudeClient;
 use omo_engine::Run;
 use omo_engine::state::RunState;
-use omo_exec::claude::ClaudeClient;
-use omo_exec::supervisor::detached;
+use omo_process::detached;
 use omo_state::search_path::SearchPath;
 
 use crate::billing;

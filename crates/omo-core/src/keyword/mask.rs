@@ -6,14 +6,14 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::{Keywords, keyword_match, origin};
+use super::{Keywords, keyword_match, notes};
 use crate::text::masked_text::{self, MaskedText, lines, paragraphs};
 
 /// The prompt with all of that covered.
 pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
     let mut masked = MaskedText::new(text);
     // Together: a note may end within a quoted line, whose mark it would take away.
-    masked.cover(|text| [origin::notes(text), masked_text::quoted_lines(text)].concat());
+    masked.cover(|text| [notes::notes(text), masked_text::quoted_lines(text)].concat());
     masked.cover(masked_text::fences);
     masked.cover(masked_text::inline_code);
     masked.cover(masked_text::comments);

@@ -12,7 +12,7 @@ use crate::check::session_check::{Check, CheckVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
 use crate::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, ClaimReason};
 use crate::text::command_text::{APPROVAL_CHARS, paste_form, show_whole};
-use crate::text::{pluralize, sanitize};
+use crate::text::{inline_code, pluralize, sanitize};
 use crate::timestamp::Timestamp;
 
 /// How many red checks are told in full before the rest is only counted.
@@ -449,11 +449,6 @@ pub(super) fn truncate_lines(lines: &[String], max: usize) -> String {
         text.push('\n');
     }
     text.trim_end().to_owned()
-}
-
-/// A text that is no command between backticks, on one line.
-pub fn inline_code(text: &str, max: usize) -> String {
-    sanitize(text, max).replace('`', "'")
 }
 
 /// Untrusted lines in a fence that they cannot close: the end of them, at most `max` characters.

@@ -6,12 +6,12 @@
 
 pub mod run_answer;
 
-use super::checks::{CODE_CHARS, inline_code};
+use super::checks::CODE_CHARS;
 use super::refusal_line;
 use crate::session::plan_run::{PlanRun, PlanRunStatus, PlannedCommand};
 use crate::session::task_list::{OpenTaskList, task_list_id};
 use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
-use crate::text::{pluralize, sanitize};
+use crate::text::{inline_code, pluralize, sanitize};
 
 /// What stands before the path of a plan that is executed step by step, where its commands are shown and in what a
 /// session's entry says of its run.

@@ -5,9 +5,9 @@
 
 use crate::check::session_check::CheckVerdict;
 use crate::session::Session;
+use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
 use crate::stop::allowed_blocks;
-use crate::stop::claim::{MAX_ATTEMPTS, VerificationPhase};
 use crate::timestamp::Timestamp;
 
 /// The most columns that a segment takes. Each of its characters takes one.

@@ -6,10 +6,10 @@ use crate::check::session_check::Check;
 use crate::log_entry::LogEntry;
 use crate::messages::check_changes::weakened_lines;
 use crate::messages::plan;
+use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use crate::session::plan_run::PlanRun;
 use crate::session::{CheckWeakening, HookEvent, Session, UlwVerdict};
 use crate::stop::allowed_blocks;
-use crate::stop::claim::{MAX_ATTEMPTS, VerificationPhase};
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 

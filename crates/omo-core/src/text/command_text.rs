@@ -86,7 +86,7 @@ pub fn quote_argument(path: &str) -> String {
     match (path.chars().all(is_bare) && !path.starts_with('-'), path.contains('\'') || !path.chars().all(is_visible)) {
         (true, _) => path.to_owned(),
         (false, false) => format!("'{path}'"),
-        (false, true) => crate::messages::checks::inline_code(path, 300),
+        (false, true) => crate::text::inline_code(path, 300),
     }
 }
 

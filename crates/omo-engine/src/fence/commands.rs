@@ -1,6 +1,6 @@
 //! What a command line would do, as far as its words tell.
 
-use omo_core::client_end::GIT_REDIRECT_VARIABLES;
+use omo_claude::client_end::GIT_REDIRECT_VARIABLES;
 
 use super::git::{self, Deed};
 use super::shell::{self, Part, SHELLS, Simple, base_name};

@@ -167,7 +167,7 @@ impl Run {
     /// Makes this process the one supervisor of the run, for as long as it holds what this gives; `None` where
     /// there is another one.
     pub fn try_supervise(&self) -> Result<Option<ExclusiveGuard>, RunStoreError> {
-        match omo_exec::supervisor::claim_supervision(&self.open()?) {
+        match omo_claude::supervisor::claim_supervision(&self.open()?) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -181,7 +181,7 @@ impl Run {
 
     /// Whether it has a supervisor that lives.
     pub fn is_supervised(&self) -> Result<bool, RunStoreError> {
-        Ok(omo_exec::supervisor::is_supervised(&self.open()?)?)
+        Ok(omo_claude::supervisor::is_supervised(&self.open()?)?)
     }
 
     /// Whether there is a file of that name in which something was kept of what it printed.

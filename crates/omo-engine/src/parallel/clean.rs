@@ -1,11 +1,11 @@
 //! Removes work trees and branches that are no longer needed, keeps elsewhere all that only they hold, and finds what a
 //! dead supervisor has left.
 
+use omo_claude::supervisor::process_state;
+use omo_claude::worker_resources;
 use omo_core::text::sanitize;
-use omo_exec::claude::supplies;
-use omo_exec::repository::GitRepository;
-use omo_exec::supervisor::left;
-use omo_exec::worktree::{self, WorkerName, WorktreeError};
+use omo_git::repository::GitRepository;
+use omo_git::worktree::{self, WorkerName, WorktreeError};
 
 use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver, WORK_TREES_AT_ONCE, find_worker, parallel_map};
 use crate::event::EventKind;
@@ -66,7 +66,7 @@ fn remove_worker(
         record(EventKind::GroupRemoved { group, rescue_ref: kept, tip: removal.branch_at.clone() })?;
     }
     // It holds no work, and the system clears the folder that it lies in.
-    let _ = supplies::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
+    let _ = worker_resources::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
     if let Some(why) = remote_branches::clear_remote(engine.run, repository, &apart.policy, name, &apart.tip, silence)?
     {
         record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: why })?;
@@ -108,7 +108,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     let silence = Silence::new();
     for (id, known) in &apart.groups {
         let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
-        left::end_process(&left::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
+        process_state::end_process(&process_state::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
         let left_there = match WorkerName::new(engine.run.id(), id) {
             Ok(name) => {
                 remote_branches::clear_remote(engine.run, &repository, &apart.policy, &name, &apart.tip, &silence)?

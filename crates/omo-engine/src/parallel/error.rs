@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use omo_exec::integrate::MergeError;
-use omo_exec::remote::RemoteError;
-use omo_exec::repository::GitFailed;
-use omo_exec::worktree::WorktreeError;
+use omo_git::integrate::MergeError;
+use omo_git::remote::RemoteError;
+use omo_git::repository::GitFailed;
+use omo_git::worktree::WorktreeError;
 
 use crate::RunStoreError;
 use crate::work::EngineError;

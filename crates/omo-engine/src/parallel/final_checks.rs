@@ -1,7 +1,7 @@
 //! The checks of the whole, on what all sessions together have come to, before the user's branch moves there. They run
 //! in a work tree of their own that holds no work of a session or of the user.
 
-use omo_exec::worktree;
+use omo_git::worktree;
 
 use super::{DriveError, FINAL_CHECKS_WORKER, ParallelDriver};
 use crate::Run;

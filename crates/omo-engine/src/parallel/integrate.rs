@@ -1,7 +1,7 @@
 //! What sessions did is brought together, and the user's branch moves there: the last thing of all, once.
 
 use omo_core::text::sanitize;
-use omo_exec::integrate::{
+use omo_git::integrate::{
     CheckoutHead, LandError, LandOutcome, MergePreview, commit_merge, contains_commits, keep_commit, land,
     preview_merge, read_checkout_facts, release_kept,
 };

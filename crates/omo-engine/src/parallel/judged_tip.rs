@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use omo_core::text::sanitize;
-use omo_exec::integrate::{branch_tip, contains_commits};
-use omo_exec::remote::{changed_files, commit_messages};
+use omo_git::integrate::{branch_tip, contains_commits};
+use omo_git::remote::{changed_files, commit_messages};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, ParallelDriver};

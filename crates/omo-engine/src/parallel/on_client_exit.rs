@@ -1,6 +1,6 @@
 //! The client of a session has ended: what it said about its end, and what the ledger says, decide what follows.
 
-use omo_core::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
+use omo_claude::client_end::{ClientEnd, FollowUp, LedgerFacts, ProcessEnd, SessionOutput, classify_end, follow_up};
 use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 

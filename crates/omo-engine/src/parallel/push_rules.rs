@@ -1,7 +1,7 @@
 //! What follows from what a session has pushed that works somewhere else, and from the end of the command that started
 //! it there: pure rules. The command proves nothing, however it ended.
 
-use omo_core::client_end::{FollowUp, ProcessEnd};
+use omo_claude::client_end::{FollowUp, ProcessEnd};
 use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 

@@ -3,10 +3,10 @@
 
 use std::sync::OnceLock;
 
-use omo_exec::integrate::{contains_commits, release_kept};
-use omo_exec::remote::{Remote, RemoteError};
-use omo_exec::repository::GitRepository;
-use omo_exec::worktree::WorkerName;
+use omo_git::integrate::{contains_commits, release_kept};
+use omo_git::remote::{Remote, RemoteError};
+use omo_git::repository::GitRepository;
+use omo_git::worktree::WorkerName;
 
 use super::DriveError;
 use crate::Run;

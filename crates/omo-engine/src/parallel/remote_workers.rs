@@ -4,14 +4,14 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_core::client_end::{FollowUp, ProcessEnd};
+use omo_claude::client_end::{FollowUp, ProcessEnd};
+use omo_claude::supervisor::minder::MinderSpec;
+use omo_claude::worker::{WorkerPermissions, WorkerSpec};
+use omo_claude::worker_resources;
 use omo_core::text::sanitize;
-use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
-use omo_exec::claude::supplies;
-use omo_exec::integrate::{branch_tip, contains_commits, release_kept};
-use omo_exec::remote::{self, Remote};
-use omo_exec::supervisor::minder::MinderSpec;
-use omo_exec::worktree::{WorkerName, checkout_at};
+use omo_git::integrate::{branch_tip, contains_commits, release_kept};
+use omo_git::remote::{self, Remote};
+use omo_git::worktree::{WorkerName, checkout_at};
 use omo_plan::model::TaskGroup;
 use omo_state::search_path::SearchPath;
 
@@ -90,7 +90,7 @@ impl ParallelDriver<'_> {
         means: &LaunchConfig,
         (program, arguments, prompt): (PathBuf, Vec<String>, PathBuf),
     ) -> Result<MinderSpec, DriveError> {
-        let temp = supplies::make_temp_folder(&means.temp, self.engine.run.id(), &group.id)
+        let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), &group.id)
             .map_err(crate::RunStoreError::from)?;
         let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
         let (_, complaints) = self.engine.run.log_file(&format!("{}-session.err", group.id))?;

@@ -4,16 +4,16 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use omo_checks::set_up::set_up_worktree;
+use omo_checks::task_check::CheckLog;
+use omo_claude::supervisor::minder::MinderSpec;
+use omo_claude::supervisor::process_state::ProcessIdentity;
+use omo_claude::worker::{WorkerPermissions, WorkerSpec};
+use omo_claude::worker_resources;
+use omo_claude::worker_settings::{self, WorkerSettings};
 use omo_core::text::sanitize;
-use omo_exec::check::CheckLog;
-use omo_exec::claude::child::{WorkerPermissions, WorkerSpec};
-use omo_exec::claude::settings::{self, WorkerSettings};
-use omo_exec::claude::supplies;
-use omo_exec::integrate::{branch_tip, contains_commits};
-use omo_exec::set_up::set_up_worktree;
-use omo_exec::supervisor::left::ProcessIdentity;
-use omo_exec::supervisor::minder::MinderSpec;
-use omo_exec::worktree::{self, WorkerName, WorktreeError};
+use omo_git::integrate::{branch_tip, contains_commits};
+use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
@@ -254,7 +254,7 @@ impl ParallelDriver<'_> {
         let permissions = if terms.skips_permissions {
             WorkerPermissions::All
         } else {
-            match settings::allowed_rules(&terms.allow) {
+            match worker_settings::allowed_rules(&terms.allow) {
                 Ok(rules) => WorkerPermissions::Listed(rules),
                 Err(error) => return self.report_stuck(group, &error.to_string()),
             }
@@ -287,7 +287,7 @@ impl ParallelDriver<'_> {
 
     /// What a session gets for itself: its fence, a folder and a port.
     fn supplies(&self, group: &TaskGroup, means: &LaunchConfig) -> Result<Supplies, DriveError> {
-        let temp = supplies::make_temp_folder(&means.temp, self.engine.run.id(), &group.id);
+        let temp = worker_resources::make_temp_folder(&means.temp, self.engine.run.id(), &group.id);
         let temp = temp.map_err(crate::RunStoreError::from)?;
         let text = |path: &Path| path.display().to_string();
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -305,7 +305,7 @@ impl ParallelDriver<'_> {
         let file = file.ok_or_else(|| DriveError::File { path: rules.clone(), source: no_text() })?;
         let settings = self.write_worker_file(&format!("{}-settings.json", group.id), file.as_bytes())?;
         // One that was taken meanwhile is no worse than none.
-        let port = supplies::find_free_ports(1).ok().and_then(|ports| ports.first().copied());
+        let port = worker_resources::find_free_ports(1).ok().and_then(|ports| ports.first().copied());
         Ok(Supplies { temp, settings, port })
     }
 

@@ -1,7 +1,7 @@
 //! What becomes of the units of a session that is worked on apart when its client has ended. The supervisor of the
 //! clients decides with this, and with nothing that a client or its model says.
 
-use omo_core::client_end::FollowUp;
+use omo_claude::client_end::FollowUp;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::TaskGroup;

@@ -1,8 +1,8 @@
 //! A worker is done: what it changed is found out, the checks are run, and what they say decides.
 
+use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_exec::changes;
-use omo_exec::check::{self, CheckLog};
+use omo_git::changes;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
@@ -231,7 +231,7 @@ impl Engine<'_> {
             let log =
                 attempt.and_then(|attempt| self.run.log_file(&format!("{name}-{attempt}-{}.log", place + 1)).ok());
             let log = log.map(|(file, path)| CheckLog { path, file });
-            let outcome = check::run(known, self.work_tree, self.environment, log, || watcher.should_continue());
+            let outcome = task_check::run(known, self.work_tree, self.environment, log, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_green = outcome.is_green();
             outcomes.push(((*known).clone(), outcome));
@@ -269,8 +269,14 @@ impl Engine<'_> {
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
-        let files: Vec<String> =
-            files.filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file)).collect();
+        let others = concurrent_paths(state, unit, running);
+        let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
+        let scope = allowed_paths(state, unit);
+        let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
+        let files: Vec<String> = files
+            .filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file))
+            .filter(|file| is_own(file) || !is_of_other(file))
+            .collect();
         let digest = |path: &str| changes::file_digest(self.work_tree, path).unwrap_or_default();
         let tampered = running.protected_files.iter().filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
@@ -353,6 +359,20 @@ fn allowed_paths<'a>(state: &'a RunState, unit: &'a Task) -> Vec<&'a str> {
     let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty());
     let listed = group.map(|(_, group)| group.may_touch.iter().map(String::as_str).collect());
     listed.unwrap_or(named)
+}
+
+/// What the tasks may change that other workers were at in the same work tree while this attempt ran. Which of them wrote
+/// a file cannot be told, so a file that one of them names is taken for its own.
+fn concurrent_paths<'a>(state: &'a RunState, unit: &Task, running: &RunningAttempt) -> Vec<&'a str> {
+    let has_worktree = state.parallel.is_some();
+    let was_at_work = |task: &&Task| {
+        let known = state.tasks.get(&task.id).filter(|_| !has_worktree && task.id != unit.id);
+        known.is_some_and(|known| {
+            let ended_since = known.last_end.is_some() && known.updated_at.is_some_and(|at| at > running.since);
+            known.running.is_some() || ended_since
+        })
+    };
+    state.plan.tasks.iter().filter(was_at_work).flat_map(|task| allowed_paths(state, task)).collect()
 }
 
 pub(super) fn checked_elsewhere(id: &str) -> EngineError {

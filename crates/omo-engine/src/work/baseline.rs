@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use omo_exec::changes;
-use omo_exec::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_git::changes;
+use omo_git::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::git_worktree::GitWorktree;

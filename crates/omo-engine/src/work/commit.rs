@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use omo_core::text::sanitize;
-use omo_exec::commit::{CommitEnd, CommitRequest, commit_paths};
+use omo_git::commit::{CommitEnd, CommitRequest, commit_paths};
 use omo_plan::model::Task;
 
 use super::{CommandWatcher, Engine, EngineError};

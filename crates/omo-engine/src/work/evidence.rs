@@ -1,8 +1,8 @@
 //! What only the run of a task list does: a command is run to show something, and the whole is judged.
 
+use omo_checks::task_check::{self, CheckLog};
 use omo_core::check::task_check::{DEFAULT_TIMEOUT_SECONDS, ExpectedResult, TaskCheck, TaskCheckOutcome};
-use omo_exec::changes;
-use omo_exec::check::{self, CheckLog};
+use omo_git::changes;
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -68,7 +68,7 @@ impl Engine<'_> {
         let name = format!("{}-{attempt}-evidence-{}.log", unit.id, random_id::random_letters(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(CheckLog { path: path.clone(), file });
-        let outcome = check::run(&command, self.work_tree, self.environment, log, || watcher.should_continue());
+        let outcome = task_check::run(&command, self.work_tree, self.environment, log, || watcher.should_continue());
         let outcome = outcome.ok_or(EngineError::Cancelled)?;
         let tree = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
         let evidence = Evidence {

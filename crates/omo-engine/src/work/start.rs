@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+use omo_checks::task_check;
 use omo_core::check::task_check::{ExpectedExit, TaskCheck};
 use omo_core::session::plan_run::PlannedCommand;
-use omo_exec::changes::TreeSnapshot;
-use omo_exec::check;
+use omo_git::changes::TreeSnapshot;
 use omo_plan::dialects::ultraplan::step::is_test_unwritten;
 use omo_plan::model::{FileAction, Plan, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
@@ -172,7 +172,7 @@ impl Engine<'_> {
             let short =
                 TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
             watcher.begins(&known.command, place, unit.all_checks().count());
-            let outcome = check::run(&short, self.work_tree, self.environment, None, || watcher.should_continue());
+            let outcome = task_check::run(&short, self.work_tree, self.environment, None, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_to_fail = known.expect.exit == ExpectedExit::NonZero;
             if if is_to_fail { outcome.exit == Some(0) } else { outcome.is_green() } {

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use omo_claude::client_end::FollowUp;
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::{Green, Red};
-use omo_core::client_end::FollowUp;
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
 use omo_engine::parallel_state::{

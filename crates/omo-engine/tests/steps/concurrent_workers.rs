@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use omo_engine::event::{EventActor, EventKind, RecordedProcess};
+use omo_engine::modes::{ExecutionMode, ModeOptions, arranged};
 use omo_engine::parallel_state::ClientPolicy;
-use omo_engine::work::{CompletionReport, EngineError, SilentWatcher};
+use omo_engine::work::{CompletionReport, EngineError, JudgedAttempt, SilentWatcher};
 use omo_state::env;
 
 use crate::Named;
@@ -21,6 +22,7 @@ pub(crate) const ALL: &[Named] = &[
         "a_step_of_a_session_is_worked_on_in_its_work_tree_alone",
         a_step_of_a_session_is_worked_on_in_its_work_tree_alone,
     ),
+    ("files_of_a_wave_count_for_the_task_that_names_them", files_of_a_wave_count_for_the_task_that_names_them),
     ("a_new_work_tree_begins_without_what_the_last_one_held", a_new_work_tree_begins_without_what_the_last_one_held),
 ];
 
@@ -46,6 +48,39 @@ fn four() -> Stage {
         tell(&stage, EventKind::WorkerStarted { group: group.id, process: RecordedProcess { pid: 1, mark: None } });
     }
     stage
+}
+
+/// Two tasks in one work tree at the same time. Each session's fence forbids the file of the other one.
+fn files_of_a_wave_count_for_the_task_that_names_them() {
+    let session = |own: u32, other: u32| {
+        format!(
+            "### Session {own}: Part {own}\n\n- **Steps:** {own}\n- **Wave:** 1\n- **Scope fence:**\n  - Touch: \
+             `src/{own}.rs`\n  - Never touch: `src/{other}.rs`\n\n"
+        )
+    };
+    let strategy = format!("## Execution Strategy\n\n{}{}", session(1, 2), session(2, 1));
+    let text = plan_text(&[usual_step(1, ""), usual_step(2, "")], &strategy);
+    let waves = |plan| arranged(plan, ExecutionMode::Waves, &ModeOptions::default());
+    let stage = Stage::with(&text, waves, None);
+    let (first, second) = (stage.start("1").unwrap(), stage.start("2").unwrap());
+    for file in ["src/1.rs", "src/2.rs"] {
+        stage.write(file, "0\ndone\n");
+    }
+    // What no task names is held against the worker that is judged first.
+    stage.write("stray.txt", "stray\n");
+    let files = |judged: JudgedAttempt| {
+        judged.events.into_iter().find_map(|event| match event {
+            EventKind::TaskPassed { end, .. } => Some((end.files, end.out_of_scope)),
+            _ => None,
+        })
+    };
+    let said = |files: &[&str], stray: &[&str]| {
+        let owned = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect::<Vec<_>>();
+        Some((owned(files), owned(stray)))
+    };
+    assert_eq!(files(stage.done(&first.ticket)), said(&["src/1.rs", "stray.txt"], &["stray.txt"]));
+    // The first has ended, and was at work while the second was.
+    assert_eq!(files(stage.done(&second.ticket)), said(&["src/2.rs", "stray.txt"], &["stray.txt"]));
 }
 
 fn tree(stage: &Stage, group: &str) -> PathBuf {

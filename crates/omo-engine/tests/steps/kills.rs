@@ -5,7 +5,7 @@ use std::time::Duration;
 use omo_engine::event::{EventActor, EventKind};
 use omo_engine::verbs::{self, AttemptMeasurement};
 use omo_engine::work::{EngineError, SilentWatcher};
-use omo_exec::commit::{CommitEnd, CommitRequest, commit_paths};
+use omo_git::commit::{CommitEnd, CommitRequest, commit_paths};
 use omo_plan::digest::sha256_hex;
 use omo_plan::model::TaskKind;
 use omo_state::env;
@@ -80,8 +80,8 @@ fn failed_and_left(second: &str) -> Stage {
 
 fn kept(stage: &Stage) -> String {
     let (root, home) = (stage.root(), stage.home());
-    let place = omo_exec::restore::SnapshotContext { root: &root, state_home: &home, run_id: stage.run.id(), own: &[] };
-    serde_json::to_string(&omo_exec::restore::take_snapshot(&place).unwrap()).unwrap()
+    let place = omo_git::restore::SnapshotContext { root: &root, state_home: &home, run_id: stage.run.id(), own: &[] };
+    serde_json::to_string(&omo_git::restore::take_snapshot(&place).unwrap()).unwrap()
 }
 
 fn a_failure_that_was_not_taken_back_is_before_the_next_step() {
@@ -144,7 +144,7 @@ fn what_cannot_be_put_back_now_holds_up_what_follows() {
 
 fn a_snapshot_that_is_gone_is_told_and_holds_up_nothing() {
     let stage = failed_and_left("revert");
-    omo_exec::restore::forget_snapshots(&stage.home(), stage.run.id()).unwrap();
+    omo_git::restore::forget_snapshots(&stage.home(), stage.run.id()).unwrap();
     stage.start("2").unwrap();
     let events = stage.run.events().unwrap();
     let left = events.iter().find_map(|event| match &event.kind {

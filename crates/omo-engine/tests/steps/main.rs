@@ -18,7 +18,7 @@ use omo_testkit::main_tests;
 type Named = (&'static str, fn());
 
 fn main() -> ExitCode {
-    omo_exec::keeper::run_if_asked();
+    omo_process::keeper::run_if_asked();
     let tests: Vec<Named> = if cfg!(unix) {
         [state_machine::ALL, published_commands::ALL, kills::ALL, concurrent_workers::ALL, written_files::ALL].concat()
     } else {

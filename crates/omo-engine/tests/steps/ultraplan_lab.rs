@@ -16,9 +16,9 @@ use omo_engine::work::{
     CompletionReport, Engine, EngineError, JudgedAttempt, RunOpening, SilentWatcher, StartedTask, planned_commands,
 };
 use omo_engine::{Run, RunStore};
-use omo_exec::environment::CheckEnvironment;
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
+use omo_process::environment::CheckEnvironment;
 use omo_state::env;
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval;

@@ -10,15 +10,15 @@ use toml::de::{DeTable, DeValue};
 
 /// What a `[[check]]` array says.
 #[derive(Debug, Default)]
-pub(crate) struct CheckTables {
+pub struct CheckTables {
     /// The checks that can be, each with the one project that it is for, where it names one.
-    pub(crate) checks: Vec<(Check, Option<PathBuf>)>,
+    pub checks: Vec<(Check, Option<PathBuf>)>,
     /// What is wrong, and where.
-    pub(crate) problems: Vec<(Range<usize>, String)>,
+    pub problems: Vec<(Range<usize>, String)>,
 }
 
 /// Reads the array. Only the user's own file may name a project.
-pub(crate) fn read(value: &Spanned<DeValue>, origin: CheckOrigin) -> CheckTables {
+pub fn read(value: &Spanned<DeValue>, origin: CheckOrigin) -> CheckTables {
     let mut gates = CheckTables::default();
     let Some(array) = value.get_ref().as_array() else {
         gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned()));

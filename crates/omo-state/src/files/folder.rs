@@ -193,7 +193,7 @@ impl GuardedFolder {
     /// A process that reads without the lock may have opened the old one while it had the name. The old
     /// one is only written over when it lost the name so long before `now` that no hook can still be
     /// reading it.
-    pub fn exchange(&self, name: &str, pieces: &[&[u8]], now: Timestamp) -> Result<(), FolderError> {
+    pub(crate) fn exchange(&self, name: &str, pieces: &[&[u8]], now: Timestamp) -> Result<(), FolderError> {
         let old = format!("{name}.old");
         let length = pieces.iter().map(|piece| piece.len()).sum();
         let file = match self.open_unread(&old, name, now) {
@@ -307,7 +307,7 @@ impl GuardedFolder {
     }
 
     /// Opens a file for locking, making it where there is none. It is never written or removed.
-    pub fn open_lock(&self, name: &str) -> Result<File, FolderError> {
+    pub(crate) fn open_lock(&self, name: &str) -> Result<File, FolderError> {
         let file = self.open_file(name, Purpose::Lock)?;
         self.check(name, &file)?;
         Ok(file)

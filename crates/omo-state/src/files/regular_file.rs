@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-pub(crate) use crate::platform::Links;
+pub use crate::platform::Links;
 use crate::platform::{Opened, open_for_reading};
 
 /// Opens a regular file for reading; `None` where something else has that name. Links are
@@ -27,7 +27,7 @@ pub fn open_unlinked(path: &Path) -> io::Result<Option<File>> {
 
 /// Reads a file of at most `limit` bytes; `None` where there is none, and in words what is wrong
 /// with one that cannot be read.
-pub(crate) fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {
+pub fn read(path: &Path, limit: u64, links: Links) -> Result<Option<Vec<u8>>, String> {
     let file = match open_for_reading(path, links) {
         Ok(Opened::File(file)) => file,
         Ok(Opened::Other) => return Err("is no regular file".to_owned()),

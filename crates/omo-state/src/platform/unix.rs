@@ -1,8 +1,9 @@
 //! Linux and macOS: every step is taken from the folder's own handle (`openat`), never by path.
 
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -212,12 +213,22 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one == other
 }
 
-/// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system
-/// would end the process in the middle of it.
-pub(crate) fn outlive_size_limit() {
-    use nix::sys::signal::{SigSet, Signal};
-    let mut signals = SigSet::empty();
-    signals.add(Signal::SIGXFSZ);
-    // Where it cannot be held back everything else still holds.
-    let _ = signals.thread_block();
+/// Has a folder be found in a second place.
+///
+/// # Errors
+///
+/// The system refuses to make the link.
+pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(folder, place)
+}
+
+/// Lets a folder be removed in which its owner may not write: tools keep what they have downloaded like that. No link is
+/// followed.
+pub fn make_removable(folder: &Path) {
+    if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        let _ = fs::set_permissions(folder, Permissions::from_mode(0o700));
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            make_removable(&entry.path());
+        }
+    }
 }

@@ -245,5 +245,14 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// There is no such limit.
-pub(crate) fn outlive_size_limit() {}
+/// Has a folder be found in a second place.
+///
+/// # Errors
+///
+/// The system refuses to make the link: not every user may.
+pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_dir(folder, place)
+}
+
+/// Here no right of a folder keeps what is in it.
+pub fn make_removable(_folder: &Path) {}

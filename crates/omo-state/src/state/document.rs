@@ -19,7 +19,7 @@ pub const RETENTION_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// A larger entry is none of omo's: what omo writes into one is bounded, and what others write
 /// there is held in memory several times over.
-pub const MAX_ENTRY_BYTES: usize = 192 * 1024;
+pub(crate) const MAX_ENTRY_BYTES: usize = 192 * 1024;
 /// How many places that may be a session's entry are looked at one by one.
 const MAX_PEEKS: usize = 4;
 
@@ -87,7 +87,7 @@ impl<'a> StateDocument<'a> {
     }
 
     /// As [`StateDocument::peek_if_active`], of an entry that is otherwise meant.
-    pub fn peek_if(bytes: &[u8], id: &SessionId, is_meant: fn(&Session) -> bool) -> Option<Session> {
+    pub(crate) fn peek_if(bytes: &[u8], id: &SessionId, is_meant: fn(&Session) -> bool) -> Option<Session> {
         let key = format!("\"{id}\"");
         // Fused: asked once more after its end, a search would begin anew.
         let places = memmem::find_iter(bytes, key.as_bytes()).fuse();

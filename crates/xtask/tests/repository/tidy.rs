@@ -10,18 +10,24 @@ use serde_json::Value;
 use crate::{read, rust_files, top};
 
 /// What a crate of ours may use of the others. Arrows go one way.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("omo-core", &[]),
     ("omo-state", &["omo-core"]),
-    ("omo-exec", &["omo-core", "omo-state"]),
-    ("omo-hooks", &["omo-core", "omo-exec", "omo-state"]),
+    ("omo-process", &["omo-core", "omo-state"]),
+    ("omo-claude", &["omo-core", "omo-process", "omo-state"]),
+    ("omo-git", &["omo-core", "omo-process", "omo-state"]),
+    ("omo-checks", &["omo-core", "omo-git", "omo-process", "omo-state"]),
+    ("omo-hooks", &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-process", "omo-state"]),
     ("omo-plan", &["omo-core"]),
-    ("omo-engine", &["omo-core", "omo-exec", "omo-plan", "omo-state"]),
-    ("omo-cli", &["omo-core", "omo-exec", "omo-hooks", "omo-plan", "omo-engine", "omo-state"]),
+    ("omo-engine", &["omo-checks", "omo-claude", "omo-core", "omo-git", "omo-plan", "omo-process", "omo-state"]),
+    (
+        "omo-cli",
+        &["omo-checks", "omo-claude", "omo-core", "omo-engine", "omo-git", "omo-plan", "omo-process", "omo-state"],
+    ),
     // Writes the pages; nothing uses it.
     ("omo-pages", &["omo-cli", "omo-core"]),
     // Tries what the others promise; nothing uses it.
-    ("omo-fuzz", &["omo-core", "omo-hooks", "omo-plan", "omo-engine", "omo-state"]),
+    ("omo-fuzz", &["omo-checks", "omo-claude", "omo-core", "omo-plan", "omo-engine", "omo-state"]),
     // Plans as data, for tests of what is done with one, and the seal of the states that tests begin with.
     ("omo-testkit", &["omo-core", "omo-engine", "omo-plan", "omo-state"]),
     ("xtask", &["omo-core", "omo-testkit"]),
@@ -71,8 +77,13 @@ fn the_rules_do_no_input_or_output() {
 
 /// Every file of the crates that a user runs, with its text.
 fn of_the_user() -> Vec<(PathBuf, String)> {
-    let crates = ["omo-core", "omo-plan", "omo-state", "omo-exec", "omo-engine", "omo-hooks", "omo-cli"];
-    let is_one = |path: &PathBuf| crates.iter().any(|name| path.starts_with(format!("crates/{name}/src")));
+    let others = ["omo-fuzz", "omo-pages", "omo-testkit", "xtask"];
+    let is_one = |path: &PathBuf| {
+        let mut parts = path.iter().map(|part| part.to_string_lossy());
+        parts.next().is_some_and(|part| part == "crates")
+            && parts.next().is_some_and(|name| !others.contains(&&*name))
+            && parts.next().is_some_and(|part| part == "src")
+    };
     let read = |path: PathBuf| {
         let text = fs::read_to_string(top().join(&path)).unwrap();
         (path, text)
@@ -86,7 +97,7 @@ fn of_the_user() -> Vec<(PathBuf, String)> {
 #[test]
 fn what_a_user_runs_opens_no_connection() {
     const LISTENS: &str = "crates/omo-cli/src/commands/doctor/live/scripted_model.rs";
-    const FINDS_PORTS: &str = "crates/omo-exec/src/claude/supplies.rs";
+    const FINDS_PORTS: &str = "crates/omo-claude/src/worker_resources.rs";
     let model = read(LISTENS);
     assert_eq!(
         (model.matches("Server::http(").count(), model.matches("Server::http(\"127.0.0.1:0\")").count()),
@@ -113,41 +124,50 @@ fn processes_are_started_in_known_places_and_nowhere_else() {
     let starts = |(path, text): &(PathBuf, String)| text.contains("Command::new(").then(|| path.display().to_string());
     let mut places: Vec<String> = of_the_user().iter().filter_map(starts).collect();
     places.sort();
-    let of_exec = ["claude.rs", "git.rs", "keeper.rs", "own_command.rs", "process.rs", "status_line.rs"];
-    let of_supervisor = ["supervisor/detached.rs", "supervisor/minder.rs", "supervisor/mod.rs"];
-    let known: Vec<String> =
-        of_exec.iter().chain(&of_supervisor).map(|name| format!("crates/omo-exec/src/{name}")).collect();
+    let known = [
+        "omo-claude/src/client.rs",
+        "omo-claude/src/supervisor.rs",
+        "omo-claude/src/supervisor/minder.rs",
+        "omo-git/src/git_command.rs",
+        "omo-process/src/detached.rs",
+        "omo-process/src/job.rs",
+        "omo-process/src/keeper.rs",
+        "omo-process/src/own_command.rs",
+        "omo-process/src/status_line.rs",
+    ];
+    let known = known.map(|file| format!("crates/{file}"));
     assert_eq!(places, known);
     // The sessions of a plan are started by a minder, which is omo itself, as the supervisor is.
-    let of_supervisor = of_supervisor.map(|name| read(&format!("crates/omo-exec/src/{name}")));
-    assert!(of_supervisor[0].contains("Command::new(own_program()?)"));
-    assert!(of_supervisor[1].contains("Command::new(&spec.program)"));
-    assert!(of_supervisor[2].contains("Command::new(own_program()?)"));
-    // The one that runs what somebody wrote is a keeper, which is only ever given a check of a run or of
+    assert!(read("crates/omo-process/src/detached.rs").contains("Command::new(own_program()?)"));
+    assert!(read("crates/omo-claude/src/supervisor.rs").contains("Command::new(own_program()?)"));
+    assert!(read("crates/omo-claude/src/supervisor/minder.rs").contains("Command::new(&spec.program)"));
+    // The one that runs what a person wrote is a keeper, which is only ever given a check of a run or of
     // a plan, and runs it in `/bin/sh` or, a check alone, in the bash that was found outside the project.
-    let keeper = read("crates/omo-exec/src/keeper.rs");
+    let keeper = read("crates/omo-process/src/keeper.rs");
     assert!(keeper.contains("Command::new(shell.program())"));
     assert!(keeper.contains("spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, "));
-    assert!(read("crates/omo-exec/src/platform/unix.rs").contains("PathBuf::from(\"/bin/sh\")"));
-    assert!(read("crates/omo-exec/src/check.rs").contains("let bash = bash(environment.search(), root);"));
-    assert!(read("crates/omo-exec/src/gates.rs").contains("check: None,"));
-    let git = read("crates/omo-exec/src/git.rs");
+    assert!(read("crates/omo-process/src/platform/unix.rs").contains("PathBuf::from(\"/bin/sh\")"));
+    assert!(read("crates/omo-checks/src/task_check.rs").contains("let bash = bash(environment.search(), root);"));
+    assert!(read("crates/omo-checks/src/session_checks.rs").contains("check: None,"));
+    let git = read("crates/omo-git/src/git_command.rs");
     assert!(
         git.contains("let (git, search) = found(folder, tree.as_ref())?;\n    let mut command = Command::new(git)")
             && git.contains("SearchPath::from_variables(&inherited()).outside(&projects)")
     );
-    assert!(read("crates/omo-exec/src/process.rs").contains("Command::new(own_program()?)"));
+    assert!(read("crates/omo-process/src/job.rs").contains("Command::new(own_program()?)"));
     // Another binary of omo, found by the path of this one: the answer to a command about a run.
-    let own_command = read("crates/omo-exec/src/own_command.rs");
+    let own_command = read("crates/omo-process/src/own_command.rs");
     assert!(own_command.contains("let own = std::env::current_exe().ok()?;") && !own_command.contains("env::var"));
     let run_prompt = read("crates/omo-hooks/src/run_prompt.rs");
     assert!(run_prompt.contains("own_command::program()") && run_prompt.contains("&program, ARGUMENT,"));
-    assert!(read("crates/omo-exec/src/status_line.rs").contains("found.give(&mut shell, command)?"));
+    assert!(read("crates/omo-process/src/status_line.rs").contains("found.give(&mut shell, command)?"));
     // The client of `PATH`, which `omo setup` registers the plugin with. A hook never starts it.
-    assert!(read("crates/omo-exec/src/claude.rs").contains("Command::new(&self.program)"));
+    assert!(read("crates/omo-claude/src/client.rs").contains("Command::new(&self.program)"));
     let mut hooks = of_the_user().into_iter().filter(|(path, _)| path.starts_with("crates/omo-hooks"));
     assert!(hooks.all(|(_, text)| {
-        ["claude", "status_line", "supervisor"].iter().all(|part| !text.contains(&format!("omo_exec::{part}")))
+        ["omo_claude::client", "omo_claude::worker", "omo_claude::supervisor", "omo_process::status_line"]
+            .iter()
+            .all(|module| !text.contains(module))
     }));
 }
 

@@ -11,9 +11,9 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use omo_claude::hook_input::{LossyText, stdin};
 use omo_engine::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
-use omo_hooks::input::LossyText;
-use omo_hooks::{stdin, watchdog};
+use omo_process::watchdog;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::regular_file;
 use serde::Deserialize;

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Context as _;
 use clap::Args;
 use omo_engine::parallel::{LaunchConfig, ParallelDriver};
-use omo_exec::supervisor::detached;
+use omo_process::detached;
 use omo_state::env::{self, ProcessEnv};
 
 use crate::context::{CommandContext, EndedRuns};

@@ -1,10 +1,10 @@
 //! `omo check accept`: takes the files and counts as they are now.
 
 use clap::Args;
+use omo_checks::starting_checks;
 use omo_core::messages::checks::count_checks;
 use omo_state::env::ProcessEnv;
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks;
 
 use crate::commands::check::change::{SessionChange, unknown_check};
 use crate::confirm::ConfirmOptions;

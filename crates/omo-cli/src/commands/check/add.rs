@@ -1,11 +1,11 @@
 //! `omo check add`: has a command decide as well.
 
 use clap::Args;
+use omo_checks::starting_checks::pin_checks;
 use omo_core::check::session_check::{self, Check, CheckOrigin};
 use omo_core::messages::checks::describe_checks;
 use omo_state::env::ProcessEnv;
 use omo_state::search_path::SearchPath;
-use omo_state::starting_checks::pin_checks;
 
 use crate::commands::check::change::SessionChange;
 use crate::confirm::ConfirmOptions;

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
+use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::{count_checks, describe_checks};
 use omo_state::env::ProcessEnv;
-use omo_state::repository_config::RepositoryConfig;
 
 use crate::commands::check::change::confirm_change;
 use crate::confirm::{self, ConfirmOptions};

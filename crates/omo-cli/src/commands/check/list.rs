@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use clap::Args;
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::session_check::Check;
 use omo_core::messages::checks::{changed_since_approval, describe_check, describe_checks};
 use omo_core::text::command_text::{is_plain_text, show_whole};
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
-use omo_state::repository_config::{ApprovalState, RepositoryConfig};
 
 use crate::commands::check::change::digest_of;
 use crate::commands::verify;

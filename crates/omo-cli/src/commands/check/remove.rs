@@ -2,7 +2,7 @@
 
 use clap::Args;
 use omo_core::check::session_check;
-use omo_core::messages::checks::inline_code;
+use omo_core::text::inline_code;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::check::change::{SessionChange, unknown_check};

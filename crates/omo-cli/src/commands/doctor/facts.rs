@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use omo_core::client_version::ClientVersion;
+use omo_claude::client::InstalledPlugin;
+use omo_claude::version::ClientVersion;
 use omo_core::session::HookEvent;
-use omo_exec::claude::InstalledPlugin;
-use omo_exec::tracked::FolderStatus;
+use omo_git::folder_status::FolderStatus;
 use serde_json::Value;
 
 /// The events that omo has a hook for, each with the program that `hooks.json` names.

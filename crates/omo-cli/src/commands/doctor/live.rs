@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use omo_exec::claude::{ClaudeClient, HeadlessRequest};
+use omo_claude::client::{ClaudeClient, HeadlessRequest};
 
 use super::facts::{Client, Facts, PluginBinaries, ProgramKind, Scope, SeenHooks, Settings, count_commands};
 use super::gather::Surroundings;

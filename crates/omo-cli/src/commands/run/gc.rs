@@ -31,8 +31,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
     let removed = runs.gc(since)?;
     for id in &removed {
-        let _ = omo_exec::changes::forget_snapshots(&context.state_home, id);
-        let _ = omo_exec::restore::forget_snapshots(&context.state_home, id);
+        let _ = omo_git::changes::forget_snapshots(&context.state_home, id);
+        let _ = omo_git::restore::forget_snapshots(&context.state_home, id);
     }
     if removed.is_empty() {
         return output::print_block(&format!("No run ended more than {} days ago.", options.days));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_exec::claude::{ClaudeClient, InstalledPlugin, Marketplace};
+use omo_claude::client::{ClaudeClient, InstalledPlugin, Marketplace};
 
 use crate::error::CommandError;
 

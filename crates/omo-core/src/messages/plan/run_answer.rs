@@ -1,8 +1,8 @@
 //! What its user reads of a command about the run of a plan that `omo` has answered, or could not answer, for a prompt.
 
-use crate::messages::checks::inline_code;
 use crate::messages::refusal_line;
 use crate::run_command::RunCommand;
+use crate::text::inline_code;
 use crate::text::{sanitize, sanitize_line};
 
 /// So many lines are shown, and so many characters: a prompt's answer stands above the input, and does not scroll.

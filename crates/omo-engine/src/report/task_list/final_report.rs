@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use omo_core::messages::checks::inline_code;
 use omo_core::text::command_text::paste_form;
-use omo_core::text::{pluralize, sanitize};
+use omo_core::text::{inline_code, pluralize, sanitize};
 use omo_plan::model::Task;
 use omo_plan::task_list::TaskListPhase;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use omo_core::messages::checks::inline_code;
 use omo_core::text::command_text::paste_form;
+use omo_core::text::inline_code;
 use omo_core::text::sanitize;
 use omo_plan::model::{FileAction, OnFailure, Task, TaskGroup};
 

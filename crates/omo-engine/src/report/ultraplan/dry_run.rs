@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use omo_core::messages::checks::inline_code;
 use omo_core::text::command_text::paste_form;
+use omo_core::text::inline_code;
 use omo_core::text::sanitize;
 use omo_plan::diagnostic::{Diagnostic, Severity};
 use omo_plan::model::{FileAction, Plan, Precondition, Task, TaskGroup};

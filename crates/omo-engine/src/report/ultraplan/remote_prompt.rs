@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::messages::checks::inline_code;
+use omo_core::text::inline_code;
 use omo_plan::model::{Task, TaskGroup};
 
 use super::brief;

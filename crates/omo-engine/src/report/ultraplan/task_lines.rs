@@ -1,8 +1,8 @@
 //! What is printed of a step while it is worked on, one line for what has just happened.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_core::messages::checks::inline_code;
 use omo_core::text::command_text::typed_form;
+use omo_core::text::inline_code;
 use omo_core::text::sanitize;
 use omo_plan::model::{OnFailure, Plan, Task};
 

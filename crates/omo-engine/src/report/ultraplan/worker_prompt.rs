@@ -1,7 +1,7 @@
 //! What a session without a terminal is told that works on one session of a plan: the loop, and what holds in it. The
 //! steps themselves it gets from omo, one by one.
 
-use omo_core::messages::checks::inline_code;
+use omo_core::text::inline_code;
 
 /// The prompt for a group of a run, with the title that the plan gives it and the ids of its steps.
 pub fn worker_prompt(run: &str, group: &str, title: &str, units: &[&str]) -> String {

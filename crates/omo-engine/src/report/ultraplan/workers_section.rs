@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use omo_core::messages::checks::inline_code;
+use omo_core::text::inline_code;
 use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;

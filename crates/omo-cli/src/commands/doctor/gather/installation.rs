@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use omo_claude::client::{ClaudeClient, ClaudeError, InstalledPlugin, is_executable};
 use omo_core::text::sanitize;
-use omo_exec::claude::{ClaudeClient, ClaudeError, InstalledPlugin, is_executable};
 use omo_state::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 

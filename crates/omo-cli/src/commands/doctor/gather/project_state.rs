@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use omo_checks::repository_config;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
-use omo_exec::tracked;
+use omo_git::folder_status;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::{DEADLINE, StateLock};
 use omo_state::git_worktree::GitWorktree;
-use omo_state::repository_config;
 use omo_state::search_path::SearchPath;
 use omo_state::{hook_error_log, state};
 
@@ -64,7 +64,7 @@ pub(super) fn gather_git(root: Option<&Path>, state: &StateFolderFacts) -> GitFa
     let in_work_tree = root.and_then(GitWorktree::find).is_some();
     let tracked = root
         .filter(|_| is_there && in_work_tree)
-        .and_then(|root| tracked::read_folder_status(root, ".sisyphus/cc-omo"));
+        .and_then(|root| folder_status::read_folder_status(root, ".sisyphus/cc-omo"));
     // A folder that is not there need not be ignored; its files may be tracked all the same.
     let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, StateFolderFacts::Open(_)));
     GitFacts { is_there, in_work_tree, tracked }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use omo_core::client_version::MIN_CLIENT_VERSION;
+use omo_claude::version::MIN_CLIENT_VERSION;
 
 use super::super::facts::{Client, Facts, HookPlugin, Program, ProgramKind, SeenHooks, hook_programs, plugin_name};
 use super::super::finding::{Finding, Level};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use omo_core::client_version::ClientVersion;
-use omo_exec::claude::InstalledPlugin;
-use omo_exec::tracked::FolderStatus;
+use omo_claude::client::InstalledPlugin;
+use omo_claude::version::ClientVersion;
+use omo_git::folder_status::FolderStatus;
 use serde_json::{Value, json};
 
 use super::super::facts::*;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use omo_exec::endings;
+use omo_process::termination;
 
 /// Clears the line that it stands on.
 const CLEAR: &str = "\r\u{1b}[K";
@@ -21,7 +21,7 @@ impl CancelWatch {
     /// From now on.
     pub(super) fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
-        endings::flag_termination(&interrupted);
+        termination::flag_termination(&interrupted);
         Self { interrupted, since: Instant::now(), told: None }
     }
 

@@ -1,0 +1,231 @@
+//! What the checks of a run count before anything of it is done: the files that the run began with are written into a
+//! private folder, and each check runs there, in the background, under its keeper and within its own time.
+//!
+//! It is counted by a process of its own, which ends with the run. A claim is held to what it found; where it found
+//! nothing, the verdict says why.
+
+mod project_copy;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_core::check::session_check::{Check, CheckBaseline, CheckEnd, TOTAL_TIMEOUT_SECONDS};
+use omo_core::check::test_runner::test_commands::may_run_tests;
+use omo_core::session::Session;
+use omo_core::session::id::SessionId;
+use omo_git::{git_command, own_git_dir, recorded};
+use omo_process::detached;
+use omo_process::environment::CheckEnvironment;
+use omo_process::job::{self, CommandJob};
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
+use omo_state::seal::{SealKey, hex_digest};
+use omo_state::state;
+
+use self::project_copy::ProjectCopy;
+use crate::pinned_files;
+
+/// What makes a binary of omo one that counts.
+pub(crate) const COUNTER_ARGUMENT: &str = "--count-before";
+
+/// Held by the process that counts.
+const LOCK: &str = "counting.lock";
+const RESULTS: &str = "counted.json";
+const LOG: &str = "log";
+const COPY: &str = "copy";
+const MAX_BYTES: u64 = 1024 * 1024;
+/// A claim waits so long for what is still being counted, and has the rest of its time for its own checks.
+const PATIENCE: Duration = Duration::from_secs(TOTAL_TIMEOUT_SECONDS as u64 / 2);
+const ASK_EVERY: Duration = Duration::from_millis(20);
+/// What was installed for a project is no part of its tree, and its checks do not run without it.
+const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
+
+type BaselineResults = BTreeMap<String, CheckBaseline>;
+
+/// Whether a check may count tests: its command may run some, or files of the project that it is held to.
+fn may_count(gate: &Check, root: &Path) -> bool {
+    !gate.pinned.is_empty() || may_run_tests(&gate.command) || pinned_files::runs_tests(gate, root)
+}
+
+/// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
+///
+/// # Errors
+///
+/// Where no process can be started.
+pub fn start_counting(root: &Path, state_home: &Path, id: &SessionId, gates: &[Check]) -> io::Result<()> {
+    let folder = folder_of(state_home, id).map_err(io::Error::other)?;
+    folder.remove(RESULTS).map_err(io::Error::other)?;
+    if !gates.iter().any(|gate| may_count(gate, root)) {
+        return Ok(());
+    }
+    let arguments: [OsString; 3] = [COUNTER_ARGUMENT.into(), root.into(), id.as_str().into()];
+    detached::start_detached(&arguments, root, folder.create_file(LOG).map_err(io::Error::other)?).map(drop)
+}
+
+/// Counts, where the process was started for that; otherwise nothing happens.
+///
+/// Called first thing in the `main` of every binary that begins runs.
+#[expect(clippy::exit, reason = "this is a process of its own, and does nothing else")]
+pub fn run_if_asked() {
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == COUNTER_ARGUMENT) {
+        if let (Some(root), Some(id)) = (arguments.next(), arguments.next()) {
+            let _ = count_and_exit(Path::new(&root), &id.to_string_lossy());
+        }
+        std::process::exit(0);
+    }
+}
+
+fn count_and_exit(root: &Path, id: &str) -> Option<()> {
+    let id = SessionId::parse(id).ok()?;
+    let home = ProcessEnv::from_process().state_home?;
+    let folder = folder_of(&home, &id).ok()?;
+    // An earlier run of the session may have ended a moment ago.
+    let _alone = StateLock::take_named(&folder, LOCK, Duration::from_secs(2)).ok()?;
+    detached::leave_terminal().ok()?;
+    detached::report_ready("counting").ok()?;
+    let counted = count_in_copy(root, &home, &id, &folder);
+    let _ = folder.remove_folder(COPY);
+    counted
+}
+
+fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolder) -> Option<()> {
+    let key = SealKey::load(Some(home)).ok()?;
+    let armed = || state::peek(root, id).ok().flatten().filter(Session::is_armed);
+    let session = armed().filter(|session| key.holds(id, session))?;
+    let environment = CheckEnvironment::load_for_run(home, id, session.verification.environment.as_deref()?, root)?;
+    folder.empty_folder(COPY).ok()?;
+    let top = folder.path().join(COPY);
+    let recorded = (session.verification.scope.as_deref()?, session.ulw.recorded.as_deref()?);
+    let project = recorded::write_recorded_files(root, home, id, recorded, &top)?;
+    make_repository(root, &top);
+    link_installed(root, &project);
+    let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
+    let mut results = BaselineResults::new();
+    for gate in session.checks.iter().filter(|gate| may_count(gate, root)) {
+        let mut variables = environment.variables_for_check(gate);
+        variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
+        let project_copy = ProjectCopy::new(root, &project, &variables);
+        let Some((run, variables)) = project_copy.rewrite_check(gate, variables) else {
+            let why = "it names the project by its path and could not be counted apart".to_owned();
+            results.insert(
+                hex_digest(&gate.definition()),
+                CheckBaseline { missing_reason: why, ..CheckBaseline::default() },
+            );
+            write_results(folder, &key, id, &results)?;
+            continue;
+        };
+        let own = Duration::from_secs(gate.effective_timeout().into());
+        let job = CommandJob {
+            run,
+            folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
+            timeout: own.min(deadline.saturating_duration_since(Instant::now())),
+            variables,
+            log: None,
+            check: None,
+        };
+        let outcome = job::run(job, || armed().is_some());
+        let end = outcome.end?;
+        let why = match &end {
+            CheckEnd::Exited(_) => String::new(),
+            CheckEnd::Killed(signal) => format!("it was ended by signal {signal} then"),
+            CheckEnd::TimedOut(seconds) => format!("it was ended after {seconds} s then"),
+            CheckEnd::NotStarted(why) => why.clone(),
+        };
+        // What did not come to its end says nothing of all its tests.
+        let counts = outcome.counts.filter(|counts| end.status().is_some() && counts.run > 0);
+        let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
+        results.insert(hex_digest(&gate.definition()), CheckBaseline { counts, is_green, missing_reason: why });
+        write_results(folder, &key, id, &results)?;
+    }
+    Some(())
+}
+
+/// Makes the copy a repository: git that a check calls would otherwise act on one that lies around it, such as the
+/// user's home. Asked from the project, none of whose programs is taken for git.
+fn make_repository(root: &Path, top: &Path) {
+    let own = top.join(".git");
+    let git = |arguments: &[&str]| git_command::git(root, arguments, &own_git_dir::variables(&own, top), &[]);
+    let _ = git(&["init", "--quiet", "--template="]).and_then(|_| git(&["add", "--all", "--force"]));
+}
+
+/// What is installed for the project is there for its copy, too.
+fn link_installed(root: &Path, project: &Path) {
+    for name in INSTALLED {
+        let (from, to) = (root.join(name), project.join(name));
+        if from.is_dir() && to.symlink_metadata().is_err() {
+            let _ = omo_state::files::link_folder(&from, &to);
+        }
+    }
+}
+
+/// The checks of a claim, each with what it counted before the run, for which this waits; `None` where the
+/// result is no longer needed.
+pub(crate) fn with_baselines(
+    gates: &[Check],
+    root: &Path,
+    state_home: Option<&Path>,
+    id: &SessionId,
+    mut should_continue: impl FnMut() -> bool,
+) -> Option<Vec<Check>> {
+    let mut gates = gates.to_vec();
+    let open = |gate: &&mut Check| gate.baseline.is_none() && may_count(gate, root);
+    let wanted: Vec<String> = gates.iter_mut().filter(open).map(|gate| hex_digest(&gate.definition())).collect();
+    if wanted.is_empty() {
+        return Some(gates);
+    }
+    let mut results = BaselineResults::new();
+    let mut why = "nothing was counted before the run";
+    if let Some(folder) = state_home.and_then(|home| folder_of(home, id).ok())
+        && let Ok(key) = SealKey::load(state_home)
+    {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            // Asked first: what is written after that is read all the same.
+            let is_over = StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
+            results = read_results(&folder, &key, id).unwrap_or_default();
+            if is_over || wanted.iter().all(|gate| results.contains_key(gate)) {
+                break;
+            }
+            if Instant::now() > deadline {
+                why = "what was counted before the run was not done in time";
+                break;
+            }
+            if !should_continue() {
+                return None;
+            }
+            std::thread::sleep(ASK_EVERY);
+        }
+    }
+    for gate in gates.iter_mut().filter(open) {
+        let known = results.remove(&hex_digest(&gate.definition()));
+        gate.set_baseline(
+            known.unwrap_or_else(|| CheckBaseline { missing_reason: why.to_owned(), ..CheckBaseline::default() }),
+        );
+    }
+    Some(gates)
+}
+
+fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_state::files::folder::FolderError> {
+    GuardedFolder::create_user_part(state_home, &["omo", "baselines", id.as_str()])
+}
+
+fn sealed_bytes(id: &SessionId, json: &str) -> Vec<u8> {
+    format!("omo baseline 1 {}\n{json}", id.as_str()).into_bytes()
+}
+
+fn write_results(folder: &GuardedFolder, key: &SealKey, id: &SessionId, results: &BaselineResults) -> Option<()> {
+    let json = serde_json::to_string(results).ok()?;
+    let seal = key.mac(&sealed_bytes(id, &json));
+    folder.replace(RESULTS, format!("{seal}\n{json}").as_bytes()).ok()
+}
+
+fn read_results(folder: &GuardedFolder, key: &SealKey, id: &SessionId) -> Option<BaselineResults> {
+    let text = String::from_utf8(folder.read(RESULTS, MAX_BYTES).ok()??).ok()?;
+    let (seal, json) = text.split_once('\n')?;
+    key.is_mac(&sealed_bytes(id, json), seal).then(|| serde_json::from_str(json).ok())?
+}

@@ -1,0 +1,10 @@
+//! The checks of a run: which they are, the files that they are pinned to, what they counted before, and running them.
+
+pub mod activation;
+pub mod baseline;
+pub mod pinned_files;
+pub mod repository_config;
+pub mod session_checks;
+pub mod set_up;
+pub mod starting_checks;
+pub mod task_check;

@@ -1,0 +1,78 @@
+//! Which files of the project a check runs, and what is in them.
+//!
+//! A command such as `./check.sh` or `make test` is only as good as the file behind it. When its
+//! user agrees to a check, the programs and scripts of the project that it runs and the task file
+//! that its runner reads are pinned by their digest. What differs later is reported and is not
+//! green until the user agrees again. What those files run in turn is not followed, and files of
+//! tests are not pinned: to write those is the work.
+
+mod budget;
+mod command_reading;
+mod executed_scripts;
+mod file_parts;
+mod project;
+mod python_modules;
+mod shell_state;
+mod steering;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use omo_core::check::session_check::Check;
+use omo_state::env;
+use omo_state::files::regular_file;
+use omo_state::seal::hex_digest_of_reader;
+use omo_state::search_path::SearchPath;
+
+use self::budget::MAX_PINNED_BYTES;
+use self::command_reading::CommandReading;
+use self::project::Project;
+
+/// What stands for a file that cannot be read.
+const UNREADABLE: &str = "unreadable";
+/// What stands for all that is not looked at, where a command runs more than that.
+const UNBOUNDED: &str = "what it runs (more than omo follows)";
+/// What stands for a file that the command names and that is not there yet: its user has
+/// seen nothing that it could be held to.
+const ABSENT: &str = "absent";
+
+/// The files that a check runs, by their path from the project's top, each with its digest.
+/// `search` is the `PATH` that the check gets.
+pub(crate) fn find_pins(gate: &Check, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
+    read_check(gate, root, env::home(), &search.clone().without_disguised_folders(root)).pins()
+}
+
+/// Whether a check runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
+pub(crate) fn runs_tests(gate: &Check, root: &Path) -> bool {
+    read_check(gate, root, env::home(), &SearchPath::default()).runs_tests
+}
+
+fn read_check<'a>(gate: &Check, root: &'a Path, home: Option<PathBuf>, search: &'a SearchPath) -> CommandReading<'a> {
+    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    CommandReading::of(&gate.command, &folder, &gate.env, Project::new(root, home), search)
+}
+
+/// What differs between what was pinned and what is there now: the first such file.
+pub(crate) fn first_changed<'a>(
+    pinned: &'a BTreeMap<String, String>,
+    now: &'a BTreeMap<String, String>,
+) -> Option<&'a str> {
+    // What was not looked at to its end says nothing of any other file.
+    if let Some((unbounded, _)) = now.get_key_value(UNBOUNDED) {
+        return Some(unbounded);
+    }
+    // What cannot be read cannot be shown to be the same.
+    let is_other = |(path, digest): &(&String, &String)| {
+        *digest != ABSENT && (*digest == UNREADABLE || now.get(*path) != Some(digest))
+    };
+    let gone_or_other = pinned.iter().find(is_other);
+    let new = || now.iter().find(|(path, _)| !pinned.contains_key(*path));
+    gone_or_other.or_else(new).map(|(path, _)| path.as_str())
+}
+
+fn digest_of_file(path: &Path) -> Option<String> {
+    hex_digest_of_reader(regular_file::open(path).ok()??, MAX_PINNED_BYTES)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! Running the checks of a claim: which of them may run, which of them need not, and what came of
+//! those that ran.
+
+use std::cell::OnceCell;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use omo_core::check::session_check::{
+    Check, CheckOrigin, CheckRecord, CheckVerdict, TOTAL_TIMEOUT_SECONDS, judge_check,
+};
+use omo_core::session::id::SessionId;
+use omo_core::stop::claim::CheckResult;
+use omo_git::work_files::{FilesState, FolderWatch, TransientFiles, WorkFiles};
+use omo_process::environment::CheckEnvironment;
+use omo_process::job::{self, CommandJob};
+use omo_state::env;
+use omo_state::files::folder::GuardedFolder;
+
+use crate::baseline;
+use crate::pinned_files;
+use crate::repository_config::{ApprovalState, RepositoryConfig};
+
+/// What the checks of a claim are run with.
+#[derive(Debug)]
+pub struct CheckContext<'a> {
+    /// The project's top.
+    pub root: &'a Path,
+    /// The user's own state folder.
+    pub state_home: Option<&'a Path>,
+    /// Where the logs go; `None` for nowhere.
+    pub logs: Option<&'a GuardedFolder>,
+    /// The files that count.
+    pub files: &'a WorkFiles<'a>,
+    /// What every check gets.
+    pub environment: &'a CheckEnvironment,
+    /// Whether a result that still holds spares a run.
+    pub reuse: EvidenceReuse,
+    /// The session whose run they judge; `None` where nothing was counted before.
+    pub session: Option<&'a SessionId>,
+}
+
+/// Whether a result that still holds spares a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvidenceReuse {
+    /// It does.
+    IfValid,
+    /// Everything runs now.
+    Never,
+}
+
+/// What came of the checks.
+#[derive(Debug, Default)]
+pub struct VerifyOutcome {
+    /// The id of the files that all of it is about.
+    pub tree: Option<String>,
+    /// The results, in the order of the checks.
+    pub results: Vec<CheckResult>,
+    /// Files that count change while the checks run, each time anew.
+    pub tree_moves: bool,
+    /// One of them, where that is known.
+    pub moving_file: Option<String>,
+    /// It was ended before all of it was done, because the result is no longer needed.
+    pub is_cancelled: bool,
+}
+
+/// Hears what happens while checks run, to show it, and can end them.
+pub trait CheckWatcher {
+    /// A check begins to run.
+    fn check_started(&mut self, _gate: &Check) {}
+    /// Time goes by. `false` ends everything.
+    fn should_continue(&mut self) -> bool {
+        true
+    }
+    /// A check is done, or was not run.
+    fn check_finished(&mut self, _result: &CheckResult) {}
+}
+
+/// Runs the checks one after the other, within the time that all of them have together.
+///
+/// A check may change files that count, a lock file say. Then what it said is about files that are no
+/// more, and all of them run once again; if files change once more, that is said. A file that was
+/// written and put back meanwhile is one that changed: it may have been another one while they ran.
+pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
+    let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
+    let held_to = |id| baseline::with_baselines(gates, setup.root, setup.state_home, id, || watcher.should_continue());
+    let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
+        return VerifyOutcome { is_cancelled: true, ..VerifyOutcome::default() };
+    };
+    let gates = gates.as_slice();
+    let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
+    let mut before = setup.files.state();
+    let mut folders = OnceCell::new();
+    let mut verified = run_pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
+    for again in [true, false] {
+        let ran = verified.results.iter().any(|result| !result.is_reused);
+        let is_green = verified.results.iter().all(CheckResult::is_green);
+        if !ran || !is_green || verified.is_cancelled || before.is_none() {
+            break;
+        }
+        let after = setup.files.state();
+        let seen: Option<FolderWatch> = folders.take().flatten();
+        let moved = seen.as_ref().and_then(FolderWatch::moved);
+        if after == before && moved.is_none() {
+            note_transient_files(&mut verified.results, &setup.files.transient_files(seen.as_ref()));
+            break;
+        }
+        before = after;
+        if again {
+            verified = run_pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
+        } else {
+            verified.tree_moves = true;
+            verified.moving_file = seen.and_then(|folders| setup.files.changing_file(&folders));
+            // What they said is evidence about no files.
+            for result in &mut verified.results {
+                result.record.tree = None;
+            }
+        }
+    }
+    verified.tree = id(&before);
+    verified
+}
+
+/// Notes with each result of now which files were there only for a while.
+fn note_transient_files(results: &mut [CheckResult], passing: &TransientFiles) {
+    for result in results.iter_mut().filter(|result| !result.is_reused) {
+        result.record.transient_files.clone_from(&passing.paths);
+        result.record.is_partly_unwatched = passing.is_partial;
+    }
+}
+
+/// The results of checks that cannot be run, and why.
+pub fn unrun_results(gates: &[Check], why: &str) -> Vec<CheckResult> {
+    let record = || CheckRecord {
+        verdict: CheckVerdict::NotStarted,
+        detail: why.to_owned(),
+        at: Some(env::now()),
+        ..CheckRecord::default()
+    };
+    gates.iter().map(|gate| result(gate, record(), false, String::new())).collect()
+}
+
+/// Runs those that have to run; `folders` are watched from the first of them on.
+fn run_pass(
+    gates: &[Check],
+    setup: &CheckContext,
+    tree: Option<&str>,
+    folders: &OnceCell<Option<FolderWatch>>,
+    deadline: Instant,
+    watcher: &mut impl CheckWatcher,
+) -> VerifyOutcome {
+    let is_approved = is_repository_approved(gates, setup);
+    let mut verified = VerifyOutcome::default();
+    for gate in gates {
+        let result = known_result(gate, setup, tree, is_approved).or_else(|| {
+            watcher.check_started(gate);
+            let folders = folders.get_or_init(|| setup.files.watch());
+            run(gate, setup, tree, deadline, || {
+                folders.iter().for_each(FolderWatch::look);
+                watcher.should_continue()
+            })
+        });
+        let Some(result) = result else { return VerifyOutcome { is_cancelled: true, ..verified } };
+        watcher.check_finished(&result);
+        verified.results.push(result);
+    }
+    verified
+}
+
+/// Whether the user approved `omo.toml` as it is, and all that came from it is still in it.
+fn is_repository_approved(gates: &[Check], setup: &CheckContext) -> bool {
+    let mut of_it = gates.iter().filter(|gate| gate.origin == CheckOrigin::Repository).peekable();
+    of_it.peek().is_some()
+        && RepositoryConfig::read(setup.root).is_some_and(|repository| {
+            let is_there = |gate: &Check| repository.checks.iter().any(|it| it.definition() == gate.definition());
+            // A file that they run and that changed meanwhile is named for each of them.
+            repository.approval(setup.state_home) != ApprovalState::No && of_it.all(is_there)
+        })
+}
+
+/// What is known of a check without running it.
+fn known_result(gate: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
+    let unrun = |verdict, detail: String| {
+        let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
+        Some(result(gate, record, false, String::new()))
+    };
+    if gate.origin == CheckOrigin::Repository && !is_approved {
+        return unrun(CheckVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
+    }
+    let now = pinned_files::find_pins(gate, setup.root, setup.environment.search());
+    if let Some(path) = pinned_files::first_changed(&gate.pinned, &now) {
+        return unrun(CheckVerdict::Changed, format!("{path} is not the file that its user agreed to"));
+    }
+    let last = gate.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
+    let setting = setup.environment.check_setting(gate, setup.root);
+    last.is_evidence_for(tree, &setting).then(|| result(gate, last.clone(), true, String::new()))
+}
+
+fn run(
+    gate: &Check,
+    setup: &CheckContext,
+    tree: Option<&str>,
+    deadline: Instant,
+    goes_on: impl FnMut() -> bool,
+) -> Option<CheckResult> {
+    let log_name = format!("check-{}.log", gate.name);
+    let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
+    let (log_path, log) = log.unzip();
+    let own = Duration::from_secs(gate.effective_timeout().into());
+    let job = CommandJob {
+        run: gate.command.clone(),
+        folder: gate.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
+        timeout: own.min(deadline.saturating_duration_since(Instant::now())),
+        variables: setup.environment.variables_for_check(gate),
+        log,
+        check: None,
+    };
+    let outcome = job::run(job, goes_on);
+    let is_runner = pinned_files::runs_tests(gate, setup.root);
+    let (verdict, detail) = judge_check(&outcome.end?, outcome.counts, gate.best, is_runner);
+    let record = CheckRecord {
+        verdict,
+        detail,
+        counts: outcome.counts,
+        at: Some(env::now()),
+        took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
+        tree: tree.map(str::to_owned),
+        setting: setup.environment.check_setting(gate, setup.root),
+        log: log_path.map(|path| path.display().to_string()),
+        ..CheckRecord::default()
+    };
+    Some(result(gate, record, false, outcome.tail))
+}
+
+fn result(gate: &Check, record: CheckRecord, reused: bool, tail: String) -> CheckResult {
+    let (name, run, definition) = (gate.name.clone(), gate.command.clone(), gate.definition());
+    CheckResult { name, command: run, definition, record, is_reused: reused, tail, baseline: gate.baseline.clone() }
+}

@@ -1,0 +1,66 @@
+//! The set-up of a worktree: one command that puts there what a checkout lacks, as the project's omo.toml has it.
+//! The caller has had its user agree to exactly that command.
+
+use std::path::{Path, PathBuf};
+
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
+use omo_core::text::command_text::paste_form;
+use omo_core::text::sanitize;
+use omo_process::environment::CheckEnvironment;
+
+use crate::task_check::{self, CheckLog};
+
+/// How long it may take, in seconds.
+pub const LIMIT_SECONDS: u32 = 600;
+
+/// Why a worktree is not set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpError {
+    /// The command failed, or took too long.
+    #[error("{}", describe_failure(command, outcome, log))]
+    Failed {
+        /// The command.
+        command: String,
+        /// What came of it.
+        outcome: Box<TaskCheckOutcome>,
+        /// Where its output is.
+        log: PathBuf,
+    },
+    /// It was no longer needed.
+    #[error("the set-up was ended before it was done")]
+    Cancelled,
+}
+
+/// Runs the set-up command in a worktree, as a check is run there. `goes_on` is asked all the while; once it says no,
+/// everything of the command is ended.
+pub fn set_up_worktree(
+    command: &str,
+    worktree: &Path,
+    environment: &CheckEnvironment,
+    log: CheckLog,
+    goes_on: impl FnMut() -> bool,
+) -> Result<(), SetUpError> {
+    let path = log.path.clone();
+    let check = TaskCheck { timeout_seconds: LIMIT_SECONDS, ..TaskCheck::new(command) };
+    let outcome = task_check::run(&check, worktree, environment, Some(log), goes_on).ok_or(SetUpError::Cancelled)?;
+    match outcome.verdict {
+        // It is no test, and need not have run one.
+        TaskCheckVerdict::Green | TaskCheckVerdict::NothingRan => Ok(()),
+        _ => Err(SetUpError::Failed { command: command.to_owned(), outcome: Box::new(outcome), log: path }),
+    }
+}
+
+/// One line: what failed, how, what it said last, and where the rest is.
+fn describe_failure(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
+    let mut lines = outcome.last_lines.iter().rev().chain(outcome.first_lines.iter().rev());
+    let said = lines.find(|line| !line.trim().is_empty());
+    let said = said.map(|line| format!("; it said last: {}", sanitize(line, 200))).unwrap_or_default();
+    let could_run = !matches!(outcome.verdict, TaskCheckVerdict::Environment { .. });
+    format!(
+        "the set-up command {} {}: {}{said}; its output is in {}",
+        paste_form(command, 1_000),
+        if could_run { "failed" } else { "could not be run" },
+        sanitize(outcome.describe(), 200),
+        log.display()
+    )
+}

@@ -1,0 +1,70 @@
+//! What judges a run from its start: the checks of its user, of their configuration, and of the
+//! repository, where they approved that.
+
+use std::path::Path;
+
+use omo_core::check::session_check::{self, Check, CheckBaseline};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::search_path::SearchPath;
+use omo_state::trust::GivenApproval;
+
+use crate::pinned_files;
+use crate::repository_config::{ApprovalState, RepositoryConfig};
+
+/// The checks at a run's start.
+#[derive(Debug, Default)]
+pub struct StartingChecks {
+    /// Those that count, each with the files that it runs.
+    pub checks: Vec<Check>,
+    /// What the repository asks for and its user has not approved.
+    pub not_approved: Option<RepositoryConfig>,
+    /// The file because of which it is no longer approved, where it was.
+    pub changed: Option<String>,
+    /// Who approved it, where it is approved.
+    pub approval: Option<GivenApproval>,
+    /// The commit that is checked out.
+    pub base: Option<String>,
+}
+
+/// Gathers them: `own` are the user's, to which those of an approved repository come.
+pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, search: &SearchPath) -> StartingChecks {
+    let base = GitWorktree::find(root).and_then(|tree| tree.head());
+    let mut start = StartingChecks { checks: own, base, ..StartingChecks::default() };
+    if let Some(repository) = RepositoryConfig::read(root) {
+        let approval = repository.approval(state_home);
+        if let ApprovalState::Yes(given) = approval {
+            start.approval = Some(given);
+            for gate in repository.checks {
+                // More than there may be are left out: the user's own come first.
+                let _ = session_check::add_check(&mut start.checks, gate);
+            }
+        } else {
+            start.not_approved = Some(repository).filter(|repository| !repository.checks.is_empty());
+            start.changed = if let ApprovalState::Before { changed } = approval { Some(changed) } else { None };
+        }
+    }
+    pin_checks(&mut start.checks, root, search);
+    start
+}
+
+/// Takes the files that checks run now as the ones that their user agrees to.
+pub fn pin_checks<'a>(gates: impl IntoIterator<Item = &'a mut Check>, root: &Path, search: &SearchPath) {
+    for gate in gates {
+        gate.pinned = pinned_files::find_pins(gate, root, search);
+    }
+}
+
+/// Takes the files and counts of checks as they are now as the ones to be held to: of one check, or of
+/// all. Gives the names of those that were meant.
+pub fn accept_checks(gates: &mut [Check], name: Option<&str>, root: &Path, search: &SearchPath) -> Vec<String> {
+    let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));
+    meant
+        .map(|gate| {
+            pin_checks([&mut *gate], root, search);
+            gate.best = None;
+            let why = "its user accepted the counts as they were later".to_owned();
+            gate.baseline = Some(CheckBaseline { missing_reason: why, ..CheckBaseline::default() });
+            gate.name.clone()
+        })
+        .collect()
+}

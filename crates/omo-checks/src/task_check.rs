@@ -1,0 +1,84 @@
+//! Running one check of a plan: in a shell that tells a failure before a pipe, under a keeper as a
+//! check is, and judged by what was expected of it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::check::task_check::{
+    ObservedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict, has_pipe, judge_task_check,
+};
+use omo_process::environment::CheckEnvironment;
+use omo_process::job::{self, CommandJob};
+use omo_process::keeper::TaskCheckSpec;
+use omo_process::platform::bash;
+
+/// Where the output of a check goes: its beginning and its end.
+#[derive(Debug)]
+pub struct CheckLog {
+    /// Its path, for messages.
+    pub path: PathBuf,
+    /// The open file.
+    pub file: File,
+}
+
+/// Runs a check to its end, in a project whose top is `root`. Each call runs it anew.
+///
+/// `goes_on` is asked all the while; once it says no, everything of the check is ended and there is
+/// no outcome. The binary that calls this is its own keeper: see [`omo_process::keeper::run_if_asked`].
+pub fn run(
+    check: &TaskCheck,
+    root: &Path,
+    environment: &CheckEnvironment,
+    log: Option<CheckLog>,
+    goes_on: impl FnMut() -> bool,
+) -> Option<TaskCheckOutcome> {
+    let setting = environment.task_check_setting(check, root);
+    if let Some(why) = check.invalid_reason() {
+        return Some(refused_outcome(why, setting));
+    }
+    let bash = bash(environment.search(), root);
+    let (has_pipe, tells_all) = (has_pipe(&check.command), bash.is_some());
+    let (path, file) = log.map(|log| (log.path, log.file)).unzip();
+    let job = CommandJob {
+        run: check.command.clone(),
+        folder: check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder)),
+        timeout: Duration::from_secs(check.effective_timeout().into()),
+        variables: environment.variables_for_task_check(),
+        log: file,
+        check: Some(TaskCheckSpec { bash, text: check.expect.stdout_has.clone() }),
+    };
+    let outcome = job::run(job, goes_on);
+    let end = outcome.end?;
+    let exit = end.status();
+    let seen =
+        ObservedResult { end, counts: outcome.counts, heard: outcome.heard, pipefail_matters: has_pipe && tells_all };
+    let (verdict, detail) = judge_task_check(&check.expect, &seen);
+    Some(TaskCheckOutcome {
+        verdict,
+        detail,
+        exit,
+        took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
+        first_lines: seen.heard.first_lines,
+        last_lines: seen.heard.last_lines,
+        log: path,
+        counts: seen.counts,
+        has_pipe_without_pipefail: has_pipe && !tells_all,
+        setting,
+    })
+}
+
+fn refused_outcome(why: String, setting: String) -> TaskCheckOutcome {
+    TaskCheckOutcome {
+        verdict: TaskCheckVerdict::Environment { command: None },
+        detail: why,
+        exit: None,
+        took_millis: 0,
+        first_lines: Vec::new(),
+        last_lines: Vec::new(),
+        log: None,
+        counts: None,
+        has_pipe_without_pipefail: false,
+        setting,
+    }
+}

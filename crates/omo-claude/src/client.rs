@@ -1,0 +1,404 @@
+//! The client that is on `PATH`: asked for its version and its plugins, and told to change them.
+//!
+//! Only commands that a person typed come here; no hook does.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use omo_core::text::sanitize;
+use omo_process::platform::{self, GroupEnding, Leftovers, ProcessGroup};
+use omo_state::search_path::SearchPath;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::platform::clients::CLIENTS;
+use crate::version::ClientVersion;
+
+mod headless;
+
+pub use headless::{HeadlessRequest, HeadlessResult};
+
+/// How long the client may take for one answer.
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
+
+/// How often it is asked whether the client is still wanted.
+const ASK_EVERY: Duration = Duration::from_millis(10);
+/// How long the ends of its pipes may stay open once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// No answer of the client is longer.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// So much of what it said is quoted.
+const QUOTED: usize = 300;
+
+/// Why the client gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClaudeError {
+    /// No absolute folder of `PATH` has it.
+    #[error("there is no `claude` on PATH")]
+    Missing,
+    /// The system could not start it.
+    #[error("{program} cannot be started: {source}")]
+    NotStarted {
+        /// Its file.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It had to be ended.
+    #[error("`{asked}` gave no answer within {limit:?}, and was ended")]
+    TimedOut {
+        /// What it was asked.
+        asked: String,
+        /// How long that was waited for.
+        limit: Duration,
+    },
+    /// It refused, or failed.
+    #[error("`{asked}` failed: {said}")]
+    Failed {
+        /// What it was asked.
+        asked: String,
+        /// The end of what it said.
+        said: String,
+    },
+    /// It answered something else than what was asked for.
+    #[error("`{asked}` gave an answer that omo does not understand: {said}")]
+    NotUnderstood {
+        /// What it was asked.
+        asked: String,
+        /// The end of what it said.
+        said: String,
+    },
+}
+
+/// A plugin, as `claude plugin list --json` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstalledPlugin {
+    /// `name@marketplace`.
+    pub id: String,
+    /// The version that was installed.
+    pub version: Option<String>,
+    /// `user`, `project`, `local` or another place that says so.
+    pub scope: Option<String>,
+    /// Whether new sessions have it.
+    #[serde(default)]
+    pub enabled: bool,
+    /// Where the client keeps its copy.
+    pub install_path: Option<PathBuf>,
+    /// Where it is run from instead, as those of a marketplace in a folder are.
+    pub read_from_folder: Option<PathBuf>,
+    /// The version that is there.
+    pub folder_version: Option<String>,
+}
+
+/// A marketplace, as `claude plugin marketplace list --json` describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Marketplace {
+    /// Its name.
+    pub name: String,
+    /// Of what kind its source is: `directory`, `github`, `git`, …
+    pub source: String,
+    /// The folder that it is, where it is one.
+    pub path: Option<PathBuf>,
+    /// The repository on GitHub, where it is one.
+    pub repo: Option<String>,
+    /// The address, where it has one.
+    pub url: Option<String>,
+}
+
+impl Marketplace {
+    /// Where it comes from, for people.
+    pub fn origin(&self) -> String {
+        let path = self.path.as_ref().map(|path| path.display().to_string());
+        let place = self.repo.clone().or_else(|| self.url.clone()).or(path);
+        place.unwrap_or_else(|| format!("a source of the kind `{}`", self.source))
+    }
+}
+
+/// The client.
+#[derive(Clone, Debug)]
+pub struct ClaudeClient {
+    program: PathBuf,
+    folder: PathBuf,
+    limit: Duration,
+    /// What it and its children find programs in.
+    path: Option<OsString>,
+}
+
+impl ClaudeClient {
+    /// The client of the first folder of `search` that has one, to be started in `folder`, whose
+    /// project settings it then reads. It finds its own programs nowhere else.
+    pub fn find(search: &SearchPath, folder: &Path) -> Result<Self, ClaudeError> {
+        let mut places = search.folders().flat_map(|place| CLIENTS.map(|name| place.join(name)));
+        let program = places.find(|program| is_executable(program)).ok_or(ClaudeError::Missing)?;
+        let path = search.joined();
+        Ok(Self { program, folder: folder.to_owned(), limit: ANSWER_LIMIT, path })
+    }
+
+    /// The same client with another limit for one answer.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Its file.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Which version it is.
+    pub fn version(&self) -> Result<ClientVersion, ClaudeError> {
+        let printed = self.output(["--version"])?;
+        let unknown =
+            || ClaudeError::NotUnderstood { asked: command_line_text(&["--version"]), said: quote_last_line(&printed) };
+        ClientVersion::parse(&printed).ok_or_else(unknown)
+    }
+
+    /// The plugins that are installed, in every scope that its folder sees.
+    pub fn plugins(&self) -> Result<Vec<InstalledPlugin>, ClaudeError> {
+        self.list(&["plugin", "list", "--json"])
+    }
+
+    /// The marketplaces that it knows.
+    pub fn marketplaces(&self) -> Result<Vec<Marketplace>, ClaudeError> {
+        self.list(&["plugin", "marketplace", "list", "--json"])
+    }
+
+    fn list<Entry: DeserializeOwned>(&self, arguments: &[&str]) -> Result<Vec<Entry>, ClaudeError> {
+        let printed = self.output(arguments)?;
+        let unknown =
+            |_| ClaudeError::NotUnderstood { asked: command_line_text(arguments), said: quote_last_line(&printed) };
+        serde_json::from_str(&printed).map_err(unknown)
+    }
+
+    /// Runs it with these arguments and nothing to read; what it prints, where it succeeds.
+    pub fn output<Argument: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = Argument>,
+    ) -> Result<String, ClaudeError> {
+        let mut command = self.command();
+        command.args(arguments).current_dir(&self.folder);
+        let asked = command_line_text(&command.get_args().collect::<Vec<_>>());
+        let ClientOutput { status, stdout, stderr } = self.run_until(command, &asked, || true)?;
+        if status == Some(0) {
+            return Ok(stdout);
+        }
+        let said = if stderr.trim().is_empty() { quote_last_line(&stdout) } else { quote_last_line(&stderr) };
+        let how = status.map_or("a signal ended it".to_owned(), |status| format!("exit status: {status}"));
+        let said = if said.is_empty() { format!("it said nothing ({how})") } else { said };
+        Err(ClaudeError::Failed { asked, said })
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.envs(self.path.iter().map(|path| ("PATH", path)));
+        command
+    }
+
+    /// Runs it to its end, to the limit, or until it is no longer wanted.
+    fn run_until(
+        &self,
+        mut command: Command,
+        asked: &str,
+        mut is_wanted: impl FnMut() -> bool,
+    ) -> Result<ClientOutput, ClaudeError> {
+        let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
+        let ((stdout, out), (stderr, complaints)) =
+            io::pipe().and_then(|out| Ok((out, io::pipe()?))).map_err(not_started)?;
+        command.stdin(Stdio::null()).stdout(out).stderr(complaints);
+        let (sender, ended) = channel();
+        let ended_with = move |status, _| {
+            let _ = sender.send(status);
+        };
+        let group = ProcessGroup::start(command, Leftovers::Free, ended_with).map_err(not_started)?;
+        let (stdout, stderr) = (drain(stdout), drain(stderr));
+        let end = || {
+            group.end(GroupEnding::AtOnce);
+            let _ = ended.recv_timeout(LAST_WORDS);
+        };
+        let deadline = Instant::now() + self.limit;
+        let status = loop {
+            match ended.recv_timeout(ASK_EVERY) {
+                Ok(status) => break status,
+                Err(RecvTimeoutError::Disconnected) => break None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if !is_wanted() {
+                end();
+                let said = "it was interrupted".to_owned();
+                return Err(ClaudeError::Failed { asked: asked.to_owned(), said });
+            }
+            if Instant::now() >= deadline {
+                end();
+                return Err(ClaudeError::TimedOut { asked: asked.to_owned(), limit: self.limit });
+            }
+        };
+        Ok(ClientOutput { status, stdout: collect(&stdout), stderr: collect(&stderr) })
+    }
+}
+
+/// Whether there is a file that may be run.
+pub fn is_executable(path: &Path) -> bool {
+    platform::is_executable(path)
+}
+
+/// What it said, and how it ended.
+struct ClientOutput {
+    /// `None` where a signal ended it.
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// What was asked, as a person would type it.
+fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
+    let words = arguments.iter().map(|argument| sanitize(&argument.as_ref().to_string_lossy(), QUOTED));
+    std::iter::once("claude".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// The last line that says something: what goes before it is progress.
+fn quote_last_line(said: &str) -> String {
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+    sanitize(last, QUOTED)
+}
+
+/// Reads a pipe to its end in the background.
+fn drain(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.take(MAX_BYTES).read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// What came through a pipe. Something that the client left running may hold it open for ever.
+fn collect(pipe: &Receiver<Vec<u8>>) -> String {
+    let bytes = pipe.recv_timeout(LAST_WORDS).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
+    use super::*;
+
+    /// A folder with a `claude` that is this shell script. One test at a time: a script that is
+    /// still being written cannot be started, and neither can one that another test's child, on its
+    /// way to its own program, holds open.
+    struct Script {
+        folder: tempfile::TempDir,
+        _alone: MutexGuard<'static, ()>,
+    }
+
+    fn script(text: &str) -> Script {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("claude");
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        Script { folder, _alone: alone }
+    }
+
+    impl Script {
+        fn path(&self) -> &Path {
+            self.folder.path()
+        }
+
+        fn find(&self) -> ClaudeClient {
+            {
+                let search = [self.path().to_owned(), "/usr/bin".into(), "/bin".into()].into_iter().collect();
+                ClaudeClient::find(&search, self.path()).unwrap()
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_that_can_be_run_is_found() {
+        let (plain, runs) = (tempfile::tempdir().unwrap(), script("echo 2.1.200"));
+        fs::write(plain.path().join("claude"), "").unwrap();
+        let nowhere = plain.path().join("nowhere");
+        let folders = [nowhere, plain.path().to_owned(), runs.path().to_owned()];
+        let search = |count| folders.iter().take(count).cloned().collect::<SearchPath>();
+        let claude = ClaudeClient::find(&search(3), plain.path()).unwrap();
+        assert_eq!(claude.program(), runs.path().join("claude"));
+        assert_eq!(claude.version().unwrap(), ClientVersion(2, 1, 200));
+        assert!(matches!(ClaudeClient::find(&search(2), plain.path()), Err(ClaudeError::Missing)));
+    }
+
+    #[test]
+    fn lists_are_read_with_fields_that_omo_does_not_know() {
+        let folder = script(
+            r#"case "$2" in
+list) echo '[{"id":"omo@omo","version":"0.1.0","scope":"user","enabled":true,"readFromFolder":"/p","errors":[]}]';;
+*) echo '[{"name":"omo","source":"github","repo":"a/b","more":1},{"name":"here","source":"directory","path":"/p"}]';;
+esac"#,
+        );
+        let claude = folder.find();
+        let [plugin] = &claude.plugins().unwrap()[..] else { panic!("not one plugin") };
+        assert!(plugin.enabled && plugin.read_from_folder.as_deref() == Some(Path::new("/p")));
+        let origins: Vec<String> = claude.marketplaces().unwrap().iter().map(Marketplace::origin).collect();
+        assert_eq!(origins, ["a/b", "/p"]);
+    }
+
+    #[test]
+    fn what_goes_wrong_is_told_with_what_was_asked() {
+        for (text, expected) in [
+            ("echo progress; echo no such thing >&2; exit 1", "`claude plugin list --json` failed: no such thing"),
+            ("echo only here; exit 1", "`claude plugin list --json` failed: only here"),
+            ("exit 3", "`claude plugin list --json` failed: it said nothing (exit status: 3)"),
+            ("echo hello", "`claude plugin list --json` gave an answer that omo does not understand: hello"),
+        ] {
+            let folder = script(text);
+            assert_eq!(folder.find().plugins().unwrap_err().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn one_that_hangs_is_ended_with_all_that_it_started() {
+        let folder = script("(trap '' TERM; exec sleep 600) 9>held & exec 9>held; wait");
+        let held = folder.path().join("held");
+        assert!(Command::new("mkfifo").arg(&held).status().unwrap().success());
+        let all_gone = std::thread::spawn(move || drain(fs::File::open(held).unwrap()));
+        let limit = Duration::from_millis(200);
+        let error = folder.find().with_limit(limit).version().unwrap_err();
+        assert!(matches!(error, ClaudeError::TimedOut { .. }), "{error}");
+        all_gone.join().unwrap().recv_timeout(ANSWER_LIMIT).unwrap();
+    }
+
+    #[test]
+    fn it_reads_nothing_and_what_it_leaves_running_is_not_waited_for() {
+        let folder = script("cat; sleep 600 >&2 & echo $!");
+        let printed = folder.find().output([""; 0]).unwrap();
+        let left: i32 = printed.trim().parse().unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(left).unwrap(), rustix::process::Signal::KILL)
+            .unwrap();
+    }
+
+    #[test]
+    fn a_session_has_the_environment_that_it_was_given_and_ends_when_nobody_wants_it() {
+        let folder = script("[ \"$OWN $HOME\" = \"1 \" ] && echo \"$@\" && echo complained >&2; exec sleep \"$REST\"");
+        let headless = |rest: &str| HeadlessRequest {
+            folder: folder.path(),
+            variables: [("OWN", "1"), ("REST", rest), ("PATH", "/usr/bin:/bin")]
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            arguments: vec!["-p".into(), "hello".into()],
+        };
+        let session = folder.find().run_headless(headless("0"), || true).unwrap();
+        assert_eq!((session.printed.as_str(), session.complaint.as_str()), ("-p hello\n", "complained"));
+        let error = folder.find().run_headless(headless("600"), || false).unwrap_err();
+        assert_eq!(error.to_string(), "`claude -p` failed: it was interrupted");
+    }
+}

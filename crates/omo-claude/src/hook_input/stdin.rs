@@ -1,0 +1,63 @@
+//! Reading one JSON value from stdin, whether or not the client ever closes it.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::hook_input::json_end::JsonEndFinder;
+use crate::platform::Stdin;
+
+/// After this long without a whole value the hook gives up.
+const DEADLINE: Duration = Duration::from_secs(1);
+/// A larger input is not read: it would be in memory several times over. What a client sends is a
+/// thousand times smaller.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+/// Most inputs are shorter than one page of memory; a larger buffer would touch more of them.
+const CHUNK: usize = 4 * 1024;
+
+/// Why there is no value.
+#[derive(Debug, thiserror::Error)]
+pub enum StdinError {
+    /// The stream ended, or nothing more came, before the value did.
+    #[error("stdin held no whole JSON value")]
+    Incomplete,
+    /// It is too large.
+    #[error("stdin held more than {MAX_BYTES} bytes")]
+    TooLarge,
+    /// The system refused.
+    #[error("read stdin: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// Reads up to the end of the first JSON value.
+pub fn read_json() -> Result<Vec<u8>, StdinError> {
+    let start = Instant::now();
+    let mut stdin = Stdin::open();
+    let mut end = JsonEndFinder::default();
+    let mut bytes = Vec::new();
+    let mut chunk = [0; CHUNK];
+    loop {
+        let left = DEADLINE.saturating_sub(start.elapsed());
+        // A sender that never ends is cut off as well.
+        if left.is_zero() {
+            return Err(StdinError::Incomplete);
+        }
+        let read = match stdin.read(&mut chunk, left) {
+            Ok(None | Some(0)) => return Err(StdinError::Incomplete),
+            Ok(Some(read)) => chunk.get(..read).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error.into()),
+        };
+        let length = end.feed(read);
+        let kept = read.get(..length.unwrap_or(read.len())).unwrap_or_default();
+        // Asked before the bytes are kept: one more of them would double what is held.
+        if bytes.len() + kept.len() > MAX_BYTES {
+            return Err(StdinError::TooLarge);
+        }
+        // Where the memory is limited, this is an error and not the end of the process.
+        bytes.try_reserve(kept.len()).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        bytes.extend_from_slice(kept);
+        if length.is_some() {
+            return Ok(bytes);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The client: what its hooks are given and answer, its own list of sessions, and the sessions that omo starts.
+
+pub mod client;
+pub mod client_end;
+mod client_sessions;
+pub mod hook_input;
+pub mod hook_output;
+mod platform;
+pub mod project_clients;
+mod stream;
+pub mod supervisor;
+pub mod version;
+pub mod worker;
+pub mod worker_resources;
+pub mod worker_settings;

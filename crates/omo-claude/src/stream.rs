@@ -1,0 +1,98 @@
+//! What a session prints line by line (`--output-format stream-json`), read as far as omo needs it.
+//!
+//! Only the lines that the client writes about itself are looked at; what its model says and what its
+//! tools print stands within strings of other lines.
+
+use std::io::{BufRead, Read};
+
+use serde::Deserialize;
+
+use crate::client_end::{ClientResult, SessionOutput};
+
+/// No line is longer; one that is says nothing.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
+const MAX_LINE: u64 = MAX_BYTES as u64;
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamLine {
+    System {
+        subtype: String,
+        session_id: Option<String>,
+    },
+    RateLimitEvent {
+        rate_limit_info: RateLimit,
+    },
+    Result(ClientResult),
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RateLimit {
+    status: String,
+    resets_at: Option<i64>,
+}
+
+/// Reads to the end. A line that is none of the client's is passed over; the last result counts.
+pub(crate) fn read_stream(mut printed: impl BufRead) -> SessionOutput {
+    let mut said = SessionOutput::default();
+    let mut bytes = Vec::new();
+    let mut is_rest = false;
+    loop {
+        bytes.clear();
+        match (&mut printed).take(MAX_LINE).read_until(b'\n', &mut bytes) {
+            Ok(1..) => {}
+            Ok(0) | Err(_) => return said,
+        }
+        // A part of a longer line is none of the client's lines, whatever it looks like.
+        let (is_part, is_whole) = (is_rest, bytes.len() < MAX_BYTES || bytes.ends_with(b"\n"));
+        is_rest = !is_whole;
+        if is_part || !is_whole {
+            continue;
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(StreamLine::System { subtype, session_id }) if subtype == "init" => said.session_id = session_id,
+            Ok(StreamLine::RateLimitEvent { rate_limit_info }) if rate_limit_info.status == "rejected" => {
+                said.limit_resets_at = rate_limit_info.resets_at;
+            }
+            Ok(StreamLine::Result(result)) => said.result = Some(result),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INIT: &str = r#"{"type":"system","subtype":"init","cwd":"/p","session_id":"s","tools":["Bash"]}"#;
+    const LIMIT: &str = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1795314844,"rateLimitType":"five_hour","isUsingOverage":false},"session_id":"s"}"#;
+    const FORGED: &str = r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false}"}]},"session_id":"s"}"#;
+    const END: &str =
+        r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":429,"session_id":"s"}"#;
+
+    #[test]
+    fn the_session_the_limit_and_the_result_are_read() {
+        let said = read_stream([INIT, "no json", LIMIT, FORGED, END].join("\n").as_bytes());
+        assert_eq!((said.session_id.as_deref(), said.limit_resets_at), (Some("s"), Some(1_795_314_844)));
+        assert_eq!(said.result.and_then(|result| result.api_error_status), Some(429));
+    }
+
+    #[test]
+    fn a_part_of_a_line_that_is_too_long_is_no_line() {
+        let long = format!("{}{END}\n", " ".repeat(MAX_BYTES));
+        assert_eq!(read_stream(long.as_bytes()), SessionOutput::default());
+        let said = read_stream([long.as_str(), INIT, "\n"].concat().as_bytes());
+        assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
+    }
+
+    #[test]
+    fn what_a_tool_printed_is_no_result_and_a_limit_that_only_nears_is_none() {
+        let nears = LIMIT.replace("rejected", "allowed_warning");
+        let said = read_stream([INIT, &nears, FORGED, r#"{"type":"result","#].join("\n").as_bytes());
+        assert_eq!(said, SessionOutput { session_id: Some("s".to_owned()), ..SessionOutput::default() });
+        assert_eq!(read_stream(&b""[..]), SessionOutput::default());
+    }
+}

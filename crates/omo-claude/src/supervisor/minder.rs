@@ -1,0 +1,153 @@
+//! The minder: a small process between omo and one session of the client, which ends the session and
+//! all that it started when it is done, when its time is up, or when the process that started the minder
+//! is gone.
+//!
+//! A supervisor may be killed at any moment, and then runs nothing any more; its minders notice, since
+//! it holds the other end of their standard input. A minder is the same binary as the supervisor,
+//! started with [`MINDER_ARGUMENT`].
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use omo_process::helper_process;
+use omo_process::platform::{GroupEnding, Leftovers, ProcessGroup};
+use omo_process::process_identity::start_mark;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{LockError, StateLock};
+use serde::{Deserialize, Serialize};
+
+use crate::client_end::ProcessEnd;
+use crate::supervisor::process_state::ProcessIdentity;
+
+/// What makes a binary of omo a minder.
+pub(crate) const MINDER_ARGUMENT: &str = "--mind-session";
+
+/// How long a session may take to put its things away once it was asked to end.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The session that a minder starts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MinderSpec {
+    /// The program: the client, or whatever starts it somewhere else.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Where it stands.
+    pub folder: PathBuf,
+    /// Its whole environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// The file that it reads as its standard input: the prompt.
+    pub prompt: PathBuf,
+    /// The file that takes what it prints.
+    pub printed: PathBuf,
+    /// The file that takes what it complains about.
+    pub complaints: PathBuf,
+    /// For how long it may run at most.
+    pub timeout_millis: u64,
+}
+
+/// What a minder says, a line each.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum MinderLine {
+    /// The session runs.
+    Started(ProcessIdentity),
+    /// It has ended, and so has all that it started.
+    Ended(ProcessEnd),
+}
+
+/// Runs as a minder, where the process was started as one; otherwise nothing happens.
+///
+/// Called first thing in the `main` of every binary that supervises sessions.
+#[expect(clippy::exit, reason = "a minder is a process of its own, and does nothing else")]
+pub fn run_if_asked() {
+    if helper_process::is_started_as(MINDER_ARGUMENT) {
+        run_minder();
+        std::process::exit(0);
+    }
+}
+
+enum MinderEvent {
+    Ended(Option<i32>, Option<i32>),
+    CallerGone,
+}
+
+fn run_minder() {
+    let (sender, events) = channel();
+    let gone = sender.clone();
+    let spec: Option<MinderSpec> = helper_process::read_order(move || drop(gone.send(MinderEvent::CallerGone)));
+    let Some(spec) = spec else { return };
+    let end = run(&spec, sender, &events);
+    print_line(&MinderLine::Ended(end));
+}
+
+/// Prints a line for the supervisor. That may be gone, which is no error.
+fn print_line(line: &MinderLine) {
+    let mut out = std::io::stdout().lock();
+    let _ = serde_json::to_string(line).map(|json| writeln!(out, "{json}"));
+}
+
+fn run(spec: &MinderSpec, sender: Sender<MinderEvent>, events: &Receiver<MinderEvent>) -> ProcessEnd {
+    // Until what it left has ended, too, which is the end of this process.
+    let _alone = match lock_session(spec) {
+        Ok(lock) => lock,
+        Err(error) => {
+            let why = format!("an earlier client of the session is still there: {error}");
+            return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
+        }
+    };
+    let ended = move |status, signal| drop(sender.send(MinderEvent::Ended(status, signal)));
+    let group = match command(spec).and_then(|command| ProcessGroup::start(command, Leftovers::Ended, ended)) {
+        Ok(group) => group,
+        Err(error) => {
+            let why = format!("{} cannot be started: {error}", spec.program.display());
+            return ProcessEnd { not_started: Some(why), ..ProcessEnd::default() };
+        }
+    };
+    let pid = group.pid();
+    print_line(&MinderLine::Started(ProcessIdentity { pid, start: start_mark(pid) }));
+    let mut end = ProcessEnd::default();
+    match events.recv_timeout(Duration::from_millis(spec.timeout_millis)) {
+        Ok(MinderEvent::Ended(status, signal)) => (end.status, end.signal) = (status, signal),
+        Ok(MinderEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => end.stopped = true,
+        Err(RecvTimeoutError::Timeout) => end.timed_out = true,
+    }
+    if end.stopped || end.timed_out {
+        group.end(GroupEnding::Asked);
+        wait_for_end(events);
+    }
+    helper_process::end_group_and_orphans(&group);
+    end
+}
+
+/// Waits until no other minder has a client of the same session: where a supervisor was killed before it could write
+/// down that a client was started, the minder of that client may still be ending it when the next supervisor comes.
+/// Clients of one session print into files of the same name.
+fn lock_session(spec: &MinderSpec) -> Result<Option<StateLock>, LockError> {
+    let (folder, name) = (spec.printed.parent(), spec.printed.file_name().and_then(OsStr::to_str));
+    let (Some(folder), Some(name)) = (folder, name) else { return Ok(None) };
+    let Some(folder) = GuardedFolder::open_below(folder, &[])? else { return Ok(None) };
+    StateLock::take_named(&folder, &format!("{name}.lock"), GRACE * 3).map(Some)
+}
+
+fn wait_for_end(events: &Receiver<MinderEvent>) {
+    let last = Instant::now() + GRACE;
+    while let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
+        if matches!(event, MinderEvent::Ended(..)) {
+            return;
+        }
+    }
+}
+
+fn command(spec: &MinderSpec) -> std::io::Result<Command> {
+    let mut command = Command::new(&spec.program);
+    command.args(&spec.arguments).current_dir(&spec.folder);
+    command.env_clear().envs(spec.variables.iter().map(|(name, value)| (name, value)));
+    command.stdin(File::open(&spec.prompt)?);
+    command.stdout(File::create(&spec.printed)?).stderr(File::create(&spec.complaints)?);
+    Ok(command)
+}

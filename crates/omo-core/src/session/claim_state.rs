@@ -1,0 +1,114 @@
+//! How far the check of a claim has come, as it stands in the session state.
+
+use serde::{Deserialize, Serialize};
+
+use crate::review::{RejectedTree, RequestedReview, Review, ReviewVerdict};
+use crate::timestamp::Timestamp;
+
+/// How many failed verifications a run may have: a file in a repository can not widen that.
+pub const MAX_ATTEMPTS: u32 = 3;
+/// How many rejected work trees are remembered, and of how many of them what was objected to, in so many characters.
+const MAX_REJECTIONS: usize = 256;
+const MAX_OBJECTIONS: usize = 8;
+const OBJECTION_CHARS: usize = 600;
+
+/// How far the check of a claim has come.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ClaimVerification {
+    /// Where the run stands.
+    pub phase: VerificationPhase,
+    /// How many verifications have failed.
+    pub attempts: u32,
+    /// After how many of them the run ends.
+    pub max_attempts: u32,
+    /// When the last claim was made.
+    pub claimed_at: Option<Timestamp>,
+    /// A claim needs a review as well. On unless its user turned it off.
+    pub review_wanted: bool,
+    /// Which files count, settled when the run began: the name under which that is kept.
+    pub scope: Option<String>,
+    /// The review that is waited for.
+    pub asked: Option<RequestedReview>,
+    /// The last review that ended while it was waited for.
+    pub review: Option<Review>,
+    /// The work trees that were rejected since the run began.
+    pub rejections: Vec<RejectedTree>,
+    /// The failure that was told last.
+    pub failure: Option<ReportedFailure>,
+    /// What stands for the environment that the run began with, which its checks get; `None` in a run of an older omo.
+    pub environment: Option<String>,
+}
+
+impl Default for ClaimVerification {
+    fn default() -> Self {
+        Self {
+            phase: VerificationPhase::Working,
+            attempts: 0,
+            max_attempts: MAX_ATTEMPTS,
+            claimed_at: None,
+            review_wanted: true,
+            scope: None,
+            asked: None,
+            review: None,
+            rejections: Vec::new(),
+            failure: None,
+            environment: None,
+        }
+    }
+}
+
+impl ClaimVerification {
+    /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
+    pub fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
+        self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)
+    }
+
+    /// Notes that a work tree was rejected: asking once more does not undo that.
+    pub fn reject(&mut self, rejection: RejectedTree) {
+        if self.rejection_of(rejection.tree.as_deref()).is_some() {
+            return;
+        }
+        let objections = rejection.objections.chars().take(OBJECTION_CHARS).collect();
+        self.rejections.push(RejectedTree { tree: rejection.tree, objections });
+        let too_many = self.rejections.len().saturating_sub(MAX_REJECTIONS);
+        self.rejections.drain(..too_many);
+        for old in self.rejections.iter_mut().rev().skip(MAX_OBJECTIONS) {
+            old.objections.clear();
+        }
+    }
+
+    /// The rejection that the review stands for which was asked for and has ended.
+    pub fn pending_rejection(&self) -> Option<RejectedTree> {
+        let (asked, review) = (self.asked.as_ref()?, self.review.as_ref()?);
+        (review.verdict == ReviewVerdict::Rejected)
+            .then(|| RejectedTree { tree: asked.tree.clone(), objections: review.objections.clone() })
+    }
+}
+
+/// Where a run stands between its start and its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VerificationPhase {
+    /// No claim yet, or the last one failed.
+    Working,
+    /// The commands that decide are running.
+    #[serde(rename = "gates")]
+    Checks,
+    /// The independent reading is awaited.
+    Review,
+    /// The work was proved.
+    Verified,
+}
+
+/// A failure, and how often it was told on one work tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReportedFailure {
+    /// Which one, in a few words.
+    pub what: String,
+    /// On which work tree.
+    pub tree: Option<String>,
+    /// How often.
+    pub told: u32,
+}

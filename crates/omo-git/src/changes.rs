@@ -1,0 +1,258 @@
+//! What a unit of a plan changed: the work tree as it was before, as it is after, and the paths that
+//! differ between the two.
+//!
+//! A snapshot is a tree of git's, as the id of a work tree is (`tree`), but what git writes for it
+//! stays: another process may ask for the difference later. It lies in the user's own state folder,
+//! in a folder for each run, and never in the repository.
+//!
+//! Files that git ignores are not seen, nor is what was changed and set back between two snapshots.
+//! What happens inside a submodule is seen as a change of the submodule.
+
+mod added_lines;
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Component, Path};
+
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::hex_digest;
+use serde::{Deserialize, Serialize};
+
+use crate::git_command::GitCalls;
+use crate::platform::lies_in;
+use crate::repository::is_object_name;
+use crate::tree::{ScratchTree, id_of_submodule};
+
+pub use added_lines::{AddedLine, AddedLines, added_lines};
+
+/// The folder of all snapshots, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "changes"];
+/// What omo itself writes in a project, from its top.
+const OWN: &str = ".sisyphus/cc-omo";
+
+/// A work tree as it was at one moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TreeSnapshot {
+    /// git's name for it.
+    tree: String,
+    /// The submodules by their path, each with the id of its own work tree.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    submodules: BTreeMap<String, String>,
+}
+
+/// What became of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PathChangeKind {
+    /// It was not there.
+    Added,
+    /// It has another content, or is something else: its right to be run counts, as does a link.
+    Modified,
+    /// It is gone.
+    Deleted,
+}
+
+/// A path that differs between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PathChange {
+    /// The path from the project's top, with `/` between its parts; what lies beside the project in
+    /// the same repository begins with `../`. Bytes that are no UTF-8 are shown as `U+FFFD`.
+    pub path: String,
+    /// What became of it.
+    pub kind: PathChangeKind,
+}
+
+/// Takes the present content of the work tree that a project lies in, for one run; `None` where it
+/// lies in none, or git cannot say. `root` and `state_home` are absolute.
+pub fn snapshot_tree(root: &Path, state_home: &Path, run_id: &str) -> Option<TreeSnapshot> {
+    let work_tree = GitWorktree::find(root)?;
+    let calls = GitCalls::default();
+    let scratch = scratch(&work_tree, state_home, &calls, run_id)?;
+    // What the repository around a project ignores is never seen, whatever happens in it.
+    if root != work_tree.top && scratch.ignores(root)? {
+        return None;
+    }
+    let kept = scratch.read_state()?;
+    let mut submodules = BTreeMap::<String, String>::new();
+    for path in &kept.submodules {
+        let inner = id_of_submodule(&work_tree, path, state_home, &calls);
+        // Two paths that are no UTF-8 may look the same; then both count.
+        submodules.entry(path.to_string_lossy().into_owned()).or_default().push_str(&inner);
+    }
+    Some(TreeSnapshot { tree: kept.tree, submodules })
+}
+
+/// What differs between two snapshots of a run, sorted by path; `None` where that cannot be told,
+/// because the run's snapshots are gone for example. A renamed file is a deleted and an added one.
+///
+/// Left out are omo's own files, and `own`: paths from the project's top that omo writes for the run,
+/// each with everything below it.
+pub fn changed_paths(
+    root: &Path,
+    state_home: &Path,
+    run_id: &str,
+    from: &TreeSnapshot,
+    to: &TreeSnapshot,
+    own: &[&str],
+) -> Option<Vec<PathChange>> {
+    let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-status", "--ignore-submodules=none"];
+    let work_tree = GitWorktree::find(root)?;
+    let listed = diff_snapshots(&work_tree, state_home, run_id, &differing, [from, to])?;
+    let mut found = parse_changes(&listed)?;
+    for (path, inner) in &from.submodules {
+        let is_other = to.submodules.get(path).is_some_and(|now| now != inner);
+        if is_other && !found.iter().any(|change| change.path == *path) {
+            found.push(PathChange { path: path.clone(), kind: PathChangeKind::Modified });
+        }
+    }
+    let project = project_folder(root, &work_tree)?;
+    for change in &mut found {
+        change.path = relative_path(&project, &change.path);
+    }
+    found.retain(|change| !is_omo_path(&change.path, own));
+    found.sort();
+    Some(found)
+}
+
+/// What git says of the difference between two snapshots of a run.
+fn diff_snapshots(
+    work_tree: &GitWorktree,
+    state_home: &Path,
+    run_id: &str,
+    arguments: &[&str],
+    [from, to]: [&TreeSnapshot; 2],
+) -> Option<Vec<u8>> {
+    if !is_object_name(&from.tree) || !is_object_name(&to.tree) {
+        return None;
+    }
+    let arguments = [arguments, &[&from.tree, &to.tree]].concat();
+    scratch(work_tree, state_home, &GitCalls::default(), run_id)?.git(&arguments, &[])
+}
+
+/// Where a project lies in its work tree; empty for the top itself.
+pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<String> {
+    Some(root.strip_prefix(&work_tree.top).ok()?.to_string_lossy().replace('\\', "/"))
+}
+
+/// Whether a path is omo's own, or one of those that it writes for a run.
+pub(crate) fn is_omo_path(path: &str, own: &[&str]) -> bool {
+    own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
+}
+
+/// Forgets all snapshots of a run; one that has none is no error.
+pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    GuardedFolder::create_user_part(state_home, &FOLDER)?.remove_folder(&folder_of(run_id))
+}
+
+/// The digest of a file's content, to see whether it is touched later; `None` where there is no regular
+/// file, or one that lies outside of the project, behind a link for example.
+pub fn file_digest(root: &Path, path: &str) -> Option<String> {
+    let path = Path::new(path);
+    if !path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return None;
+    }
+    let (root, file) = (root.canonicalize().ok()?, root.join(path).canonicalize().ok()?);
+    let mut file = regular_file::open(&file).ok()?.filter(|_| lies_in(&file, &root))?;
+    let mut hash = blake3::Hasher::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = file.read(&mut buffer).ok()?;
+        if length == 0 {
+            return Some(hash.finalize().to_hex().to_string());
+        }
+        hash.update(buffer.get(..length)?);
+    }
+}
+
+fn scratch<'a>(
+    work_tree: &'a GitWorktree,
+    state_home: &Path,
+    calls: &'a GitCalls,
+    run_id: &str,
+) -> Option<ScratchTree<'a>> {
+    ScratchTree::open_remembering(work_tree, state_home, calls, &[FOLDER.as_slice(), &[&folder_of(run_id)]].concat())
+}
+
+/// A name that is one whatever the run is called.
+fn folder_of(run_id: &str) -> String {
+    hex_digest(run_id.as_bytes()).chars().take(32).collect()
+}
+
+/// A list of letters and paths, each with a NUL behind it.
+fn parse_changes(listed: &[u8]) -> Option<Vec<PathChange>> {
+    let mut parts = listed.split(|byte| *byte == 0);
+    let mut found = Vec::new();
+    while let Some(letter) = parts.next().filter(|letter| !letter.is_empty()) {
+        let kind = match letter {
+            b"A" => PathChangeKind::Added,
+            b"D" => PathChangeKind::Deleted,
+            _ => PathChangeKind::Modified,
+        };
+        found.push(PathChange { path: String::from_utf8_lossy(parts.next()?).into_owned(), kind });
+    }
+    Some(found)
+}
+
+/// A path from the top of the work tree, as seen from a folder below that.
+pub(crate) fn relative_path(folder: &str, path: &str) -> String {
+    let base: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = path.split('/').collect();
+    let shared = base.iter().zip(&parts).take_while(|(one, other)| one == other).count();
+    let up = base.iter().skip(shared).map(|_| "..");
+    up.chain(parts.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
+}
+
+fn is_at_or_below(path: &str, own: &str) -> bool {
+    let own = own.trim_end_matches('/');
+    path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_as_it_is_seen_from_the_project() {
+        for (folder, path, expected) in [
+            ("", "a/b", "a/b"),
+            ("web", "web/a", "a"),
+            ("web/app", "web/lib/a", "../lib/a"),
+            ("web/app", "a", "../../a"),
+            ("web", "web2/a", "../web2/a"),
+        ] {
+            assert_eq!(relative_path(folder, path), expected, "{path} from {folder}");
+        }
+    }
+
+    #[test]
+    fn what_is_our_own_is_so_with_all_that_lies_below() {
+        for (path, own, expected) in [
+            (".sisyphus/cc-omo", OWN, true),
+            (".sisyphus/cc-omo/state.json", OWN, true),
+            (".sisyphus/cc-omo2/x", OWN, false),
+            ("report.md", "report.md", true),
+            ("docs/report.md", "docs/", true),
+            ("report.md.bak", "report.md", false),
+        ] {
+            assert_eq!(is_at_or_below(path, own), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_read_to_its_end_and_a_cut_one_is_none() {
+        let found = parse_changes(b"A\0new\nline\0D\0\xff\0T\0link\0").unwrap();
+        let shown: Vec<_> = found.iter().map(|change| (change.path.as_str(), change.kind)).collect();
+        let expected = [
+            ("new\nline", PathChangeKind::Added),
+            ("\u{fffd}", PathChangeKind::Deleted),
+            ("link", PathChangeKind::Modified),
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(parse_changes(b""), Some(Vec::new()));
+        assert_eq!(parse_changes(b"A"), None);
+    }
+}

@@ -1,0 +1,353 @@
+//! Committing exactly the files of one step, as their user would: with their identity, their settings and
+//! their hooks, and with everything else that they have staged left staged.
+//!
+//! A message is never part of a command: git reads it, and the list of paths, from files in the user's own
+//! state folder. git runs under a keeper as a check does, so that a hook that never ends does end.
+
+mod git_formats;
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_core::check::session_check::CheckEnd;
+use omo_process::environment::CheckEnvironment;
+use omo_process::job::{self, CommandJob, CommandOutcome};
+use omo_process::platform::shell_variable;
+use omo_state::env;
+use omo_state::files::folder::{FolderError, GuardedFolder};
+use omo_state::files::lock::StateLock;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::hex_digest;
+
+use crate::changes::project_folder;
+use crate::git_command::{git, git_program};
+use crate::platform::path_of;
+use crate::repository::{GitRepository, trimmed_line};
+use crate::restore::{
+    IndexEntries, RestoreSelection, TreePath, differing_paths, read_index, read_index_and_untracked,
+    restore_index_paths, tree_path,
+};
+use git_formats::{commit_variables, has_run, identity_variables, message_with, pathspec_list, refusing_hook};
+
+/// The folder of what git is told, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "commit"];
+const MESSAGE: &str = "message";
+const PATHS: &str = "paths";
+const TRACE: &str = "trace";
+/// Of what git writes down of itself no more is read.
+const MAX_TRACE_BYTES: u64 = 64 * 1024 * 1024;
+/// Two steps of one work tree may end at the same time, and the hooks of the first one take long.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What to commit.
+#[derive(Clone, Copy, Debug)]
+pub struct CommitRequest<'a> {
+    /// The project's top folder, absolute.
+    pub root: &'a Path,
+    /// The folder of the user's own state, absolute.
+    pub state_home: &'a Path,
+    /// What the step changed, as [`crate::changes::PathChange::path`] says it: new, other and removed files.
+    pub paths: &'a [&'a str],
+    /// The message.
+    pub message: &'a str,
+    /// What stands below it: names and values.
+    pub trailers: &'a [(&'a str, &'a str)],
+    /// For how long git and the hooks may run.
+    pub limit: Duration,
+}
+
+/// How a commit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommitEnd {
+    /// It was made.
+    Made {
+        /// Its name.
+        sha: String,
+    },
+    /// There are no paths: the work tree is as it was before the step.
+    NoChange,
+    /// The commit that is checked out holds the paths just as they are: the step committed them itself.
+    AlreadyCommitted {
+        /// Its name.
+        sha: String,
+    },
+    /// A hook of the user did not let it pass.
+    RefusedByHook {
+        /// Its name.
+        hook: String,
+        /// The end of what it said.
+        output: String,
+    },
+    /// It was not made.
+    Failed {
+        /// Why, for a person.
+        why: String,
+        /// The end of what git said; may be empty.
+        output: String,
+    },
+}
+
+/// Commits. `goes_on` is asked all the while; once it says no, git and the hooks are ended. The binary that
+/// calls this is its own keeper: see [`omo_process::keeper::run_if_asked`].
+pub fn commit_paths(
+    order: &CommitRequest<'_>,
+    environment: &CheckEnvironment,
+    goes_on: impl FnMut() -> bool,
+) -> CommitEnd {
+    if order.paths.is_empty() {
+        return CommitEnd::NoChange;
+    }
+    let end = CommitWorktree::open(order).and_then(|site| site.commit(order, environment, goes_on));
+    end.unwrap_or_else(|why| CommitEnd::Failed { why, output: String::new() })
+}
+
+/// Whether git knows who its user is: without that nothing can be committed.
+pub fn has_identity(repository: &GitRepository) -> bool {
+    let own = identity_variables(env::variables());
+    let own: Vec<(&str, &OsStr)> = own.iter().map(|(name, value)| (*name, value.as_os_str())).collect();
+    let knows = |name: &&str| repository.answer(&["var", name], &own, &[]).is_ok_and(|(status, _)| status == 0);
+    ["GIT_AUTHOR_IDENT", "GIT_COMMITTER_IDENT"].iter().all(knows)
+}
+
+/// A work tree in which one commit is made.
+struct CommitWorktree {
+    tree: GitWorktree,
+    project: String,
+    git: PathBuf,
+    folder: GuardedFolder,
+    _lock: StateLock,
+}
+
+impl CommitWorktree {
+    fn open(order: &CommitRequest<'_>) -> Result<Self, String> {
+        let none = || format!("{} lies in no work tree of git", order.root.display());
+        let tree = GitWorktree::find(order.root).ok_or_else(none)?;
+        let project = project_folder(order.root, &tree).ok_or_else(none)?;
+        let git = git_program(&tree.top).ok_or("there is no git in PATH")?;
+        let name: String = hex_digest(tree.top.as_os_str().as_encoded_bytes()).chars().take(32).collect();
+        let parts = [FOLDER.as_slice(), &[&name]].concat();
+        let folder = GuardedFolder::create_user_part(order.state_home, &parts).map_err(|error| error.to_string())?;
+        let lock = StateLock::take(&folder, PATIENCE).map_err(|error| error.to_string())?;
+        Ok(Self { tree, project, git, folder, _lock: lock })
+    }
+
+    fn commit(
+        &self,
+        order: &CommitRequest<'_>,
+        environment: &CheckEnvironment,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<CommitEnd, String> {
+        let names = self.names(order.paths)?;
+        let head = self.head();
+        let (before, others) = read_index_and_untracked(&self.tree).map_err(|error| error.to_string())?;
+        let (new, known) = self.split_new_and_known(self.without_folders(&names)?, head.is_some(), &before, &others)?;
+        // All of them are gone, and HEAD knows none of them: they were removed, and that is in a commit.
+        if let (true, true, Some(sha)) = (new.is_empty(), known.is_empty(), &head) {
+            return Ok(CommitEnd::AlreadyCommitted { sha: sha.clone() });
+        }
+        self.write_inputs(order, &[new.as_slice(), &known].concat()).map_err(|error| error.to_string())?;
+        self.add_intent(&new).inspect_err(|_| self.restore_index(&before, &names))?;
+        let outcome = self.run("commit --quiet", order, environment, &mut goes_on);
+        let made = self.head().filter(|sha| Some(sha) != head.as_ref());
+        let trace = self.folder.read(TRACE, MAX_TRACE_BYTES).ok().flatten().unwrap_or_default();
+        if let Some(sha) = made {
+            if has_run(&trace, "pre-commit") {
+                self.follow_hook(&sha, &names);
+            }
+            return Ok(CommitEnd::Made { sha });
+        }
+        let end = match (refusing_hook(&trace), head) {
+            (Some(hook), _) => CommitEnd::RefusedByHook { hook, output: outcome.tail },
+            (None, Some(sha)) if is_exit(&outcome, 1) && self.has_nothing(order, environment, &mut goes_on) => {
+                CommitEnd::AlreadyCommitted { sha }
+            }
+            (None, _) => CommitEnd::Failed { why: self.failure_reason(&outcome), output: outcome.tail },
+        };
+        self.restore_index(&before, &names);
+        Ok(end)
+    }
+
+    fn names(&self, paths: &[&str]) -> Result<Vec<TreePath>, String> {
+        let name = |path: &&str| {
+            if path.contains(char::REPLACEMENT_CHARACTER) {
+                return Err(format!("{path:?} has a name that is no Unicode: commit it by hand"));
+            }
+            let name = tree_path(&self.project, path).filter(|name| !name.0.is_empty());
+            name.ok_or_else(|| format!("{path:?} lies outside of the work tree"))
+        };
+        paths.iter().map(name).collect()
+    }
+
+    /// A file that became a folder goes with what is in that: git takes no folder for a file that is gone.
+    fn without_folders(&self, names: &[TreePath]) -> Result<Vec<TreePath>, String> {
+        let is_folder =
+            |name: &TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok_and(|it| it.is_dir());
+        let (folders, files): (Vec<TreePath>, Vec<TreePath>) = names.iter().cloned().partition(is_folder);
+        match folders.iter().find(|folder| !files.iter().any(|file| file.is_at_or_below(&folder.0))) {
+            Some(folder) => Err(format!("{} is a folder, of which nothing is named", path_of(&folder.0).display())),
+            None => Ok(files),
+        }
+    }
+
+    /// Those of which git knows nothing yet, and those that it knows. What neither git knows nor is there any
+    /// longer is in neither.
+    fn split_new_and_known(
+        &self,
+        names: Vec<TreePath>,
+        has_head: bool,
+        index: &IndexEntries,
+        others: &BTreeSet<TreePath>,
+    ) -> Result<(Vec<TreePath>, Vec<TreePath>), String> {
+        let (mut known, mut rest): (Vec<TreePath>, Vec<TreePath>) =
+            names.into_iter().partition(|name| index.contains_key(name));
+        let new = rest.extract_if(.., |name| others.contains(name)).collect();
+        // Asked for what the others do not say alone.
+        if has_head && !rest.is_empty() {
+            let committed = self.git_list(&["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"], &[])?;
+            known.extend(rest.extract_if(.., |name| committed.contains(&name.0)));
+        }
+        let is_there = |name: &&TreePath| self.tree.top.join(path_of(&name.0)).symlink_metadata().is_ok();
+        match rest.iter().find(is_there) {
+            Some(name) => Err(format!("git ignores {}", path_of(&name.0).display())),
+            None => Ok((new, known)),
+        }
+    }
+
+    /// The commit that is checked out; `None` where there is none yet. Where references are no files git has to say.
+    fn head(&self) -> Option<String> {
+        let arguments = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"];
+        self.tree
+            .head()
+            .or_else(|| git(&self.tree.top, &arguments, &self.git_variables(), &[]).map(|said| trimmed_line(&said)))
+    }
+
+    fn git_variables(&self) -> [(&'static str, &OsStr); 2] {
+        [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
+    }
+
+    /// Asks git for a list, without anything that the repository could have run.
+    fn git_list(&self, arguments: &[&str], input: &[u8]) -> Result<HashSet<Vec<u8>>, String> {
+        let said = git(&self.tree.top, arguments, &self.git_variables(), input);
+        let said = said.ok_or_else(|| format!("git {} failed", arguments.first().copied().unwrap_or_default()))?;
+        Ok(said.split(|byte| *byte == 0).filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
+    }
+
+    /// Has the index know new files, without their content: git commits no others.
+    fn add_intent(&self, new: &[TreePath]) -> Result<(), String> {
+        if !new.is_empty() {
+            let arguments = ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"];
+            self.git_list(&arguments, &pathspec_list(new))?;
+        }
+        Ok(())
+    }
+
+    /// What the index says, to say it again after a commit that was not made.
+    fn listing(&self) -> Result<IndexEntries, String> {
+        let index = self.tree.git.join("index");
+        read_index(&self.tree, index.exists().then_some(index.as_path())).map_err(|error| error.to_string())
+    }
+
+    /// Has the index say again of these paths what it said before. Where that fails, because another git is
+    /// at work, a new file stays known without its content, and no commit takes it up by itself.
+    fn restore_index(&self, before: &IndexEntries, names: &[TreePath]) {
+        if let Ok(now) = self.listing() {
+            let _ = restore_index_paths(
+                &self.tree,
+                before,
+                &now,
+                &differing_paths(before, None, &now, RestoreSelection::Paths(names)),
+            );
+        }
+    }
+
+    /// Has the index say of what was committed what the commit says. A hook formats what it is given and adds it, or
+    /// adds more, and git leaves the index as it was before that: all of it would be staged to be taken back. What its
+    /// user has staged of other files stays; where this fails, because another git is at work, so does the rest.
+    fn follow_hook(&self, sha: &str, names: &[TreePath]) -> Option<()> {
+        let arguments = ["diff-tree", "-r", "-z", "--root", "--no-renames", "--no-commit-id", sha];
+        let said = git(&self.tree.top, &arguments, &self.git_variables(), &[])?;
+        let now = self.listing().ok()?;
+        let (mut committed, mut differing) = (IndexEntries::new(), BTreeSet::new());
+        let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        // `:<mode> <mode> <object> <object> <letter>`, before and after, and the path.
+        for (about, path) in parts.chunks_exact(2).filter_map(|pair| Some((pair.first()?, *pair.last()?))) {
+            let words: Vec<&[u8]> = about.strip_prefix(b":")?.split(|byte| *byte == b' ').collect();
+            let [mode_before, mode, before, object, _] = words.as_slice() else { return None };
+            let entry = |mode: &[u8], object: &[u8]| {
+                (mode != b"000000").then(|| [mode, b" ", object, b" 0\t", path, b"\0"].concat())
+            };
+            let (name, entry, before) = (TreePath(path.to_vec()), entry(mode, object), entry(mode_before, before));
+            let known = now.get(&name);
+            if known != entry.as_ref() && (names.contains(&name) || known == before.as_ref()) {
+                committed.extend(entry.map(|entry| (name.clone(), entry)));
+                differing.insert(name);
+            }
+        }
+        restore_index_paths(&self.tree, &committed, &now, &differing).ok()
+    }
+
+    fn write_inputs(&self, order: &CommitRequest<'_>, names: &[TreePath]) -> Result<(), FolderError> {
+        self.folder.replace(MESSAGE, message_with(order.message, order.trailers).as_bytes())?;
+        self.folder.replace(PATHS, &pathspec_list(names))?;
+        self.folder.remove(TRACE)
+    }
+
+    /// Whether there is nothing that could be committed; runs no hook.
+    fn has_nothing(
+        &self,
+        order: &CommitRequest<'_>,
+        environment: &CheckEnvironment,
+        goes_on: impl FnMut() -> bool,
+    ) -> bool {
+        is_exit(&self.run("commit --dry-run --porcelain", order, environment, goes_on), 1)
+    }
+
+    fn run(
+        &self,
+        what: &str,
+        order: &CommitRequest<'_>,
+        environment: &CheckEnvironment,
+        goes_on: impl FnMut() -> bool,
+    ) -> CommandOutcome {
+        let [program, message, paths] = ["OMO_GIT", "OMO_MESSAGE", "OMO_PATHS"].map(shell_variable);
+        // git's tidying would go on behind the commit, in a work tree that may be about to be removed.
+        // `cleanup`: a line that begins with `#` is one of the message.
+        let run = format!(
+            "{program} -c maintenance.auto=false {what} --only --cleanup=whitespace --file={message} --pathspec-from-file={paths} --pathspec-file-nul"
+        );
+        let mut variables = commit_variables(environment.variables_for_task_check());
+        let file = |name: &str| self.folder.path().join(name);
+        let own = [
+            ("OMO_GIT", self.git.clone()),
+            ("OMO_MESSAGE", file(MESSAGE)),
+            ("OMO_PATHS", file(PATHS)),
+            ("GIT_TRACE2_EVENT", file(TRACE)),
+            ("GIT_TERMINAL_PROMPT", PathBuf::from("0")),
+        ];
+        variables.extend(own.map(|(name, value)| (name.into(), value.into_os_string())));
+        let folder = self.tree.top.clone();
+        job::run(CommandJob { run, folder, timeout: order.limit, variables, log: None, check: None }, goes_on)
+    }
+
+    fn failure_reason(&self, outcome: &CommandOutcome) -> String {
+        let lock = self.tree.git.join("index.lock");
+        // A git that was ended in the middle cannot remove it.
+        let left = lock
+            .exists()
+            .then(|| format!("; {} is there: remove it once no git works in this repository", lock.display()));
+        let left = left.unwrap_or_default();
+        match &outcome.end {
+            None => format!("git commit was ended{left}"),
+            Some(CheckEnd::Exited(status)) => format!("git commit failed with exit {status}{left}"),
+            Some(CheckEnd::TimedOut(seconds)) => format!("git commit and its hooks took longer than {seconds} s{left}"),
+            Some(CheckEnd::Killed(signal)) => format!("git commit was ended by signal {signal}{left}"),
+            Some(CheckEnd::NotStarted(why)) => format!("git commit {why}"),
+        }
+    }
+}
+
+fn is_exit(outcome: &CommandOutcome, status: i32) -> bool {
+    matches!(outcome.end, Some(CheckEnd::Exited(exit)) if exit == status)
+}

@@ -1,0 +1,462 @@
+//! What changed in a work tree since a run began, as a reviewer reads it.
+//!
+//! It is told from git's objects, of the very files that have an id, and by git's plumbing with every option given:
+//! no setting, attribute or order of the repository has a say. What was there before comes first, and there the
+//! tests: only the reviewer sees what was taken out of them. A new file can be read where it lies; of one that was
+//! there before and changed in more than is shown, both versions are written beside (`file_versions`). What is too large for
+//! that, or cannot even be named, is an error, and counts against the claim.
+
+mod file_versions;
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use omo_core::messages::checks::ReviewChanges;
+use omo_core::session::id::SessionId;
+use omo_state::git_worktree::GitWorktree;
+
+use crate::git_command::GitCalls;
+use crate::recorded::{RecordedRun, RecordedWorktree};
+use crate::repository::is_object_name;
+use crate::tree::{EMPTY_TREES, ScratchTree};
+use crate::work_files::FileScope;
+
+pub use self::file_versions::FileVersions;
+
+/// Where the objects are kept while they are looked at, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "reviews"];
+/// How deep submodules within submodules are followed.
+const MAX_DEPTH: usize = 8;
+/// So many bytes of all changes are shown.
+const MAX_BYTES: usize = 1_200 * 1024;
+/// So many of one file that was there before, and of a new one.
+const MAX_FILE_BYTES: usize = 256 * 1024;
+const MAX_NEW_FILE_BYTES: usize = 64 * 1024;
+/// At most so many bytes of names are listed.
+const MAX_LIST_BYTES: usize = 256 * 1024;
+/// A larger file is not compared, and a larger new one not read.
+const MAX_COMPARED_BYTES: u64 = 8 * 1024 * 1024;
+const MAX_READ_BYTES: u64 = 1024 * 1024;
+/// So many bytes of new files are read, and so many files left out, before it is said that there is too much.
+const MAX_ALL_READ_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_LEFT_OUT: usize = 1_000;
+/// Git takes a file for binary that has a NUL in as many bytes; here only one that had it before.
+const BINARY_BYTES: usize = 8_000;
+
+/// Git's own limits and orders, whatever the repository says. A pathspec is taken as it is.
+const SETTINGS: [&str; 6] =
+    ["-c", "core.bigFileThreshold=512m", "-c", "core.quotePath=true", "-c", "diff.suppressBlankEmpty=false"];
+/// How differences are told.
+const COMPARE: [&str; 6] =
+    ["diff-tree", "-r", "--no-renames", "--ignore-submodules=none", "--no-ext-diff", "--no-textconv"];
+
+/// What changed in the work tree that a folder lies in since a commit, new files included; `None` for a commit
+/// stands for nothing at all. `scope` names what was settled when the run began.
+///
+/// # Errors
+///
+/// Why it cannot be shown, in a few words.
+pub fn changes_since_commit(
+    folder: &Path,
+    state_home: Option<&Path>,
+    calls: &GitCalls,
+    scope: Option<&str>,
+    base: Option<&str>,
+    whole: &mut FileVersions,
+) -> Result<ReviewChanges, String> {
+    let Some(tree) = GitWorktree::find(folder) else {
+        return match base {
+            Some(_) => Err("the repository that the run began in is gone".to_owned()),
+            None => Ok(ReviewChanges::default()),
+        };
+    };
+    let home = state_home.ok_or("there is no folder for the user's own state")?;
+    let settled = scope.map(|name| FileScope::load(home, name).ok_or("what was settled when the run began is gone"));
+    let scope = settled.transpose()?;
+    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, scope.as_ref()).ok_or_else(no_answer_error)?;
+    if is_outside(&scratch, &tree, folder, base).ok_or_else(no_answer_error)? {
+        return Ok(ReviewChanges::default());
+    }
+    let mut text = String::new();
+    write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Commit(base), 0)?;
+    Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
+}
+
+/// What changed in the work tree of a project, and in every repository in it, since the task of a run began: `kept`
+/// stands for what was recorded then, and `scope` for what was settled.
+///
+/// # Errors
+///
+/// Why it cannot be shown, in a few words.
+pub fn changes_since_recorded(
+    state_home: Option<&Path>,
+    calls: &GitCalls,
+    scope: &str,
+    id: &SessionId,
+    kept: &str,
+    whole: &mut FileVersions,
+) -> Result<ReviewChanges, String> {
+    let home = state_home.ok_or("there is no folder for the user's own state")?;
+    let scope = FileScope::load(home, scope).ok_or("what was settled when the run began is gone")?;
+    let kept = RecordedRun::open(home, calls, id, kept).ok_or("what was recorded when the run began is gone")?;
+    let place = RecordedWorktree::outermost(&scope);
+    if scope.is_repository && GitWorktree::at(&place.top).is_none() {
+        return Err("the repository that the run began in is gone".to_owned());
+    }
+    let tree = place.work_tree(home);
+    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(no_answer_error)?;
+    let mut text = String::new();
+    write_changes((&mut text, whole), scratch, &tree, (home, calls), ComparisonBase::Recorded(&kept, &place), 0)?;
+    Ok(ReviewChanges { difference: Some(text), notes: Vec::new() })
+}
+
+/// What a work tree is compared with.
+#[derive(Clone, Copy)]
+enum ComparisonBase<'a> {
+    /// A commit; `None` for nothing at all.
+    Commit(Option<&'a str>),
+    /// What was recorded of it when the run began.
+    Recorded(&'a RecordedRun<'a>, &'a RecordedWorktree),
+}
+
+/// Whether the repository around a folder ignores that, and always did.
+fn is_outside(scratch: &ScratchTree, tree: &GitWorktree, folder: &Path, base: Option<&str>) -> Option<bool> {
+    if folder == tree.top || !scratch.ignores(folder)? {
+        return Some(false);
+    }
+    let Some(base) = base else { return Some(true) };
+    let path = folder.strip_prefix(&tree.top).ok()?.to_str()?;
+    let listed = scratch.git_with_objects(&["--literal-pathspecs", "ls-tree", "--full-tree", base, path], &[])?;
+    Some(listed.is_empty())
+}
+
+fn no_answer_error() -> String {
+    "git does not say what changed".to_owned()
+}
+
+/// One path that differs.
+struct DiffEntry {
+    status: u8,
+    path: Vec<u8>,
+    before: DiffSide,
+    now: DiffSide,
+    patch: Vec<u8>,
+}
+
+/// One side of it.
+#[derive(Clone, Default)]
+struct DiffSide {
+    mode: String,
+    name: String,
+    bytes: u64,
+}
+
+impl DiffSide {
+    fn is_submodule(&self) -> bool {
+        self.mode == "160000"
+    }
+}
+
+impl DiffEntry {
+    fn is_new(&self) -> bool {
+        self.status == b'A'
+    }
+
+    /// It is too large to be compared, or to be read where it can be read in its place.
+    fn is_large(&self) -> bool {
+        let largest = self.before.bytes.max(self.now.bytes);
+        largest > if self.status == b'M' { MAX_COMPARED_BYTES } else { MAX_READ_BYTES }
+    }
+
+    fn shown_path(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+
+    /// What was there before comes first, and there the tests; smaller files before larger ones.
+    fn sort_key(&self) -> (bool, bool, u64) {
+        let path = self.shown_path().to_lowercase();
+        let is_test = path.contains("test") || path.contains("spec");
+        (self.is_new(), !is_test, self.before.bytes.max(self.now.bytes))
+    }
+
+    fn list_line(&self) -> String {
+        let sizes = match self.status {
+            b'A' => format!("new, {} bytes", self.now.bytes),
+            b'D' => format!("deleted, had {} bytes", self.before.bytes),
+            _ => format!("{} bytes before, {} now", self.before.bytes, self.now.bytes),
+        };
+        format!("{} {} ({sizes})\n", char::from(self.status), self.shown_path().escape_debug())
+    }
+}
+
+/// Writes what changed in one work tree, and in its submodules.
+fn write_changes(
+    (text, whole): (&mut String, &mut FileVersions),
+    mut scratch: ScratchTree,
+    tree: &GitWorktree,
+    (home, calls): (&Path, &GitCalls),
+    before: ComparisonBase,
+    depth: usize,
+) -> Result<(), String> {
+    let kept = scratch.read_state().ok_or_else(no_answer_error)?;
+    let empty = EMPTY_TREES.iter().find(|empty| empty.len() == kept.tree.len()).copied().unwrap_or_default();
+    let recorded = match before {
+        ComparisonBase::Commit(_) => None,
+        ComparisonBase::Recorded(kept, place) => {
+            let (name, objects) = kept.tree_of(place).ok_or("what was recorded when the run began is gone")?;
+            scratch.add_object_folders(objects);
+            Some(name)
+        }
+    };
+    let base = match before {
+        ComparisonBase::Commit(base) => base.unwrap_or(empty),
+        ComparisonBase::Recorded(..) => recorded.as_deref().unwrap_or_default(),
+    };
+    let is_there =
+        base == empty || is_object_name(base) && scratch.git_with_objects(&["cat-file", "-e", base], &[]).is_some();
+    if !is_there {
+        return Err(format!("the commit that the run began on is gone: {base}"));
+    }
+    let mut entries = entries(&scratch, base, &kept.tree).ok_or_else(no_answer_error)?;
+    read_patches(&scratch, base, &kept.tree, &mut entries).ok_or_else(no_answer_error)?;
+    show(text, &scratch, &mut entries, whole)?;
+    let inner = submodules(&scratch, base, &kept.tree, &kept.submodules).ok_or_else(no_answer_error)?;
+    scratch.clear().ok_or_else(no_answer_error)?;
+    drop(scratch);
+    let places = match before {
+        ComparisonBase::Commit(_) => [].as_slice(),
+        ComparisonBase::Recorded(_, place) => &place.inner,
+    };
+    let is_elsewhere = |path: &PathBuf| !inner.iter().any(|(there, _)| there == path);
+    // What was recorded is compared wherever it still is: ignored from now on, without its `.git`, or empty.
+    for (path, place) in places.iter().filter(|(path, _)| is_elsewhere(path)) {
+        let _ = writeln!(text, "\n[omo] In {}, a repository then:\n", path.display().to_string().escape_debug());
+        if !place.top.is_dir() {
+            text.push_str("All of it is gone.\n");
+            continue;
+        }
+        write_recorded_changes((text, &mut *whole), place, before, (home, calls), depth)?;
+    }
+    for (path, commit) in inner {
+        let top = tree.top.join(&path);
+        let recorded = places.iter().find(|(there, _)| *there == path).filter(|_| top.is_dir());
+        if let Some((_, place)) = recorded {
+            let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
+            write_recorded_changes((text, &mut *whole), place, before, (home, calls), depth)?;
+            continue;
+        }
+        let Some(inner) = GitWorktree::at(&top) else {
+            if std::fs::read_dir(&top).is_ok_and(|mut files| files.next().is_some()) {
+                return Err(format!("the submodule {} has no repository", path.display()));
+            }
+            continue;
+        };
+        if depth == MAX_DEPTH {
+            return Err("submodules are nested too deep".to_owned());
+        }
+        let _ = writeln!(text, "\n[omo] In the submodule {}:\n", path.display().to_string().escape_debug());
+        let scratch = ScratchTree::create(&inner, home, calls, &FOLDER, None).ok_or_else(no_answer_error)?;
+        write_changes(
+            (text, &mut *whole),
+            scratch,
+            &inner,
+            (home, calls),
+            ComparisonBase::Commit(commit.as_deref()),
+            depth + 1,
+        )?;
+    }
+    Ok(())
+}
+
+/// The same of a work tree that was recorded, and lies in another one.
+fn write_recorded_changes(
+    out: (&mut String, &mut FileVersions),
+    place: &RecordedWorktree,
+    before: ComparisonBase,
+    (home, calls): (&Path, &GitCalls),
+    depth: usize,
+) -> Result<(), String> {
+    let ComparisonBase::Recorded(kept, _) = before else { return Ok(()) };
+    let tree = place.work_tree(home);
+    let scratch = ScratchTree::create(&tree, home, calls, &FOLDER, Some(&place.scope)).ok_or_else(no_answer_error)?;
+    write_changes(out, scratch, &tree, (home, calls), ComparisonBase::Recorded(kept, place), depth + 1)
+}
+
+/// The paths that differ, with the sizes of both sides.
+fn entries(scratch: &ScratchTree, base: &str, tree: &str) -> Option<Vec<DiffEntry>> {
+    let arguments = [&SETTINGS[..], &COMPARE, &["-z", "--raw", "--no-abbrev", base, tree]].concat();
+    let listed = scratch.git_with_objects(&arguments, &[])?;
+    let mut parts = listed.split(|byte| *byte == 0);
+    let mut entries = Vec::new();
+    while let Some(about) = parts.next().filter(|about| !about.is_empty()) {
+        let about = std::str::from_utf8(about.strip_prefix(b":")?).ok()?;
+        let [mode_before, mode_now, before, now, status] = *about.split(' ').collect::<Vec<_>>() else { return None };
+        let blob = |mode: &str, name: &str| DiffSide { mode: mode.to_owned(), name: name.to_owned(), bytes: 0 };
+        entries.push(DiffEntry {
+            status: status.bytes().next()?,
+            path: parts.next()?.to_owned(),
+            before: blob(mode_before, before),
+            now: blob(mode_now, now),
+            patch: Vec::new(),
+        });
+    }
+    read_sizes(scratch, &mut entries)?;
+    Some(entries)
+}
+
+/// Asks for the sizes of all files at once.
+fn read_sizes(scratch: &ScratchTree, entries: &mut [DiffEntry]) -> Option<()> {
+    let sides = || entries.iter().flat_map(|entry| [&entry.before, &entry.now]);
+    let list: Vec<&str> = sides().flat_map(|blob| [blob.name.as_str(), "\n"]).collect();
+    let said = scratch.git_with_objects(&["cat-file", "--batch-check=%(objectsize)"], list.concat().as_bytes())?;
+    let said = String::from_utf8(said).ok()?;
+    let mut lines = said.lines();
+    for entry in entries {
+        for blob in [&mut entry.before, &mut entry.now] {
+            // What is not there on this side, or is a commit of another repository, has none.
+            blob.bytes = lines.next()?.parse().unwrap_or(0);
+        }
+    }
+    Some(())
+}
+
+/// Has git compare all files but the large ones, and gives each its part of what git says.
+fn read_patches(scratch: &ScratchTree, base: &str, tree: &str, entries: &mut [DiffEntry]) -> Option<()> {
+    let mut compared: Vec<&mut DiffEntry> = Vec::new();
+    let (mut left_out, mut read) = (Vec::new(), 0);
+    for entry in entries {
+        read += if entry.is_new() && !entry.is_large() { entry.now.bytes } else { 0 };
+        if entry.is_large() || (entry.is_new() && read > MAX_ALL_READ_BYTES) {
+            left_out.push(format!(":(exclude,literal,top){}", std::str::from_utf8(&entry.path).ok()?));
+        } else {
+            compared.push(entry);
+        }
+    }
+    if left_out.len() > MAX_LEFT_OUT {
+        return None;
+    }
+    let paths = [".".to_owned()].into_iter().filter(|_| !left_out.is_empty()).chain(left_out.iter().cloned());
+    let paths: Vec<String> = paths.collect();
+    let options = [
+        "--patch",
+        "--text",
+        "--unified=3",
+        "--full-index",
+        "--no-color",
+        "--submodule=short",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        base,
+        tree,
+        "--",
+    ];
+    let arguments: Vec<&str> =
+        [&SETTINGS[..], &COMPARE, &options].concat().into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let said = scratch.git_with_objects(&arguments, &[])?;
+    let mut parts = split_patches(&said).into_iter();
+    for entry in compared {
+        parts.next()?.clone_into(&mut entry.patch);
+        // What has become something of another kind is told as one that is gone and one that is new.
+        if entry.status == b'T' {
+            entry.patch.extend(parts.next()?);
+        }
+    }
+    parts.next().is_none().then_some(())
+}
+
+/// What git says of each file. Every line of a file's own has a mark before it.
+fn split_patches(said: &[u8]) -> Vec<&[u8]> {
+    let (mut begins, mut at) = (Vec::new(), 0);
+    for line in said.split_inclusive(|byte| *byte == b'\n') {
+        if line.starts_with(b"diff --git ") {
+            begins.push(at);
+        }
+        at += line.len();
+    }
+    begins.push(said.len());
+    begins.windows(2).filter_map(|pair| said.get(*pair.first()?..*pair.last()?)).collect()
+}
+
+/// Writes the list of files, and then their changes, as far as there is room.
+fn show(
+    text: &mut String,
+    scratch: &ScratchTree,
+    entries: &mut [DiffEntry],
+    whole: &mut FileVersions,
+) -> Result<(), String> {
+    entries.sort_by_key(DiffEntry::sort_key);
+    let list: String = entries.iter().map(DiffEntry::list_line).collect();
+    if list.len() > MAX_LIST_BYTES {
+        return Err(format!("{} files changed, more than can be listed", entries.len()));
+    }
+    text.push_str(&list);
+    let mut hidden = Vec::new();
+    for entry in entries.iter() {
+        let most = if entry.is_new() { MAX_NEW_FILE_BYTES } else { MAX_FILE_BYTES };
+        let room = MAX_BYTES.saturating_sub(text.len()).min(most);
+        text.push('\n');
+        if was_binary(scratch, entry) {
+            let path = entry.shown_path();
+            let _ = writeln!(text, "[omo] {} was a binary file before, and is not shown.", path.escape_debug());
+            continue;
+        }
+        let patch = String::from_utf8_lossy(&entry.patch);
+        let end = (0..=patch.len().min(room)).rev().find(|at| patch.is_char_boundary(*at)).unwrap_or(0);
+        text.push_str(patch.get(..end).unwrap_or_default());
+        if end == patch.len() && !entry.patch.is_empty() {
+            continue;
+        }
+        let file = entry.shown_path();
+        if entry.is_new() {
+            let _ = writeln!(text, "\n[omo] the rest of {} is to be read in that file itself.", file.escape_debug());
+        } else if let Some(said) = whole.write_versions(scratch, entry) {
+            text.push_str(&said);
+        } else {
+            hidden.push(file);
+        }
+    }
+    let named: Vec<&str> = hidden.iter().take(5).map(String::as_str).collect();
+    match hidden.len() {
+        0 => Ok(()),
+        count => Err(format!("what changed in {count} files is more than can be shown: {}", named.join(", "))),
+    }
+}
+
+/// Whether a file that is still there, or is gone, was binary when the run began.
+fn was_binary(scratch: &ScratchTree, entry: &DiffEntry) -> bool {
+    const NUL: u8 = 0;
+    if entry.is_new() || entry.before.is_submodule() {
+        return false;
+    }
+    // Most files have no such byte at all.
+    if !entry.patch.is_empty() && !entry.patch.contains(&NUL) {
+        return false;
+    }
+    let content = scratch.git_with_objects(&["cat-file", "blob", &entry.before.name], &[]).unwrap_or_default();
+    content.iter().take(BINARY_BYTES).any(|byte| *byte == NUL)
+}
+
+/// The submodules that are there now, each with the commit that it was at before; `None` for a new one.
+fn submodules(
+    scratch: &ScratchTree,
+    base: &str,
+    tree: &str,
+    paths: &[PathBuf],
+) -> Option<Vec<(PathBuf, Option<String>)>> {
+    if paths.is_empty() {
+        return Some(Vec::new());
+    }
+    let commits = |tree: &str| {
+        let listed = scratch.git_with_objects(&["ls-tree", "-r", "-z", "--full-tree", tree], &[])?;
+        let entries = listed.split(|byte| *byte == 0).filter_map(|entry| {
+            let entry = entry.strip_prefix(b"160000 commit ")?;
+            let (commit, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+            Some((crate::platform::path_of(path.get(1..)?), String::from_utf8(commit.to_owned()).ok()?))
+        });
+        Some(entries.collect::<std::collections::BTreeMap<_, _>>())
+    };
+    let (before, now) = (commits(base)?, commits(tree)?);
+    let without_commit = paths.iter().filter(|path| !now.contains_key(*path)).cloned();
+    let all: Vec<PathBuf> = now.keys().cloned().chain(without_commit).collect();
+    Some(all.into_iter().map(|path| (path.clone(), before.get(&path).cloned())).collect())
+}

@@ -1,0 +1,58 @@
+//! Hiding from `git status` what omo writes in a work tree: by a line in the repository's own list of what is
+//! ignored, which belongs to no commit and which all of its work trees share.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::path::PathBuf;
+
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+
+/// Of a longer list only so much is read; a line that stands behind that is written once more.
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The list of a repository.
+pub(crate) fn exclude_file(tree: &GitWorktree) -> PathBuf {
+    tree.common.join("info").join("exclude")
+}
+
+/// Adds a line to the list where it does not stand there yet. What is there stays as it is.
+pub fn add_exclude_line(tree: &GitWorktree, line: &str) -> io::Result<()> {
+    let path = exclude_file(tree);
+    let mut text = Vec::new();
+    match regular_file::open(&path) {
+        Ok(Some(file)) => _ = file.take(MAX_BYTES).read_to_end(&mut text)?,
+        // A FIFO may have no end.
+        Ok(None) => return Err(io::Error::other("it is no regular file")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if text.split(|byte| *byte == b'\n').any(|known| known.trim_ascii() == line.as_bytes()) {
+        return Ok(());
+    }
+    fs::create_dir_all(tree.common.join("info"))?;
+    let begins_anew = if text.last().is_none_or(|last| *last == b'\n') { "" } else { "\n" };
+    let mut open = fs::OpenOptions::new().append(true).create(true).open(&path)?;
+    open.write_all(format!("{begins_anew}{line}\n").as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_added_once_and_behind_what_is_there() {
+        let temp = tempfile::tempdir().unwrap();
+        let tree = GitWorktree { top: temp.path().into(), git: temp.path().into(), common: temp.path().join("git") };
+        add_exclude_line(&tree, "/a").unwrap();
+        fs::write(exclude_file(&tree), "mine").unwrap();
+        for _ in 0..2 {
+            add_exclude_line(&tree, "/a").unwrap();
+            add_exclude_line(&tree, "b*").unwrap();
+        }
+        assert_eq!(fs::read_to_string(exclude_file(&tree)).unwrap(), "mine\n/a\nb*\n");
+        fs::remove_file(exclude_file(&tree)).unwrap();
+        fs::create_dir(exclude_file(&tree)).unwrap();
+        assert!(add_exclude_line(&tree, "/a").is_err());
+    }
+}

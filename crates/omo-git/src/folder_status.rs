@@ -1,0 +1,25 @@
+//! What git makes of a folder that is not meant for it.
+
+use std::path::Path;
+
+use crate::git_command;
+
+/// What git makes of the files below a folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FolderStatus {
+    /// How many of them it tracks.
+    pub files: usize,
+    /// Whether it ignores a new one.
+    pub ignores: bool,
+}
+
+/// Asks git about a folder, by its path from the top of a project; `None` where git gives no answer.
+pub fn read_folder_status(root: &Path, folder: &str) -> Option<FolderStatus> {
+    let listed = git_command::git(root, &["ls-files", "-z", "--", folder], &[], b"")?;
+    let probe = format!("{folder}/anything");
+    let (status, _) = git_command::answer(root, &["check-ignore", "-q", "--no-index", "--", &probe], &[], b"")?;
+    Some(FolderStatus {
+        files: listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()).count(),
+        ignores: status == 0,
+    })
+}

@@ -1,0 +1,388 @@
+//! Running git: within a time, and without anything that it could start.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, pipe};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use omo_process::environment::CheckEnvironment;
+use omo_process::platform::{GroupEnding, Leftovers, ProcessGroup};
+use omo_state::git_worktree::GitWorktree;
+use omo_state::search_path::{ProjectFolders, SearchPath};
+
+/// How long one call of git may take.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How long one that took too long may take to put away its locks.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long the last of what it says is waited for once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// A larger file of those that git reads whole is one that it would never come to the end of.
+const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
+/// At most this much of an answer is read.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// What makes git leave everything as it is, and start nothing: no hook, no monitor, no editor, no
+/// download, no lock on the index that its user works with.
+///
+/// And what makes it look: a repository's own settings could tell it to take files for unchanged.
+const SETTINGS: [&str; 13] = [
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=keep",
+    "core.splitIndex=false",
+    "core.fsync=none",
+    "core.looseCompression=0",
+    "advice.addEmbeddedRepo=false",
+    "gc.auto=0",
+    "core.ignoreStat=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.attributesFile=/dev/null",
+    // Whether line ends may be converted is for the commits of its user to say.
+    "core.safecrlf=false",
+];
+
+/// The environment that git gets in this process, where it is not the one of this process.
+static OF_RUN: OnceLock<CheckEnvironment> = OnceLock::new();
+
+/// From now on every git of this process is found and run in the environment that a run began with: the one of this
+/// process says what the project's settings say now, and a model may write those.
+pub fn use_environment(environment: &CheckEnvironment) {
+    // A process judges one run.
+    let _ = OF_RUN.set(environment.clone());
+}
+
+/// The variables that git gets, before those that steer it are taken out.
+fn inherited() -> Vec<(OsString, OsString)> {
+    OF_RUN.get().map_or_else(omo_state::env::variables, CheckEnvironment::variables_for_task_check)
+}
+
+/// The calls of git that belong together, those of one hook for example. A git that took too long is the last one of
+/// them: what it waits for, a FIFO in the place of a file for example, is there for the next one as well.
+#[derive(Debug)]
+pub struct GitCalls {
+    limit: Duration,
+    gave_up: AtomicBool,
+}
+
+impl Default for GitCalls {
+    fn default() -> Self {
+        Self::with_limit(LIMIT)
+    }
+}
+
+impl GitCalls {
+    /// Each of which may take so long: less than the time that their caller has in all.
+    pub const fn with_limit(limit: Duration) -> Self {
+        Self { limit, gave_up: AtomicBool::new(false) }
+    }
+
+    /// As [`answer`].
+    pub(crate) fn answer(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Option<(i32, Vec<u8>)> {
+        self.answer_within(self.limit, folder, arguments, variables, input)
+    }
+
+    fn answer_within(
+        &self,
+        limit: Duration,
+        folder: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Option<(i32, Vec<u8>)> {
+        if self.gave_up.load(Ordering::Relaxed) {
+            return None;
+        }
+        match run(limit, folder, arguments, variables, input, StderrMode::Dropped)? {
+            GitOutcome::Ended { status, said, .. } => Some((status, said)),
+            GitOutcome::TimedOut => {
+                self.gave_up.store(true, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+}
+
+/// Runs git in a folder and gives what it says; `None` where it fails, or takes too long.
+pub fn git(folder: &Path, arguments: &[&str], variables: &[(&str, &OsStr)], input: &[u8]) -> Option<Vec<u8>> {
+    output_on_success(answer(folder, arguments, variables, input))
+}
+
+/// As [`git`], with the exit status, for where that is an answer.
+pub(crate) fn answer(
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+) -> Option<(i32, Vec<u8>)> {
+    answer_within(LIMIT, folder, arguments, variables, input)
+}
+
+/// As [`answer`], within another time: a checkout of a large repository takes longer than a look at it.
+pub(crate) fn answer_within(
+    limit: Duration,
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+) -> Option<(i32, Vec<u8>)> {
+    GitCalls::default().answer_within(limit, folder, arguments, variables, input)
+}
+
+fn output_on_success(answer: Option<(i32, Vec<u8>)>) -> Option<Vec<u8>> {
+    answer.and_then(|(status, said)| (status == 0).then_some(said))
+}
+
+/// What becomes of what git complains about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StderrMode {
+    /// It is read.
+    Captured,
+    /// It goes nowhere.
+    Dropped,
+}
+
+/// What became of a git that was started.
+pub(crate) enum GitOutcome {
+    /// It ended by itself.
+    Ended {
+        /// Its exit status.
+        status: i32,
+        /// What it said.
+        said: Vec<u8>,
+        /// What it complained about.
+        complaint: Vec<u8>,
+    },
+    /// It took too long, and was ended.
+    TimedOut,
+}
+
+/// Runs git once, and ends all that it started; `None` where it could not be started, or something else ended it.
+/// That it took too long says nothing about the next call: it may have waited for another machine.
+pub(crate) fn run(
+    limit: Duration,
+    folder: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &OsStr)],
+    input: &[u8],
+    complaints: StderrMode,
+) -> Option<GitOutcome> {
+    let tree = GitWorktree::find(folder);
+    if tree.as_ref().is_some_and(|tree| !has_readable_files(tree)) {
+        return None;
+    }
+    let (git, search) = found(folder, tree.as_ref())?;
+    let mut command = Command::new(git);
+    command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).args(arguments).current_dir(folder);
+    // A hook that git itself started, or a model's shell, may have variables that point git elsewhere.
+    let is_of_git = |name: &OsStr| name.as_encoded_bytes().starts_with(b"GIT_");
+    command.env_clear().envs(inherited().into_iter().filter(|(name, _)| !is_of_git(name)));
+    command.envs(search.joined().map(|path| ("PATH", path))).envs(variables.iter().copied());
+    command
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        // A reference in the repository could have it take one object for another.
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("LC_ALL", "C");
+    let (stdin, sent) = (!input.is_empty()).then(pipe).transpose().ok()?.unzip();
+    let (said, stdout) = pipe().ok()?;
+    let (complaint, stderr) = (complaints == StderrMode::Captured).then(pipe).transpose().ok()?.unzip();
+    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout);
+    command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
+    let (sender, ended) = channel();
+    let group = ProcessGroup::start(command, Leftovers::Ended, move |status, _| {
+        let _ = sender.send(status);
+    })
+    .ok()?;
+    let (said, complaint) = (read_in_background(said), complaint.map(read_in_background));
+    if let Some(mut sent) = sent {
+        let input = input.to_vec();
+        // Beside the reading: git may answer before it has read everything.
+        std::thread::spawn(move || std::io::Write::write_all(&mut sent, &input));
+    }
+    let deadline = Instant::now() + limit;
+    let Ok(status) = ended.recv_timeout(limit) else {
+        group.end(GroupEnding::Asked);
+        if ended.recv_timeout(GRACE).is_err() {
+            group.end(GroupEnding::AtOnce);
+        }
+        return Some(GitOutcome::TimedOut);
+    };
+    // What has left its group may still hold on to the pipes.
+    let left = deadline.saturating_duration_since(Instant::now()).max(LAST_WORDS);
+    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(GitOutcome::TimedOut) };
+    let complaint = complaint.and_then(|complaint| complaint.recv_timeout(LAST_WORDS).ok()?.ok());
+    Some(GitOutcome::Ended { status: status?, said, complaint: complaint.unwrap_or_default() })
+}
+
+/// Reads to the end in a thread of its own.
+fn read_in_background(source: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
+    let (sender, answer) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = source.take(MAX_BYTES).read_to_end(&mut bytes);
+        let _ = sender.send(read.map(|_| bytes));
+    });
+    answer
+}
+
+/// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
+pub(crate) fn git_program(folder: &Path) -> Option<PathBuf> {
+    found(folder, GitWorktree::find(folder).as_ref()).map(|(git, _)| git)
+}
+
+/// Whether git would read its own files to their end. A FIFO in the place of one has it wait, and a device or a link
+/// to `/dev/zero` has it take all memory that there is.
+fn has_readable_files(tree: &GitWorktree) -> bool {
+    let own = ["HEAD", "commondir", "config.worktree", "index"].map(|name| tree.git.join(name));
+    let shared = ["config", "packed-refs", "info/exclude", "info/attributes", "objects/info/alternates"];
+    let shared = shared.map(|name| tree.common.join(name));
+    own.iter().chain(&shared).all(|file| {
+        let is_mapped = || file.ends_with("index") || file.ends_with("packed-refs");
+        file.metadata().map_or(true, |meta| meta.is_file() && (meta.len() <= MAX_READ_WHOLE_BYTES || is_mapped()))
+    })
+}
+
+/// Its file, and where it finds what it starts: in no folder of these projects either.
+fn found(folder: &Path, tree: Option<&GitWorktree>) -> Option<(PathBuf, SearchPath)> {
+    let projects = projects_around(folder, tree);
+    let search = SearchPath::from_variables(&inherited()).outside(&projects);
+    let git = search.find_all("git").find(|git| !projects.contain(git))?;
+    Some((git, search))
+}
+
+/// The folder, and the work trees that it belongs to. A home that is one itself is the user's, with their programs in it.
+fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders {
+    let home = omo_state::env::home();
+    let is_home = |top: &Path| home.as_ref().is_some_and(|home| home.starts_with(top));
+    let around = folder.ancestors().skip(1).filter(|top| top.join(".git").exists() && !is_home(top));
+    // A worktree lies beside its repository.
+    let common = tree.and_then(|tree| tree.common.canonicalize().ok()?.parent().map(Path::to_owned));
+    let common = common.filter(|top| !is_home(top));
+    std::iter::once(folder).chain(around).map(Path::to_owned).chain(common).collect()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use omo_testkit::wait_until;
+    use rustix::fs::OFlags;
+
+    use super::*;
+
+    /// A folder with a FIFO in it, whose reader sees whether a process still holds it.
+    struct HeldFifo {
+        folder: tempfile::TempDir,
+        reader: File,
+    }
+
+    impl HeldFifo {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            let held = folder.path().join("held");
+            assert!(Command::new("mkfifo").arg(&held).status().unwrap().success());
+            let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap();
+            let reader = File::options().read(true).custom_flags(flags).open(held).unwrap();
+            Self { folder, reader }
+        }
+
+        /// Has git run a shell command, which holds the FIFO.
+        fn arguments(&self, command: &str) -> [String; 3] {
+            let held = self.folder.path().join("held");
+            ["-c".to_owned(), format!("alias.hold=!exec 9>'{}'; {command}", held.display()), "hold".to_owned()]
+        }
+
+        fn is_left(&self) {
+            let is_free = || (&self.reader).read(&mut [0]).is_ok_and(|length| length == 0).then_some(());
+            wait_until("nothing holds the FIFO", LIMIT, is_free).unwrap();
+        }
+    }
+
+    const OWN_VERSION: [&str; 1] = ["version"];
+
+    fn as_words(arguments: &[String; 3]) -> [&str; 3] {
+        arguments.each_ref().map(String::as_str)
+    }
+
+    #[test]
+    fn calls_that_belong_together_ask_once_and_all_others_ask_again() {
+        let stage = HeldFifo::new();
+        let folder = stage.folder.path();
+        let slow = ["-c", "alias.slow=!exec sleep 600", "slow"];
+        let calls = GitCalls::default();
+        assert!(calls.answer(folder, &OWN_VERSION, &[], &[]).is_some());
+        assert_eq!(calls.answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
+        assert_eq!(calls.answer(folder, &OWN_VERSION, &[], &[]), None, "the same hook");
+        assert_eq!(answer_within(Duration::ZERO, folder, &slow, &[], &[]), None);
+        assert!(git(folder, &OWN_VERSION, &[], &[]).is_some(), "another call of the same process");
+        assert!(GitCalls::default().answer(folder, &OWN_VERSION, &[], &[]).is_some(), "another hook");
+    }
+
+    #[test]
+    fn one_that_takes_too_long_is_ended_with_all_that_it_started() {
+        let stage = HeldFifo::new();
+        let arguments = stage.arguments("(trap '' TERM; sleep 600) & trap '' TERM; sleep 600");
+        let ran =
+            run(Duration::from_millis(500), stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Dropped);
+        assert!(matches!(ran, Some(GitOutcome::TimedOut)));
+        stage.is_left();
+    }
+
+    #[test]
+    fn what_one_leaves_running_is_ended_and_not_waited_for() {
+        let stage = HeldFifo::new();
+        let arguments = stage.arguments("sleep 600 & echo said; echo complained >&2; exit 3");
+        let ran = run(LIMIT, stage.folder.path(), &as_words(&arguments), &[], &[], StderrMode::Captured);
+        let Some(GitOutcome::Ended { status, said, complaint }) = ran else { panic!("it has not ended") };
+        assert_eq!((status, said.as_slice(), complaint.as_slice()), (3, &b"said\n"[..], &b"complained\n"[..]));
+        stage.is_left();
+    }
+
+    #[test]
+    fn where_git_would_read_for_ever_it_is_not_run() {
+        let (temp, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let top = temp.path();
+        assert!(git(top, &["init", "-q"], &[], &[]).is_some());
+        let status = || git(top, &["status", "--porcelain"], &[], &[]);
+        assert!(status().is_some());
+        for name in ["HEAD", "commondir", "config", "config.worktree", "index", "packed-refs", "info/exclude"] {
+            let (path, kept) = (top.join(".git").join(name), top.join("kept"));
+            let was_there = std::fs::rename(&path, &kept).is_ok();
+            std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+            // One that was run and took too long would be the last of these calls.
+            let calls = GitCalls::with_limit(Duration::from_secs(2));
+            assert_ne!(calls.answer(top, &["status", "--porcelain"], &[], &[]).map(|(status, _)| status), Some(0));
+            assert!(calls.answer(elsewhere.path(), &OWN_VERSION, &[], &[]).is_some(), "{name}");
+            std::fs::remove_file(&path).unwrap();
+            File::create(&path).unwrap().set_len(MAX_READ_WHOLE_BYTES + 1).unwrap();
+            assert!(matches!(name, "index" | "packed-refs") || status().is_none(), "{name}");
+            std::fs::remove_file(&path).unwrap();
+            if was_there {
+                std::fs::rename(&kept, &path).unwrap();
+            }
+            assert!(status().is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn it_reads_all_of_its_input_while_it_answers() {
+        let stage = HeldFifo::new();
+        let input = b"0123456789abcde\n".repeat(64 * 1024);
+        let echo = ["-c", "alias.echo=!cat", "echo"];
+        assert!(git(stage.folder.path(), &echo, &[], &input).is_some_and(|said| said == input));
+    }
+}

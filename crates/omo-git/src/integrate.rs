@@ -1,0 +1,19 @@
+//! Bringing the branches of groups together, and the result to its user's branch.
+//!
+//! Merging touches no checkout: `preview` says what the merged tree would be, and [`commit_merge`] makes the
+//! commit. Only [`land`] changes what its user has checked out, in one move that either happens or
+//! does not.
+
+mod error;
+mod facts;
+mod journal;
+pub mod land;
+mod merge;
+mod references;
+mod steps;
+
+pub use error::LandError;
+pub use facts::{CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, ignored_paths, read_checkout_facts};
+pub use land::{LandOutcome, land};
+pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
+pub use references::{branch_tip, contains_commits, keep_commit, release_kept};

@@ -1,0 +1,58 @@
+//! Why a branch could not be moved.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use super::facts::UnfinishedOperation;
+use crate::repository::GitFailed;
+
+/// Why the branch did not move. Nothing was touched.
+#[derive(Debug, Error)]
+pub enum LandError {
+    /// Edits that are not committed are in the way.
+    #[error("changes that are not committed are in the way: {}", paths.join(", "))]
+    Dirty {
+        /// Where, sorted.
+        paths: Vec<String>,
+    },
+    /// The branch is not where it was.
+    #[error("the branch moved to {to} meanwhile")]
+    Moved {
+        /// Where it is.
+        to: String,
+    },
+    /// Its user is in the middle of something.
+    #[error("`{}` is not ended; end or abort it", what.command())]
+    OperationInProgress {
+        /// What.
+        what: UnfinishedOperation,
+    },
+    /// No branch is checked out.
+    #[error("no branch is checked out; check one out")]
+    Detached,
+    /// The branch has no commit.
+    #[error("the branch has no commit yet")]
+    Unborn,
+    /// The new commit does not follow the old one.
+    #[error("{new} does not follow {old}")]
+    NotFollowing {
+        /// Where the branch is.
+        old: String,
+        /// Where it should go.
+        new: String,
+    },
+    /// Another git is at work, or was ended in the middle of it.
+    #[error("another git is at work in this checkout; if none is, remove {}", path.display())]
+    Locked {
+        /// git's lock.
+        path: PathBuf,
+    },
+    /// A step of git failed.
+    #[error(transparent)]
+    Git(#[from] GitFailed),
+    /// A file could not be read or written.
+    #[error("git's files of this checkout: {0}")]
+    File(#[from] io::Error),
+}

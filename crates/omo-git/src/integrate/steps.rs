@@ -1,0 +1,198 @@
+//! The steps of a move of a checkout, on an index beside the one that its user has.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use super::error::LandError;
+use super::journal::LandingFiles;
+use crate::platform::path_of;
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
+
+/// The paths that differ between two commits.
+fn touched_paths(repository: &GitRepository, old: &str, new: &str) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+    let differing = ["diff-tree", "-r", "-z", "--no-renames", "--name-only", "--ignore-submodules=none", old, new];
+    Ok(split(&repository.git_with(&differing, &[], &[])?).collect())
+}
+
+fn split(listed: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    listed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec)
+}
+
+/// One move.
+pub(super) struct CheckoutMove<'a> {
+    repository: &'a GitRepository,
+    places: &'a LandingFiles,
+    old: &'a str,
+    new: &'a str,
+    touched: BTreeSet<Vec<u8>>,
+}
+
+impl<'a> CheckoutMove<'a> {
+    pub(super) fn new(
+        repository: &'a GitRepository,
+        places: &'a LandingFiles,
+        old: &'a str,
+        new: &'a str,
+    ) -> Result<Self, GitFailed> {
+        Ok(Self { repository, places, old, new, touched: touched_paths(repository, old, new)? })
+    }
+
+    fn git(&self, arguments: &[&str], input: &[u8]) -> Result<Vec<u8>, GitFailed> {
+        let index = self.places.new_index();
+        self.repository.git_with(arguments, &[("GIT_INDEX_FILE", index.as_os_str())], input)
+    }
+
+    pub(super) fn read_tree(&self, arguments: &[&str]) -> Result<(), GitFailed> {
+        self.git(&[["read-tree", "-m"].as_slice(), arguments].concat(), &[]).map(drop)
+    }
+
+    /// Files with another time and the same content are no changes.
+    pub(super) fn copy_index(&self) -> Result<(), LandError> {
+        fs::copy(self.places.index(), self.places.new_index())?;
+        self.refresh()?;
+        Ok(())
+    }
+
+    fn refresh(&self) -> Result<(), GitFailed> {
+        let index = self.places.new_index();
+        let own = [("GIT_INDEX_FILE", index.as_os_str())];
+        // 1 says that some are changes.
+        self.repository.answer(&["update-index", "-q", "--really-refresh"], &own, &[]).map(drop)
+    }
+
+    /// In the new index the touched paths, but these, are as they will be.
+    pub(super) fn update_entries(&self, but: &BTreeSet<Vec<u8>>) -> Result<(), GitFailed> {
+        let entries = self.entries(self.new, but)?;
+        self.git(&["update-index", "-z", "--index-info"], &entries)?;
+        self.refresh()
+    }
+
+    /// The touched paths whose files are not as in a commit.
+    fn differing_from(&self, commit: &str) -> Result<BTreeSet<Vec<u8>>, LandError> {
+        let index = self.places.compared_index();
+        let own = [("GIT_INDEX_FILE", index.as_os_str())];
+        let git = |arguments: &[&str]| self.repository.git_with(arguments, &own, &[]);
+        git(&["read-tree", commit])?;
+        // 1 says that some are changes.
+        self.repository.answer(&["update-index", "-q", "--refresh"], &own, &[])?;
+        let changed = git(&["diff-files", "-z", "--name-only", "--ignore-submodules=all"])?;
+        let mut differing: BTreeSet<Vec<u8>> = split(&changed).collect();
+        // What is in no index is no difference to git: a file that should be gone.
+        let listed = git(&["ls-files", "-z"])?;
+        let listed: BTreeSet<Vec<u8>> = split(&listed).collect();
+        fs::remove_file(&index)?;
+        let there = |path: &&Vec<u8>| self.repository.top().join(path_of(path)).symlink_metadata().is_ok();
+        differing.extend(self.touched.difference(&listed).filter(there).cloned());
+        differing.retain(|path| self.touched.contains(path));
+        Ok(differing)
+    }
+
+    /// The entries of a commit for the touched paths but these, as an index takes them.
+    fn entries(&self, commit: &str, but: &BTreeSet<Vec<u8>>) -> Result<Vec<u8>, GitFailed> {
+        let listed = self.repository.git_with(&["ls-tree", "-r", "-z", commit], &[], &[])?;
+        let mut gone: BTreeSet<&Vec<u8>> = self.touched.difference(but).collect();
+        let mut entries = Vec::new();
+        for entry in split(&listed) {
+            let path = entry.iter().position(|byte| *byte == b'\t').and_then(|tab| entry.get(tab + 1..));
+            if path.is_some_and(|path| gone.remove(&path.to_vec())) {
+                entries.extend_from_slice(&entry);
+                entries.push(0);
+            }
+        }
+        // Of mode 0 is what an index no longer has. First, since a folder may have had a file's name.
+        let none = "0".repeat(commit.len());
+        let removed = gone.into_iter().flat_map(|path| [b"0 ", none.as_bytes(), b"\t", path, b"\0"].concat());
+        Ok(removed.chain(entries).collect())
+    }
+
+    /// That nothing of the user's is in the way, tried without touching anything.
+    pub(super) fn refuse_dirty(&self) -> Result<(), LandError> {
+        let obstacles = self.obstacles()?;
+        if obstacles.is_empty() && self.read_tree(&["-u", "--dry-run", self.old, self.new]).is_ok() {
+            return Ok(());
+        }
+        // What is changed within a submodule is not touched, and looking would run what its settings name.
+        let edited = self.git(&["diff-files", "-z", "--name-only", "--ignore-submodules=dirty"], &[])?;
+        let staged = self.git(&["diff-index", "-z", "--cached", "--name-only", "--no-renames", self.old], &[])?;
+        let changed = split(&edited).chain(split(&staged));
+        let in_way =
+            changed.filter(|path| self.touched.iter().any(|touched| do_paths_overlap(path, touched))).chain(obstacles);
+        let paths: BTreeSet<String> = in_way.map(|path| String::from_utf8_lossy(&path).into_owned()).collect();
+        self.places.forget_move()?;
+        Err(LandError::Dirty { paths: paths.into_iter().collect() })
+    }
+
+    /// What git does not know and would write over, as it does with files that it ignores.
+    fn obstacles(&self) -> Result<BTreeSet<Vec<u8>>, GitFailed> {
+        let known: BTreeSet<Vec<u8>> = split(&self.git(&["ls-files", "-z"], &[])?).collect();
+        let mut found = BTreeSet::new();
+        for path in self.touched.difference(&known) {
+            let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
+            for end in ends.chain([path.len()]) {
+                let part = path.get(..end).unwrap_or_default();
+                let kind = self.repository.top().join(path_of(part)).symlink_metadata();
+                let is_file = kind.as_ref().is_ok_and(|kind| !kind.is_dir()) && !known.contains(part);
+                let is_folder_in_place = end == path.len() && kind.is_ok_and(|kind| kind.is_dir());
+                if is_file || (is_folder_in_place && self.has_others(part)?) {
+                    found.insert(part.to_vec());
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether git knows less of a folder than is in it.
+    fn has_others(&self, folder: &[u8]) -> Result<bool, GitFailed> {
+        let Ok(folder) = std::str::from_utf8(folder) else { return Ok(true) };
+        let only = format!(":(literal,top){folder}");
+        Ok(!self.git(&["ls-files", "-z", "--others", "--", &only], &[])?.is_empty())
+    }
+
+    /// Puts the files back that the move has changed; what its user changed since stays.
+    pub(super) fn undo_move(&self) -> Result<(), LandError> {
+        self.remove_begun_files()?;
+        let differing = self.differing_from(self.new)?;
+        // From what the touched files are now, to what they were; nothing else differs between the two.
+        fs::copy(self.places.index(), self.places.new_index())?;
+        self.git(&["read-tree", self.old], &[])?;
+        self.update_entries(&differing)?;
+        let now = trimmed_line(&self.git(&["write-tree", "--missing-ok"], &[])?);
+        self.copy_index()?;
+        self.update_entries(&differing)?;
+        self.read_tree(&["-u", &now, self.old])?;
+        // A file that was gone for a moment, to be written anew. One that is there is not written.
+        let there: Vec<u8> = self.touched.iter().flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+        let index = self.places.new_index();
+        let own = [("GIT_INDEX_FILE", index.as_os_str())];
+        self.repository.answer(&["checkout-index", "--quiet", "-z", "--stdin"], &own, &there)?;
+        Ok(self.places.forget_move()?)
+    }
+
+    /// git writes a file under its own name: one that was cut short holds the beginning of its new
+    /// content, and no work of the user.
+    fn remove_begun_files(&self) -> Result<(), LandError> {
+        let differing = self.differing_from(self.new)?;
+        for path in differing.intersection(&self.differing_from(self.old)?) {
+            let (file, Ok(name)) = (self.repository.top().join(path_of(path)), std::str::from_utf8(path)) else {
+                continue;
+            };
+            if !file.symlink_metadata().is_ok_and(|found| found.is_file()) {
+                continue;
+            }
+            let object = format!("{}:{name}", self.new);
+            let (status, whole) = self.repository.answer(&["cat-file", "--filters", &object], &[], &[])?;
+            if status == 0 && whole.starts_with(&fs::read(&file)?) {
+                fs::remove_file(&file)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether two paths are one, or one lies in the other.
+fn do_paths_overlap(one: &[u8], other: &[u8]) -> bool {
+    let below = |path: &[u8], folder: &[u8]| {
+        path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
+    };
+    below(one, other) || below(other, one)
+}

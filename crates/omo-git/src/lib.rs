@@ -1,0 +1,22 @@
+//! Git work trees: the id of the files in one, what is kept of them and put back, the worktrees of parallel workers, and
+//! how their branches are brought together.
+//!
+//! git is asked with settings that no repository can choose, and what a repository says is read as data.
+
+pub mod changes;
+pub mod commit;
+pub mod difference;
+pub mod exclude;
+pub mod folder_status;
+pub mod git_command;
+pub mod integrate;
+pub mod own_git_dir;
+mod platform;
+pub mod recorded;
+pub mod remote;
+pub mod repository;
+pub mod restore;
+mod scope;
+pub mod tree;
+pub mod work_files;
+pub mod worktree;

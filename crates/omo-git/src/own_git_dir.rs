@@ -1,0 +1,190 @@
+//! A git folder of omo's own, through which git looks at a work tree.
+//!
+//! git reads settings, attributes, filters, hooks and lists of what is ignored from its folder. Whatever stands in
+//! the folder of a repository could hide a change or run a program, under any name, so git is never shown that
+//! folder: it gets one that omo has just made, with the few settings that have to be as they are. A filter that a
+//! work tree's `.gitattributes` names is defined nowhere then, and git leaves such files as they are.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use omo_state::env;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use serde::{Deserialize, Serialize};
+
+use crate::git_command::GitCalls;
+use crate::platform::path_of;
+
+/// What the folder is called, beside the index and the objects.
+const NAME: &str = "git";
+/// Of a larger list of what is ignored, or file of settings, only so much is read.
+const MAX_BYTES: u64 = 256 * 1024;
+/// What no setting may do: attributes that would show other bytes than those that are there, or none.
+const ATTRIBUTES: &str = "* -ident !working-tree-encoding !filter !diff\n";
+/// The settings that say how content is kept, by their names in lower case. None of them decides about the id.
+const OF_CONTENT: [&str; 5] = ["core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase"];
+/// Where else git finds what is ignored.
+const EXCLUDES_FILE: &str = "core.excludesfile";
+/// What omo itself writes in a project.
+const OWN: &str = "**/.sisyphus/cc-omo/\n";
+
+/// What is taken over from a repository and from its user's own settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct RepositorySettings {
+    /// What is ignored beside what `.gitignore` files say: `info/exclude` and the user's own list.
+    pub(crate) ignored: String,
+    /// How content is kept: names and values.
+    content: Vec<(String, String)>,
+    /// Objects are named by SHA-256.
+    sha256: bool,
+}
+
+impl RepositorySettings {
+    /// As they are now. What cannot be read is as if it were not there.
+    pub(crate) fn read(tree: &GitWorktree, calls: &GitCalls) -> Self {
+        let mut settings = Self { sha256: is_sha256(tree), ..Self::default() };
+        let place = [("GIT_DIR", tree.git.as_os_str()), ("GIT_WORK_TREE", tree.top.as_os_str())];
+        let names = [OF_CONTENT.as_slice(), &[EXCLUDES_FILE]].concat().join("|").replace('.', "[.]");
+        let arguments = ["config", "-z", "--get-regexp", &format!("^({names})$")];
+        let (_, said) = calls.answer(&tree.top, &arguments, &place, &[]).unwrap_or_default();
+        let mut own_list = None;
+        for entry in said.split(|byte| *byte == 0) {
+            let Some((name, value)) = std::str::from_utf8(entry).ok().and_then(|entry| entry.split_once('\n')) else {
+                continue;
+            };
+            if name.eq_ignore_ascii_case(EXCLUDES_FILE) {
+                own_list = Some(value.to_owned());
+            } else if OF_CONTENT.contains(&name) && is_plain(value) {
+                settings.content.push((name.to_owned(), value.to_owned()));
+            }
+        }
+        let own_list = own_list.map_or_else(default_ignore_file, |path| Some(expand_home(&path, &tree.top)));
+        let lists = [own_list, Some(tree.common.join("info/exclude"))];
+        // The last line that matches decides: the repository's own list stands behind that of its user, as in git.
+        settings.ignored = lists.into_iter().flatten().map(|list| read_text(&list) + "\n").collect();
+        settings
+    }
+
+    /// To ask for names alone: how content is kept says nothing about that.
+    pub(crate) fn for_names(&self) -> Self {
+        Self { content: Vec::new(), ..self.clone() }
+    }
+
+    /// For a folder that no repository is around.
+    pub(crate) fn without_repository(ignored: String) -> Self {
+        Self { ignored, ..Self::default() }
+    }
+}
+
+/// A value that needs no quoting.
+fn is_plain(value: &str) -> bool {
+    value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn is_sha256(tree: &GitWorktree) -> bool {
+    let is_named = |line: &str| line.starts_with("objectformat") && line.contains("sha256");
+    tree.head().is_some_and(|head| head.len() == 64)
+        || read_text(&tree.common.join("config")).to_ascii_lowercase().lines().map(str::trim).any(is_named)
+}
+
+/// Where git looks for its user's list when no setting names one.
+fn default_ignore_file() -> Option<PathBuf> {
+    let variables = env::variables();
+    let folder = variables.into_iter().find(|(name, value)| name == "XDG_CONFIG_HOME" && !value.is_empty());
+    let folder = folder.map(|(_, folder)| PathBuf::from(folder)).or_else(|| Some(env::home()?.join(".config")));
+    folder.map(|folder| folder.join("git").join("ignore"))
+}
+
+fn expand_home(path: &str, top: &Path) -> PathBuf {
+    match (path.strip_prefix("~/"), env::home()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => top.join(path),
+    }
+}
+
+fn read_text(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    if let Ok(Some(file)) = regular_file::open(path) {
+        let _ = file.take(MAX_BYTES).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Makes it anew in a folder of omo's own, whatever was there, and tells where it is.
+pub(crate) fn make(
+    folder: &GuardedFolder,
+    tree: Option<&GitWorktree>,
+    settings: &RepositorySettings,
+) -> Option<PathBuf> {
+    folder.empty_folder(NAME).ok()?;
+    let at = folder.path().join(NAME);
+    for inner in ["refs", "objects", "info"] {
+        fs::create_dir(at.join(inner)).ok()?;
+    }
+    let mut config = format!("[core]\n\trepositoryformatversion = {}\n\tbare = false\n", u8::from(settings.sha256));
+    config.push_str("\texcludesFile = /dev/null\n");
+    for (name, value) in &settings.content {
+        let _ = writeln!(config, "\t{} = {value}", name.trim_start_matches("core."));
+    }
+    if settings.sha256 {
+        config.push_str("[extensions]\n\tobjectFormat = sha256\n");
+    }
+    let ignored = format!("{}\n{OWN}", settings.ignored);
+    let files = [("HEAD", "ref: refs/heads/omo\n"), ("config", &config)];
+    let files = files.into_iter().chain([("info/attributes", ATTRIBUTES), ("info/exclude", &ignored)]);
+    for (name, text) in files {
+        fs::write(at.join(name), text).ok()?;
+    }
+    if let Some(tree) = tree {
+        copy_shared_indexes(&tree.git, &at);
+    }
+    Some(at)
+}
+
+/// An index may say most of what it says in another file beside it.
+fn copy_shared_indexes(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b"sharedindex.")
+            && let Ok(Some(mut shared)) = regular_file::open(&entry.path())
+            && let Ok(mut copy) = fs::File::create(to.join(name))
+        {
+            let _ = std::io::copy(&mut shared, &mut copy);
+        }
+    }
+}
+
+/// The variables of a call that goes through it: nothing of its user's own settings is read either.
+pub fn variables<'a>(at: &'a Path, top: &'a Path) -> [(&'static str, &'a OsStr); 5] {
+    [
+        ("GIT_DIR", at.as_os_str()),
+        ("GIT_WORK_TREE", top.as_os_str()),
+        ("GIT_CONFIG_NOSYSTEM", OsStr::new("1")),
+        ("GIT_CONFIG_GLOBAL", OsStr::new("/dev/null")),
+        ("GIT_ATTR_NOSYSTEM", OsStr::new("1")),
+    ]
+}
+
+/// A path as git reads it in a list of them.
+pub(crate) fn quote_path(path: &Path) -> std::ffi::OsString {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if !bytes.iter().any(|byte| matches!(byte, b':' | b'"' | b'\\' | b'\n')) {
+        return path.as_os_str().to_owned();
+    }
+    let mut out = vec![b'"'];
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', *byte]),
+            b'\n' => out.extend(b"\\n"),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'"');
+    path_of(&out).into_os_string()
+}

@@ -1,0 +1,110 @@
+//! What differs between the systems that omo runs on, as far as work trees go: one module for each kind of system, with
+//! the same names in it. Nothing else in this crate asks which system it is on.
+//!
+//! - [`TreeTop`] is the top of a work tree, at which one looks without git; [`path_of`] is what git calls
+//!   a path, [`identity`] tells one state of a file from another, and [`lies_in`] which programs a project has brought
+//!   along.
+//! - [`FolderWatch`] tells of folders that were moved, even if they were moved back, and of what happened in them,
+//!   which is [`PathEvent`].
+//! - [`OpenFolder`] is a folder of a work tree that is put back as it was.
+//!
+//! docs/adr/0013 says what holds on which system, and what does not.
+
+#[cfg(target_os = "linux")]
+mod folder_watch;
+#[cfg(unix)]
+mod open_folder_unix;
+#[cfg(windows)]
+mod open_folder_windows;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+pub use folder_watch::FolderWatch;
+#[cfg(unix)]
+pub(crate) use open_folder_unix::OpenFolder;
+#[cfg(windows)]
+pub(crate) use open_folder_windows::OpenFolder;
+#[cfg(unix)]
+pub(crate) use unix::{TreeTop, has_execute_bit, identity, lies_in, path_of};
+#[cfg(windows)]
+pub(crate) use windows::{TreeTop, has_execute_bit, identity, lies_in, path_of};
+
+/// Other systems do not tell what happened in a folder and was taken back: there is no watch.
+#[cfg(not(target_os = "linux"))]
+pub enum FolderWatch {}
+
+#[cfg(not(target_os = "linux"))]
+impl FolderWatch {
+    pub(crate) fn begin(
+        _above: impl Iterator<Item = std::path::PathBuf>,
+        _folders: impl Iterator<Item = std::path::PathBuf>,
+    ) -> Option<Self> {
+        None
+    }
+
+    /// There is none to take note of.
+    pub fn look(&self) {
+        match *self {}
+    }
+
+    /// None was seen to move.
+    pub fn moved(&self) -> Option<std::path::PathBuf> {
+        match *self {}
+    }
+
+    pub(crate) fn touched(&self) -> std::collections::BTreeMap<std::path::PathBuf, PathEvent> {
+        match *self {}
+    }
+
+    pub(crate) fn is_whole(&self) -> bool {
+        match *self {}
+    }
+}
+
+/// What happened at a path of a folder that is watched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PathEvent {
+    /// It came there.
+    pub(crate) is_new: bool,
+    /// It was a folder.
+    pub(crate) is_folder: bool,
+}
+
+/// What tells one state of a file or folder from another, as far as can be seen without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileStamp {
+    /// When it was written, and when anything about it was changed: seconds since 1970, and nanoseconds.
+    pub(crate) times: [(i64, u32); 2],
+    /// Its number, its size, and what it is.
+    pub(crate) numbers: [u64; 3],
+}
+
+impl FileStamp {
+    /// How long it is as bytes.
+    pub(crate) const BYTES: usize = 48;
+
+    /// As bytes, the same for the same stamp.
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        let times = self.times.into_iter();
+        let times = times.flat_map(|(seconds, nanos)| seconds.to_le_bytes().into_iter().chain(nanos.to_le_bytes()));
+        times.chain(self.numbers.into_iter().flat_map(u64::to_le_bytes)).collect()
+    }
+}
+
+/// What has a name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FolderEntry {
+    /// Nothing.
+    Nothing,
+    /// A folder.
+    Folder,
+    /// A file, and who may do what with it.
+    File { mode: u32 },
+    /// A link, and where it points.
+    Link(std::ffi::OsString),
+    /// Something that no work tree keeps: a FIFO say.
+    Other,
+}

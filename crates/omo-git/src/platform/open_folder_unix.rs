@@ -1,0 +1,118 @@
+//! Linux and macOS: an open folder of a work tree. Every step is taken from its handle, never by path, so
+//! that no other process can put a link in the way of what is written.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, renameat, statat, symlinkat, unlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::FolderEntry;
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC).union(OFlags::RDONLY);
+/// A FIFO must not make an open wait, and a terminal must not become ours.
+const FILE: OFlags = OFlags::CLOEXEC.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW);
+/// Who may do what with a file, without what it is.
+const RIGHTS: u32 = 0o7777;
+
+/// An open folder of a work tree.
+pub(crate) struct OpenFolder(OwnedFd);
+
+impl OpenFolder {
+    /// The top of the work tree. Links on the way to it are its user's affair.
+    pub(crate) fn top(path: &Path) -> io::Result<Self> {
+        Ok(Self(retry_on_intr(|| rustix::fs::open(path, FOLDER, Mode::empty()))?))
+    }
+
+    /// A folder in it; `None` where something else has that name, a link to one say, or nothing has.
+    pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
+        match retry_on_intr(|| openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())) {
+            Ok(folder) => Ok(Some(Self(folder))),
+            Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// What has that name.
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
+        let stat = match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(FolderEntry::Nothing),
+            Err(errno) => return Err(errno.into()),
+        };
+        Ok(match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                // Not every system has a mode of the same size.
+                let mode = u32::try_from(u64::from(stat.st_mode)).unwrap_or(0) & RIGHTS;
+                FolderEntry::File { mode }
+            }
+            FileType::Directory => FolderEntry::Folder,
+            FileType::Symlink => {
+                let target = readlinkat(&self.0, name, Vec::new())?;
+                FolderEntry::Link(OsString::from_vec(target.into_bytes()))
+            }
+            _ => FolderEntry::Other,
+        })
+    }
+
+    /// Opens a file in it to read it.
+    pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
+        Ok(File::from(retry_on_intr(|| openat(&self.0, name, FILE | OFlags::RDONLY, Mode::empty()))?))
+    }
+
+    /// Makes a file in it, to write it; for its owner alone until [`OpenFolder::set_mode`].
+    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+        let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        Ok(File::from(retry_on_intr(|| openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR))?))
+    }
+
+    /// Who may do what with a file.
+    pub(crate) fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+        file.set_permissions(Permissions::from_mode(mode & RIGHTS))
+    }
+
+    /// Makes a link in it.
+    pub(crate) fn link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        Ok(symlinkat(target, &self.0, name)?)
+    }
+
+    /// Makes a folder in it, as any program would.
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
+        Ok(mkdirat(&self.0, name, Mode::RWXU | Mode::RWXG | Mode::RWXO)?)
+    }
+
+    /// Gives a file in it another name, over whatever has that name.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(renameat(&self.0, from, &self.0, to)?)
+    }
+
+    /// Removes a file or a link in it.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty folder in it.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// The names of what is in it.
+    pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in retry_on_intr(|| Dir::read_from(&self.0))? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                names.push(OsStr::from_bytes(name).to_owned());
+            }
+        }
+        Ok(names)
+    }
+}

@@ -1,0 +1,94 @@
+//! Windows: a folder of a work tree, by its path. Links and junctions are seen as what they are and never
+//! followed; but another process can put one in the way between a look and a step.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::windows::fs::{OpenOptionsExt, symlink_file};
+use std::path::{Path, PathBuf};
+
+use super::FolderEntry;
+
+/// A link is opened as that.
+const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+
+/// A folder of a work tree.
+pub(crate) struct OpenFolder(PathBuf);
+
+impl OpenFolder {
+    /// The top of the work tree. Links on the way to it are its user's affair.
+    pub(crate) fn top(path: &Path) -> io::Result<Self> {
+        Ok(Self(path.canonicalize()?))
+    }
+
+    /// A folder in it; `None` where something else has that name, a link to one say, or nothing has.
+    pub(crate) fn inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
+        Ok(matches!(self.look(name)?, FolderEntry::Folder).then(|| Self(self.0.join(name))))
+    }
+
+    /// What has that name.
+    pub(crate) fn look(&self, name: &OsStr) -> io::Result<FolderEntry> {
+        let path = self.0.join(name);
+        let meta = match path.symlink_metadata() {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(FolderEntry::Nothing),
+            Err(error) => return Err(error),
+        };
+        if meta.is_symlink() {
+            return Ok(FolderEntry::Link(fs::read_link(path)?.into_os_string()));
+        }
+        Ok(if meta.is_dir() {
+            FolderEntry::Folder
+        } else if meta.is_file() {
+            FolderEntry::File { mode: 0 }
+        } else {
+            FolderEntry::Other
+        })
+    }
+
+    /// Opens a file in it to read it.
+    pub(crate) fn read(&self, name: &OsStr) -> io::Result<File> {
+        OpenOptions::new().read(true).custom_flags(FILE_FLAG_OPEN_REPARSE_POINT).open(self.0.join(name))
+    }
+
+    /// Makes a file in it, to write it.
+    pub(crate) fn create(&self, name: &OsStr) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
+    }
+
+    /// Here a file has no such rights.
+    #[expect(clippy::unnecessary_wraps, reason = "other systems need it")]
+    pub(crate) fn set_mode(_file: &File, _mode: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Makes a link in it.
+    pub(crate) fn link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        symlink_file(target, self.0.join(name))
+    }
+
+    /// Makes a folder in it.
+    pub(crate) fn make(&self, name: &OsStr) -> io::Result<()> {
+        fs::create_dir(self.0.join(name))
+    }
+
+    /// Gives a file in it another name, over whatever has that name.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    /// Removes a file or a link in it.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
+    /// Removes an empty folder in it.
+    pub(crate) fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.0.join(name))
+    }
+
+    /// The names of what is in it.
+    pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
+        fs::read_dir(&self.0)?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+}

@@ -1,0 +1,54 @@
+//! Windows: no time of change to go by.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::FileStamp;
+
+/// No file says so here.
+pub(crate) fn has_execute_bit(_meta: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Whether a path lies in a folder, however its letters are written.
+pub(crate) fn lies_in(path: &Path, folder: &Path) -> bool {
+    let lower = |path: &Path| PathBuf::from(path.to_string_lossy().to_lowercase());
+    lower(path).starts_with(lower(folder))
+}
+
+/// A path, from what git calls it: UTF-8.
+pub(crate) fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// What tells one state of an open file from another without its content.
+pub(crate) fn identity(file: &File) -> io::Result<String> {
+    let known = winapi_util::file::information(file)?;
+    let (volume, index) = (known.volume_serial_number(), known.file_index());
+    Ok(format!("{volume}:{index}:{}:{:?}", known.file_size(), known.last_write_time()))
+}
+
+/// The top of a work tree, which is never opened here: the time at which a file was last changed in any
+/// way cannot be asked for in safe code, and any program can set back the one at which it was written.
+/// So nothing can be told by looking, and git is asked each time.
+pub(crate) struct TreeTop(Infallible);
+
+impl TreeTop {
+    /// Nothing can be told by looking.
+    pub(crate) fn open(_path: &Path) -> Option<Self> {
+        None
+    }
+
+    /// What is seen of a path.
+    #[expect(clippy::option_option, reason = "as on other systems")]
+    pub(crate) fn look(&self, _path: &[u8]) -> Option<Option<FileStamp>> {
+        match self.0 {}
+    }
+
+    /// The names of the folders in a folder.
+    pub(crate) fn folders(&self, _folder: &[u8]) -> Option<Vec<Vec<u8>>> {
+        match self.0 {}
+    }
+}

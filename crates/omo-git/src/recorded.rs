@@ -1,0 +1,261 @@
+//! The files of a project as they were when a run began, uncommitted ones too, with every repository that lies in it.
+//!
+//! What differs from the repository's own index is taken into an index and objects beside the key (`tree`), and the
+//! repository's objects are linked there as they are, so that they outlast a history that is written anew. The
+//! session's entry, which bears the seal, holds the digest of what each index says.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use omo_core::session::id::SessionId;
+use omo_core::timestamp::Timestamp;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::DEADLINE;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::recorded_trees::{self as store, RecordedTrees};
+use omo_state::seal::hex_digest;
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateUpdateOptions};
+
+use crate::git_command::GitCalls;
+use crate::platform::{OpenFolder, path_of};
+use crate::tree::ScratchTree;
+use crate::work_files::{FileScope, ignore_built, path_to_text};
+
+/// How deep repositories within repositories are followed.
+const MAX_DEPTH: usize = 8;
+/// At most so many objects are asked for at once.
+const OBJECTS_AT_ONCE: usize = 500;
+/// So many of a repository's files are linked, and for so long: the client waits.
+const MAX_LINKS: usize = 20_000;
+const LINKING: Duration = Duration::from_millis(300);
+/// What says which files there are.
+const LIST: [&str; 3] = ["ls-files", "-s", "-z"];
+
+/// Records the files that the task of a run begins with, and notes in the session's entry that it did.
+///
+/// # Errors
+///
+/// Where they cannot be recorded: what was uncommitted cannot be told apart then from what the run does.
+pub fn record_files(root: &Path, state_home: &Path, id: &SessionId, now: Timestamp) -> io::Result<()> {
+    let session = state::peek(root, id).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
+    store::begin(state_home, id, now).map_err(io::Error::other)?;
+    let calls = GitCalls::default();
+    let name = session.verification.scope.as_deref().filter(|name| !name.is_empty());
+    let scope = name.and_then(|name| FileScope::load(state_home, name));
+    let places = scope.map(|scope| collect_trees(&scope));
+    let record = |places: &[RecordedWorktree]| {
+        places.iter().map(|place| Some((place.name.clone(), place.record_index(state_home, id, &calls)?))).collect()
+    };
+    let trees: Option<RecordedTrees> = places.as_deref().and_then(record);
+    let trees = trees.ok_or_else(|| io::Error::other("git cannot say which files there are"))?;
+    let kept = store::keep(state_home, id, &trees).map_err(io::Error::other)?;
+    let folder =
+        GuardedFolder::open_state(root).map_err(io::Error::other)?.ok_or_else(|| io::Error::other("no run is on"))?;
+    let options =
+        StateUpdateOptions { deadline: DEADLINE, corrupt: CorruptPolicy::Refuse, now, state_home: Some(state_home) };
+    let noted = state::update(&folder, id, options, |now| {
+        if now.ulw.started_at != session.ulw.started_at || !now.is_armed() {
+            return ((), EntryChange::Keep);
+        }
+        now.ulw.recorded = Some(kept);
+        ((), EntryChange::Write)
+    });
+    noted.map_err(io::Error::other)?;
+    let deadline = Instant::now() + LINKING;
+    for place in places.iter().flatten() {
+        place.link_objects(state_home, id, &calls, deadline);
+    }
+    Ok(())
+}
+
+/// One work tree of those that a run began with.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordedWorktree {
+    /// Its path from the first one, which has none.
+    pub(crate) name: String,
+    /// What was settled of it.
+    pub(crate) scope: FileScope,
+    /// Its top.
+    pub(crate) top: PathBuf,
+    /// Those that lie in it, each with its path.
+    pub(crate) inner: Vec<(PathBuf, Self)>,
+}
+
+/// All of them, each before those that lie in it.
+fn collect_trees(scope: &FileScope) -> Vec<RecordedWorktree> {
+    let mut all = vec![RecordedWorktree::outermost(scope)];
+    let mut at = 0;
+    while let Some(place) = all.get(at) {
+        let inner: Vec<RecordedWorktree> = place.inner.iter().map(|(_, inner)| inner.clone()).collect();
+        all.extend(inner);
+        at += 1;
+    }
+    all
+}
+
+impl RecordedWorktree {
+    /// The one that the project lies in, or is.
+    pub(crate) fn outermost(scope: &FileScope) -> Self {
+        Self::collect(String::new(), scope.top(), scope.clone(), 0)
+    }
+
+    fn collect(name: String, top: PathBuf, mut scope: FileScope, depth: usize) -> Self {
+        let mut inner = Vec::new();
+        for path in scope.inner_paths().filter(|_| depth < MAX_DEPTH) {
+            let within = scope.inner(&path);
+            if within.is_repository {
+                let path_there = path_of(&path);
+                let name = format!("{name}/{}", path_to_text(&path));
+                inner.push((path_there.clone(), Self::collect(name, top.join(path_there), within, depth + 1)));
+            }
+        }
+        if !scope.is_repository {
+            ignore_built(&mut scope.settings);
+        }
+        Self { name, scope, top, inner }
+    }
+
+    /// The work tree that is there now. Git looks at one without a repository as well, as at one that has nothing yet.
+    pub(crate) fn work_tree(&self, state_home: &Path) -> GitWorktree {
+        let repository = GitWorktree::at(&self.top).filter(|_| self.scope.is_repository);
+        repository.unwrap_or_else(|| {
+            let nothing = state_home.join("omo").join("recorded").join("nothing");
+            GitWorktree { top: self.top.clone(), git: nothing.clone(), common: nothing }
+        })
+    }
+
+    fn record_index(&self, state_home: &Path, id: &SessionId, calls: &GitCalls) -> Option<String> {
+        let tree = self.work_tree(state_home);
+        let parts = store::folder_parts(id);
+        let scratch =
+            ScratchTree::create(&tree, state_home, calls, &parts.each_ref().map(String::as_str), Some(&self.scope))?;
+        scratch.record_index()?;
+        scratch.git(&LIST, &[]).map(|listed| hex_digest(&listed))
+    }
+
+    /// Opens what was recorded of it; `None` where that is gone, or is something else.
+    fn open_in<'a>(&self, tree: &'a GitWorktree, kept: &RecordedRun<'a>) -> Option<(ScratchTree<'a>, Vec<u8>)> {
+        let parts = store::folder_parts(kept.id);
+        let parts = parts.each_ref().map(String::as_str);
+        let mut scratch = ScratchTree::open_recorded(tree, kept.state_home, kept.calls, &parts, &self.scope)?;
+        scratch.add_object_folders(vec![scratch.linked_objects_folder()]);
+        let listed = scratch.git(&LIST, &[])?;
+        (kept.trees.get(&self.name)? == &hex_digest(&listed)).then_some((scratch, listed))
+    }
+
+    /// Gives the objects of the repository a second name, where the file system can: one that is cleaned up, or has
+    /// lost its first commit, has them still.
+    fn link_objects(&self, state_home: &Path, id: &SessionId, calls: &GitCalls, deadline: Instant) {
+        let tree = self.work_tree(state_home);
+        let parts = store::folder_parts(id);
+        let parts = parts.each_ref().map(String::as_str);
+        let Some(scratch) = ScratchTree::open_recorded(&tree, state_home, calls, &parts, &self.scope) else { return };
+        let from = tree.common.join("objects");
+        let is_of_objects = |name: &str| name == "pack" || name.len() == 2;
+        let folders = fs::read_dir(&from).into_iter().flatten().flatten();
+        let names = folders.filter_map(|folder| folder.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| is_of_objects(name)).collect();
+        // The packs first: most objects are there.
+        names.sort_by(|one, other| other.cmp(one));
+        let mut count = 0;
+        for name in names {
+            let to = scratch.linked_objects_folder().join(&name);
+            if fs::create_dir_all(&to).is_err() {
+                return;
+            }
+            for object in fs::read_dir(from.join(&name)).into_iter().flatten().flatten() {
+                count += 1;
+                let is_linked = fs::hard_link(object.path(), to.join(object.file_name())).is_ok();
+                if !is_linked || count > MAX_LINKS || Instant::now() > deadline {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// What was recorded for a run.
+pub(crate) struct RecordedRun<'a> {
+    state_home: &'a Path,
+    calls: &'a GitCalls,
+    id: &'a SessionId,
+    trees: RecordedTrees,
+}
+
+impl<'a> RecordedRun<'a> {
+    /// What the entry of a session stands for; `None` where it is gone.
+    pub(crate) fn open(state_home: &'a Path, calls: &'a GitCalls, id: &'a SessionId, kept: &str) -> Option<Self> {
+        Some(Self { state_home, calls, id, trees: store::read(state_home, id, kept)? })
+    }
+
+    /// What git calls the tree of a place, and the folders that its objects lie in.
+    pub(crate) fn tree_of(&self, place: &RecordedWorktree) -> Option<(String, Vec<PathBuf>)> {
+        let tree = place.work_tree(self.state_home);
+        let (scratch, _) = place.open_in(&tree, self)?;
+        let name = String::from_utf8(scratch.git(&["write-tree", "--missing-ok"], &[])?).ok()?.trim().to_owned();
+        Some((name, vec![scratch.objects_folder(), scratch.linked_objects_folder()]))
+    }
+}
+
+/// Writes the files that a run began with into an empty folder, as their bytes are: no filter of the repository stands
+/// between. Gives where the project is there. Repositories within it are left out.
+pub fn write_recorded_files(
+    root: &Path,
+    state_home: &Path,
+    id: &SessionId,
+    (scope, kept): (&str, &str),
+    to: &Path,
+) -> Option<PathBuf> {
+    let calls = GitCalls::default();
+    let place = RecordedWorktree::outermost(&FileScope::load(state_home, scope)?);
+    let kept = RecordedRun::open(state_home, &calls, id, kept)?;
+    let tree = place.work_tree(state_home);
+    let (scratch, listed) = place.open_in(&tree, &kept)?;
+    let top = OpenFolder::top(to).ok()?;
+    let files: Vec<(&str, &str, PathBuf)> =
+        listed.split(|byte| *byte == 0).filter_map(|listed| parse_index_entry(&scratch, listed)).collect();
+    for files in files.chunks(OBJECTS_AT_ONCE) {
+        let asked: String = files.iter().flat_map(|(_, object, _)| [object, "\n"]).collect();
+        let said = scratch.git_with_objects(&["cat-file", "--batch"], asked.as_bytes())?;
+        let mut said = said.as_slice();
+        for (mode, _, path) in files {
+            // `object blob size`, a line end, the content, a line end.
+            let (head, rest) = said.split_at_checked(said.iter().position(|byte| *byte == b'\n')? + 1)?;
+            let size = std::str::from_utf8(head).ok()?.trim_end().rsplit_once("blob ")?.1.parse::<usize>().ok()?;
+            let (content, rest) = rest.split_at_checked(size)?;
+            said = rest.get(1..)?;
+            write_file(&top, path, mode, content)?;
+        }
+    }
+    Some(to.join(root.strip_prefix(&place.top).ok()?))
+}
+
+/// The mode, the object and the path of a file or link, from `mode object stage<tab>path`.
+fn parse_index_entry<'a>(scratch: &ScratchTree, entry: &'a [u8]) -> Option<(&'a str, &'a str, PathBuf)> {
+    let (about, path) = entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?)?;
+    let (mode, object) = std::str::from_utf8(about).ok()?.strip_suffix(" 0")?.split_once(' ')?;
+    let path = path.get(1..).filter(|path| !scratch.is_absent(path))?;
+    let path = path_of(path);
+    let is_file = matches!(mode, "100644" | "100755" | "120000");
+    is_file.then_some(())?;
+    path.components().all(|part| matches!(part, Component::Normal(_))).then_some((mode, object, path))
+}
+
+fn write_file(top: &OpenFolder, path: &Path, mode: &str, content: &[u8]) -> Option<()> {
+    let mut folder = None;
+    for part in path.parent()?.components() {
+        let above = folder.as_ref().unwrap_or(top);
+        // There already, as a rule.
+        let _ = above.make(part.as_os_str());
+        folder = Some(above.inner(part.as_os_str()).ok()??);
+    }
+    let (folder, name) = (folder.as_ref().unwrap_or(top), path.file_name()?);
+    if mode == "120000" {
+        return folder.link(name, path_of(content).as_os_str()).ok();
+    }
+    let mut file = folder.create(name).ok()?;
+    file.write_all(content).ok()?;
+    OpenFolder::set_mode(&file, if mode == "100755" { 0o755 } else { 0o644 }).ok()
+}

@@ -1,0 +1,262 @@
+//! A remote repository as the only thing that two machines share: a branch is pushed there, fetched and deleted.
+//!
+//! Its user's own credentials are needed for that: their credential helper, their agent and their settings of ssh do
+//! their work. What the repository's own settings would have run is not: where there is such a setting nothing is
+//! pushed or fetched at all. Only what is named is moved: no tags, no submodules, no hooks.
+
+use std::ffi::OsStr;
+use std::time::Duration;
+
+use omo_core::text::sanitize;
+use thiserror::Error;
+
+use crate::git_command::GitOutcome;
+use crate::repository::{GitFailed, GitRepository, trimmed_line};
+
+/// How long the other machine may take to receive commits, or to send them.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How long it may take to list its branches. This is asked first, and the user may be waiting at a terminal.
+const LIST_LIMIT: Duration = Duration::from_secs(30);
+/// The ways that git knows by itself. Any other one is a program of that name.
+const WAYS: &str = "file:git:http:https:ssh";
+/// Settings that have git start a program on its way to a remote, or on the remote.
+const PROGRAMS: &str = "^(core[.](sshcommand|askpass|gitproxy|alternaterefscommand)|credential[.](.*[.])?helper|remote[.].*[.](uploadpack|receivepack|vcs))$";
+/// No remote has a longer name, in bytes.
+const MAX_NAME: usize = 100;
+/// So many characters of a complaint are quoted.
+const COMPLAINT_CHARS: usize = 200;
+
+/// Why something could not be done with a remote repository.
+#[derive(Debug, Error)]
+pub enum RemoteError {
+    /// There is none of that name.
+    #[error("this repository has no remote called `{}`", sanitize(name, 60))]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// The repository's own settings have a program run.
+    #[error(
+        "`{}` in the settings of this repository would run a program, and omo runs none of a repository",
+        sanitize(setting, 100)
+    )]
+    ProgramSetting {
+        /// The setting.
+        setting: String,
+    },
+    /// git said no.
+    #[error("`git {command}` failed: {why}")]
+    Failed {
+        /// What was asked of git.
+        command: &'static str,
+        /// What it complained about.
+        why: String,
+    },
+    /// The other machine said nothing in time. Asked again, it would make the user wait as long once more.
+    #[error("`git {command}` failed: no answer within {seconds} s")]
+    TimedOut {
+        /// What was asked of git.
+        command: &'static str,
+        /// For how long it was waited.
+        seconds: u64,
+    },
+    /// A step of git that needs no other machine failed.
+    #[error(transparent)]
+    Git(#[from] GitFailed),
+}
+
+/// A remote repository, by the name that this one has for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Remote<'r> {
+    repository: &'r GitRepository,
+    name: &'r str,
+}
+
+impl<'r> Remote<'r> {
+    /// The remote of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or the repository's own settings would have a program run on the way there.
+    pub fn find(repository: &'r GitRepository, name: &'r str) -> Result<Self, RemoteError> {
+        let unknown = || RemoteError::Unknown { name: name.to_owned() };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+        if name.is_empty() || name.len() > MAX_NAME || name.starts_with('-') || !name.bytes().all(is_plain) {
+            return Err(unknown());
+        }
+        let url = format!("remote.{name}.url");
+        let (status, said) = repository.answer(&["config", "--get", &url], &[], &[])?;
+        if status != 0 || trimmed_line(&said).is_empty() {
+            return Err(unknown());
+        }
+        match program_setting(repository)? {
+            Some(setting) => Err(RemoteError::ProgramSetting { setting }),
+            None => Ok(Self { repository, name }),
+        }
+    }
+
+    /// Makes a branch there, which must not be there yet.
+    ///
+    /// # Errors
+    ///
+    /// It is there, or the remote does not take it.
+    pub fn push(&self, commit: &str, branch: &str) -> Result<(), RemoteError> {
+        let reference = format!("refs/heads/{branch}");
+        let (lease, refspec) = (format!("--force-with-lease={reference}:"), format!("{commit}:{reference}"));
+        self.ask("push", LIMIT, &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
+    }
+
+    /// The branches there whose names begin like this, with their commits.
+    ///
+    /// # Errors
+    ///
+    /// The remote does not answer.
+    pub fn branches(&self, beginning: &str) -> Result<Vec<(String, String)>, RemoteError> {
+        let pattern = format!("refs/heads/{beginning}*");
+        let said = self.ask("ls-remote", LIST_LIMIT, &["ls-remote", "--quiet", "--refs", self.name, &pattern])?;
+        Ok(parse_branches(&String::from_utf8_lossy(&said), beginning))
+    }
+
+    /// Brings a branch from there under a reference of ours, and gives its commit. What the reference named before
+    /// stays in it.
+    ///
+    /// # Errors
+    ///
+    /// The branch is not there, or does not go on from what the reference named.
+    pub fn fetch(&self, branch: &str, reference: &str) -> Result<String, RemoteError> {
+        let refspec = format!("refs/heads/{branch}:{reference}");
+        self.ask("fetch", LIMIT, &[FETCH.as_slice(), &[self.name, &refspec]].concat())?;
+        let gone = || RemoteError::Failed { command: "fetch", why: "nothing came".to_owned() };
+        self.repository.commit_of(reference)?.ok_or_else(gone)
+    }
+
+    /// Deletes a branch there, where it names this commit and no other.
+    ///
+    /// # Errors
+    ///
+    /// It is not there, names another commit by now, or the remote deletes no branches.
+    pub fn delete(&self, branch: &str, commit: &str) -> Result<(), RemoteError> {
+        let reference = format!("refs/heads/{branch}");
+        let (lease, refspec) = (format!("--force-with-lease={reference}:{commit}"), format!(":{reference}"));
+        self.ask("push --delete", LIMIT, &[PUSH.as_slice(), &[&lease, self.name, &refspec]].concat()).map(drop)
+    }
+
+    fn ask(&self, command: &'static str, limit: Duration, arguments: &[&str]) -> Result<Vec<u8>, RemoteError> {
+        let failed = |why: String| RemoteError::Failed { command, why };
+        let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new(WAYS))];
+        match self.repository.call_remote(limit, arguments, &ways) {
+            Some(GitOutcome::Ended { status: 0, said, .. }) => Ok(said),
+            Some(GitOutcome::Ended { complaint, .. }) => {
+                Err(failed(complaint_reason(&String::from_utf8_lossy(&complaint))))
+            }
+            Some(GitOutcome::TimedOut) => Err(RemoteError::TimedOut { command, seconds: limit.as_secs() }),
+            None => Err(failed("git could not be run".to_owned())),
+        }
+    }
+}
+
+/// A push of what is named, and of nothing else that settings may say.
+const PUSH: [&str; 7] =
+    ["push", "--quiet", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no", "--no-atomic"];
+const FETCH: [&str; 8] = [
+    "fetch",
+    "--quiet",
+    "--no-tags",
+    "--no-prune",
+    "--no-write-fetch-head",
+    "--no-recurse-submodules",
+    "--no-auto-maintenance",
+    "--refmap=",
+];
+
+/// The first of the repository's own settings that would have a program run on the way to a remote.
+fn program_setting(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
+    let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
+    let (_, said) = repository.answer(&arguments, &[], &[])?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    let words: Vec<&str> = said.split('\0').collect();
+    let is_own = |pair: &&[&str]| matches!(pair, ["local" | "worktree", _]);
+    Ok(words.chunks_exact(2).find(is_own).and_then(|pair| pair.last()).map(|name| (*name).to_owned()))
+}
+
+/// What `git ls-remote` lists, of names that begin like this.
+fn parse_branches(text: &str, beginning: &str) -> Vec<(String, String)> {
+    let of = |line: &str| {
+        let (commit, reference) = line.split_once('\t')?;
+        let branch = reference.strip_prefix("refs/heads/").filter(|branch| branch.starts_with(beginning))?;
+        Some((branch.to_owned(), commit.to_owned()))
+    };
+    text.lines().filter_map(of).collect()
+}
+
+/// What git says of every remote that it cannot reach, behind what tells why.
+const UNREACHED: [&str; 3] = [
+    "fatal: Could not read from remote repository.",
+    "Please make sure you have the correct access rights",
+    "and the repository exists.",
+];
+
+/// The last thing that git complained about.
+fn complaint_reason(complaint: &str) -> String {
+    let is_news =
+        |line: &&str| !line.is_empty() && !line.starts_with("hint:") && !line.starts_with("error: failed to push");
+    let mut news = complaint.lines().map(str::trim).filter(is_news);
+    let first = news.clone().next().unwrap_or("it did not say why");
+    sanitize(news.rfind(|line| !UNREACHED.contains(line)).unwrap_or(first), COMPLAINT_CHARS)
+}
+
+/// The commits that one commit has and another does not, oldest first, each with its message.
+///
+/// # Errors
+///
+/// One of the commits is not there.
+pub fn commit_messages(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<(String, String)>, GitFailed> {
+    let range = format!("{from}..{to}");
+    let arguments =
+        ["rev-list", "--topo-order", "--reverse", "--no-commit-header", "--format=%H%n%B%x00", &range, "--"];
+    let said = repository.git_with(&arguments, &[], &[])?;
+    let of = |text: &str| {
+        let (commit, message) = text.trim_start_matches('\n').split_once('\n')?;
+        Some((commit.to_owned(), message.to_owned()))
+    };
+    Ok(String::from_utf8_lossy(&said).split('\0').filter_map(of).collect())
+}
+
+/// The files that differ between two commits, from the top.
+///
+/// # Errors
+///
+/// One of the commits is not there.
+pub fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<Vec<String>, GitFailed> {
+    let arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", from, to, "--"];
+    let said = repository.git_with(&arguments, &[], &[])?;
+    let names = String::from_utf8_lossy(&said).into_owned();
+    Ok(names.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_branches_that_begin_like_this_are_listed() {
+        let text = "aa\trefs/heads/omo/r1/s-1\nbb\trefs/heads/omo/r1/s-1-2\ncc\trefs/heads/x/omo/r1/s-1\nwarning\n";
+        let listed = parse_branches(text, "omo/r1/s-1");
+        let names: Vec<&str> = listed.iter().map(|(branch, _)| branch.as_str()).collect();
+        assert_eq!(names, ["omo/r1/s-1", "omo/r1/s-1-2"]);
+    }
+
+    #[test]
+    fn the_reason_is_what_was_said_last() {
+        let complaint =
+            "remote: no\n ! [remote rejected] x (hook declined)\nerror: failed to push some refs\nhint: y\n\n";
+        assert_eq!(complaint_reason(complaint), "! [remote rejected] x (hook declined)");
+        assert_eq!(complaint_reason(""), "it did not say why");
+        let unreached = UNREACHED.join("\n");
+        assert_eq!(
+            complaint_reason(&format!("me@host: Permission denied\n{unreached}\n")),
+            "me@host: Permission denied"
+        );
+        assert_eq!(complaint_reason(&unreached), UNREACHED[0]);
+    }
+}

@@ -1,0 +1,336 @@
+//! A repository as omo changes it for a run: which one is meant, and that nothing of it is run.
+//!
+//! Looking at a work tree leaves no trace in the repository (`tree`). What is done here does: worktrees,
+//! commits and references. Hooks and monitors stay off, as do the filters and merge drivers that the
+//! repository's own settings name; those of its user's settings, which the user wrote for every
+//! repository, do their work.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use omo_state::git_worktree::GitWorktree;
+use thiserror::Error;
+
+use crate::git_command::{GitOutcome, StderrMode, answer_within, run};
+use crate::tree::file_mark;
+
+/// How long one step of git may take: a checkout reads and writes all files of a commit.
+const LIMIT: Duration = Duration::from_secs(600);
+/// What is written here stays: it is compressed, and on the disk before it is relied upon.
+const LASTING: [&str; 8] = [
+    "-c",
+    "core.fsync=committed,reference",
+    "-c",
+    "core.looseCompression=-1",
+    "-c",
+    "submodule.recurse=false",
+    "-c",
+    "worktree.useRelativePaths=false",
+];
+/// Settings that have git start a program while it checks out or merges.
+const PROGRAMS: &str = "^(filter[.].*[.](clean|smudge|process|required)|merge[.].*[.]driver)$";
+
+/// A step of git that did not succeed.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("`git {command}` failed in {}", folder.display())]
+pub struct GitFailed {
+    /// The words after `git`.
+    pub command: String,
+    /// Where it was run.
+    pub folder: PathBuf,
+}
+
+/// A repository, seen from one of its work trees.
+#[derive(Clone, Debug)]
+pub struct GitRepository {
+    tree: GitWorktree,
+    known: Arc<RepositoryCache>,
+}
+
+/// What was found out about a repository, whichever of its work trees it is seen from.
+#[derive(Debug, Default)]
+struct RepositoryCache {
+    /// git's name of a tree without files.
+    empty: OnceLock<String>,
+    /// What turns off the programs that its settings name, and the marks of the files with those settings.
+    off: Mutex<Option<(String, Vec<String>)>>,
+    /// Held while git makes or removes a worktree: it fails where it meets another that is half there.
+    worktrees: Mutex<()>,
+}
+
+impl GitRepository {
+    /// The repository whose work tree a folder lies in; `None` where it lies in none.
+    pub fn find(folder: &Path) -> Option<Self> {
+        Self::of(&GitWorktree::find(&folder.canonicalize().ok()?)?)
+    }
+
+    /// The repository of a work tree, whose folders are taken as they are on the disk.
+    fn of(tree: &GitWorktree) -> Option<Self> {
+        let tree = GitWorktree {
+            top: tree.top.canonicalize().ok()?,
+            git: tree.git.canonicalize().ok()?,
+            common: tree.common.canonicalize().ok()?,
+        };
+        let it = Self { tree, known: Arc::default() };
+        it.disabled_programs().ok()?;
+        Some(it)
+    }
+
+    /// The same repository, seen from another of its work trees, whatever that says of itself. It may
+    /// have settings of its own, with programs in them.
+    pub(crate) fn seen_from_worktree(&self, top: &Path, git: &Path) -> Self {
+        let tree = GitWorktree { top: top.to_owned(), git: git.to_owned(), common: self.tree.common.clone() };
+        Self { tree, known: Arc::clone(&self.known) }
+    }
+
+    /// A repository that shares nothing with another, a submodule's say; `None` where there is none.
+    pub(crate) fn open_alone(top: &Path, git: &Path) -> Option<Self> {
+        git.join("HEAD").symlink_metadata().ok()?;
+        Self::of(&GitWorktree { top: top.to_owned(), git: git.to_owned(), common: git.to_owned() })
+    }
+
+    /// The top folder of the work tree.
+    pub fn top(&self) -> &Path {
+        &self.tree.top
+    }
+
+    /// The work tree, with where git keeps what belongs to it.
+    pub(crate) fn work_tree(&self) -> &GitWorktree {
+        &self.tree
+    }
+
+    /// The folder with the index and HEAD of the work tree.
+    pub(crate) fn git_folder(&self) -> &Path {
+        &self.tree.git
+    }
+
+    /// The folder with what all work trees share.
+    pub(crate) fn common(&self) -> &Path {
+        &self.tree.common
+    }
+
+    /// What git says, and its exit status; an error where it said nothing in time.
+    pub(crate) fn answer(
+        &self,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.answer_without(&self.disabled_programs()?, arguments, variables, input)
+    }
+
+    fn answer_without(
+        &self,
+        off: &[String],
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Result<(i32, Vec<u8>), GitFailed> {
+        self.call(off, arguments, variables, |folder, words, variables| {
+            answer_within(LIMIT, folder, words, variables, input)
+        })
+        .ok_or_else(|| self.failure_of(arguments))
+    }
+
+    /// What becomes of a git that speaks with another repository, which may be on another machine.
+    pub(crate) fn call_remote(
+        &self,
+        limit: Duration,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+    ) -> Option<GitOutcome> {
+        self.call(&self.disabled_programs().ok()?, arguments, variables, |folder, words, variables| {
+            run(limit, folder, words, variables, &[], StderrMode::Captured)
+        })
+    }
+
+    /// Has git called for this work tree, with what turns off all that it could run.
+    fn call<T>(
+        &self,
+        off: &[String],
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        run: impl FnOnce(&Path, &[&str], &[(&str, &OsStr)]) -> T,
+    ) -> T {
+        // A worktree whose folder is gone is still spoken of.
+        let folder = if self.tree.top.is_dir() { &self.tree.top } else { &self.tree.common };
+        let place = [
+            ("GIT_DIR", self.tree.git.as_os_str()),
+            ("GIT_COMMON_DIR", self.tree.common.as_os_str()),
+            ("GIT_WORK_TREE", folder.as_os_str()),
+        ];
+        let variables: Vec<_> = place.into_iter().chain(variables.iter().copied()).collect();
+        let off = off.iter().flat_map(|setting| ["-c", setting]);
+        let words: Vec<&str> = LASTING.into_iter().chain(off).chain(arguments.iter().copied()).collect();
+        run(folder, &words, &variables)
+    }
+
+    /// What git says where it succeeds.
+    pub(crate) fn git_with(
+        &self,
+        arguments: &[&str],
+        variables: &[(&str, &OsStr)],
+        input: &[u8],
+    ) -> Result<Vec<u8>, GitFailed> {
+        let (status, said) = self.answer(arguments, variables, input)?;
+        if status == 0 { Ok(said) } else { Err(self.failure_of(arguments)) }
+    }
+
+    /// As [`Repository::git_with`], for making and removing worktrees.
+    pub(crate) fn git_on_worktrees(&self, arguments: &[&str]) -> Result<(), GitFailed> {
+        let _alone = self.known.worktrees.lock().unwrap_or_else(PoisonError::into_inner);
+        self.git_with(&[["worktree"].as_slice(), arguments].concat(), &[], &[]).map(drop)
+    }
+
+    /// What git says in one line.
+    pub(crate) fn git_line(&self, arguments: &[&str]) -> Result<String, GitFailed> {
+        self.git_with(arguments, &[], &[]).map(|said| trimmed_line(&said))
+    }
+
+    /// What a reference names; `None` where there is none of that name.
+    pub(crate) fn commit_of(&self, reference: &str) -> Result<Option<String>, GitFailed> {
+        let commit = format!("{reference}^{{commit}}");
+        let arguments = ["rev-parse", "--verify", "--quiet", &commit];
+        match self.answer(&arguments, &[], &[])? {
+            (0, said) => Ok(Some(trimmed_line(&said))),
+            (1, _) => Ok(None),
+            // git could not look, which must not be taken for an answer.
+            _ => Err(self.failure_of(&arguments)),
+        }
+    }
+
+    /// What several names stand for, in one call; `None` where one of them stands for nothing.
+    pub(crate) fn resolve_all<const N: usize>(&self, names: [&str; N]) -> Result<Option<[String; N]>, GitFailed> {
+        let arguments = [["rev-parse", "--quiet"].as_slice(), &names].concat();
+        let (status, said) = self.answer(&arguments, &[], &[])?;
+        let lines: Vec<String> = String::from_utf8_lossy(&said).lines().map(str::to_owned).collect();
+        let lines = lines.try_into().ok().filter(|lines: &[String; N]| lines.iter().all(|line| is_object_name(line)));
+        Ok(lines.filter(|_| status == 0))
+    }
+
+    /// The tree of a commit.
+    pub(crate) fn tree_of(&self, commit: &str) -> Result<String, GitFailed> {
+        self.git_line(&["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")])
+    }
+
+    /// A tree without files, as it is called in this repository.
+    pub(crate) fn empty_tree(&self) -> Result<String, GitFailed> {
+        if let Some(known) = self.known.empty.get() {
+            return Ok(known.clone());
+        }
+        let made = trimmed_line(&self.git_with(&["hash-object", "-w", "-t", "tree", "--stdin"], &[], &[])?);
+        Ok(self.known.empty.get_or_init(|| made).clone())
+    }
+
+    /// Whether everything that these commits hold is in another one, too.
+    pub(crate) fn contains(&self, within: &str, commits: &[String]) -> Result<bool, GitFailed> {
+        let list = [commits.join("\n").as_str(), "\n^", within, "\n"].concat();
+        let said = self.git_with(&["rev-list", "--max-count=1", "--stdin"], &[], list.as_bytes())?;
+        Ok(said.is_empty())
+    }
+
+    /// That a step of git failed, in words that its user knows.
+    pub(crate) fn failure_of(&self, arguments: &[&str]) -> GitFailed {
+        GitFailed { command: arguments.join(" "), folder: self.tree.top.clone() }
+    }
+
+    /// The filters that the repository's own settings name, and that stay off.
+    pub(crate) fn disabled_filters(&self) -> Result<Vec<String>, GitFailed> {
+        let off = self.disabled_programs()?;
+        let names = off.iter().filter_map(|setting| setting.strip_prefix("filter.")?.rsplit_once('.'));
+        let mut names: Vec<String> = names.map(|(name, _)| name.to_owned()).collect();
+        names.dedup();
+        Ok(names)
+    }
+
+    /// What turns off the programs that the repository's own settings name. A merge driver becomes one
+    /// that finds a conflict: an empty one would have git take one side as it is.
+    /// Asked again once the files with the settings are others: a session may have changed them.
+    fn disabled_programs(&self) -> Result<Vec<String>, GitFailed> {
+        let files = [self.tree.common.join("config"), self.tree.git.join("config.worktree")];
+        let marks = files.each_ref().map(|file| file_mark(file)).join(" ");
+        let known = || self.known.off.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, off)) = known().as_ref().filter(|(before, _)| *before == marks) {
+            return Ok(off.clone());
+        }
+        let arguments = ["config", "-z", "--show-scope", "--name-only", "--get-regexp", PROGRAMS];
+        let (status, said) = self.answer_without(&[], &arguments, &[], &[])?;
+        // 1 says that there are none.
+        if !matches!(status, 0 | 1) {
+            return Err(self.failure_of(&arguments));
+        }
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let words: Vec<&str> = said.split('\0').collect();
+        let off = words.chunks_exact(2).filter_map(|pair| match pair {
+            [scope, name] if matches!(*scope, "local" | "worktree") => Some(format!("{name}={}", disabled_value(name))),
+            _ => None,
+        });
+        let off: Vec<String> = off.collect();
+        // A file that is included may change while these do not.
+        let has_more = |file: &PathBuf| fs::read(file).is_ok_and(|text| has_include(&text));
+        *known() = (!files.iter().any(has_more)).then(|| (marks, off.clone()));
+        Ok(off)
+    }
+}
+
+fn has_include(settings: &[u8]) -> bool {
+    const WORD: &[u8] = b"include";
+    settings.windows(WORD.len()).any(|word| word.eq_ignore_ascii_case(WORD))
+}
+
+fn disabled_value(name: &str) -> &'static str {
+    match name.rsplit('.').next() {
+        Some("required") => "false",
+        Some("driver") => "exit 1",
+        _ => "",
+    }
+}
+
+pub(crate) fn trimmed_line(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).trim_end_matches(['\n', '\r']).to_owned()
+}
+
+/// Whether a text is git's name of an object in full, and no option.
+pub(crate) fn is_object_name(name: &str) -> bool {
+    matches!(name.len(), 40 | 64) && name.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_option_is_taken_for_an_object() {
+        assert!(is_object_name(&"a1".repeat(20)) && is_object_name(&"0".repeat(64)));
+        for bad in ["", "--output=x", "HEAD", &"g".repeat(40)] {
+            assert!(!is_object_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn settings_that_include_others_are_told() {
+        for (text, expected) in [
+            ("[core]\n\tbare = false\n", false),
+            ("[Include]\n\tpath = x\n", true),
+            ("[includeIf \"gitdir:~/\"]\n", true),
+            ("", false),
+        ] {
+            assert_eq!(has_include(text.as_bytes()), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_driver_that_is_off_finds_a_conflict() {
+        for (name, expected) in [
+            ("merge.x.driver", "exit 1"),
+            ("filter.x.required", "false"),
+            ("filter.x.clean", ""),
+            ("filter.driver.smudge", ""),
+        ] {
+            assert_eq!(disabled_value(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Snapshots of a work tree that can be put back: the very bytes of its files, who may run them, links, and
+//! the index with what was staged.
+//!
+//! A tree of git's (`changes`) says what differs, but filters stand between it and the files: line ends, and
+//! whatever else a repository's attributes ask for. So the bytes are kept as they are, in the user's own state
+//! folder, and never pass through git.
+//!
+//! Not covered, and told in the result: what git ignores, repositories within the work tree, and what is no
+//! file and no link. References are left alone: a commit that was made meanwhile stays.
+
+mod coverage;
+mod index;
+mod manifest;
+mod snapshotter;
+mod store;
+mod worktree_files;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use omo_state::files::folder::FolderError;
+use omo_state::files::lock::LockError;
+use serde::{Deserialize, Serialize};
+
+use snapshotter::Snapshotter;
+
+pub(crate) use self::index::{
+    IndexEntries, differing_paths, read_index, read_index_and_untracked, restore_index_paths,
+};
+pub(crate) use self::manifest::{RestoreSelection, TreePath};
+pub use coverage::{UncoveredReason, find_uncovered};
+pub(crate) use worktree_files::tree_path;
+
+/// Which work tree is meant, and for which run its snapshots are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotContext<'a> {
+    /// The project's top folder, absolute. All of the work tree that it lies in is kept.
+    pub root: &'a Path,
+    /// The folder of the user's own state, absolute.
+    pub state_home: &'a Path,
+    /// The run.
+    pub run_id: &'a str,
+    /// Paths from the project's top that omo writes for the run, each with everything below it: they are
+    /// neither kept nor put back.
+    pub own: &'a [&'a str],
+}
+
+/// A snapshot that was kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SnapshotId {
+    /// What it is called.
+    id: String,
+}
+
+/// Which differences from a snapshot are taken back.
+#[derive(Clone, Copy, Debug)]
+pub enum RestoreScope<'a> {
+    /// All of them, where no other process works.
+    All,
+    /// Those that were there when this later snapshot was kept. What differs only since then, and what was
+    /// changed once more since, stays as it is.
+    Until(&'a SnapshotId),
+    /// Those at or below these paths from the project's top.
+    Paths(&'a [&'a str]),
+}
+
+/// What came of putting a snapshot back. Paths are told as [`crate::changes::PathChange::path`] is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RestoreResult {
+    /// These are again as they were.
+    pub put_back: Vec<String>,
+    /// These were not there, and are gone.
+    pub removed: Vec<String>,
+    /// These were left alone, because they were changed again after the later snapshot.
+    pub left_alone: Vec<String>,
+    /// These cannot be put back: they were ignored, or belong to a repository within the work tree.
+    pub uncovered: Vec<String>,
+    /// These could not be put back, each with the reason.
+    pub failed: BTreeMap<String, String>,
+    /// Whether the index was another one, and is as it was.
+    pub index_put_back: bool,
+    /// Whether another commit is checked out than was: it was left so.
+    pub head_moved: bool,
+}
+
+/// Why nothing, or not everything, was put back.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// git keeps nothing here.
+    #[error("{} lies in no work tree of git, or git ignores it", .0.display())]
+    NoWorkTree(PathBuf),
+    /// git gave no answer.
+    #[error("git {0} failed, or took too long")]
+    Git(&'static str),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// Another process is at it.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// What was kept is no longer there; nothing was touched.
+    #[error("the snapshot is gone or damaged: {0} is missing")]
+    SnapshotGone(String),
+    /// Another git is at work, or one was ended in the middle; nothing was touched.
+    #[error("{} exists: another git works in this repository, or one was ended; remove it once none does", .0.display())]
+    IndexLocked(PathBuf),
+    /// A path that was named lies outside of the work tree; nothing was touched.
+    #[error("{0:?} lies outside of the work tree")]
+    Outside(String),
+    /// The system refused.
+    #[error("{action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Keeps the present content of the work tree and its index.
+pub fn take_snapshot(place: &SnapshotContext<'_>) -> Result<SnapshotId, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    let mut manifest = it.scan(|file| it.store.save_file(file))?.0;
+    manifest.index = index::open_index(&it.tree)?.map(|file| it.store.save_file(file)).transpose()?;
+    Ok(SnapshotId { id: it.store.save_manifest(&manifest)? })
+}
+
+/// Puts a snapshot back. It may be called again after it was ended at any point, or has failed.
+pub fn restore_snapshot(
+    place: &SnapshotContext<'_>,
+    before: &SnapshotId,
+    what: RestoreScope<'_>,
+) -> Result<RestoreResult, RestoreError> {
+    let it = Snapshotter::open(place)?;
+    let before = it.store.load_manifest(&before.id)?;
+    let after = match what {
+        RestoreScope::Until(after) => Some(it.store.load_manifest(&after.id)?),
+        RestoreScope::All | RestoreScope::Paths(_) => None,
+    };
+    let paths = match what {
+        RestoreScope::Paths(paths) => paths.iter().map(|path| it.tree_path_of(path)).collect::<Result<Vec<_>, _>>()?,
+        RestoreScope::All | RestoreScope::Until(_) => Vec::new(),
+    };
+    let scope = match (&after, what) {
+        (Some(after), _) => RestoreSelection::Until(after),
+        (None, RestoreScope::Paths(_)) => RestoreSelection::Paths(&paths),
+        (None, _) => RestoreSelection::All,
+    };
+    it.restore_to(&before, after.as_ref(), scope)
+}
+
+/// Forgets all snapshots of a run; one that has none is no error.
+pub fn forget_snapshots(state_home: &Path, run_id: &str) -> Result<(), FolderError> {
+    store::forget_snapshots(state_home, run_id)
+}

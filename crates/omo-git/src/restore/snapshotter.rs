@@ -1,0 +1,244 @@
+//! A work tree that is kept and put back: which of its files git knows, what each of them is, and the order in
+//! which they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use omo_state::git_worktree::GitWorktree;
+
+use super::index::{self, IndexLock};
+use super::manifest::{ManifestEntry, RestoreSelection, RestoreSteps, SnapshotManifest, TreePath, restore_steps};
+use super::store::{SnapshotStore, digest_of};
+use super::{RestoreError, RestoreResult, SnapshotContext};
+use crate::changes::{is_omo_path, project_folder, relative_path};
+use crate::git_command::{answer, git};
+use crate::platform::{FolderEntry, path_of};
+use crate::restore::worktree_files::{TEMPORARY, WorktreeFiles, is_safe, tree_path};
+
+/// A `.gitignore` that is put back may show new files, which are taken back in another round.
+const ROUNDS: usize = 4;
+
+/// A work tree, opened for keeping and putting back.
+pub(super) struct Snapshotter<'a> {
+    place: &'a SnapshotContext<'a>,
+    pub(super) tree: GitWorktree,
+    /// Where the project lies in the work tree.
+    project: String,
+    ground: WorktreeFiles,
+    pub(super) store: SnapshotStore,
+}
+
+impl<'a> Snapshotter<'a> {
+    pub(super) fn open(place: &'a SnapshotContext<'a>) -> Result<Self, RestoreError> {
+        let none = || RestoreError::NoWorkTree(place.root.to_owned());
+        let tree = GitWorktree::find(place.root).ok_or_else(none)?;
+        let project = project_folder(place.root, &tree).ok_or_else(none)?;
+        let ground = WorktreeFiles::open(&tree.top);
+        let ground = ground.map_err(|source| RestoreError::Io { action: "open", path: tree.top.clone(), source })?;
+        let store = SnapshotStore::open(&tree.top, place.state_home, place.run_id)?;
+        let it = Self { place, tree, project, ground, store };
+        if !it.project.is_empty() && it.is_ignored()? {
+            return Err(none());
+        }
+        Ok(it)
+    }
+
+    fn variables(&self) -> [(&'static str, &OsStr); 2] {
+        [("GIT_DIR", self.tree.git.as_os_str()), ("GIT_WORK_TREE", self.tree.top.as_os_str())]
+    }
+
+    fn is_ignored(&self) -> Result<bool, RestoreError> {
+        let path = format!("{}/\0", self.project);
+        let asked = answer(&self.tree.top, &["check-ignore", "-z", "--stdin"], &self.variables(), path.as_bytes());
+        asked.map(|(status, _)| status == 0).ok_or(RestoreError::Git("check-ignore"))
+    }
+
+    fn list(&self, options: &[&str]) -> Result<Vec<TreePath>, RestoreError> {
+        let arguments = [["ls-files", "-z", "--exclude-standard"].as_slice(), options].concat();
+        let listed = git(&self.tree.top, &arguments, &self.variables(), &[]).ok_or(RestoreError::Git("ls-files"))?;
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| TreePath(name.to_vec())).collect())
+    }
+
+    /// What the work tree holds, but for the index, and what an earlier call left there when it was ended.
+    pub(super) fn scan(
+        &self,
+        content: impl Fn(File) -> Result<String, RestoreError>,
+    ) -> Result<(SnapshotManifest, Vec<TreePath>), RestoreError> {
+        let mut manifest = SnapshotManifest { head: self.tree.head(), ..SnapshotManifest::default() };
+        let mut left = Vec::new();
+        manifest.ignored.extend(self.list(&["--others", "--ignored", "--directory"])?);
+        for name in self.list(&["--cached", "--others"])? {
+            if let Some(folder) = name.0.strip_suffix(b"/") {
+                manifest.nested.insert(TreePath(folder.to_vec()));
+            } else if name.0.rsplit(|byte| *byte == b'/').next() == Some(TEMPORARY.as_bytes()) {
+                left.push(name);
+            } else if is_safe(&name) && !is_omo_path(&self.project_path(&name), self.place.own) {
+                self.scan_entry(name, &mut manifest, &content)?;
+            }
+        }
+        Ok((manifest, left))
+    }
+
+    fn scan_entry(
+        &self,
+        name: TreePath,
+        manifest: &mut SnapshotManifest,
+        content: impl Fn(File) -> Result<String, RestoreError>,
+    ) -> Result<(), RestoreError> {
+        let failed = |source| RestoreError::Io { action: "read", path: self.tree.top.join(path_of(&name.0)), source };
+        let entry = match self.ground.look(&name).map_err(failed)? {
+            FolderEntry::File { mode } => match self.ground.read(&name) {
+                // Another process works here, and has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                file => ManifestEntry::File { mode, content: content(file.map_err(failed)?)? },
+            },
+            FolderEntry::Link(target) => ManifestEntry::Link { target: TreePath(target.as_encoded_bytes().to_vec()) },
+            FolderEntry::Folder if self.ground.is_repository(&name).map_err(failed)? => {
+                manifest.nested.insert(name);
+                return Ok(());
+            }
+            FolderEntry::Nothing | FolderEntry::Folder => return Ok(()),
+            FolderEntry::Other => ManifestEntry::Other,
+        };
+        manifest.entries.insert(name, entry);
+        Ok(())
+    }
+
+    pub(super) fn restore_to(
+        &self,
+        before: &SnapshotManifest,
+        after: Option<&SnapshotManifest>,
+        scope: RestoreSelection<'_>,
+    ) -> Result<RestoreResult, RestoreError> {
+        let now = index::open_index(&self.tree)?.map(digest_of).transpose();
+        let now =
+            now.map_err(|source| RestoreError::Io { action: "read", path: self.tree.git.join("index"), source })?;
+        let as_a_whole = match scope {
+            RestoreSelection::All => true,
+            RestoreSelection::Until(after) => after.index == now,
+            RestoreSelection::Paths(_) => false,
+        };
+        // Before anything is touched: while another git is at work nothing is put back.
+        let lock = as_a_whole.then(|| IndexLock::take(&self.tree)).transpose()?;
+        let mut end = RestoreResult { head_moved: before.head != self.tree.head(), ..RestoreResult::default() };
+        self.restore_files(before, scope, &mut end)?;
+        match lock {
+            Some(lock) if now != before.index => {
+                lock.restore_index(&self.store, before.index.as_deref())?;
+                end.index_put_back = true;
+            }
+            Some(_) => {}
+            None => end.index_put_back = self.restore_index_entries(before, after, scope)?,
+        }
+        Ok(end)
+    }
+
+    fn restore_files(
+        &self,
+        before: &SnapshotManifest,
+        scope: RestoreSelection<'_>,
+        end: &mut RestoreResult,
+    ) -> Result<(), RestoreError> {
+        let mut done = BTreeSet::new();
+        for _ in 0..ROUNDS {
+            let digest = |file| {
+                let read = digest_of(file);
+                read.map_err(|source| RestoreError::Io { action: "read", path: self.tree.top.clone(), source })
+            };
+            let (now, left) = self.scan(digest)?;
+            for name in &left {
+                // One that cannot be removed is in the way of nothing.
+                let _ = self.ground.remove(name);
+            }
+            let mut steps = restore_steps(before, &now, scope);
+            self.require_contents(before, &steps)?;
+            end.left_alone = steps.left_alone.iter().map(|name| self.project_path(name)).collect();
+            end.uncovered = steps.uncovered.iter().map(|name| self.project_path(name)).collect();
+            steps.remove.retain(|name| !done.contains(name));
+            steps.put.retain(|name| !done.contains(name));
+            if steps.remove.is_empty() && steps.put.is_empty() {
+                break;
+            }
+            // What is gone makes room: a folder may stand where a file was.
+            for name in &steps.remove {
+                self.record_result(name, self.ground.remove(name), &mut end.removed, &mut end.failed);
+            }
+            for name in &steps.put {
+                let put = before.entries.get(name).map_or(Ok(()), |entry| self.write_entry(name, entry));
+                self.record_result(name, put, &mut end.put_back, &mut end.failed);
+            }
+            done.extend(steps.remove);
+            done.extend(steps.put);
+        }
+        Ok(())
+    }
+
+    fn record_result(
+        &self,
+        name: &TreePath,
+        result: io::Result<()>,
+        list: &mut Vec<String>,
+        failed: &mut BTreeMap<String, String>,
+    ) {
+        match result {
+            Ok(()) => list.push(self.project_path(name)),
+            Err(error) => _ = failed.insert(self.project_path(name), error.to_string()),
+        }
+    }
+
+    fn write_entry(&self, name: &TreePath, entry: &ManifestEntry) -> io::Result<()> {
+        match entry {
+            ManifestEntry::File { mode, content } => {
+                self.ground.write_file(name, *mode, |file| self.store.write_file(content, file))
+            }
+            ManifestEntry::Link { target } => self.ground.write_link(name, path_of(&target.0).as_os_str()),
+            ManifestEntry::Other => Ok(()),
+        }
+    }
+
+    /// Whether all that has to be put back was kept.
+    fn require_contents(&self, before: &SnapshotManifest, steps: &RestoreSteps) -> Result<(), RestoreError> {
+        for name in &steps.put {
+            if let Some(ManifestEntry::File { content, .. }) = before.entries.get(name)
+                && !self.store.contains(content)
+            {
+                return Err(RestoreError::SnapshotGone(self.project_path(name)));
+            }
+        }
+        match &before.index {
+            Some(content) if !self.store.contains(content) => Err(RestoreError::SnapshotGone("the index".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts those paths of the index back that are ours; tells whether there were any.
+    fn restore_index_entries(
+        &self,
+        before: &SnapshotManifest,
+        after: Option<&SnapshotManifest>,
+        scope: RestoreSelection<'_>,
+    ) -> Result<bool, RestoreError> {
+        let kept = |content: &Option<String>| content.as_ref().map(|content| self.store.path(content));
+        let listing = |file: Option<PathBuf>| index::read_index(&self.tree, file.as_deref());
+        let was = listing(kept(&before.index))?;
+        let then = after.map(|after| listing(kept(&after.index))).transpose()?;
+        let is = listing(index::open_index(&self.tree)?.map(|_| self.tree.git.join("index")))?;
+        let names = index::differing_paths(&was, then.as_ref(), &is, scope);
+        index::restore_index_paths(&self.tree, &was, &is, &names)?;
+        Ok(!names.is_empty())
+    }
+
+    /// A path as it is seen from the project.
+    fn project_path(&self, name: &TreePath) -> String {
+        relative_path(&self.project, &String::from_utf8_lossy(&name.0))
+    }
+
+    /// A path from the project's top, as git calls it.
+    pub(super) fn tree_path_of(&self, path: &str) -> Result<TreePath, RestoreError> {
+        tree_path(&self.project, path).ok_or_else(|| RestoreError::Outside(path.to_owned()))
+    }
+}

@@ -1,0 +1,130 @@
+//! Which files count, settled when a run begins: what is ignored from then on by a list that is not shown in a
+//! commit, or left out of the index, counts all the same.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use omo_state::env;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::seal::hex_digest;
+use serde::{Deserialize, Serialize};
+
+use crate::own_git_dir::RepositorySettings;
+use crate::platform::path_of;
+
+/// The folder of all of them, in the user's own state folder.
+const FOLDER: [&str; 2] = ["omo", "scopes"];
+/// A larger one is none: then nothing is ignored but by `.gitignore` files.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+/// Runs do not last longer than that.
+const MAX_AGE_SECONDS: i64 = 15 * 24 * 60 * 60;
+
+/// What was settled of a work tree. Paths are bytes, each written as a character.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct FileScope {
+    top: String,
+    /// It was the work tree of a repository.
+    pub(crate) is_repository: bool,
+    /// What was taken over from that.
+    pub(crate) settings: RepositorySettings,
+    /// What the index held, each path with a NUL behind it.
+    tracked: String,
+    /// What of it was not there since git was told not to look: a sparse checkout had left it out.
+    absent: String,
+    /// The `.gitignore` files that counted, with what stood in them.
+    pub(super) rules: BTreeMap<String, String>,
+    /// The repositories and submodules in it.
+    inner: BTreeMap<String, Self>,
+}
+
+impl FileScope {
+    pub(super) fn new(top: &Path, is_repository: bool, settings: RepositorySettings) -> Self {
+        let top = path_to_text(top.as_os_str().as_encoded_bytes());
+        Self { top, is_repository, settings, ..Self::default() }
+    }
+
+    /// The top of the work tree.
+    pub(crate) fn top(&self) -> PathBuf {
+        path_of(&text_to_path(&self.top))
+    }
+
+    pub(super) fn set_tracked<'a>(&mut self, paths: impl Iterator<Item = &'a [u8]>) {
+        self.tracked = joined(paths);
+    }
+
+    pub(super) fn set_absent<'a>(&mut self, paths: impl Iterator<Item = &'a [u8]>) {
+        self.absent = joined(paths);
+    }
+
+    pub(super) fn tracked(&self) -> Vec<Vec<u8>> {
+        split(&self.tracked)
+    }
+
+    /// What a sparse checkout had left out.
+    pub(crate) fn absent(&self) -> Vec<Vec<u8>> {
+        split(&self.absent)
+    }
+
+    pub(super) fn set_inner(&mut self, path: &[u8], scope: Self) {
+        self.inner.insert(path_to_text(path), scope);
+    }
+
+    /// What was settled of a repository in it; of one that was not there then, what the outer one ignores.
+    pub(crate) fn inner(&self, path: &[u8]) -> Self {
+        let of_outer = || {
+            let ignored = self.settings.ignored.clone();
+            Self { settings: RepositorySettings::without_repository(ignored), ..Self::default() }
+        };
+        self.inner.get(&path_to_text(path)).cloned().unwrap_or_else(of_outer)
+    }
+
+    pub(crate) fn inner_paths(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.inner.keys().map(|path| text_to_path(path))
+    }
+
+    /// Keeps it, and gives the name that it is found by.
+    pub(super) fn keep(&self, state_home: &Path) -> Option<String> {
+        let bytes = serde_json::to_vec(self).ok()?;
+        let name = hex_digest(&bytes);
+        let folder = GuardedFolder::create_user_part(state_home, &FOLDER).ok()?;
+        let _lock = StateLock::take(&folder, DEADLINE).ok()?;
+        folder.replace(&name, &bytes).ok()?;
+        let oldest = env::now().as_millis() / 1_000 - MAX_AGE_SECONDS;
+        for old in folder.file_names("").ok()?.into_iter().filter(|old| old.len() == name.len()) {
+            if folder.written_at(&old).is_some_and(|at| at < oldest) {
+                let _ = folder.remove(&old);
+            }
+        }
+        Some(name)
+    }
+
+    /// The one of that name; `None` where it is gone, or another one stands there. Under an empty name nothing was
+    /// settled, and nothing is ignored but by `.gitignore` files.
+    pub(crate) fn load(state_home: &Path, name: &str) -> Option<Self> {
+        if name.is_empty() {
+            return Some(Self::default());
+        }
+        let folder = GuardedFolder::open_user_part(state_home, &FOLDER).ok()??;
+        let bytes = folder.read(name, MAX_BYTES).ok()??;
+        (hex_digest(&bytes) == name).then(|| serde_json::from_slice(&bytes).ok())?
+    }
+}
+
+/// Bytes as text that can be turned back.
+pub(crate) fn path_to_text(bytes: &[u8]) -> String {
+    bytes.iter().copied().map(char::from).collect()
+}
+
+pub(super) fn text_to_path(text: &str) -> Vec<u8> {
+    text.chars().filter_map(|char| u8::try_from(char).ok()).collect()
+}
+
+fn joined<'a>(paths: impl Iterator<Item = &'a [u8]>) -> String {
+    paths.map(|path| path_to_text(path) + "\0").collect()
+}
+
+fn split(paths: &str) -> Vec<Vec<u8>> {
+    paths.split('\0').filter(|path| !path.is_empty()).map(text_to_path).collect()
+}

@@ -1,0 +1,488 @@
+//! A work tree as git would commit it: what `git write-tree` says of all files that count.
+//!
+//! git works on a copy of the index and writes into a folder of objects of its own, both in the
+//! user's own state folder: neither `git status`, nor the index, nor the objects of the
+//! repository, nor any hook notices. It is shown a git folder of omo's own (`git_folder`), so that
+//! nothing that the repository has settled hides a change. The copy is kept, so that the next time
+//! only what changed is read.
+//!
+//! What a verdict rests on is the id of the files (`files`), which git has no say in.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::{SealKey, hex_digest};
+use serde::{Deserialize, Serialize};
+
+use crate::git_command::GitCalls;
+use crate::own_git_dir::{self, RepositorySettings, quote_path};
+use crate::platform::{identity, path_of};
+use crate::scope::FileScope;
+
+const INDEX: &str = "index";
+const KEPT: &str = "kept.json";
+const OBJECTS: &str = "objects";
+const HELD: &str = "held";
+const SETTINGS: &str = "settings.json";
+/// How deep submodules within submodules are followed.
+const MAX_DEPTH: usize = 8;
+/// A larger index is none that git would make.
+const MAX_INDEX_BYTES: u64 = 256 * 1024 * 1024;
+/// What is kept of a larger work tree is not used: then git is asked each time.
+const MAX_KEPT_BYTES: u64 = 64 * 1024 * 1024;
+/// Two sessions of one project ask for the same id at the same time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What is remembered between two looks at a work tree.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TreeState {
+    /// The repository's own index and settings, as they were when it was copied.
+    source: String,
+    /// Our copy of it, as git left it.
+    copy: String,
+    /// The id of the work tree without its submodules.
+    pub(crate) tree: String,
+    /// Where those are.
+    pub(crate) submodules: Vec<PathBuf>,
+    /// omo's own mark on all of that.
+    #[serde(default)]
+    seal: String,
+}
+
+/// git's own names of a tree without files, where the repository's objects are named by SHA-1 and by SHA-256.
+pub(crate) const EMPTY_TREES: [&str; 2] =
+    [EMPTY_TREE, "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
+const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+fn id_of(tree: &GitWorktree, state_home: &Path, calls: &GitCalls, depth: usize) -> Option<String> {
+    let scratch = ScratchTree::open(tree, state_home, calls)?;
+    let kept = scratch.read_state()?;
+    if kept.submodules.is_empty() || depth == MAX_DEPTH {
+        return Some(kept.tree);
+    }
+    // A submodule's own changes are no part of the tree around it.
+    let mut all = kept.tree;
+    for path in &kept.submodules {
+        let inner = submodule_at_depth(tree, path, state_home, calls, depth);
+        let _ = write!(all, "\n{}\0{}", path.display(), inner);
+    }
+    Some(hex_digest(all.as_bytes()))
+}
+
+/// The id of a submodule's own work tree, by its path from the top; empty where it has none.
+pub(crate) fn id_of_submodule(tree: &GitWorktree, path: &Path, state_home: &Path, calls: &GitCalls) -> String {
+    submodule_at_depth(tree, path, state_home, calls, 0)
+}
+
+fn submodule_at_depth(tree: &GitWorktree, path: &Path, state_home: &Path, calls: &GitCalls, depth: usize) -> String {
+    let inner = GitWorktree::at(&tree.top.join(path));
+    inner.and_then(|inner| id_of(&inner, state_home, calls, depth + 1)).unwrap_or_default()
+}
+
+/// What becomes of the objects that git writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ObjectRetention {
+    /// They are not needed after the look.
+    Forgotten,
+    /// A later look, maybe of another process, needs them.
+    Remembered,
+}
+
+/// The folder in which omo looks at one work tree.
+pub(crate) struct ScratchTree<'a> {
+    tree: &'a GitWorktree,
+    calls: &'a GitCalls,
+    objects: ObjectRetention,
+    folder: GuardedFolder,
+    path: PathBuf,
+    /// What is kept there bears a seal: it lies where others can write.
+    key: SealKey,
+    /// What was taken over from the repository.
+    settings: RepositorySettings,
+    /// What a sparse checkout had left out when the run began.
+    absent: BTreeSet<Vec<u8>>,
+    /// Where more objects lie than in the repository.
+    object_folders: Vec<PathBuf>,
+    /// The folder that git is shown.
+    git: OnceCell<Option<PathBuf>>,
+    _lock: StateLock,
+}
+
+impl<'a> ScratchTree<'a> {
+    fn open(tree: &'a GitWorktree, state_home: &Path, calls: &'a GitCalls) -> Option<Self> {
+        let mut scratch = Self::open_folder(
+            tree,
+            state_home,
+            calls,
+            &["omo", "trees", &folder_name(tree)?],
+            ObjectRetention::Forgotten,
+        )?;
+        scratch.apply_scope(None);
+        Some(scratch)
+    }
+
+    /// One of its own below `parts`, where the trees that git writes are remembered, and what the repository had
+    /// settled at the first look.
+    pub(crate) fn open_remembering(
+        tree: &'a GitWorktree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+    ) -> Option<Self> {
+        let name = folder_name(tree)?;
+        let parts = [parts, &[&name]].concat();
+        GuardedFolder::create_user_part(state_home, &[parts.as_slice(), &[OBJECTS]].concat()).ok()?;
+        let mut scratch = Self::open_folder(tree, state_home, calls, &parts, ObjectRetention::Remembered)?;
+        scratch.settings = match scratch.first_settings() {
+            Some(settings) => settings,
+            None => scratch.keep_first_settings()?,
+        };
+        Some(scratch)
+    }
+
+    /// One of its own below `parts`, which remembers the trees and begins with the repository's own index.
+    pub(crate) fn create(
+        tree: &'a GitWorktree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+        scope: Option<&FileScope>,
+    ) -> Option<Self> {
+        let name = folder_name(tree)?;
+        let mut scratch =
+            Self::open_folder(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
+        scratch.apply_scope(scope);
+        scratch.clear().map(|()| scratch)
+    }
+
+    /// As [`Scratch::anew`] has left it, with what was recorded there.
+    pub(crate) fn open_recorded(
+        tree: &'a GitWorktree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+        scope: &FileScope,
+    ) -> Option<Self> {
+        let name = folder_name(tree)?;
+        let mut scratch =
+            Self::open_folder(tree, state_home, calls, &[parts, &[&name]].concat(), ObjectRetention::Remembered)?;
+        scratch.apply_scope(Some(scope));
+        Some(scratch)
+    }
+
+    /// Has git read the objects of these folders as well, as far as they are there.
+    pub(crate) fn add_object_folders(&mut self, folders: Vec<PathBuf>) {
+        self.object_folders = folders;
+    }
+
+    /// Where its own objects are.
+    pub(crate) fn objects_folder(&self) -> PathBuf {
+        self.path.join(OBJECTS)
+    }
+
+    /// Where it may keep what it needs of the repository's.
+    pub(crate) fn linked_objects_folder(&self) -> PathBuf {
+        self.path.join(HELD)
+    }
+
+    /// Whether a sparse checkout had left this out.
+    pub(crate) fn is_absent(&self, path: &[u8]) -> bool {
+        self.absent.contains(path)
+    }
+
+    /// Forgets what is remembered here.
+    pub(crate) fn clear(&self) -> Option<()> {
+        self.folder.remove(KEPT).ok()?;
+        self.folder.empty_folder(OBJECTS).ok()
+    }
+
+    /// Looks at it as was settled when a run began; without one as things stand.
+    fn apply_scope(&mut self, scope: Option<&FileScope>) {
+        let live = || RepositorySettings::read(self.tree, self.calls);
+        self.settings = scope.map_or_else(live, |scope| scope.settings.clone());
+        self.absent = scope.map(|scope| scope.absent().into_iter().collect()).unwrap_or_default();
+    }
+
+    fn first_settings(&self) -> Option<RepositorySettings> {
+        let bytes = self.folder.read(SETTINGS, MAX_KEPT_BYTES).ok()??;
+        let (seal, settings): (String, RepositorySettings) = serde_json::from_slice(&bytes).ok()?;
+        self.key.is_mac(&serde_json::to_vec(&settings).ok()?, &seal).then_some(settings)
+    }
+
+    fn keep_first_settings(&self) -> Option<RepositorySettings> {
+        let settings = RepositorySettings::read(self.tree, self.calls);
+        let seal = self.key.mac(&serde_json::to_vec(&settings).ok()?);
+        self.folder.replace(SETTINGS, &serde_json::to_vec(&(seal, &settings)).ok()?).ok()?;
+        Some(settings)
+    }
+
+    fn open_folder(
+        tree: &'a GitWorktree,
+        state_home: &Path,
+        calls: &'a GitCalls,
+        parts: &[&str],
+        objects: ObjectRetention,
+    ) -> Option<Self> {
+        let folder = GuardedFolder::create_user_part(state_home, parts).ok()?;
+        let lock = StateLock::take(&folder, PATIENCE).ok()?;
+        // Left by a git that was killed: under the lock no other process works here.
+        folder.remove(&format!("{INDEX}.lock")).ok()?;
+        let (path, key) = (folder.path().to_owned(), SealKey::load(Some(state_home)).ok()?);
+        let (settings, absent, git) = (RepositorySettings::default(), BTreeSet::new(), OnceCell::new());
+        let lent = Vec::new();
+        let scratch =
+            Self { tree, calls, objects, folder, path, key, settings, absent, object_folders: lent, git, _lock: lock };
+        scratch.forget_objects().map(|()| scratch)
+    }
+
+    /// Without their folder git knows no repository.
+    fn forget_objects(&self) -> Option<()> {
+        match self.objects {
+            ObjectRetention::Forgotten => self.folder.empty_folder(OBJECTS).ok(),
+            ObjectRetention::Remembered => Some(()),
+        }
+    }
+
+    /// Looks at the work tree, as quickly as can be.
+    pub(crate) fn read_state(&self) -> Option<TreeState> {
+        let source = format!(
+            "{} {}",
+            file_mark(&self.tree.git.join(INDEX)),
+            hex_digest(&serde_json::to_vec(&(&self.settings, self.absent.len())).ok()?)
+        );
+        let kept =
+            self.load_state().filter(|kept| kept.source == source && kept.copy == file_mark(&self.path.join(INDEX)));
+        let Some(kept) = kept else { return self.rebuild_state(source) };
+        // What had been left out may be there now.
+        if !self.absent.is_empty() {
+            self.forget_flags()?;
+        }
+        let changed = self.changed_paths()?;
+        if changed.is_empty() {
+            return Some(kept);
+        }
+        // A new file that our index holds would stay in it although it is ignored from now on.
+        if changed.split(|byte| *byte == 0).any(|path| path.ends_with(b".gitignore")) {
+            return self.rebuild_state(source);
+        }
+        // A folder that is a repository of its own becomes a submodule in the eyes of git.
+        let new_repository = changed.split(|byte| *byte == 0).any(|path| path.ends_with(b"/"));
+        self.update_state(&changed, new_repository, kept)
+    }
+
+    /// Remembers what was found.
+    fn save_state(&self, mut kept: TreeState) -> Option<TreeState> {
+        if EMPTY_TREES.contains(&kept.tree.as_str()) && self.has_files() {
+            // Everything is ignored: the id would be the same whatever happens.
+            return None;
+        }
+        kept.seal = String::new();
+        kept.seal = self.key.mac(&serde_json::to_vec(&kept).ok()?);
+        self.folder.replace(KEPT, &serde_json::to_vec(&kept).ok()?).ok()?;
+        Some(kept)
+    }
+
+    /// Whether there is anything at the top beside what git and omo keep there.
+    fn has_files(&self) -> bool {
+        let mut entries = fs::read_dir(&self.tree.top).into_iter().flatten().flatten();
+        entries.any(|entry| entry.file_name() != ".git" && entry.file_name() != ".sisyphus")
+    }
+
+    /// Whether git ignores a folder of the work tree.
+    pub(crate) fn ignores(&self, folder: &Path) -> Option<bool> {
+        let path = folder.strip_prefix(&self.tree.top).ok()?.as_os_str().as_encoded_bytes();
+        let asked = [path, b"\0"].concat();
+        let (status, said) = self.answer(None, &["check-ignore", "-z", "--stdin"], &asked)?;
+        // 1 says that it is not.
+        matches!(status, 0 | 1).then_some(!said.is_empty())
+    }
+
+    fn load_state(&self) -> Option<TreeState> {
+        let bytes = self.folder.read(KEPT, MAX_KEPT_BYTES).ok()??;
+        let mut kept: TreeState = serde_json::from_slice(&bytes).ok()?;
+        let seal = std::mem::take(&mut kept.seal);
+        self.key.is_mac(&serde_json::to_vec(&kept).ok()?, &seal).then_some(kept)
+    }
+
+    /// Begins with the repository's own index: it knows which files were not touched.
+    fn copy_index(&self) -> Option<()> {
+        match regular_file::open(&self.tree.git.join(INDEX)) {
+            Ok(Some(mut index)) if is_index(&index)? => {
+                let mut copy = self.folder.create_file(INDEX).ok()?;
+                std::io::copy(&mut index, &mut copy).ok()?;
+                // Git compares what was written since then with the files themselves, whatever their times say.
+                copy.set_modified(index.metadata().ok()?.modified().ok()?).ok()?;
+                self.forget_flags()
+            }
+            // A repository without a commit, and nothing added yet.
+            Err(error) if error.kind() == ErrorKind::NotFound => self.folder.remove(INDEX).ok(),
+            Ok(_) | Err(_) => None,
+        }
+    }
+
+    fn rebuild_state(&self, source: String) -> Option<TreeState> {
+        self.copy_index()?;
+        self.update_state(&self.changed_paths()?, true, TreeState { source, ..TreeState::default() })
+    }
+
+    /// Takes the work tree into our index, whose entries can be asked for later, and no further: to name it all, git would
+    /// write each folder.
+    pub(crate) fn record_index(&self) -> Option<()> {
+        self.copy_index()?;
+        self.update_index(&self.changed_paths()?)
+    }
+
+    /// Files that git was told to take for unchanged are looked at all the same, and one that is not there is gone.
+    /// What a sparse checkout had left out when the run began stays left out.
+    fn forget_flags(&self) -> Option<()> {
+        let listed = self.git(&["ls-files", "-v", "-z"], &[])?;
+        let (mut unchanged, mut unwatched) = (Vec::new(), Vec::new());
+        for entry in listed.split(|byte| *byte == 0).filter(|entry| entry.len() > 2) {
+            let (tag, path) = entry.split_at(2);
+            let tag = tag.first().copied().unwrap_or_default();
+            if tag.is_ascii_lowercase() {
+                unchanged.extend_from_slice(path);
+                unchanged.push(0);
+            }
+            let is_left_out =
+                || self.absent.contains(path) && self.tree.top.join(path_of(path)).symlink_metadata().is_err();
+            if tag.eq_ignore_ascii_case(&b'S') && !is_left_out() {
+                unwatched.extend_from_slice(path);
+                unwatched.push(0);
+            }
+        }
+        for (option, paths) in [("--no-assume-unchanged", unchanged), ("--no-skip-worktree", unwatched)] {
+            if !paths.is_empty() {
+                self.git(&["update-index", option, "-z", "--stdin"], &paths)?;
+            }
+        }
+        Some(())
+    }
+
+    /// What differs between the work tree and our index.
+    fn changed_paths(&self) -> Option<Vec<u8>> {
+        self.git(&["ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"], &[])
+    }
+
+    /// Takes the work tree into our index, and asks git what that is called.
+    fn update_state(&self, changed: &[u8], list_submodules: bool, kept: TreeState) -> Option<TreeState> {
+        let tree = self.update_index(changed).and_then(|()| self.git(&["write-tree", "--missing-ok"], &[]));
+        self.forget_objects()?;
+        let tree = String::from_utf8(tree?).ok()?.trim().to_owned();
+        let listed = if list_submodules { self.git(&["ls-files", "-s", "-z"], &[])? } else { Vec::new() };
+        let mut submodules = if list_submodules { submodules(&listed) } else { kept.submodules };
+        if list_submodules {
+            let inside = changed.split(|byte| *byte == 0).filter(|path| path.ends_with(b"/"));
+            submodules.extend(inside.filter(|path| !self.has_commit(path)).map(path_of));
+        }
+        let copy = file_mark(&self.path.join(INDEX));
+        self.save_state(TreeState { source: kept.source, copy, tree, submodules, ..TreeState::default() })
+    }
+
+    /// Whether a folder of the work tree, which is a repository of its own, has a commit.
+    fn has_commit(&self, path: &[u8]) -> bool {
+        GitWorktree::at(&self.tree.top.join(path_of(path))).is_some_and(|inner| inner.head().is_some())
+    }
+
+    /// `git add` would have another git look into each submodule, with the settings of that.
+    fn update_index(&self, changed: &[u8]) -> Option<()> {
+        let paths = changed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+        // A repository without a commit cannot be an entry of an index.
+        let paths = paths.filter(|path| !path.ends_with(b"/") || self.has_commit(path));
+        let paths: Vec<u8> = paths.flat_map(|path| [path.strip_suffix(b"/").unwrap_or(path), b"\0"].concat()).collect();
+        if paths.is_empty() {
+            return Some(());
+        }
+        self.git(&["update-index", "-z", "--add", "--remove", "--replace", "--stdin"], &paths).map(drop)
+    }
+
+    /// Without the repository's own objects, which git would touch when it writes the same once
+    /// more. An index that stands for whole folders in one entry needs them.
+    pub(crate) fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let without = self.answer(None, arguments, input).and_then(|(status, said)| (status == 0).then_some(said));
+        without.or_else(|| self.git_with_objects(arguments, input))
+    }
+
+    /// With the repository's own objects, to read them.
+    pub(crate) fn git_with_objects(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let mut shared = quote_path(&self.tree.common.join(OBJECTS));
+        for folder in &self.object_folders {
+            // What stands between two paths.
+            shared.push(std::env::join_paths(["", ""]).ok()?);
+            shared.push(quote_path(folder));
+        }
+        let (status, said) = self.answer(Some(shared), arguments, input)?;
+        (status == 0).then_some(said)
+    }
+
+    fn answer(&self, shared: Option<OsString>, arguments: &[&str], input: &[u8]) -> Option<(i32, Vec<u8>)> {
+        let git = self.git.get_or_init(|| own_git_dir::make(&self.folder, Some(self.tree), &self.settings)).as_ref()?;
+        let (index, objects) = (self.path.join(INDEX), self.path.join(OBJECTS));
+        let shared = shared.unwrap_or_default();
+        let own = [
+            ("GIT_INDEX_FILE", index.as_os_str()),
+            ("GIT_OBJECT_DIRECTORY", objects.as_os_str()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", shared.as_os_str()),
+        ];
+        let variables: Vec<_> = own_git_dir::variables(git, &self.tree.top).into_iter().chain(own).collect();
+        self.calls.answer(&self.tree.top, arguments, &variables, input)
+    }
+}
+
+/// What git says of each path of an index, and the path.
+fn entries(listed: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let entries = listed.split(|byte| *byte == 0);
+    entries
+        .filter_map(|entry| entry.split_at_checked(entry.iter().position(|byte| *byte == b'\t')?))
+        .filter_map(|(about, path)| Some((about, path.get(1..)?)))
+}
+
+/// Where the submodules are.
+fn submodules(listed: &[u8]) -> Vec<PathBuf> {
+    let links = entries(listed).filter(|(about, _)| about.starts_with(b"160000 "));
+    links.map(|(_, path)| path_of(path)).collect()
+}
+
+/// What the folder of a work tree is called.
+fn folder_name(tree: &GitWorktree) -> Option<String> {
+    hex_digest(tree.top.as_os_str().as_encoded_bytes()).get(..32).map(str::to_owned)
+}
+
+/// Whether an open file is an index of git's: nothing else is copied.
+pub(crate) fn is_index(mut file: &fs::File) -> Option<bool> {
+    const BEGINNING: &[u8] = b"DIRC";
+    let mut beginning = Vec::new();
+    file.take(BEGINNING.len() as u64).read_to_end(&mut beginning).ok()?;
+    file.rewind().ok()?;
+    Some(beginning == BEGINNING && file.metadata().ok()?.len() <= MAX_INDEX_BYTES)
+}
+
+/// What tells one state of a file from another without its content; `None` where there is none.
+pub fn file_identity(path: &Path) -> Option<String> {
+    identity(&regular_file::open(path).ok()??).ok()
+}
+
+/// What tells one state of an index file from another: its place, size and time, and the digest of
+/// its content that git writes at its end.
+pub(crate) fn file_mark(path: &Path) -> String {
+    const DIGEST_BYTES: u64 = 32;
+    let read = || {
+        let mut file = regular_file::open(path).ok()??;
+        let identity = identity(&file).ok()?;
+        let mut end = Vec::new();
+        file.seek(SeekFrom::Start(file.metadata().ok()?.len().saturating_sub(DIGEST_BYTES))).ok()?;
+        file.take(DIGEST_BYTES).read_to_end(&mut end).ok()?;
+        Some(format!("{identity}:{}", hex_digest(&end)))
+    };
+    read().unwrap_or_default()
+}

@@ -1,0 +1,569 @@
+//! The files of a project that count, and one id for what stands in them.
+//!
+//! git is asked which files count, and nothing else: what stands in them is read here, so that no setting, filter or
+//! mark of the repository can show other content than a check finds. What was read is remembered with the times and
+//! sizes of all files; where none of those moved nothing is read and git is not started.
+//!
+//! Without a repository, or without git, files have an id all the same.
+
+mod cache;
+mod content;
+mod file_stamps;
+mod watch;
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use omo_core::timestamp::Timestamp;
+use omo_state::files::regular_file;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::hex_digest;
+
+use self::content::{ContentDigest, FileEntry, KnownDigests};
+use crate::git_command::GitCalls;
+use crate::own_git_dir::{self, RepositorySettings, quote_path};
+use crate::platform::{FileStamp, TreeTop, path_of};
+use crate::scope::text_to_path;
+use crate::tree::is_index;
+use cache::{CachedFiles, FilesCache, source_marks};
+
+pub use crate::platform::FolderWatch;
+pub(crate) use crate::scope::{FileScope, path_to_text};
+pub use watch::TransientFiles;
+
+/// Folders that hold what is built anew all the time.
+pub const BUILD_FOLDERS: [&str; 4] = ["target", "build", "dist", "out"];
+/// Files that cannot be read within this have no id.
+const LONGEST_READ: Duration = Duration::from_secs(25);
+/// Of a project with more files that cannot be told from what is built there is no id.
+const MAX_FILES: usize = 500_000;
+/// How deep repositories within repositories are followed.
+const MAX_DEPTH: usize = 8;
+/// What is installed, and what programs leave behind, where no repository says what is ignored, beside the folders of what is built.
+const LEFT_BEHIND: [&str; 11] = [
+    "node_modules",
+    ".venv",
+    "venv",
+    ".tox",
+    "__pycache__",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    ".gradle",
+    ".coverage",
+    ".DS_Store",
+];
+/// Of a larger `.gitignore` only so much is kept.
+const MAX_RULES_BYTES: u64 = 64 * 1024;
+/// At most so many paths are told.
+const MAX_TOLD: usize = 200;
+
+/// The files of a project.
+#[derive(Debug)]
+pub struct WorkFiles<'a> {
+    root: PathBuf,
+    state_home: Option<&'a Path>,
+    calls: &'a GitCalls,
+    /// What was settled when the run began, by its name.
+    scope_name: Option<String>,
+    scope: OnceCell<Option<FileScope>>,
+}
+
+/// What stands in the files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilesState {
+    /// The same for the same content, and for no other.
+    pub id: String,
+    /// Another one wherever a file was written or moved meanwhile, even if it was put back.
+    pub stamps: String,
+}
+
+/// Whether times of change are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimestampTrust {
+    /// A file whose times and size are the same is the same.
+    Times,
+    /// Everything is read.
+    Nothing,
+}
+
+/// Settles which files count in a run that begins, and gives the name that [`WorkFiles::new`] takes.
+pub fn settle_scope(root: &Path, state_home: Option<&Path>, calls: &GitCalls) -> Option<String> {
+    let files = WorkFiles::new(root, state_home, calls, None);
+    files.present_scope(0)?.keep(state_home?)
+}
+
+/// Where no repository says what is ignored.
+pub(crate) fn ignore_built(settings: &mut RepositorySettings) {
+    for name in BUILD_FOLDERS.iter().chain(&LEFT_BEHIND) {
+        settings.ignored.push('\n');
+        settings.ignored.push_str(name);
+    }
+}
+
+impl<'a> WorkFiles<'a> {
+    /// Those of a project; `scope` is what [`settle_scope`] gave when the run began.
+    pub fn new(root: &Path, state_home: Option<&'a Path>, calls: &'a GitCalls, scope: Option<&str>) -> Self {
+        let scope_name = scope.map(str::to_owned);
+        Self { root: root.to_owned(), state_home, calls, scope_name, scope: OnceCell::new() }
+    }
+
+    /// What stands in them; `None` where that cannot be told.
+    pub fn state(&self) -> Option<FilesState> {
+        self.state_at(TimestampTrust::Times, 0, Instant::now() + LONGEST_READ)
+    }
+
+    /// Their id without believing the time of any file: a program that has mapped a file into its memory can write to
+    /// it and leave its times as they are. No name comes or goes that way.
+    pub fn exact_id(&self) -> Option<String> {
+        self.state_at(TimestampTrust::Nothing, 0, Instant::now() + LONGEST_READ).map(|state| state.id)
+    }
+
+    /// What git ignores now by a line that no `.gitignore` file had when the run began, each path from the top of the
+    /// work tree; of many not all. `since` is when that was.
+    pub fn newly_ignored(&self, since: Option<Timestamp>) -> Vec<String> {
+        self.find_newly_ignored(since).unwrap_or_default()
+    }
+
+    fn scope(&self) -> Option<&FileScope> {
+        let load = || FileScope::load(self.state_home?, self.scope_name.as_deref()?);
+        self.scope.get_or_init(load).as_ref()
+    }
+
+    /// One in it.
+    fn inner_files(&self, path: &[u8], top: &Path) -> Self {
+        let scope_name = self.scope_name.as_ref().map(|name| format!("{name}/{}", path_to_text(path)));
+        let scope = self.scope().map(|scope| scope.inner(path));
+        Self {
+            root: top.join(path_of(path)),
+            state_home: self.state_home,
+            calls: self.calls,
+            scope_name,
+            scope: OnceCell::from(scope),
+        }
+    }
+
+    fn state_at(&self, trust: TimestampTrust, depth: usize, deadline: Instant) -> Option<FilesState> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let remembered = memory.read().filter(|it| it.scope == self.scope_name);
+        let found = match (remembered, trust) {
+            (Some(it), TimestampTrust::Times) if it.is_unchanged() => it,
+            (Some(it), TimestampTrust::Nothing) if it.is_list_unchanged() => read_again(it, deadline)?,
+            (before, TimestampTrust::Times) => self.read_anew(&memory, before.as_ref(), depth, deadline)?,
+            (_, TimestampTrust::Nothing) => self.read_anew(&memory, None, depth, deadline)?,
+        };
+        drop(memory);
+        self.with_inner(found, trust, depth, deadline)
+    }
+
+    /// What the repositories in it hold is no part of what was found.
+    fn with_inner(
+        &self,
+        found: CachedFiles,
+        trust: TimestampTrust,
+        depth: usize,
+        deadline: Instant,
+    ) -> Option<FilesState> {
+        let top = found.top();
+        let mut state = FilesState { id: found.id, stamps: found.stamps };
+        for path in found.inner.iter().map(|path| text_to_path(path)) {
+            let at = top.join(path_of(&path));
+            let is_empty = fs::read_dir(&at).map_or(true, |mut entries| entries.next().is_none());
+            let inner = if is_empty {
+                FilesState { id: at.is_dir().to_string(), stamps: String::new() }
+            } else {
+                self.inner_files(&path, &top).state_at(trust, depth + 1, deadline)?
+            };
+            let path = path_to_text(&path);
+            state.id = hex_digest(format!("{}\n{path}\0{}", state.id, inner.id).as_bytes());
+            state.stamps = hex_digest(format!("{}\n{path}\0{}", state.stamps, inner.stamps).as_bytes());
+        }
+        Some(state)
+    }
+
+    fn read_anew(
+        &self,
+        memory: &FilesCache,
+        before: Option<&CachedFiles>,
+        depth: usize,
+        deadline: Instant,
+    ) -> Option<CachedFiles> {
+        let since = file_stamps::start_time();
+        let asked = self.lister(memory, depth)?;
+        let sources = source_marks(asked.tree.as_ref());
+        let mut listed = asked.list()?;
+        if let Some(scope) = self.scope() {
+            listed.files.extend(scope.tracked());
+            listed.inner.extend(scope.inner_paths());
+        }
+        let mut files: Vec<Vec<u8>> = listed.files.difference(&listed.inner).cloned().collect();
+        let ignored = |folders: &[u8]| {
+            let mut ignored = asked.ignored_folders(folders)?;
+            for inner in folders.split(|byte| *byte == 0).filter(|path| listed.inner.contains(*path)) {
+                ignored.extend_from_slice(inner);
+                ignored.push(0);
+            }
+            Some(ignored)
+        };
+        let folders = file_stamps::list_folders(&asked.top, &files, ignored);
+        add_own_rules(&asked.top, &mut files, folders.as_deref().unwrap_or_default());
+        let entries_before = before.and_then(|before| memory.read_entries(before)).unwrap_or_default();
+        let read = content::read_files(&asked.top, &files, &parse_known(&entries_before), deadline)?;
+        let seen = file_stamps::digest_stamps(&asked.top, files.iter().map(Vec::as_slice));
+        let mut remembered = CachedFiles {
+            scope: self.scope_name.clone(),
+            top: path_to_text(asked.top.as_os_str().as_encoded_bytes()),
+            is_repository: asked.tree.is_some(),
+            sources,
+            id: content::id_of(&read),
+            stamps: seen.as_ref().map(|seen| seen.digest.clone()).unwrap_or_default(),
+            inner: listed.inner.iter().map(|path| path_to_text(path)).collect(),
+            ..CachedFiles::default()
+        };
+        let is_settled = seen.is_some_and(|seen| seen.is_settled(since));
+        let folders = folders.filter(|_| is_settled && !read.iter().any(|entry| entry.leads_outside));
+        remembered.paths = join_paths(&files);
+        remembered.files_bytes = remembered.paths.len();
+        if let Some(folders) = &folders {
+            let seen = file_stamps::digest_stamps(&asked.top, folders.iter().map(Vec::as_slice));
+            remembered.folders = seen.filter(|seen| seen.is_settled(since)).map(|seen| seen.digest);
+            remembered.paths.append(&mut join_paths(folders));
+        }
+        memory.keep(remembered, &entries_to_bytes(&read, since))
+    }
+
+    /// Looks at the work tree that the project lies in; at the project alone where that is none, or ignores it.
+    fn lister<'b>(&'b self, memory: &FilesCache, depth: usize) -> Option<FileLister<'b>> {
+        let scope = self.scope();
+        // What had been settled is gone: then nothing is known of these files.
+        if self.scope_name.is_some() && scope.is_none() {
+            return None;
+        }
+        let settled_top = scope.map(FileScope::top).filter(|top| !top.as_os_str().is_empty());
+        let tree = match &settled_top {
+            Some(top) => GitWorktree::at(top).filter(|_| scope.is_some_and(|scope| scope.is_repository)),
+            None if depth == 0 => GitWorktree::find(&self.root),
+            None => GitWorktree::at(&self.root),
+        };
+        let of_tree = |tree: GitWorktree| {
+            let live = || RepositorySettings::read(&tree, self.calls);
+            let settings = scope.map_or_else(live, |scope| scope.settings.clone());
+            FileLister::new(tree.top.clone(), Some(tree), memory, settings, self.calls)
+        };
+        let around = tree.and_then(of_tree);
+        let ignores_project = |asked: &FileLister| {
+            let path = self.root.strip_prefix(&asked.top).map(|path| path.as_os_str().as_encoded_bytes().to_vec());
+            let path = path.unwrap_or_default();
+            !path.is_empty()
+                && asked.ignored_folders(&[&path, b"\0".as_slice()].concat()).is_some_and(|it| !it.is_empty())
+        };
+        let is_settled = settled_top.is_some();
+        if let Some(asked) = around.filter(|asked| is_settled || !ignores_project(asked)) {
+            return Some(asked);
+        }
+        let mut settings = scope.map(|scope| scope.settings.clone()).unwrap_or_default();
+        if depth == 0 && !scope.is_some_and(|scope| scope.is_repository) {
+            ignore_built(&mut settings);
+        }
+        FileLister::new(settled_top.unwrap_or_else(|| self.root.clone()), None, memory, settings, self.calls)
+    }
+
+    /// What counts as things stand.
+    fn present_scope(&self, depth: usize) -> Option<FileScope> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let asked = self.lister(&memory, depth)?;
+        let listed = asked.list()?;
+        let tree = asked.tree.as_ref();
+        let mut settings = tree.map(|_| asked.settings.clone()).unwrap_or_default();
+        if depth > 0 && tree.is_none() {
+            settings.ignored.clear();
+        }
+        let mut scope = FileScope::new(&asked.top, tree.is_some(), settings);
+        scope.set_tracked(listed.tracked.iter().map(Vec::as_slice));
+        let is_absent = |path: &&[u8]| asked.top.join(path_of(path)).symlink_metadata().is_err();
+        scope.set_absent(listed.unwatched.iter().map(Vec::as_slice).filter(is_absent));
+        for path in listed.files.iter().filter(|path| is_rules(path)) {
+            scope.rules.insert(path_to_text(path), read_rules(&asked.top.join(path_of(path))));
+        }
+        let top = asked.top.clone();
+        drop(memory);
+        for path in &listed.inner {
+            let inner = self.inner_files(path, &top);
+            if depth < MAX_DEPTH && inner.root.join(".git").exists() {
+                scope.set_inner(path, inner.present_scope(depth + 1)?);
+            }
+        }
+        Some(scope)
+    }
+
+    fn find_newly_ignored(&self, since: Option<Timestamp>) -> Option<Vec<String>> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let asked = self.lister(&memory, 0)?;
+        let rules = self.scope().map(|scope| &scope.rules);
+        let arguments =
+            ["status", "--porcelain", "-z", "--ignored=matching", "--untracked-files=all", "--ignore-submodules=all"];
+        let status = asked.git(&arguments, &[])?;
+        let ignored = status.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"!! "));
+        let paths: Vec<u8> = ignored.flat_map(|path| [path, b"\0".as_slice()].concat()).collect();
+        if paths.is_empty() {
+            return Some(Vec::new());
+        }
+        let said = asked.git(&["check-ignore", "-v", "-z", "--no-index", "--stdin"], &paths)?;
+        let mut found: Vec<String> =
+            rules.iter().flat_map(|rules| rules.iter()).flat_map(|it| no_longer_as_written(&asked.top, it)).collect();
+        found.truncate(MAX_TOLD);
+        let fields: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+        // Where the rule stands, in which line, what it says, and which path it is about.
+        for fields in fields.chunks_exact(4) {
+            let [source, _, pattern, path] = fields else { continue };
+            if !is_rules(source) || found.len() == MAX_TOLD {
+                continue;
+            }
+            let pattern = String::from_utf8_lossy(pattern).into_owned();
+            let is_old = match rules.and_then(|rules| rules.get(&path_to_text(source))) {
+                Some(rules) => rules.lines().any(|line| line.trim_end() == pattern),
+                // Nothing was settled about one that ignores itself. The time of its last change cannot be set back.
+                None => since.is_some_and(|since| is_older(&asked.top, source, since)),
+            };
+            if !is_old {
+                found.push(String::from_utf8_lossy(path).into_owned());
+            }
+        }
+        Some(found)
+    }
+}
+
+fn is_older(top: &Path, path: &[u8], since: Timestamp) -> bool {
+    let stamp = TreeTop::open(top).and_then(|top| top.look(path)).flatten();
+    stamp.is_some_and(|stamp| file_stamps::is_stamp_settled(&stamp, since))
+}
+
+/// Whether a path is that of a file that says what is ignored.
+fn is_rules(path: &[u8]) -> bool {
+    path == b".gitignore" || path.ends_with(b"/.gitignore")
+}
+
+fn read_rules(path: &Path) -> String {
+    let mut bytes = Vec::new();
+    if let Ok(Some(file)) = regular_file::open(path) {
+        let _ = file.take(MAX_RULES_BYTES).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The lines of a `.gitignore` that are neither empty nor a comment.
+fn rules_in(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// The lines of a `.gitignore` that brought files back, and were taken out of it; and that those which are left stand in
+/// another order, since the last one that matches decides.
+fn no_longer_as_written(top: &Path, (source, before): (&String, &String)) -> Vec<String> {
+    let now = read_rules(&top.join(path_of(&text_to_path(source))));
+    let (old, new): (HashSet<&str>, HashSet<&str>) = (rules_in(before).collect(), rules_in(&now).collect());
+    let is_gone = |line: &&str| line.starts_with('!') && !new.contains(line);
+    let gone = rules_in(before).filter(is_gone).map(|line| format!("what `{line}` in {source} had brought back"));
+    let left = rules_in(before).filter(|line| new.contains(line));
+    let is_reordered = !left.eq(rules_in(&now).filter(|line| old.contains(line)));
+    let reordered = is_reordered.then(|| format!("what {source} had brought back: its lines stand in another order"));
+    gone.chain(reordered).collect()
+}
+
+/// A file that says what is ignored counts, even where it ignores itself.
+fn add_own_rules(top: &Path, files: &mut Vec<Vec<u8>>, folders: &[Vec<u8>]) {
+    let own = folders.iter().map(|folder| match folder.as_slice() {
+        b"." => b".gitignore".to_vec(),
+        folder => [folder, b"/.gitignore"].concat(),
+    });
+    let is_new =
+        |path: &Vec<u8>| files.binary_search(path).is_err() && top.join(path_of(path)).symlink_metadata().is_ok();
+    let mut own: Vec<_> = own.filter(is_new).collect();
+    files.append(&mut own);
+    files.sort_unstable();
+}
+
+/// Reads what stands in the files that are listed.
+fn read_again(mut remembered: CachedFiles, deadline: Instant) -> Option<CachedFiles> {
+    let mut files: Vec<&[u8]> = Vec::with_capacity(remembered.file_paths().count());
+    files.extend(remembered.file_paths());
+    remembered.id = content::exact_id(&remembered.top(), &files, deadline)?;
+    Some(remembered)
+}
+
+fn join_paths(paths: &[Vec<u8>]) -> Vec<u8> {
+    paths.iter().flat_map(|path| path.iter().copied().chain([0])).collect()
+}
+
+/// What is remembered of files: path, stamp and digest. What was changed a moment ago is not.
+fn entries_to_bytes(entries: &[FileEntry], since: Timestamp) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for entry in entries.iter().filter(|entry| !entry.leads_outside) {
+        let stamp = entry.stamp.filter(|stamp| file_stamps::is_stamp_settled(stamp, since));
+        if let (Some(stamp), Some(digest)) = (stamp, entry.digest) {
+            bytes.extend_from_slice(&entry.path);
+            bytes.push(0);
+            bytes.extend_from_slice(&stamp.to_bytes());
+            bytes.extend_from_slice(&digest);
+        }
+    }
+    bytes
+}
+
+fn parse_known(bytes: &[u8]) -> KnownDigests<'_> {
+    let mut known = KnownDigests::new();
+    let mut rest = bytes;
+    while let Some(entry) = next_entry(&mut rest) {
+        let (path, stamp, digest) = entry;
+        known.insert(path, (stamp, digest));
+    }
+    known
+}
+
+fn next_entry<'b>(rest: &mut &'b [u8]) -> Option<(&'b [u8], &'b [u8], ContentDigest)> {
+    let (path, after) = rest.split_at_checked(rest.iter().position(|byte| *byte == 0)?)?;
+    let (stamp, after) = after.get(1..)?.split_at_checked(FileStamp::BYTES)?;
+    let (digest, after) = after.split_first_chunk()?;
+    *rest = after;
+    Some((path, stamp, *digest))
+}
+
+/// What git lists.
+#[derive(Debug, Default)]
+struct ListedFiles {
+    /// What the index holds.
+    tracked: BTreeSet<Vec<u8>>,
+    /// What of it git was told not to look at.
+    unwatched: BTreeSet<Vec<u8>>,
+    /// All files that count.
+    files: BTreeSet<Vec<u8>>,
+    /// Submodules, and other repositories.
+    inner: BTreeSet<Vec<u8>>,
+}
+
+/// Asks git which files of a work tree count.
+struct FileLister<'a> {
+    tree: Option<GitWorktree>,
+    top: PathBuf,
+    settings: RepositorySettings,
+    calls: &'a GitCalls,
+    /// The folder that git is shown.
+    git: PathBuf,
+    index: PathBuf,
+    objects: std::ffi::OsString,
+}
+
+impl<'a> FileLister<'a> {
+    fn new(
+        top: PathBuf,
+        tree: Option<GitWorktree>,
+        memory: &FilesCache,
+        settings: RepositorySettings,
+        calls: &'a GitCalls,
+    ) -> Option<Self> {
+        let git = own_git_dir::make(&memory.folder, tree.as_ref(), &settings.for_names())?;
+        let own_index = tree.as_ref().map(|tree| tree.git.join("index"));
+        let is_one = |index: &PathBuf| {
+            regular_file::open(index).ok().flatten().is_some_and(|file| is_index(&file) == Some(true))
+        };
+        let index = own_index.filter(is_one).unwrap_or_else(|| git.join("index"));
+        let objects = tree.as_ref().map(|tree| quote_path(&tree.common.join("objects"))).unwrap_or_default();
+        Some(Self { tree, top, settings, calls, git, index, objects })
+    }
+
+    fn answer(&self, arguments: &[&str], index: &Path, input: &[u8]) -> Option<(i32, Vec<u8>)> {
+        let own = [
+            ("GIT_INDEX_FILE", index.as_os_str()),
+            // An index that stands for whole folders in one entry needs them. Nothing is written.
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.objects.as_os_str()),
+        ];
+        let variables: Vec<_> = own_git_dir::variables(&self.git, &self.top).into_iter().chain(own).collect();
+        self.calls.answer(&self.top, arguments, &variables, input)
+    }
+
+    fn git(&self, arguments: &[&str], input: &[u8]) -> Option<Vec<u8>> {
+        let (status, said) = self.answer(arguments, &self.index, input)?;
+        (status == 0).then_some(said)
+    }
+
+    /// Which of these folders git ignores.
+    fn ignored_folders(&self, folders: &[u8]) -> Option<Vec<u8>> {
+        let (status, said) = self.answer(&["check-ignore", "-z", "--stdin"], &self.index, folders)?;
+        // 1 says that none of them is.
+        matches!(status, 0 | 1).then_some(said)
+    }
+
+    /// All files that count. Where git cannot say, or says that there are none, every file does.
+    fn list(&self) -> Option<ListedFiles> {
+        const ARGUMENTS: [&str; 7] = ["ls-files", "-z", "-s", "-v", "-c", "-o", "--exclude-standard"];
+        // An index that git cannot read keeps nothing from counting.
+        let said = [&self.index, &self.git.join("index")].into_iter().find_map(|index| {
+            let (status, said) = self.answer(&ARGUMENTS, index, &[])?;
+            (status == 0).then_some(said)
+        });
+        let listed = said.map(|said| parse(&said)).unwrap_or_default();
+        if listed.files.is_empty() && listed.inner.is_empty() {
+            return self.walk();
+        }
+        Some(listed)
+    }
+
+    /// Every file but those that are built, or left behind by programs.
+    fn walk(&self) -> Option<ListedFiles> {
+        let is_left_out = |name: &str| {
+            matches!(name, ".git" | ".sisyphus") || BUILD_FOLDERS.iter().chain(&LEFT_BEHIND).any(|other| *other == name)
+        };
+        let mut files = BTreeSet::new();
+        let mut folders = vec![self.top.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if entry.file_name().to_str().is_some_and(is_left_out) {
+                    continue;
+                }
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    folders.push(path);
+                } else {
+                    let below = path.strip_prefix(&self.top).ok()?;
+                    files.insert(below.as_os_str().as_encoded_bytes().to_vec());
+                }
+            }
+            if files.len() + folders.len() > MAX_FILES {
+                return None;
+            }
+        }
+        Some(ListedFiles { files, ..ListedFiles::default() })
+    }
+}
+
+/// What git says of each path: a letter, mode, object and stage where it is in the index, and the path.
+fn parse(said: &[u8]) -> ListedFiles {
+    let mut listed = ListedFiles::default();
+    for entry in said.split(|byte| *byte == 0) {
+        if let Some(path) = entry.strip_prefix(b"? ") {
+            match path.strip_suffix(b"/") {
+                Some(path) => listed.inner.insert(path.to_vec()),
+                None => listed.files.insert(path.to_vec()),
+            };
+            continue;
+        }
+        let Some(at) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let (about, path) = (entry.get(..at).unwrap_or_default(), entry.get(at + 1..).unwrap_or_default().to_vec());
+        if about.get(2..).is_some_and(|about| about.starts_with(b"160000 ")) {
+            listed.inner.insert(path);
+            continue;
+        }
+        if about.first().is_some_and(|letter| letter.eq_ignore_ascii_case(&b'S')) {
+            listed.unwatched.insert(path.clone());
+        }
+        listed.tracked.insert(path.clone());
+        listed.files.insert(path);
+    }
+    listed
+}

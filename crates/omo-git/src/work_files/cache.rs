@@ -1,0 +1,147 @@
+//! What omo remembers of the files of a project between two looks, in the user's own state folder.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::StateLock;
+use omo_state::git_worktree::GitWorktree;
+use omo_state::seal::{SealKey, hex_digest};
+use serde::{Deserialize, Serialize};
+
+use crate::platform::path_of;
+use crate::scope::text_to_path;
+use crate::tree::file_mark;
+use crate::work_files::file_stamps;
+
+/// The folder of all projects.
+const FOLDER: [&str; 2] = ["omo", "files"];
+const REMEMBERED: &str = "remembered.json";
+const PATHS: &str = "paths";
+const ENTRIES: &str = "entries";
+/// What is remembered of a larger project is not used: then everything is read each time.
+const MAX_BYTES: u64 = 128 * 1024 * 1024;
+/// Two sessions of one project ask for the same id at the same time.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What was found at the last look.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CachedFiles {
+    /// What had been settled, by its name.
+    pub(super) scope: Option<String>,
+    /// The top of the work tree.
+    pub(super) top: String,
+    /// It is the work tree of a repository.
+    pub(super) is_repository: bool,
+    /// The repository's index and list of what is ignored, as they were.
+    pub(super) sources: String,
+    /// What stood in the files, without the repositories in it.
+    pub(super) id: String,
+    /// What the files looked like.
+    pub(super) stamps: String,
+    /// What the folders looked like, where all of that can be told from a change during the look.
+    pub(super) folders: Option<String>,
+    /// Each path with a NUL behind it: those of files, and behind them those of folders.
+    #[serde(skip)]
+    pub(super) paths: Vec<u8>,
+    /// How much of that is about files.
+    pub(super) files_bytes: usize,
+    /// The repositories in it.
+    pub(super) inner: Vec<String>,
+    /// The digest of what is remembered of each file.
+    pub(super) entries: String,
+    /// omo's own mark on all of that.
+    pub(super) seal: String,
+}
+
+/// Where omo remembers one project, under a lock.
+pub(super) struct FilesCache {
+    pub(super) folder: GuardedFolder,
+    /// What is remembered bears a seal: it lies where others can write.
+    key: SealKey,
+    _lock: StateLock,
+}
+
+impl FilesCache {
+    pub(super) fn open(root: &Path, state_home: &Path) -> Option<Self> {
+        let name = hex_digest(root.as_os_str().as_encoded_bytes());
+        let folder =
+            GuardedFolder::create_user_part(state_home, &[FOLDER.as_slice(), &[name.get(..32)?]].concat()).ok()?;
+        let lock = StateLock::take(&folder, PATIENCE).ok()?;
+        Some(Self { folder, key: SealKey::load(Some(state_home)).ok()?, _lock: lock })
+    }
+
+    pub(super) fn read(&self) -> Option<CachedFiles> {
+        let bytes = self.folder.read(REMEMBERED, MAX_BYTES).ok()??;
+        let mut remembered: CachedFiles = serde_json::from_slice(&bytes).ok()?;
+        remembered.paths = self.folder.read(PATHS, MAX_BYTES).ok()??;
+        let seal = std::mem::take(&mut remembered.seal);
+        self.key.is_mac(&remembered.sealed_bytes()?, &seal).then_some(remembered)
+    }
+
+    /// What is remembered of each file.
+    pub(super) fn read_entries(&self, remembered: &CachedFiles) -> Option<Vec<u8>> {
+        let bytes = self.folder.read(ENTRIES, MAX_BYTES).ok()??;
+        (hex_digest(&bytes) == remembered.entries).then_some(bytes)
+    }
+
+    pub(super) fn keep(&self, mut remembered: CachedFiles, entries: &[u8]) -> Option<CachedFiles> {
+        self.folder.replace(PATHS, &remembered.paths).ok()?;
+        self.folder.replace(ENTRIES, entries).ok()?;
+        remembered.entries = hex_digest(entries);
+        remembered.seal = self.key.mac(&remembered.sealed_bytes()?);
+        self.folder.replace(REMEMBERED, &serde_json::to_vec(&remembered).ok()?).ok()?;
+        Some(remembered)
+    }
+}
+
+impl CachedFiles {
+    /// The paths of files.
+    pub(super) fn file_paths(&self) -> impl Iterator<Item = &[u8]> {
+        split(self.paths.get(..self.files_bytes).unwrap_or_default())
+    }
+
+    /// The paths of folders.
+    pub(super) fn folder_paths(&self) -> impl Iterator<Item = &[u8]> {
+        split(self.paths.get(self.files_bytes..).unwrap_or_default())
+    }
+
+    /// The top of the work tree.
+    pub(super) fn top(&self) -> PathBuf {
+        path_of(&text_to_path(&self.top))
+    }
+
+    /// Whether nothing moved since.
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.is_list_unchanged() && has_stamps(&self.top(), self.file_paths(), &self.stamps)
+    }
+
+    /// Whether the files that count are still the same ones, whatever stands in them.
+    pub(super) fn is_list_unchanged(&self) -> bool {
+        let top = self.top();
+        let tree = GitWorktree::at(&top).filter(|_| self.is_repository);
+        let seen = self.folders.as_ref();
+        source_marks(tree.as_ref()) == self.sources
+            && seen.is_some_and(|seen| has_stamps(&top, self.folder_paths(), seen))
+    }
+
+    /// What the seal is over while it is empty: all of it, and the list of paths.
+    fn sealed_bytes(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(&(self, hex_digest(&self.paths))).ok()
+    }
+}
+
+fn split(paths: &[u8]) -> impl Iterator<Item = &[u8]> {
+    paths.split(|byte| *byte == 0).filter(|path| !path.is_empty())
+}
+
+fn has_stamps<'a>(top: &Path, paths: impl Iterator<Item = &'a [u8]>, digest: &str) -> bool {
+    file_stamps::digest_stamps(top, paths).is_some_and(|seen| seen.digest == digest)
+}
+
+/// What decides which files count, beside what lies among them.
+pub(super) fn source_marks(tree: Option<&GitWorktree>) -> String {
+    tree.map_or_else(String::new, |tree| {
+        [tree.git.join("index"), tree.common.join("info/exclude")].map(|path| file_mark(&path)).join(" ")
+    })
+}

@@ -1,0 +1,87 @@
+//! What happens to the files of a project while its checks run.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use super::{BUILD_FOLDERS, WorkFiles, join_paths};
+use crate::platform::{FolderWatch, PathEvent, path_of};
+use crate::work_files::cache::FilesCache;
+use crate::work_files::file_stamps;
+
+/// At most so many paths are told.
+const MAX_TOLD: usize = 8;
+
+/// The files that were there only for a while.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TransientFiles {
+    /// From the top of the work tree.
+    pub paths: Vec<String>,
+    /// Not all of them could be seen.
+    pub is_partial: bool,
+}
+
+impl WorkFiles<'_> {
+    /// Watches the folders that the files lie in, as they were found last.
+    pub fn watch(&self) -> Option<FolderWatch> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let remembered = memory.read()?;
+        let top = remembered.top();
+        let mut below = file_stamps::folders_of_files(remembered.file_paths());
+        below.extend(remembered.folder_paths().filter(|folder| *folder != b"."));
+        let below = below.into_iter().map(|folder| top.join(path_of(folder)));
+        FolderWatch::begin(top.ancestors().skip(1).map(Path::to_owned), std::iter::once(top.clone()).chain(below))
+    }
+
+    /// The files that came since then and are gone, but for those that would not count and those that programs make
+    /// and remove all the time.
+    pub fn transient_files(&self, watch: Option<&FolderWatch>) -> TransientFiles {
+        let Some(watch) = watch else { return TransientFiles { is_partial: true, ..TransientFiles::default() } };
+        let is_meant = |path: &Path, is_there: bool, touched: &PathEvent| {
+            touched.is_new && !is_there && !path.iter().any(|part| is_left_behind(&part.to_string_lossy()))
+        };
+        let paths = self.counted_paths(watch, is_meant);
+        TransientFiles { is_partial: paths.is_none() || !watch.is_whole(), paths: paths.unwrap_or_default() }
+    }
+
+    /// One of the paths that changed since then.
+    pub fn changing_file(&self, watch: &FolderWatch) -> Option<String> {
+        if let Some(moved) = watch.moved().filter(|moved| !moved.as_os_str().is_empty()) {
+            return Some(moved.display().to_string());
+        }
+        let first = |is_wanted: bool| {
+            let is_meant = |_: &Path, is_there: bool, touched: &PathEvent| !touched.is_folder && is_there == is_wanted;
+            self.counted_paths(watch, is_meant)?.into_iter().next()
+        };
+        first(true).or_else(|| first(false))
+    }
+
+    /// Those of the paths that something happened at which git does not ignore, told by their path from the top and
+    /// by whether they are there.
+    fn counted_paths(
+        &self,
+        watch: &FolderWatch,
+        is_meant: impl Fn(&Path, bool, &PathEvent) -> bool,
+    ) -> Option<Vec<String>> {
+        let memory = FilesCache::open(&self.root, self.state_home?)?;
+        let asked = self.lister(&memory, 0)?;
+        let mut paths = Vec::new();
+        for (path, touched) in watch.touched() {
+            let Ok(below) = path.strip_prefix(&asked.top) else { continue };
+            let is_of_tools = below.iter().next().is_some_and(|first| first == ".git" || first == ".sisyphus");
+            if !is_of_tools && is_meant(below, path.symlink_metadata().is_ok(), &touched) {
+                let end: &[u8] = if touched.is_folder { b"/" } else { b"" };
+                paths.push([below.as_os_str().as_encoded_bytes(), end].concat());
+            }
+        }
+        let ignored = if paths.is_empty() { None } else { asked.ignored_folders(&join_paths(&paths)) };
+        let ignored: HashSet<&[u8]> = ignored.iter().flat_map(|said| said.split(|byte| *byte == 0)).collect();
+        let that_count = paths.iter().filter(|path| !ignored.contains(path.as_slice()));
+        Some(that_count.take(MAX_TOLD).map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+}
+
+/// Whether a part of a path is called as what programs make and remove all the time.
+fn is_left_behind(name: &str) -> bool {
+    let is_made = name == "__pycache__" || BUILD_FOLDERS.contains(&name);
+    is_made || name.starts_with('.') || [".pyc", ".tmp", "~"].iter().any(|end| name.ends_with(end))
+}

@@ -1,0 +1,239 @@
+//! The worktree of a group: where it lies, what it is called, and how it comes and goes.
+//!
+//! Each group of a run has a worktree and a branch of its own. Nothing that was ever written in one is
+//! lost: before it goes, everything that it alone holds is kept below `refs/omo/keep` (`rescue`).
+//! Every step can be repeated after an end at any point.
+
+mod checkout;
+mod create;
+mod file_copier;
+mod leftovers;
+mod remove;
+mod rescue;
+mod state;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use omo_state::files::make_removable;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::repository::{GitFailed, GitRepository};
+
+pub use checkout::checkout_at;
+pub use create::{CreatedWorktree, create_worktree};
+pub use leftovers::{RemovedLeftover, find_leftovers, remove_leftovers};
+pub use remove::{WorktreeRemoval, carry_out_removal, discard_worktree, prepare_removal};
+pub use rescue::{RescuedWork, rescue_worktree};
+
+/// Where the worktrees lie, from the top of the repository: the one folder below `.claude` in which a
+/// client may write without being asked.
+const FOLDER: &str = ".claude/worktrees";
+/// What the names of their branches begin with.
+const BRANCHES: &str = "omo";
+/// A longer name may be none that every file system takes.
+const MAX_NAME: usize = 80;
+/// Says in git's own folder of a worktree whose it is, once it is whole.
+const READY: &str = "omo-ready";
+/// Says there that its removal has begun: everything in it is kept elsewhere.
+const REMOVING: &str = "omo-removing";
+
+/// Why something could not be done with a worktree. Nothing is lost by any of these.
+#[derive(Debug, Error)]
+pub enum WorktreeError {
+    /// The name of a run or group that would be none of a folder and a branch.
+    #[error("{name:?} cannot be part of the name of a branch and a folder; use letters, digits, `-` and `_`")]
+    InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// The commit to begin with is not there.
+    #[error("there is no commit {commit} in this repository")]
+    UnknownBase {
+        /// What was given for it.
+        commit: String,
+    },
+    /// Something else lies where the worktree belongs.
+    #[error("{} is there already, and is not this group's worktree; move it away", path.display())]
+    Taken {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The branch has commits of its own, and no worktree.
+    #[error("the branch {branch} is there already, at {commit}; rename or delete it")]
+    BranchExists {
+        /// The branch.
+        branch: String,
+        /// Where it stands.
+        commit: String,
+    },
+    /// What git ignores, or keeps elsewhere, and could not be saved.
+    #[error("{} is kept: {} in it could not be saved elsewhere", path.display(), what.join(", "))]
+    Unsaved {
+        /// The worktree.
+        path: PathBuf,
+        /// The paths in it.
+        what: Vec<String>,
+    },
+    /// A process works there.
+    #[error("{} is kept: process {process} works in it", path.display())]
+    InUse {
+        /// The worktree.
+        path: PathBuf,
+        /// One of the processes.
+        process: u32,
+    },
+    /// It changed after its removal was prepared.
+    #[error("{} is kept: it changed a moment ago; try again", path.display())]
+    Changed {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// It was removed, and is still there.
+    #[error("{} is still there after its removal; something writes to it", path.display())]
+    StillThere {
+        /// The worktree.
+        path: PathBuf,
+    },
+    /// A step of git failed.
+    #[error(transparent)]
+    Git(#[from] GitFailed),
+    /// A file could not be read or written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// The branch whose name leaves no room for those of groups; `None` where there is none of that name.
+pub fn blocking_branch(repository: &GitRepository) -> Result<Option<String>, GitFailed> {
+    Ok(repository.commit_of(&format!("refs/heads/{BRANCHES}"))?.map(|_| BRANCHES.to_owned()))
+}
+
+/// Adds the path to what went wrong with a file.
+fn file_error(path: &Path) -> impl FnOnce(io::Error) -> WorktreeError {
+    let path = path.to_owned();
+    |error| WorktreeError::File { path, error }
+}
+
+/// A group of a run, by names that can be part of a folder's and a branch's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkerName {
+    run: String,
+    worker: String,
+}
+
+impl WorkerName {
+    /// Letters, digits, `-` and `_`, and at most 80 of them.
+    pub fn new(run: &str, group: &str) -> Result<Self, WorktreeError> {
+        for name in [run, group] {
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+            if !is_plain || name.is_empty() || name.len() > MAX_NAME || name.starts_with('-') {
+                return Err(WorktreeError::InvalidName { name: name.to_owned() });
+            }
+        }
+        Ok(Self { run: run.to_owned(), worker: group.to_owned() })
+    }
+
+    /// The group's own name.
+    pub fn worker(&self) -> &str {
+        &self.worker
+    }
+
+    /// Its branch, as its user calls it.
+    pub fn branch(&self) -> String {
+        format!("{BRANCHES}/{}/{}", self.run, self.worker)
+    }
+
+    /// Its branch, as git calls it.
+    pub(crate) fn branch_reference(&self) -> String {
+        format!("refs/heads/{}", self.branch())
+    }
+
+    /// What keeps all that its worktree alone held.
+    pub fn keep_reference(&self) -> String {
+        format!("refs/omo/keep/{}/{}", self.run, self.worker)
+    }
+
+    /// What omo leaves in git's folder of its worktree: two groups may have the same folder's name.
+    fn owner_text(&self) -> String {
+        format!("{}\n{}\n", self.run, self.worker)
+    }
+
+    /// Where its worktree lies.
+    pub fn path(&self, repository: &GitRepository) -> PathBuf {
+        repository.top().join(FOLDER).join(format!("omo-{}-{}", self.run, self.worker))
+    }
+}
+
+/// git's own folder of the worktree at a path: what the worktree says of itself does not count, since
+/// the worker there can write it. `None` where git knows of no worktree there.
+fn git_folder_of(repository: &GitRepository, path: &Path) -> Option<PathBuf> {
+    let folders = fs::read_dir(repository.common().join("worktrees")).ok()?;
+    let dot = path.join(".git");
+    let is_of_path = |folder: &PathBuf| {
+        let place = fs::read_to_string(folder.join("gitdir")).unwrap_or_default();
+        let place = Path::new(place.trim_end());
+        // Its user's settings may have git write down where it lies from there.
+        let lies_there = || folder.join(place).canonicalize().is_ok_and(|found| found == dot);
+        place == dot || (place.is_relative() && lies_there())
+    };
+    folders.flatten().map(|entry| entry.path()).find(is_of_path)
+}
+
+/// Whose worktree it is, by what omo left in git's folder of it, or by its branch where it is not whole.
+fn belongs_to(git_folder: &Path, name: &WorkerName) -> bool {
+    let owner = fs::read_to_string(git_folder.join(READY));
+    owner.map_or_else(|_| is_on_branch(git_folder, name), |owner| owner == name.owner_text())
+}
+
+/// Takes away the locks in a group's worktree, and of its branch, that an interrupted git has left. Only where no
+/// process works there.
+fn clear_locks(repository: &GitRepository, name: &WorkerName, folder: &Path) {
+    for lock in ["index.lock", "HEAD.lock", "ORIG_HEAD.lock"] {
+        // What cannot be removed is named by the git that needs it.
+        let _ = fs::remove_file(folder.join(lock));
+    }
+    clear_lock_of_branch(repository, name);
+}
+
+/// As [`clear_locks`], where there is no worktree any more.
+fn clear_lock_of_branch(repository: &GitRepository, name: &WorkerName) {
+    let _ = fs::remove_file(repository.common().join(format!("{}.lock", name.branch_reference())));
+}
+
+/// Whether its own branch is what is checked out in a worktree.
+fn is_on_branch(git_folder: &Path, name: &WorkerName) -> bool {
+    let head = fs::read_to_string(git_folder.join("HEAD")).unwrap_or_default();
+    head.trim_end() == format!("ref: {}", name.branch_reference())
+}
+
+/// Removes a folder that holds no work, and what git knows of it.
+fn delete_worktree(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
+    let removed = fs::remove_dir_all(path).or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            make_removable(path);
+            fs::remove_dir_all(path)
+        }
+        _ => Err(error),
+    });
+    match removed {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(file_error(path)(error)),
+    }
+    if git_folder_of(repository, path).is_some() {
+        let path = path.to_string_lossy();
+        repository.git_on_worktrees(&["remove", "--force", "--force", &path])?;
+    }
+    if path.symlink_metadata().is_ok() || git_folder_of(repository, path).is_some() {
+        return Err(WorktreeError::StillThere { path: path.to_owned() });
+    }
+    Ok(())
+}

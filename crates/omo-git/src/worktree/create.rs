@@ -1,0 +1,165 @@
+//! Making a group's worktree, so that an end between any two steps leaves nothing that stands in the way.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::{
+    FOLDER, READY, REMOVING, WorkerName, WorktreeError, belongs_to, clear_locks, delete_worktree, file_error,
+    git_folder_of,
+};
+use crate::exclude::{add_exclude_line, exclude_file};
+use crate::platform::path_of;
+use crate::repository::{GitRepository, is_object_name};
+use crate::worktree::file_copier::FileCopier;
+use crate::worktree::state::remember_index;
+
+/// What says which files that git ignores a worktree gets, from the top.
+const INCLUDE: &str = ".worktreeinclude";
+/// The line that hides the worktrees from `git status`.
+const HIDDEN: &str = "/.claude/worktrees/omo-*/";
+
+/// A worktree that is ready to be worked in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreatedWorktree {
+    /// Its top folder.
+    pub path: PathBuf,
+    /// The branch that is checked out in it.
+    pub branch: String,
+    /// It was there, whole, from an earlier try: a worker may have worked in it.
+    pub was_there: bool,
+    /// Files that `.worktreeinclude` names, and that could not be copied.
+    pub not_copied: Vec<String>,
+}
+
+/// Makes the worktree and the branch of a group at a commit. One that is there and whole is left as it
+/// is; what an interrupted try left is taken away first, since no worker began there.
+pub fn create_worktree(
+    repository: &GitRepository,
+    name: &WorkerName,
+    base: &str,
+) -> Result<CreatedWorktree, WorktreeError> {
+    let no_base = || WorktreeError::UnknownBase { commit: base.to_owned() };
+    if !is_object_name(base) {
+        return Err(no_base());
+    }
+    let path = name.path(repository);
+    let created =
+        |was_there, not_copied| CreatedWorktree { path: path.clone(), branch: name.branch(), was_there, not_copied };
+    if let Some(folder) = git_folder_of(repository, &path) {
+        if !belongs_to(&folder, name) {
+            return Err(WorktreeError::Taken { path });
+        }
+        let is_whole = folder.join(READY).is_file() && !folder.join(REMOVING).is_file();
+        if is_whole && path.is_dir() {
+            clear_locks(repository, name, &folder);
+            return Ok(created(true, Vec::new()));
+        }
+        if is_whole {
+            clear_locks(repository, name, &folder);
+            remake(repository, &path, &folder)?;
+            return Ok(created(false, copy_included(repository, &path)?));
+        }
+        delete_worktree(repository, &path)?;
+    }
+    refuse_taken(repository, &path)?;
+    add_exclude_line(repository.work_tree(), HIDDEN).map_err(file_error(&exclude_file(repository.work_tree())))?;
+    // Only where there is none: the commit that it must not have is given in full.
+    let none = "0".repeat(base.len());
+    if let Err(error) = repository.git_with(&["update-ref", &name.branch_reference(), base, &none], &[], &[]) {
+        match repository.commit_of(&name.branch_reference())? {
+            Some(commit) if commit != base => {
+                return Err(WorktreeError::BranchExists { branch: name.branch(), commit });
+            }
+            Some(_) => {}
+            None if repository.commit_of(base)?.as_deref() != Some(base) => return Err(no_base()),
+            None => return Err(error.into()),
+        }
+    }
+    let shown = path.to_string_lossy().into_owned();
+    repository.git_on_worktrees(&["add", "--quiet", "--no-checkout", &shown, &name.branch()])?;
+    let folder = git_folder_of(repository, &path)
+        .ok_or_else(|| repository.failure_of(&["worktree", "add", &shown, &name.branch()]))?;
+    // As git does it, but on its own: this takes long, and may go on in several worktrees at the same time.
+    let checkout = ["reset", "--quiet", "--hard", "--no-recurse-submodules"];
+    repository.seen_from_worktree(&path, &folder).git_with(&checkout, &[], &[])?;
+    remember_index(&folder)?;
+    let not_copied = copy_included(repository, &path)?;
+    let ready = folder.join(READY);
+    // In one step: half of the owner's name would be taken for another owner.
+    let part = folder.join("omo-ready-part");
+    fs::write(&part, name.owner_text()).map_err(file_error(&part))?;
+    fs::rename(&part, &ready).map_err(file_error(&ready))?;
+    Ok(created(false, not_copied))
+}
+
+/// Makes the folder of a whole worktree again after it was removed: its files are written as they were staged, and its
+/// branch stays where it is. In one step: if half of the files were missing, that would look like work of the next
+/// worker.
+fn remake(repository: &GitRepository, path: &Path, folder: &Path) -> Result<(), WorktreeError> {
+    refuse_links(repository, path)?;
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    match fs::remove_dir_all(&part) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(file_error(&part)(error)),
+        _ => fs::create_dir_all(&part).map_err(file_error(&part))?,
+    }
+    repository.seen_from_worktree(&part, folder).git_with(&["checkout-index", "--all", "--quiet"], &[], &[])?;
+    let dot = [b"gitdir: ", folder.as_os_str().as_encoded_bytes(), b"\n"].concat();
+    fs::write(part.join(".git"), dot).map_err(file_error(&part))?;
+    fs::rename(&part, path).map_err(file_error(path))
+}
+
+/// Refuses a place that something else has.
+fn refuse_taken(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
+    if git_folder_of(repository, path).is_some() {
+        // Its files are gone and git's folder of it is not: what only git's folder holds has to be kept first.
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
+    let is_empty = || fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
+    if path.symlink_metadata().is_ok_and(|found| !found.is_dir() || !is_empty()) {
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
+    refuse_links(repository, path)
+}
+
+/// Refuses a link, with which the worktree would lie wherever it leads.
+fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeError> {
+    if path.is_symlink() {
+        return Err(WorktreeError::Taken { path: path.to_owned() });
+    }
+    let mut folder = repository.top().to_owned();
+    for part in Path::new(FOLDER).components() {
+        folder.push(part);
+        if folder.symlink_metadata().is_ok_and(|found| !found.is_dir()) {
+            return Err(WorktreeError::Taken { path: folder });
+        }
+    }
+    Ok(())
+}
+
+/// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
+fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
+    let list = repository.top().join(INCLUDE);
+    if !list.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return Ok(Vec::new());
+    }
+    let pattern = format!("--exclude-from={}", list.display());
+    let named = repository.git_with(&["ls-files", "-z", "--others", "--ignored", &pattern], &[], &[])?;
+    if named.is_empty() {
+        return Ok(Vec::new());
+    }
+    // 1 says that git ignores none of them.
+    let (_, ignored) = repository.answer(&["check-ignore", "-z", "--stdin"], &[], &named)?;
+    let mut copies = FileCopier::new(repository.top(), to);
+    for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(path_of) {
+        let is_link = repository.top().join(&path).is_symlink();
+        if is_link {
+            copies.not_copied.push(path.to_string_lossy().into_owned());
+        } else if !path.starts_with(FOLDER) && to.join(&path).symlink_metadata().is_err() {
+            copies.copy_path(&path, true);
+        }
+    }
+    Ok(copies.not_copied)
+}

@@ -1,0 +1,234 @@
+//! Keeping all that a worktree alone holds, below `refs/omo/keep`, before it is removed.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use omo_state::git_worktree::GitWorktree;
+use serde::{Deserialize, Serialize};
+
+use super::{WorkerName, WorktreeError, git_folder_of};
+use crate::platform::path_of;
+use crate::repository::{GitRepository, trimmed_line};
+use crate::worktree::file_copier::FileCopier;
+use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
+
+/// Who makes the commit that keeps it all: no work of its user's.
+const MAKER: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "omo"),
+    ("GIT_AUTHOR_EMAIL", "omo@localhost"),
+    ("GIT_COMMITTER_NAME", "omo"),
+    ("GIT_COMMITTER_EMAIL", "omo@localhost"),
+];
+
+/// What was kept of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RescuedWork {
+    /// The reference that keeps it.
+    pub reference: String,
+    /// The commit that this names: its tree is what the files were, its parents are what the worktree
+    /// alone knew of. `None` where all of that is in a commit that others hold.
+    pub commit: Option<String>,
+    /// Files that git ignores, or of repositories within the worktree, which lie in the folder given.
+    pub copied: Vec<String>,
+    /// What could not be saved: the worktree has to stay.
+    pub not_copied: Vec<String>,
+}
+
+/// A worktree as git sees it from inside, by what the repository knows of it; `None` where there is no
+/// such worktree.
+pub(super) fn open_worktree(repository: &GitRepository, name: &WorkerName) -> Option<GitRepository> {
+    let path = name.path(repository);
+    let folder = git_folder_of(repository, &path);
+    folder.map(|folder| repository.seen_from_worktree(&path, &folder))
+}
+
+/// Keeps all that the worktree of a group holds; files that git ignores are copied into `files`, a
+/// folder for this group alone. What a build makes again is not. Asked again it keeps what is new, and
+/// what was kept before.
+pub fn rescue_worktree(
+    repository: &GitRepository,
+    name: &WorkerName,
+    files: &Path,
+) -> Result<RescuedWork, WorktreeError> {
+    let path = name.path(repository);
+    let inside = open_worktree(repository, name).ok_or_else(|| WorktreeError::Taken { path: path.clone() })?;
+    let heads = WorktreeHeads::read(&inside, name)?;
+    let raw = read_state(&inside, heads.tree.as_deref())?;
+    keep_work(repository, name, &inside, &raw, &heads, None, files)
+}
+
+/// Where a worktree stands.
+pub(super) struct WorktreeHeads {
+    /// The commit of its branch.
+    pub(super) branch: Option<String>,
+    /// The commit that is checked out.
+    commit: Option<String>,
+    /// The tree of that.
+    pub(super) tree: Option<String>,
+}
+
+impl WorktreeHeads {
+    pub(super) fn read(inside: &GitRepository, name: &WorkerName) -> Result<Self, WorktreeError> {
+        let branch = name.branch_reference();
+        if let Some([branch, commit, tree]) =
+            inside.resolve_all([&format!("{branch}^{{commit}}"), "HEAD^{commit}", "HEAD^{tree}"])?
+        {
+            return Ok(Self { branch: Some(branch), commit: Some(commit), tree: Some(tree) });
+        }
+        let commit = inside.commit_of("HEAD")?;
+        let tree = commit.as_deref().map(|commit| inside.tree_of(commit)).transpose()?;
+        Ok(Self { branch: inside.commit_of(&branch)?, commit, tree })
+    }
+}
+
+/// As [`rescue`], of what was seen.
+pub(super) fn keep_work(
+    repository: &GitRepository,
+    name: &WorkerName,
+    inside: &GitRepository,
+    raw: &WorktreeState,
+    heads: &WorktreeHeads,
+    integrated: Option<&str>,
+    files: &Path,
+) -> Result<RescuedWork, WorktreeError> {
+    let commit = keep_objects(repository, name, raw, heads, integrated)?;
+    let mut copies = FileCopier::for_removal(inside.top(), files, repository.top());
+    if inside.top().is_dir() {
+        let list = ["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"];
+        let ignored = inside.git_with(&list, &[], &[])?;
+        for path in ignored.split(|byte| *byte == 0).filter(|path| !path.is_empty()) {
+            copies.copy_path(&path_of(path), false);
+        }
+    }
+    for path in &raw.nested {
+        copies.copy_path(path, true);
+    }
+    for path in &raw.submodules {
+        let folder = inside.top().join(path);
+        // An own folder in place of a file: its whole history lies there.
+        if folder.join(".git").is_dir() {
+            copies.copy_path(path, true);
+        } else if keep_submodule(repository, name, inside, &folder).is_none() {
+            copies.not_copied.push(path.to_string_lossy().into_owned());
+        }
+    }
+    let FileCopier { copied, not_copied: left, .. } = copies;
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied, not_copied: left })
+}
+
+fn keep_objects(
+    repository: &GitRepository,
+    name: &WorkerName,
+    raw: &WorktreeState,
+    heads: &WorktreeHeads,
+    integrated: Option<&str>,
+) -> Result<Option<String>, WorktreeError> {
+    let mut parents = Vec::new();
+    for commit in heads.commit.iter().chain(&heads.branch).chain(&raw.commits) {
+        if !parents.contains(commit) {
+            parents.push(commit.clone());
+        }
+    }
+    if let Some(integrated) = integrated
+        && raw.tree == raw.staged
+        && heads.tree.as_ref() == Some(&raw.tree)
+        && repository.contains(integrated, &parents)?
+    {
+        return Ok(None);
+    }
+    make_keep_commit(repository, name, parents, &raw.tree, Some(&raw.staged)).map(Some)
+}
+
+/// Keeps a branch that has no worktree.
+pub(super) fn keep_branch(
+    repository: &GitRepository,
+    name: &WorkerName,
+    branch_at: &str,
+    integrated: Option<&str>,
+) -> Result<RescuedWork, WorktreeError> {
+    let parents = vec![branch_at.to_owned()];
+    let is_integrated = integrated.map(|within| repository.contains(within, &parents)).transpose()?.unwrap_or_default();
+    // What was kept with the worktree holds more than the branch.
+    let before = repository.commit_of(&name.keep_reference())?;
+    let commit = match before {
+        _ if is_integrated => None,
+        Some(before) if repository.contains(&before, &parents)? => Some(before),
+        _ => Some(make_keep_commit(repository, name, parents, &repository.tree_of(branch_at)?, None)?),
+    };
+    Ok(RescuedWork { reference: name.keep_reference(), commit, copied: Vec::new(), not_copied: Vec::new() })
+}
+
+/// Makes the commit that keeps all of these, and has the reference name it; what it named before is
+/// kept by the new one.
+fn make_keep_commit(
+    repository: &GitRepository,
+    name: &WorkerName,
+    mut parents: Vec<String>,
+    tree: &str,
+    staged: Option<&str>,
+) -> Result<String, WorktreeError> {
+    let reference = name.keep_reference();
+    let before = repository.commit_of(&reference)?;
+    if let Some(before) = &before
+        && repository.tree_of(before)? == tree
+        && repository.contains(before, &parents)?
+        && staged.map_or(Ok(true), |staged| holds_staged(repository, before, staged))?
+    {
+        return Ok(before.clone());
+    }
+    let commit = |tree: &str, parents: &[String], message: &str| {
+        let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
+        let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).chain(["-m", message]).collect();
+        let maker = MAKER.map(|(name, value)| (name, OsStr::new(value)));
+        repository.git_with(&arguments, &maker, &[]).map(|said| trimmed_line(&said))
+    };
+    if let Some(staged) = staged {
+        parents.push(commit(staged, &[], "What was staged")?);
+    }
+    parents.extend(before.clone());
+    let kept = commit(tree, &parents, &format!("What the worktree of {} held", name.branch()))?;
+    // Only if the reference has not moved meanwhile: what another process has just kept must not be lost.
+    let expected = before.unwrap_or_else(|| "0".repeat(kept.len()));
+    repository.git_with(&["update-ref", &reference, &kept, &expected], &[], &[])?;
+    Ok(kept)
+}
+
+/// Whether one of the parents of what is kept has this tree.
+fn holds_staged(repository: &GitRepository, kept: &str, staged: &str) -> Result<bool, WorktreeError> {
+    let said = repository.git_line(&["rev-list", "--parents", "--max-count=1", kept])?;
+    for parent in said.split(' ').skip(1) {
+        if repository.tree_of(parent)? == staged {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Brings the commits of a submodule, and of those within it, which lie in git's folder of the worktree, into the
+/// repository that the main checkout has for it; `None` where there is none, or something is not committed.
+fn keep_submodule(repository: &GitRepository, name: &WorkerName, inside: &GitRepository, folder: &Path) -> Option<()> {
+    let tree = GitWorktree::at(folder)?;
+    let git_folder: PathBuf = tree.git.canonicalize().ok()?;
+    let own = git_folder.strip_prefix(inside.git_folder()).ok()?;
+    let main_folder = repository.common().join(own);
+    let submodule = GitRepository::open_alone(folder, &git_folder)?;
+    for inner in populated_submodules(folder, &submodule.git_with(&["ls-files", "-s", "-z"], &[], &[]).ok()?) {
+        keep_submodule(repository, name, inside, &folder.join(inner))?;
+    }
+    // Those within it were looked at on their own, each without the programs that its settings name.
+    let status = ["status", "--porcelain", "--ignored", "--ignore-submodules=dirty"];
+    if !submodule.git_with(&status, &[], &[]).ok()?.is_empty() {
+        return None;
+    }
+    let main = GitRepository::open_alone(&main_folder, &main_folder)?;
+    let kept = name.keep_reference();
+    let (heads, head) = (format!("+refs/*:{kept}/refs/*"), format!("+HEAD:{kept}/HEAD"));
+    let from = git_folder.to_str()?;
+    // The settings could lead the fetch elsewhere, through a program.
+    let ways = [("GIT_ALLOW_PROTOCOL", OsStr::new("file"))];
+    main.git_with(&["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", from, &heads, &head], &ways, &[])
+        .ok()?;
+    let forgotten = ["rev-list", "--max-count=1", "--reflog", "--not", "--all", "HEAD"];
+    submodule.git_with(&forgotten, &[], &[]).ok()?.is_empty().then_some(())
+}

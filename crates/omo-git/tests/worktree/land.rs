@@ -1,0 +1,148 @@
+//! Moving the branch: all of it, or nothing at all.
+
+use std::fs;
+
+use omo_git::integrate::{LandError, LandOutcome, UnfinishedOperation, land};
+
+use crate::Landing;
+
+impl Landing {
+    fn land(&self) -> Result<LandOutcome, LandError> {
+        land(&self.repository(), &self.old, &self.new)
+    }
+
+    /// What is refused leaves everything, to the byte, as it was.
+    fn refuses(&self) -> LandError {
+        let before = self.state();
+        let refused = self.land().unwrap_err();
+        assert_eq!(self.state(), before, "{refused}");
+        refused
+    }
+}
+
+#[test]
+fn branch_files_and_index_move_together() {
+    let it = Landing::new();
+    // Of no concern to the move: an edit, a staged edit, a new file, and a file with another time only.
+    it.write("other.txt", "mine\n");
+    it.write("folder/kept.txt", "staged\n");
+    it.git(&["add", "folder/kept.txt"]);
+    it.write("notes.txt", "mine\n");
+    it.write("changed.txt", "one\n");
+    let before = it.git(&["status", "--porcelain"]);
+    assert_eq!(it.land().unwrap(), LandOutcome::Moved);
+    assert_eq!(it.git(&["status", "--porcelain"]), before);
+    assert_eq!(it.git(&["symbolic-ref", "HEAD"]), "refs/heads/main");
+    assert_eq!(it.git(&["rev-parse", "main"]), it.new);
+    assert_eq!((it.read("changed.txt").as_str(), it.read("new/added.txt").as_str()), ("two\n", "new\n"));
+    assert!(!it.top.join("deleted.txt").exists());
+    assert_eq!((it.read("other.txt").as_str(), it.read("folder/kept.txt").as_str()), ("mine\n", "staged\n"));
+    assert!(!it.top.join(".git/index.lock").exists() && !it.top.join(".git/omo-landing").exists());
+    assert_eq!(it.land().unwrap(), LandOutcome::AlreadyThere);
+}
+
+/// What is changed, how, and the path that is in the way then.
+type Case = (&'static str, fn(&Landing), &'static str);
+
+#[test]
+fn edits_in_the_way_are_named_and_kept() {
+    let cases: [Case; 5] = [
+        ("an edit", |it| it.write("changed.txt", "mine\n"), "changed.txt"),
+        ("a deleted file's edit", |it| it.write("deleted.txt", "mine\n"), "deleted.txt"),
+        ("a new file", |it| it.write("new/added.txt", "mine\n"), "new/added.txt"),
+        ("a file where a folder will be", |it| it.write("new", "mine\n"), "new"),
+        (
+            "an edit that git was told not to see",
+            |it| {
+                it.git(&["update-index", "--assume-unchanged", "changed.txt"]);
+                it.write("changed.txt", "mine\n");
+            },
+            "changed.txt",
+        ),
+    ];
+    for (what, change, path) in cases {
+        let it = Landing::new();
+        change(&it);
+        let refused = it.refuses();
+        assert!(matches!(&refused, LandError::Dirty { paths } if paths == &[path]), "{what}: {refused:?}");
+    }
+}
+
+#[test]
+fn a_staged_or_ignored_file_in_the_way_is_kept() {
+    let it = Landing::new();
+    it.write("changed.txt", "staged\n");
+    it.git(&["add", "changed.txt"]);
+    it.write("changed.txt", "one\n");
+    assert!(matches!(it.refuses(), LandError::Dirty { .. }));
+    it.git(&["reset", "-q", "--hard"]);
+    fs::write(it.top.join(".git/info/exclude"), "added.txt\n").unwrap();
+    it.write("new/added.txt", "ignored, and mine\n");
+    assert!(matches!(it.refuses(), LandError::Dirty { paths } if paths == ["new/added.txt"]));
+    fs::remove_file(it.top.join("new/added.txt")).unwrap();
+    it.write("new/added.txt/added.txt", "in a folder where a file will be\n");
+    assert!(matches!(it.refuses(), LandError::Dirty { paths } if paths == ["new/added.txt"]));
+}
+
+#[test]
+fn a_branch_that_moved_or_is_none_stays() {
+    let it = Landing::new();
+    it.git(&["commit", "-q", "--allow-empty", "-m", "meanwhile"]);
+    let now = it.git(&["rev-parse", "HEAD"]);
+    assert!(matches!(it.refuses(), LandError::Moved { to } if to == now));
+    it.git(&["checkout", "-q", "--detach", &it.old]);
+    assert!(matches!(it.refuses(), LandError::Detached));
+    it.git(&["checkout", "-q", "-B", "main", &it.old]);
+    fs::write(it.top.join(".git/CHERRY_PICK_HEAD"), &it.new).unwrap();
+    assert!(matches!(it.refuses(), LandError::OperationInProgress { what: UnfinishedOperation::CherryPick }));
+    fs::remove_file(it.top.join(".git/CHERRY_PICK_HEAD")).unwrap();
+    fs::write(it.top.join(".git/index.lock"), "").unwrap();
+    assert!(matches!(it.refuses(), LandError::Locked { .. }));
+    fs::remove_file(it.top.join(".git/index.lock")).unwrap();
+    // Left by a git that was killed, or of one that is at work: the branch has not moved, and cannot.
+    fs::write(it.top.join(".git/refs/heads/main.lock"), "").unwrap();
+    assert!(matches!(it.refuses(), LandError::Locked { path } if path.ends_with("refs/heads/main.lock")));
+    fs::remove_file(it.top.join(".git/refs/heads/main.lock")).unwrap();
+    let swapped = land(&it.repository(), &it.new, &it.old);
+    assert!(matches!(swapped, Err(LandError::NotFollowing { .. })));
+    assert_eq!(it.land().unwrap(), LandOutcome::Moved);
+}
+
+#[test]
+fn a_file_that_was_cut_short_is_nobodys_work_and_an_edit_is() {
+    let it = Landing::new();
+    it.write("other.txt", "mine\n");
+    // As an end in the middle of writing `changed.txt` leaves it.
+    fs::write(it.top.join(".git/omo-landing"), format!("{}\n{}\n", it.old, it.new)).unwrap();
+    it.write("changed.txt", "tw");
+    fs::remove_file(it.top.join("deleted.txt")).unwrap();
+    it.write("new/added.txt", "edited since\n");
+    let refused = it.land().unwrap_err();
+    assert!(matches!(&refused, LandError::Dirty { paths } if paths == &["new/added.txt"]), "{refused:?}");
+    assert_eq!((it.read("changed.txt").as_str(), it.read("deleted.txt").as_str()), ("one\n", "one\n"));
+    assert_eq!((it.read("new/added.txt").as_str(), it.read("other.txt").as_str()), ("edited since\n", "mine\n"));
+    fs::remove_file(it.top.join("new/added.txt")).unwrap();
+    assert_eq!(it.land().unwrap(), LandOutcome::Moved);
+    assert_eq!(it.git(&["status", "--porcelain"]), " M other.txt");
+}
+
+#[test]
+fn locks_of_a_git_that_was_killed_with_the_move_keep_nobody_from_ending_it() {
+    for (lock, is_begun) in
+        [("omo-landing-index.lock", true), ("omo-landing-compared.lock", true), ("omo-landing-index.lock", false)]
+    {
+        let it = Landing::new();
+        it.write("other.txt", "mine\n");
+        fs::write(it.top.join(".git").join(lock), "").unwrap();
+        if is_begun {
+            fs::write(it.top.join(".git/omo-landing"), format!("{}\n{}\n", it.old, it.new)).unwrap();
+            it.write("changed.txt", "two\n");
+        }
+        assert_eq!(it.land().unwrap(), LandOutcome::Moved, "{lock}");
+        assert_eq!(it.git(&["status", "--porcelain"]), " M other.txt", "{lock}");
+        let left = fs::read_dir(it.top.join(".git")).unwrap().flatten();
+        let left: Vec<_> =
+            left.map(|entry| entry.file_name()).filter(|name| name.to_string_lossy().starts_with("omo")).collect();
+        assert!(left.is_empty(), "{lock}: {left:?}");
+    }
+}

@@ -1,0 +1,157 @@
+//! What a prompt means to a plan: that a person has written one, which arguments a command has, and
+//! that the user approves what a plan would have run.
+
+use std::path::Path;
+
+use omo_core::log_entry;
+use omo_core::messages::{plan, refusal_line};
+use omo_core::prompt::{PromptIntent, approval_code};
+use omo_core::session::plan_run::{PlanRun, TypedCommand};
+use omo_core::session::{ChangedBy, Session};
+use omo_process::watchdog;
+use omo_state::files::lock::DEADLINE;
+use omo_state::state::sealed_plan_run::{self, keep_arguments, note_prompt};
+use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::trust::GivenApproval;
+use omo_state::trust::pending_approval::{self, PendingApproval};
+
+use crate::runtime::HookContext;
+
+/// How many plans are shown before the rest is only counted.
+const SHOWN: usize = 2;
+
+/// What became of an approval in a prompt.
+pub enum PromptApproval {
+    /// The prompt asks for none.
+    NotAsked,
+    /// It is written down; the model is told this, and carries the command out.
+    Given(String),
+    /// It is not; the user is told this, and the model never sees the prompt.
+    Refused(String),
+}
+
+/// The session's plan run, where it is omo's own.
+pub(crate) fn own_plan_run<'a>(context: &HookContext, session: &'a Session) -> Option<&'a PlanRun> {
+    sealed_plan_run::authentic_run(session, context.session_id.as_ref()?, context.env.state_home.as_deref())
+}
+
+/// Whether a plan run waits for what a person says to the model.
+pub fn is_awaited(intent: &PromptIntent, session: Option<&Session>) -> bool {
+    let may_go_on = |session: &Session| session.plan_run.as_ref().is_some_and(PlanRun::can_resume);
+    intent.is_answer_from_person() && session.is_some_and(may_go_on)
+}
+
+/// Writes down what a person's prompt says to a plan. A session without a plan run whose prompt is no command of omo
+/// causes no write.
+pub(crate) fn record_prompt(context: &HookContext, intent: &PromptIntent, session: Option<&Session>) {
+    if let Err(error) = try_record_prompt(context, intent, session) {
+        context.log_problem(&error);
+    }
+}
+
+fn try_record_prompt(
+    context: &HookContext,
+    intent: &PromptIntent,
+    session: Option<&Session>,
+) -> Result<(), StateError> {
+    let typed = match intent {
+        PromptIntent::Command { name, arguments } => Some(TypedCommand::to_keep(name, arguments, context.env.now)),
+        _ => None,
+    };
+    let is_awaited = is_awaited(intent, session);
+    if typed.is_none() && !is_awaited {
+        return Ok(());
+    }
+    let Some(place) = context.create_session_entry()? else { return Ok(()) };
+    place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
+        let noted = if is_awaited {
+            note_prompt(session, place.id(), context.env.state_home.as_deref(), context.env.now)
+        } else {
+            EntryChange::Keep
+        };
+        let kept = typed.map_or(EntryChange::Keep, |command| keep_arguments(session, command));
+        let change = if [noted, kept].contains(&EntryChange::Write) { EntryChange::Write } else { EntryChange::Keep };
+        ((), change)
+    })?;
+    Ok(())
+}
+
+/// Approves the commands whose code stands in a prompt.
+pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptApproval {
+    let PromptIntent::Command { name, arguments } = intent else { return PromptApproval::NotAsked };
+    let Some(code) = approval_code(name, arguments) else { return PromptApproval::NotAsked };
+    let Some(root) = context.root.as_deref() else {
+        return PromptApproval::Refused(refusal_line("no project folder is known here"));
+    };
+    watchdog::start();
+    let all = pending_approvals(context, root);
+    match pending_approval::find_by_code(&all, code) {
+        None => PromptApproval::Refused(wrong_code_text(context, &all)),
+        Some(pending) => match write_approval(context, root, pending) {
+            Ok(()) => PromptApproval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
+            Err(said) => PromptApproval::Refused(said),
+        },
+    }
+}
+
+/// Everything that plans of a project would have run; nothing where that cannot be looked up.
+pub(crate) fn pending_approvals(context: &HookContext, root: &Path) -> Vec<PendingApproval> {
+    pending_approval::read_all(context.env.state_home.as_deref(), root).unwrap_or_else(|error| {
+        context.log_problem(&error);
+        Vec::new()
+    })
+}
+
+/// What is not approved of it, for its user to read; `None` where that is nothing.
+pub(crate) fn approval_text(context: &HookContext, all: &[PendingApproval]) -> Option<String> {
+    let state_home = context.env.state_home.as_deref();
+    let open: Vec<&PendingApproval> =
+        all.iter().filter(|it| !pending_approval::is_approved(state_home, &it.digest)).collect();
+    let mut texts: Vec<String> =
+        open.iter().take(SHOWN).map(|it| approval_request(it).unwrap_or_else(|refusal| refusal)).collect();
+    if open.len() > SHOWN {
+        texts.push(format!("and {} more that are older", open.len() - SHOWN));
+    }
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+/// What its user is asked to agree to, or that it is too much to be approved here.
+fn approval_request(pending: &PendingApproval) -> Result<String, String> {
+    plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
+}
+
+fn wrong_code_text(context: &HookContext, all: &[PendingApproval]) -> String {
+    match approval_text(context, all) {
+        Some(shown) => format!("{}\n{shown}", refusal_line(plan::wrong_code())),
+        None => refusal_line(plan::nothing_to_approve()),
+    }
+}
+
+/// Writes an approval down; the error is said to the user.
+pub(crate) fn write_approval(context: &HookContext, root: &Path, pending: &PendingApproval) -> Result<(), String> {
+    approval_request(pending)?;
+    let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
+    let approved = pending_approval::approve(context.env.state_home.as_deref(), root, pending, given);
+    approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
+    if let Err(error) = log_approval(context) {
+        context.log_problem(&error);
+    }
+    Ok(())
+}
+
+fn log_approval(context: &HookContext) -> Result<(), StateError> {
+    let Some(place) = context.create_session_entry()? else { return Ok(()) };
+    let (session, lock) =
+        place.update(DEADLINE, CorruptPolicy::Refuse, |session| (session.clone(), EntryChange::Keep))?;
+    let why = "its user approved what a plan runs";
+    let entry = log_entry::new_entry(
+        place.id().as_str(),
+        &session,
+        context.event.name(),
+        "approve".to_owned(),
+        why,
+        context.env.now,
+    );
+    place.log(&lock, &entry);
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! The runtime of every hook: what goes in, what comes out, and the promise that nothing else does.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use omo_claude::hook_input::HookInput;
+use omo_claude::hook_input::stdin;
+use omo_claude::project_clients::find_ancestor;
+use omo_core::log_entry::LogEntry;
+use omo_core::request_source::ClientProcess;
+use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, HookEvent, Session};
+use omo_git::git_command::GitCalls;
+use omo_process::process_identity::start_mark;
+use omo_process::termination;
+use omo_process::watchdog;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::state::{self, CorruptPolicy, EntryChange, StateError, StateUpdateOptions};
+use omo_state::{decision_log, hook_error_log, project_root, seal};
+
+use crate::handler_of;
+
+/// How long one git may take: less than the time in which a hook has to end, so that it can still say what is missing.
+const LONGEST_GIT: Duration = Duration::from_secs(12);
+
+/// What a hook does with the input of its event.
+pub type Handler = fn(&HookContext, &HookInput) -> Result<(), HookError>;
+
+/// Why a hook said nothing although it might have had to.
+#[derive(Debug, thiserror::Error)]
+pub enum HookError {
+    /// The input could not be read.
+    #[error(transparent)]
+    Stdin(#[from] stdin::StdinError),
+    /// The input is not what the client sends.
+    #[error("the hook's input: {0}")]
+    Input(#[from] serde_json::Error),
+    /// The state could not be used.
+    #[error(transparent)]
+    State(#[from] StateError),
+}
+
+/// What a hook knows beside its input.
+#[derive(Debug)]
+pub struct HookContext {
+    /// The environment and the time.
+    pub env: ProcessEnv,
+    /// Which event this is.
+    pub event: HookEvent,
+    /// The session, where its id is one.
+    pub session_id: Option<SessionId>,
+    /// The folder that the state belongs to, where one is known.
+    pub root: Option<PathBuf>,
+    /// The calls of git of this hook.
+    pub git_calls: GitCalls,
+    /// A run has just begun that was not on before.
+    pub run_has_begun: Cell<bool>,
+}
+
+/// Runs a hook to its end. Always exits 0: a hook that fails must not fail its user's prompt.
+pub fn run_hook(event: HookEvent) -> ExitCode {
+    // With `panic = "abort"` the hook is all that runs of a panic: it turns a crash into silence.
+    std::panic::set_hook(Box::new(|_| watchdog::exit_hook()));
+    termination::outlive_size_limit();
+    let env = ProcessEnv::from_process();
+    if env.disabled {
+        return ExitCode::SUCCESS;
+    }
+    let mut context = HookContext {
+        env,
+        event,
+        session_id: None,
+        root: None,
+        git_calls: GitCalls::with_limit(LONGEST_GIT),
+        run_has_begun: Cell::new(false),
+    };
+    if let Err(error) = handle(event, &mut context)
+        && let Some(root) = &context.root
+    {
+        hook_error_log::append(root, context.env.now, event.name(), &error);
+    }
+    ExitCode::SUCCESS
+}
+
+fn handle(event: HookEvent, context: &mut HookContext) -> Result<(), HookError> {
+    // Known already: where even the input cannot be read, the log can be found.
+    context.root = project_root::find_root(context.env.project_dir.as_deref(), None);
+    let bytes = stdin::read_json()?;
+    let input = HookInput::parse(&bytes)?;
+    drop(bytes);
+    context.root = project_root::find_root(context.env.project_dir.as_deref(), input.cwd.as_deref());
+    context.session_id = input.session_id.as_deref().and_then(|id| SessionId::parse(id).ok());
+    // A session that a check has started has no run. Where one is on, the project's settings say that it is in a check.
+    if context.env.in_check && context.peek_if_active()?.is_none() {
+        return Ok(());
+    }
+    // Input of another event is left alone.
+    if input.hook_event_name == event.name() {
+        handler_of(event)(context, &input)?;
+    }
+    Ok(())
+}
+
+impl HookContext {
+    /// The session's entry, read without the lock; `None` where there is none.
+    pub(crate) fn peek_session(&self) -> Result<Option<Session>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let session = state::peek(root, id)?;
+        if session.is_some() {
+            watchdog::start();
+        }
+        Ok(session)
+    }
+
+    /// The session's entry, if its run may be on. Most calls of most hooks end here: no lock, no
+    /// write, no trace.
+    pub fn peek_if_active(&self) -> Result<Option<Session>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let session = state::peek_if_active(root, id)?;
+        if session.is_some() {
+            watchdog::start();
+        }
+        Ok(session)
+    }
+
+    /// As [`HookContext::peek_if_active`], of an entry that holds anything that a seal is for.
+    pub fn peek_if_sealed(&self) -> Result<Option<Session>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let session = state::peek_if_sealed(root, id)?;
+        if session.is_some() {
+            watchdog::start();
+        }
+        Ok(session)
+    }
+
+    /// Whose work the session's entry is.
+    pub fn provenance(&self, session: &Session) -> Result<EntryProvenance, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(EntryProvenance::Foreign) };
+        state::provenance(root, id, session, self.env.state_home.as_deref())
+    }
+
+    /// The session's place in the state; `None` where there is no project or no session id.
+    pub fn session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        let folder = GuardedFolder::open_state(root)?;
+        Ok(folder.map(|folder| SessionEntry { folder, id, context: self }))
+    }
+
+    /// As [`HookContext::session_entry`], and makes the folder where there is none.
+    pub(crate) fn create_session_entry(&self) -> Result<Option<SessionEntry<'_>>, StateError> {
+        let (Some(root), Some(id)) = (&self.root, &self.session_id) else { return Ok(None) };
+        watchdog::start();
+        Ok(Some(SessionEntry { folder: GuardedFolder::create_state(root)?, id, context: self }))
+    }
+
+    /// Changes the entry of a session whose run is on, and notes that this hook ran. Elsewhere
+    /// nothing happens.
+    pub(crate) fn update_armed(&self, change: impl FnOnce(&mut Session)) -> Result<(), HookError> {
+        if self.peek_if_active()?.is_none() {
+            return Ok(());
+        }
+        if let Some(place) = self.session_entry()? {
+            place.update_armed(change)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a line into `hooks.log`.
+    pub(crate) fn log_problem(&self, problem: &dyn std::fmt::Display) {
+        if let Some(root) = &self.root {
+            hook_error_log::append(root, self.env.now, self.event.name(), problem);
+        }
+    }
+}
+
+/// A session's place in the state: the folder, and the id that its entry stands under.
+#[derive(Debug)]
+pub struct SessionEntry<'a> {
+    folder: GuardedFolder,
+    id: &'a SessionId,
+    context: &'a HookContext,
+}
+
+impl SessionEntry<'_> {
+    /// Changes the entry under the lock.
+    pub fn update<T>(
+        &self,
+        deadline: Duration,
+        corrupt: CorruptPolicy,
+        change: impl FnOnce(&mut Session) -> (T, EntryChange),
+    ) -> Result<(T, StateLock), StateError> {
+        let options = StateUpdateOptions {
+            deadline,
+            corrupt,
+            now: self.context.env.now,
+            state_home: self.context.env.state_home.as_deref(),
+        };
+        state::update(&self.folder, self.id, options, |session| {
+            let (value, change) = change(session);
+            // An entry that holds nothing that decides needs no seal, and gets none by this.
+            if change != EntryChange::Keep && seal::needs_seal(session) {
+                note_client(session);
+            }
+            (value, change)
+        })
+    }
+
+    /// Changes the entry if its run is still on, and notes that this hook ran. `None` where the
+    /// run has ended meanwhile.
+    pub(crate) fn update_armed<T>(
+        &self,
+        change: impl FnOnce(&mut Session) -> T,
+    ) -> Result<Option<(T, StateLock)>, StateError> {
+        let (value, lock) = self.update(DEADLINE, CorruptPolicy::Refuse, |session| {
+            if !session.is_armed() {
+                return (None, EntryChange::Keep);
+            }
+            session.last_seen.note(self.context.event, self.context.env.now);
+            (Some(change(session)), EntryChange::Write)
+        })?;
+        Ok(value.map(|value| (value, lock)))
+    }
+
+    /// Writes a line into the decision log, while the lock is held. A log that cannot be written
+    /// holds up nothing.
+    pub fn log(&self, _lock: &StateLock, entry: &LogEntry) {
+        if let Err(error) = decision_log::append(&self.folder, entry) {
+            self.context.log_problem(&error);
+        }
+    }
+
+    /// The id of the session.
+    pub fn id(&self) -> &SessionId {
+        self.id
+    }
+
+    /// The folder of the state.
+    pub fn folder(&self) -> &GuardedFolder {
+        &self.folder
+    }
+}
+
+/// Has the entry know the client that runs this hook.
+fn note_client(session: &mut Session) {
+    let Some(pid) = env::client_pid() else { return };
+    let is_known = |known: &ClientProcess| known.pid == pid && start_mark(pid).as_ref() == Some(&known.start_mark);
+    if !session.clients.iter().any(is_known)
+        && let Some(client) = find_ancestor(pid)
+    {
+        session.note_client(client);
+    }
+}

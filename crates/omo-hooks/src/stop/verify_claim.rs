@@ -1,0 +1,307 @@
+//! Judging a claim: the checks are run and the review is looked for, with no lock held, and what
+//! was found is judged.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use omo_checks::session_checks::{self, CheckContext, CheckWatcher, EvidenceReuse};
+use omo_claude::hook_input::HookInput;
+use omo_core::check::session_check::TOTAL_TIMEOUT_SECONDS;
+use omo_core::messages;
+use omo_core::review::{self, AgreementRefusal, REVIEWER, Review, ReviewVerdict, Reviewer, ReviewerFacts};
+use omo_core::session::claim_state::VerificationPhase;
+use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, Session};
+use omo_core::stop::claim::{ClaimFindings, ClaimJudgement, ClaimOutcome, ReviewMaterial, judge_claim};
+use omo_git::difference::{self, FileVersions};
+use omo_git::work_files::WorkFiles;
+use omo_git::{git_command, tree};
+use omo_process::environment::CheckEnvironment;
+use omo_process::watchdog;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::files::lock::{DEADLINE, StateLock};
+use omo_state::seal::hex_digest;
+use omo_state::state::StateError;
+use omo_state::transcript::agent_transcript;
+use omo_state::{env, review_material, state, transcript};
+
+use crate::runtime::{HookContext, HookError, SessionEntry};
+
+/// What a hook may take beyond its checks: git on a large work tree.
+const GIT_SLACK: Duration = Duration::from_secs(30);
+
+/// Judges the claim of a session; `None` where there is no session, or its run ended while the checks ran
+/// and the result is no longer needed.
+pub(super) fn verify_claim(
+    context: &HookContext,
+    place: &SessionEntry,
+    input: &HookInput,
+) -> Result<Option<ClaimOutcome>, HookError> {
+    let (Some(root), Some(mut session)) = (context.root.as_deref(), context.peek_session()?) else { return Ok(None) };
+    let state_home = context.env.state_home.as_deref();
+    if context.provenance(&session)? != EntryProvenance::Own {
+        // Nothing that stands there is run or believed.
+        return Ok(Some(judge_claim(&session, ClaimFindings::default())));
+    }
+    if session.checks.is_empty() && !session.verification.review_wanted {
+        return Ok(Some(judge_claim(&session, ClaimFindings { is_sealed: true, ..ClaimFindings::default() })));
+    }
+    watchdog::extend_limit(Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into()) + GIT_SLACK);
+    let present = CheckEnvironment::from_variables(env::variables(), root);
+    let environment = run_environment(state_home, place.id(), &session, &present, root);
+    let Some(environment) = environment else {
+        let gates = session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
+        return Ok(Some(judge_claim(
+            &session,
+            ClaimFindings { checks: gates, is_sealed: true, ..ClaimFindings::default() },
+        )));
+    };
+    git_command::use_environment(&environment);
+    let files = work_files(context, root, &session);
+    let setup = CheckContext {
+        root,
+        state_home,
+        logs: Some(place.folder()),
+        files: &files,
+        environment: &environment,
+        reuse: EvidenceReuse::IfValid,
+        session: Some(place.id()),
+    };
+    let mut wanted = RunWatcher { context, place, root, shown: false };
+    let verified = session_checks::verify(&session.checks, &setup, &mut wanted);
+    watchdog::reset_limit();
+    if verified.is_cancelled {
+        return Ok(None);
+    }
+    look_for_review(&mut session, input);
+    let asks = session.verification.asked.as_ref().is_some_and(|asked| asked.material.is_some());
+    let findings = ClaimFindings {
+        tree: verified.tree,
+        checks: verified.results,
+        is_sealed: true,
+        tree_changed: verified.tree_moves,
+        changed_path: verified.moving_file,
+        environment: environment.differing_names(&present),
+        newly_ignored: Vec::new(),
+        material: asks.then(|| material_mark(place)).flatten(),
+        refusal: review_refusal(&session, input, place, root),
+    };
+    let mut check = judge_claim(&session, findings);
+    if check.judgement == ClaimJudgement::Verified && !are_files_unchanged(&files, check.findings.tree.as_deref()) {
+        let findings = ClaimFindings { tree_changed: true, ..check.findings };
+        check = judge_claim(&session, findings);
+    }
+    if !matches!(check.judgement, ClaimJudgement::ReviewWanted { .. }) {
+        return Ok(Some(check));
+    }
+    watchdog::extend_limit(GIT_SLACK);
+    check.findings.newly_ignored = files.newly_ignored(session.ulw.started_at);
+    Ok(Some(match write_material(context, place, &session, &check, &files) {
+        Ok(material) => ClaimOutcome { material: Some(material), ..check },
+        Err(why) => check.with_hidden_work(why),
+    }))
+}
+
+/// The environment that the run began with; `None` where it is gone. An older omo has kept none: then it is the present
+/// one, as it was then.
+pub(super) fn run_environment(
+    state_home: Option<&Path>,
+    id: &SessionId,
+    session: &Session,
+    present: &CheckEnvironment,
+    root: &Path,
+) -> Option<CheckEnvironment> {
+    match &session.verification.environment {
+        Some(kept) => CheckEnvironment::load_for_run(state_home?, id, kept, root),
+        None => Some(present.clone()),
+    }
+}
+
+/// The files of a session's project that count.
+fn work_files<'a>(context: &'a HookContext, root: &Path, session: &Session) -> WorkFiles<'a> {
+    let scope = session.verification.scope.as_deref();
+    WorkFiles::new(root, context.env.state_home.as_deref(), &context.git_calls, scope)
+}
+
+/// Whether the files are those that were judged: they are read once more, whatever their times say.
+fn are_files_unchanged(files: &WorkFiles, judged: Option<&str>) -> bool {
+    watchdog::extend_limit(GIT_SLACK);
+    let exact = files.exact_id();
+    watchdog::reset_limit();
+    exact.is_some() && exact.as_deref() == judged
+}
+
+/// What a reviewer reads holds a difference, which is bounded, and short lines, each with a margin. A version of a file
+/// that lies beside it may be larger.
+const MAX_MATERIAL_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Where it is.
+fn material_path(place: &SessionEntry) -> PathBuf {
+    place.folder().path().join(review_material::file_name(place.id()))
+}
+
+/// What tells whether it is as omo wrote it, with all that lies beside it: the content, and that it was not another one
+/// for a while.
+fn material_mark(place: &SessionEntry) -> Option<String> {
+    watchdog::extend_limit(GIT_SLACK);
+    let mark = read_material_mark(place);
+    watchdog::reset_limit();
+    mark
+}
+
+fn read_material_mark(place: &SessionEntry) -> Option<String> {
+    let mark_of = |folder: &GuardedFolder, name: &str| {
+        let bytes = folder.read(name, MAX_MATERIAL_BYTES).ok()??;
+        Some(format!("{}:{}", hex_digest(&bytes), tree::file_identity(&folder.path().join(name))?))
+    };
+    let mut mark = mark_of(place.folder(), &review_material::file_name(place.id()))?;
+    if let Some(whole) = place.folder().open_folder(&review_material::versions_folder_name(place.id())).ok()? {
+        for name in whole.file_names("").ok()? {
+            let _ = write!(mark, "\n{name} {}", mark_of(&whole, &name)?);
+        }
+        mark = hex_digest(mark.as_bytes());
+    }
+    Some(mark)
+}
+
+/// Writes down what the reviewer is to read; or why it cannot be shown.
+fn write_material(
+    context: &HookContext,
+    place: &SessionEntry,
+    session: &Session,
+    check: &ClaimOutcome,
+    files: &WorkFiles,
+) -> Result<ReviewMaterial, String> {
+    watchdog::extend_limit(GIT_SLACK);
+    let root = context.root.as_deref().ok_or("no folder is known")?;
+    let (state_home, scope) = (context.env.state_home.as_deref(), session.verification.scope.as_deref());
+    let before = files.state();
+    let base = session.ulw.base.as_deref();
+    let calls = &context.git_calls;
+    let mut whole = FileVersions::create(place.folder(), review_material::versions_folder_name(place.id()));
+    let changed = match (scope, &session.ulw.recorded) {
+        (Some(scope), Some(recorded)) => {
+            difference::changes_since_recorded(state_home, calls, scope, place.id(), recorded, &mut whole)
+        }
+        _ => difference::changes_since_commit(root, state_home, calls, scope, base, &mut whole)
+            .map(messages::checks::with_unrecorded_note),
+    };
+    // Not even for a moment was another file there than the one that has the id.
+    let is_same = changed.is_ok() && before.is_some() && files.state() == before;
+    let is_judged = before.is_some_and(|before| Some(before.id) == check.findings.tree);
+    watchdog::reset_limit();
+    let changed = changed?;
+    if !is_same || !is_judged {
+        return Err("files changed while it was written down".to_owned());
+    }
+    let text = messages::checks::review_material(session, &root.to_string_lossy(), &check.findings, &changed);
+    let written = StateLock::take(place.folder(), DEADLINE).map_err(StateError::from);
+    written
+        .and_then(|_lock| Ok(place.folder().replace(&review_material::file_name(place.id()), text.as_bytes())?))
+        .map_err(|error| error.to_string())?;
+    let digest = material_mark(place).ok_or("the file that was written for it cannot be read")?;
+    Ok(ReviewMaterial { path: material_path(place).display().to_string(), digest })
+}
+
+/// Why the agreement that came does not count, where one came.
+fn review_refusal(session: &Session, input: &HookInput, place: &SessionEntry, root: &Path) -> Option<AgreementRefusal> {
+    let (review, asked) = (session.verification.review.as_ref()?, session.verification.asked.as_ref()?);
+    if review.verdict != ReviewVerdict::Verified {
+        return None;
+    }
+    let prompt = messages::checks::review_prompt(&material_path(place).display().to_string());
+    let (Some(reviewer), Some(transcript)) = (&review.reviewer, input.transcript_path.as_deref()) else {
+        return Some(AgreementRefusal::NoTranscript);
+    };
+    let named = reviewer.transcript.as_ref().map(PathBuf::from);
+    let Some(agent) = named.or_else(|| agent_transcript::agent_transcript_path(transcript, &reviewer.id)) else {
+        return Some(AgreementRefusal::NoTranscript);
+    };
+    let facts = wait_for_reviewer_facts(|| reviewer_facts(reviewer, &agent, transcript, asked.offset, root));
+    review::agreement_refusal(&facts, &prompt, asked.at)
+}
+
+/// What the client wrote down of a reviewer.
+fn reviewer_facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u64, root: &Path) -> ReviewerFacts {
+    let given = agent_transcript::read_agent_start(agent);
+    let call = agent_transcript::find_start_call(transcript, asked, &reviewer.id);
+    let folders: Vec<PathBuf> = reviewer.cwd.iter().map(PathBuf::from).chain(given.cwd).collect();
+    ReviewerFacts {
+        in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
+        prompts: given.prompts,
+        began: given.began,
+        is_isolated: agent_transcript::is_isolated(agent).is_some_and(|apart| apart || call.is_none()),
+        call,
+    }
+}
+
+/// The client writes down a little behind what it does: the prompt, and the result of the call.
+fn wait_for_reviewer_facts(find: impl Fn() -> ReviewerFacts) -> ReviewerFacts {
+    const AT_MOST: Duration = Duration::from_millis(500);
+    const LOOK_EVERY: Duration = Duration::from_millis(20);
+    let start = Instant::now();
+    loop {
+        let facts = find();
+        if !facts.prompts.is_empty() && !facts.is_isolated || start.elapsed() > AT_MOST {
+            return facts;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    one == other || one.canonicalize().is_ok_and(|one| other.canonicalize().is_ok_and(|other| one == other))
+}
+
+/// The id of the files, for a failure that still stands.
+pub(super) fn present_tree_id(context: &HookContext, session: &Session) -> Option<String> {
+    let (root, id) = (context.root.as_deref()?, context.session_id.as_ref()?);
+    let present = CheckEnvironment::from_variables(env::variables(), root);
+    git_command::use_environment(&run_environment(context.env.state_home.as_deref(), id, session, &present, root)?);
+    watchdog::extend_limit(GIT_SLACK);
+    let state = work_files(context, root, session).state();
+    watchdog::reset_limit();
+    state.map(|state| state.id)
+}
+
+/// Where the event of its end was not seen, the transcript is asked for the review.
+fn look_for_review(session: &mut Session, input: &HookInput) {
+    let verification = &mut session.verification;
+    let (Some(asked), Some(path)) = (&verification.asked, input.transcript_path.as_deref()) else { return };
+    let is_seen = |review: &Review| review.verdict != ReviewVerdict::Unclear;
+    if verification.review.as_ref().is_some_and(is_seen) {
+        return;
+    }
+    for report in transcript::read_agent_reports(path, asked.offset, REVIEWER) {
+        if let Some(at) = report.at.filter(|at| asked.at.is_some_and(|asked| *at >= asked)) {
+            let reviewer = report.agent.map(|id| Reviewer { id, ..Reviewer::default() });
+            let review = Review { reviewer, ..review::read_review(&report.text, at) };
+            verification.review = Some(review::standing_review(verification.review.take(), review));
+        }
+    }
+}
+
+/// Shows in the state that checks run, and ends them as soon as the run is over.
+struct RunWatcher<'a> {
+    context: &'a HookContext,
+    place: &'a SessionEntry<'a>,
+    root: &'a Path,
+    shown: bool,
+}
+
+impl CheckWatcher for RunWatcher<'_> {
+    fn check_started(&mut self, _gate: &omo_core::check::session_check::Check) {
+        if !std::mem::replace(&mut self.shown, true) {
+            let shown = self.place.update_armed(|session| session.verification.phase = VerificationPhase::Checks);
+            if let Err(error) = shown {
+                self.context.log_problem(&error);
+            }
+        }
+    }
+
+    fn should_continue(&mut self) -> bool {
+        // A state that cannot be read holds no session: then its checks hold none either.
+        state::peek(self.root, self.place.id()).is_ok_and(|session| session.is_some_and(|session| session.is_armed()))
+    }
+}

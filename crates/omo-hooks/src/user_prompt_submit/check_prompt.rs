@@ -1,0 +1,222 @@
+//! `/omo:check`: what judges a claim is shown and changed, from the user's own words and without
+//! the model.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_checks::starting_checks::{self, pin_checks};
+use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
+use omo_core::log_entry;
+use omo_core::messages::checks::{CODE_CHARS, approval_request, check_list, checks_not_approved, count_checks};
+use omo_core::messages::{self, refusal_line};
+use omo_core::prompt::check_request::CheckRequest;
+use omo_core::session::{ChangedBy, EntryProvenance, Session};
+use omo_core::text::command_text::paste_form;
+use omo_core::text::inline_code;
+use omo_process::environment::CheckEnvironment;
+use omo_state::files::lock::DEADLINE;
+use omo_state::search_path::SearchPath;
+use omo_state::state::{CorruptPolicy, EntryChange};
+use omo_state::trust::GivenApproval;
+use omo_state::trust::pending_approval::{self, PendingApproval};
+
+use crate::plan_runs;
+use crate::runtime::{HookContext, HookError};
+
+/// Does what the user asked for, and says so.
+pub(super) fn run_check_command(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
+    let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
+    match command {
+        CheckRequest::List | CheckRequest::Run => list_checks(context, root),
+        CheckRequest::Add(gate) => add_check(context, root, gate),
+        CheckRequest::Remove(name) => change_checks(context, |gates| {
+            let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
+            if session_check::remove_check(gates, name) { Ok(said) } else { Err(unknown_check(name)) }
+        }),
+        CheckRequest::Accept { name } => accept_checks(context, root, name.as_deref()),
+        CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
+    }
+}
+
+fn unknown_check(name: &str) -> String {
+    refusal_line(&format!("no check here is called `{}`; /omo:check list names them", inline_code(name, 40)))
+}
+
+fn list_checks(context: &HookContext, root: &Path) -> Result<String, HookError> {
+    let session = context.peek_session()?.unwrap_or_default();
+    let session = session.as_believed(context.provenance(&session)?, context.env.now);
+    let mut text = check_list(&session.checks, session.verification.review_wanted, context.env.now);
+    if let Some(repository) = RepositoryConfig::read(root) {
+        if let Some(problem) = repository.problems.first() {
+            let _ = write!(text, "\n{}", refusal_line(&problem.to_string()));
+        } else if !repository.is_approved(context.env.state_home.as_deref()) && !repository.checks.is_empty() {
+            let _ = write!(text, "\n{}", approval_text(context, &repository));
+        }
+    }
+    Ok(text)
+}
+
+fn add_check(context: &HookContext, root: &Path, gate: &Check) -> Result<String, HookError> {
+    let mut gate = gate.clone();
+    pin_checks([&mut gate], root, &check_search_path(context, root));
+    change_checks(context, |gates| {
+        session_check::add_check(gates, gate.clone()).map_err(|error| refusal_line(&error.to_string()))?;
+        let added = gates.iter().rev().find(|known| known.command == gate.command);
+        let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
+        Ok(format!(
+            "[omo] `{name}` decides from now on: {} runs whenever a claim is checked.",
+            paste_form(&gate.command, MAX_COMMAND_BYTES)
+        ))
+    })
+}
+
+/// Where the checks of the run, or of one that begins now, find their programs.
+fn check_search_path(context: &HookContext, root: &Path) -> SearchPath {
+    let of_run = || {
+        let session = context.peek_session().ok()?.filter(Session::is_armed)?;
+        let (home, id) = (context.env.state_home.as_deref()?, context.session_id.as_ref()?);
+        let environment = CheckEnvironment::load_for_run(home, id, session.verification.environment.as_deref()?, root)?;
+        Some(environment.search().clone())
+    };
+    of_run().unwrap_or_else(SearchPath::from_process)
+}
+
+/// The files and counts as they are now are the ones to be held to.
+fn accept_checks(context: &HookContext, root: &Path, name: Option<&str>) -> Result<String, HookError> {
+    let search = check_search_path(context, root);
+    change_checks(context, |gates| {
+        let names = starting_checks::accept_checks(gates, name, root, &search);
+        match (names.is_empty(), name) {
+            (true, Some(name)) => Err(unknown_check(name)),
+            (true, None) => Err(refusal_line("no check decides here; there is nothing to accept")),
+            (false, _) => Ok(format!(
+                "[omo] accepted: {}. The files and counts as they are now are the ones to be held to.",
+                names.join(", ")
+            )),
+        }
+    })
+}
+
+fn approve(context: &HookContext, root: &Path, typed: Option<&str>) -> Result<String, HookError> {
+    let plans = plan_runs::pending_approvals(context, root);
+    match typed {
+        None => Ok(list_approvals(context, root, &plans)),
+        Some(code) => match pending_approval::find_by_code(&plans, code) {
+            Some(pending) => Ok(match plan_runs::write_approval(context, root, pending) {
+                Ok(()) => messages::plan::plan_approved(&pending.plan, pending.commands.len()),
+                Err(said) => said,
+            }),
+            None => approve_file(context, root, code, &plans),
+        },
+    }
+}
+
+/// What the user can agree to: what the file would have run, and then what plans would.
+fn list_approvals(context: &HookContext, root: &Path, plans: &[PendingApproval]) -> String {
+    let plans = plan_runs::approval_text(context, plans);
+    // A file that only says how a worktree is set up asks for nothing here: plans do.
+    let asks = |repository: &RepositoryConfig| !repository.checks.is_empty() || !repository.problems.is_empty();
+    let of_file = RepositoryConfig::read(root).filter(asks).map(|repository| match repository.problems.first() {
+        Some(problem) => refusal_line(&problem.to_string()),
+        None if repository.is_approved(context.env.state_home.as_deref()) => {
+            "[omo] omo.toml is approved exactly as it is.".to_owned()
+        }
+        None => approval_text(context, &repository),
+    });
+    let shown: Vec<String> = [of_file, plans].into_iter().flatten().collect();
+    if shown.is_empty() { refusal_line(NO_FILE) } else { shown.join("\n") }
+}
+
+/// What the file would have run, or that it is too much to be approved here.
+fn approval_text(context: &HookContext, repository: &RepositoryConfig) -> String {
+    let shown =
+        approval_request(&repository.checks, &repository.pinned, &repository.digest).unwrap_or_else(|refusal| refusal);
+    match repository.approval(context.env.state_home.as_deref()) {
+        ApprovalState::Before { changed } => {
+            format!("{}\n{shown}", checks_not_approved(&repository.checks, Some(&changed)))
+        }
+        ApprovalState::Yes(_) | ApprovalState::No => shown,
+    }
+}
+
+const NO_FILE: &str = "there is no omo.toml with a check at the top of this project";
+
+fn approve_file(
+    context: &HookContext,
+    root: &Path,
+    typed: &str,
+    plans: &[PendingApproval],
+) -> Result<String, HookError> {
+    let state_home = context.env.state_home.as_deref();
+    let Some(repository) = RepositoryConfig::read(root) else {
+        return Ok(plan_runs::approval_text(context, plans).map_or_else(
+            || refusal_line(NO_FILE),
+            |shown| format!("{}\n{shown}", refusal_line(messages::plan::wrong_code())),
+        ));
+    };
+    if let Some(problem) = repository.problems.first() {
+        return Ok(refusal_line(&problem.to_string()));
+    }
+    let shown = match approval_request(&repository.checks, &repository.pinned, &repository.digest) {
+        Ok(shown) => shown,
+        Err(refusal) => return Ok(refusal),
+    };
+    // Another content with the same beginning of its digest is not found by chance; to approve one
+    // that was searched for, its code has to be typed by the user.
+    if typed.len() < CODE_CHARS || !repository.digest.starts_with(typed) {
+        return Ok(format!(
+            "{}\n{shown}",
+            refusal_line("that is not the code of omo.toml as it is now; nothing was approved")
+        ));
+    }
+    let given = GivenApproval { by: ChangedBy::Typed, at: context.env.now };
+    let mut new = repository.checks.clone();
+    pin_checks(&mut new, root, &check_search_path(context, root));
+    let said = format!(
+        "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
+        count_checks(new.len())
+    );
+    change_checks(context, |gates| {
+        gates.retain(|gate| gate.origin != CheckOrigin::Repository);
+        for gate in new.clone() {
+            session_check::add_check(gates, gate).map_err(|error| refusal_line(&error.to_string()))?;
+        }
+        // Last: what does not fit is not approved either.
+        let approved = repository.approve(state_home, root, given);
+        approved.map_err(|error| refusal_line(&format!("could not be approved: {error}")))?;
+        Ok(said.clone())
+    })
+}
+
+/// Changes the checks of the session; an error is said, and changes nothing.
+fn change_checks(
+    context: &HookContext,
+    mut change: impl FnMut(&mut Vec<Check>) -> Result<String, String>,
+) -> Result<String, HookError> {
+    let Some(place) = context.create_session_entry()? else {
+        return Ok(refusal_line("this session has no id that omo knows"));
+    };
+    let ((said, session), lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
+        let mut gates = session.checks.clone();
+        match change(&mut gates) {
+            Ok(said) => {
+                session.change_checks(gates, ChangedBy::Typed, context.env.now);
+                ((Ok(said), session.clone()), EntryChange::Write)
+            }
+            Err(said) => ((Err(said), session.clone()), EntryChange::Keep),
+        }
+    })?;
+    let said = match said {
+        Err(said) => return Ok(said),
+        Ok(said) => said,
+    };
+    let id = place.id().as_str();
+    place.log(&lock, &log_entry::checks_entry(id, &session, context.event.name(), context.env.now));
+    drop(lock);
+    if context.provenance(&context.peek_session()?.unwrap_or_default())? != EntryProvenance::Own {
+        let why = "but the record of this session is not omo's own any more, and no verdict will rest on it; `ulw` begins a new run";
+        return Ok(format!("{said} {}", refusal_line(why)));
+    }
+    Ok(said)
+}

@@ -1,0 +1,41 @@
+//! What a helper process of omo gets from the process that started it: the order, as the first line of its standard
+//! input, and the end of that input, which says that the helper is no longer needed.
+
+use std::io::{BufRead, BufReader};
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use crate::platform::{GroupEnding, ProcessGroup, adopt_orphans, end_orphans, hide_memory};
+use crate::termination;
+
+/// Whether this process was started with this one argument and nothing else.
+pub fn is_started_as(argument: &str) -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    arguments.next().is_some_and(|first| first == argument) && arguments.next().is_none()
+}
+
+/// The order; `None` where there is none that can be read. `gone` is called once its caller is gone.
+pub fn read_order<T: DeserializeOwned>(gone: impl FnOnce() + Send + 'static) -> Option<T> {
+    termination::outlive_size_limit();
+    // A signal to every process around this one must not end this one, which cleans up.
+    termination::flag_termination(&Arc::default());
+    adopt_orphans();
+    // What it looks after could find in it what it was told.
+    hide_memory();
+    let mut stdin = BufReader::new(std::io::stdin());
+    let mut line = String::new();
+    stdin.read_line(&mut line).ok()?;
+    let order = serde_json::from_str(&line).ok()?;
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut stdin, &mut std::io::sink());
+        gone();
+    });
+    Some(order)
+}
+
+/// Ends a group and, on Linux, whatever has left it. Only a process that looks after nothing else may do so.
+pub fn end_group_and_orphans(group: &ProcessGroup) {
+    group.end(GroupEnding::AtOnce);
+    end_orphans();
+}

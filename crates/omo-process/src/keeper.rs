@@ -1,0 +1,278 @@
+//! The keeper: a small process between omo and a check, which ends the check and all that it started
+//! when the check is done, when its time is up, or when omo itself is gone.
+//!
+//! The client ends a hook when its user presses Esc, and nothing runs in a process that was
+//! killed. The keeper notices: omo holds the other end of its standard input, and says nothing on
+//! it after the first line. It is the same binary as its caller, started with [`KEEPER_ARGUMENT`].
+//!
+//! A check could write into the pipe that its keeper answers on: `/proc` shows it. So the answer bears a seal, with a key
+//! that the keeper was given before the check began, and nothing else is believed. How the check ended is what the system
+//! says of it, and never what it wrote.
+
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use omo_core::check::session_check::TestCounts;
+use omo_core::check::task_check::{HeardOutput, OutputListener};
+use omo_core::check::test_runner::TestOutputReader;
+use omo_state::seal::SealKey;
+use serde::{Deserialize, Serialize};
+
+use crate::helper_process;
+use crate::platform::{Leftovers, ProcessGroup, Shell};
+
+/// What makes a binary of omo a keeper.
+pub(crate) const KEEPER_ARGUMENT: &str = "--keep-gate";
+
+/// How much of the beginning of the output is kept in the log.
+const HEAD_BYTES: usize = 512 * 1024;
+/// How much of its end.
+const TAIL_BYTES: usize = 512 * 1024;
+/// How much of the end is handed back.
+const QUOTED_BYTES: usize = 4 * 1024;
+/// How long the last of the output is waited for once everything that could write it was ended.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// What a keeper is to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct KeeperSpec {
+    /// The command, for the shell.
+    pub run: String,
+    /// Where.
+    pub folder: PathBuf,
+    /// For how long at most.
+    pub timeout_millis: u64,
+    /// What a check of a plan needs beyond one of a run.
+    pub check: Option<TaskCheckSpec>,
+    /// The key that the report is sealed with.
+    pub key: String,
+}
+
+/// What a check of a plan wants of its keeper.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TaskCheckSpec {
+    /// The bash that runs it, so that a failure before a pipe is one; without it, the shell of a check.
+    pub bash: Option<PathBuf>,
+    /// The text that is expected in its output.
+    pub text: Option<String>,
+}
+
+/// What came of it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct KeeperReport {
+    /// The exit status, where it ended by itself.
+    pub status: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Its time was up.
+    pub timed_out: bool,
+    /// Why it never ran.
+    pub not_started: Option<String>,
+    /// What its tests counted.
+    pub counts: Option<TestCounts>,
+    /// The end of its output.
+    pub tail: String,
+    /// What was heard in the output of a check of a plan.
+    pub heard: Option<HeardOutput>,
+}
+
+/// Runs as a keeper, where the process was started as one; otherwise nothing happens.
+///
+/// Called first thing in the `main` of every binary that runs checks.
+#[expect(clippy::exit, reason = "a keeper is a process of its own, and does nothing else")]
+pub fn run_if_asked() {
+    if helper_process::is_started_as(KEEPER_ARGUMENT) {
+        run_keeper();
+        std::process::exit(0);
+    }
+}
+
+/// What the keeper waits for.
+enum KeeperEvent {
+    /// The check's own process has ended.
+    Ended(Option<i32>, Option<i32>),
+    /// The process that started the keeper is gone, or no longer needs the result.
+    CallerGone,
+    /// No process has the output open for writing any more.
+    OutputEnded,
+}
+
+fn run_keeper() {
+    let (sender, events) = channel();
+    let gone = sender.clone();
+    let spec: Option<KeeperSpec> = helper_process::read_order(move || drop(gone.send(KeeperEvent::CallerGone)));
+    let Some(spec) = spec else { return };
+    if let Some(report) = run_spec(&spec, sender, &events)
+        && let (Some(key), Ok(json)) = (SealKey::parse(&spec.key), serde_json::to_string(&report))
+    {
+        let _ = writeln!(std::io::stdout().lock(), "{}\n{json}", key.mac(json.as_bytes()));
+    }
+}
+
+/// Reads what a keeper answered; `None` where it was killed, or something else wrote there as well.
+pub(crate) fn read_report(answer: &[u8], key: &SealKey) -> Option<KeeperReport> {
+    let (seal, json) = std::str::from_utf8(answer).ok()?.split_once('\n')?;
+    let json = json.strip_suffix('\n')?;
+    key.is_mac(json.as_bytes(), seal).then(|| serde_json::from_str(json).ok())?
+}
+
+/// Runs the check; `None` where its result is no longer needed.
+fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<KeeperEvent>) -> Option<KeeperReport> {
+    let not_started = |why: String| Some(KeeperReport { not_started: Some(why), ..KeeperReport::default() });
+    let (output, input) = match std::io::pipe() {
+        Ok(pipe) => pipe,
+        Err(error) => return not_started(error.to_string()),
+    };
+    let ended = sender.clone();
+    let ended = move |status, signal| drop(ended.send(KeeperEvent::Ended(status, signal)));
+    let shell = shell(spec);
+    let group = match input
+        .try_clone()
+        .and_then(|copy| ProcessGroup::start(command(&shell, spec, input, copy)?, Leftovers::Ended, ended))
+    {
+        Ok(group) => group,
+        Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
+    };
+    let listener = spec
+        .check
+        .as_ref()
+        .map(|check| OutputListener::new(&shell.program().display().to_string(), check.text.as_deref()));
+    let sink = Arc::new(Mutex::new(OutputSink { listener, ..OutputSink::default() }));
+    drain_in_background(output, Arc::clone(&sink), sender);
+    let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);
+    let mut report = KeeperReport::default();
+    let mut output_ended = false;
+    loop {
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(KeeperEvent::Ended(status, signal)) => {
+                (report.status, report.signal) = (status, signal);
+                break;
+            }
+            Ok(KeeperEvent::OutputEnded) => output_ended = true,
+            Ok(KeeperEvent::CallerGone) | Err(RecvTimeoutError::Disconnected) => {
+                helper_process::end_group_and_orphans(&group);
+                return None;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                report.timed_out = true;
+                break;
+            }
+        }
+    }
+    helper_process::end_group_and_orphans(&group);
+    let last = Instant::now() + LAST_WORDS;
+    while !output_ended && let Ok(event) = events.recv_timeout(last.saturating_duration_since(Instant::now())) {
+        output_ended = matches!(event, KeeperEvent::OutputEnded);
+    }
+    let sink = std::mem::take(&mut *sink.lock().unwrap_or_else(PoisonError::into_inner));
+    (report.tail, report.counts, report.heard) = sink.end();
+    Some(report)
+}
+
+fn shell(spec: &KeeperSpec) -> Shell {
+    spec.check.as_ref().and_then(|check| check.bash.clone()).map_or_else(Shell::find, Shell::bash)
+}
+
+fn command(shell: &Shell, spec: &KeeperSpec, stdout: PipeWriter, stderr: PipeWriter) -> std::io::Result<Command> {
+    let mut command = Command::new(shell.program());
+    shell.give(&mut command, &spec.run)?;
+    command.current_dir(&spec.folder).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+    Ok(command)
+}
+
+fn drain_in_background(mut output: PipeReader, sink: Arc<Mutex<OutputSink>>, sender: Sender<KeeperEvent>) {
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(length) = output.read(&mut buffer) {
+            let piece = buffer.get(..length).unwrap_or_default();
+            if piece.is_empty() {
+                break;
+            }
+            sink.lock().unwrap_or_else(PoisonError::into_inner).take(piece);
+        }
+        let _ = sender.send(KeeperEvent::OutputEnded);
+    });
+}
+
+/// Where the output goes: its beginning and its end into the log, which is the keeper's stderr.
+#[derive(Default)]
+struct OutputSink {
+    /// How much of the beginning is in the log.
+    written: usize,
+    /// What comes after the beginning: its end, which goes into the log at last.
+    tail: Vec<u8>,
+    left_out: usize,
+    /// The end of all of it, to hand back.
+    quoted: Vec<u8>,
+    reader: TestOutputReader,
+    listener: Option<OutputListener>,
+}
+
+impl OutputSink {
+    fn take(&mut self, piece: &[u8]) {
+        self.reader.read(piece);
+        if let Some(listener) = &mut self.listener {
+            listener.listen(piece);
+        }
+        self.quoted.extend(piece);
+        trim(&mut self.quoted, QUOTED_BYTES * 4, QUOTED_BYTES);
+        let (head, rest) = piece.split_at(piece.len().min(HEAD_BYTES.saturating_sub(self.written)));
+        self.written += head.len();
+        let _ = std::io::stderr().write_all(head);
+        self.tail.extend(rest);
+        self.left_out += trim(&mut self.tail, TAIL_BYTES * 2, TAIL_BYTES);
+    }
+
+    fn end(mut self) -> (String, Option<TestCounts>, Option<HeardOutput>) {
+        self.left_out += trim(&mut self.tail, TAIL_BYTES, TAIL_BYTES);
+        let mut log = std::io::stderr().lock();
+        if self.left_out > 0 {
+            let _ = writeln!(log, "\n[omo] {} bytes are left out here", self.left_out);
+        }
+        let _ = log.write_all(&self.tail);
+        trim(&mut self.quoted, QUOTED_BYTES, QUOTED_BYTES);
+        let quoted = String::from_utf8_lossy(&self.quoted);
+        let lines: Vec<String> = quoted.lines().map(omo_core::check::test_runner::visible_line).collect();
+        (lines.join("\n"), self.reader.counts(), self.listener.map(OutputListener::heard))
+    }
+}
+
+/// Once `bytes` is longer than `above`, keeps its last `keep` bytes; tells how many went.
+fn trim(bytes: &mut Vec<u8>, above: usize, keep: usize) -> usize {
+    let surplus = if bytes.len() > above { bytes.len() - keep } else { 0 };
+    bytes.drain(..surplus);
+    surplus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_report_that_bears_the_seal_is_read() {
+        let (key, json) = (SealKey::random().unwrap(), r#"{"status":0,"timed_out":false,"tail":""}"#);
+        let sealed = format!("{}\n{json}\n", key.mac(json.as_bytes()));
+        assert_eq!(read_report(sealed.as_bytes(), &key).unwrap().status, Some(0));
+        let other = SealKey::random().unwrap();
+        for (answer, key) in [
+            (sealed.clone(), &other),
+            (json.to_owned(), &key),
+            (format!("{json}\n{sealed}"), &key),
+            (format!("{sealed}{json}\n"), &key),
+            (String::new(), &key),
+        ] {
+            assert!(read_report(answer.as_bytes(), key).is_none(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_long_output_is_kept_and_what_is_left_out_is_counted() {
+        let mut bytes = vec![1; 10];
+        assert_eq!((trim(&mut bytes, 10, 4), bytes.len()), (0, 10));
+        assert_eq!((trim(&mut bytes, 9, 4), bytes.len()), (6, 4));
+    }
+}

@@ -1,0 +1,13 @@
+//! Processes: started in groups, read through pipes, ended by a deadline, and looked after by a keeper.
+
+pub mod detached;
+pub mod environment;
+pub mod helper_process;
+pub mod job;
+pub mod keeper;
+pub mod own_command;
+pub mod platform;
+pub mod process_identity;
+pub mod status_line;
+pub mod termination;
+pub mod watchdog;

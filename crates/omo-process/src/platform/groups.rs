@@ -1,0 +1,207 @@
+//! Linux and macOS: groups of processes, and what becomes of them when this process is asked to end.
+//!
+//! What ends the group of this process, Ctrl-C for example, does not reach another group. So before the first one
+//! is started this process handles being asked to end: it ends all groups, and then itself.
+
+use std::collections::BTreeSet;
+use std::io::{self, PipeReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::time::Duration;
+
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::{flag, low_level};
+
+use super::{GroupEnding, Leftovers};
+
+/// What asks a process to end.
+const ENDINGS: [i32; 3] = [SIGTERM, SIGINT, SIGHUP];
+/// How long groups may take to end when they were asked to. The client kills a hook two seconds after it asked it.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The groups of this process.
+struct GroupTable {
+    /// Those that run.
+    running: BTreeSet<u32>,
+    /// How many are being started: their numbers are not known yet.
+    starting: usize,
+    /// This process is about to end. It starts no group any more, and hears of no end: it would take the end of what
+    /// it has ended itself for a result.
+    is_over: bool,
+}
+
+static GROUPS: Mutex<GroupTable> = Mutex::new(GroupTable { running: BTreeSet::new(), starting: 0, is_over: false });
+static CHANGED: Condvar = Condvar::new();
+/// Being asked to end sets a flag, and does not end this process.
+static IS_NOTED: AtomicBool = AtomicBool::new(false);
+
+fn groups() -> MutexGuard<'static, GroupTable> {
+    GROUPS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Holds its caller for good once this process is about to end.
+fn wait_while_ending(mut groups: MutexGuard<'static, GroupTable>) -> MutexGuard<'static, GroupTable> {
+    while groups.is_over {
+        groups = CHANGED.wait(groups).unwrap_or_else(PoisonError::into_inner);
+    }
+    groups
+}
+
+/// A process in a group of its own, with all that it started.
+pub struct ProcessGroup(u32);
+
+impl ProcessGroup {
+    /// Starts it. `ended` is told its exit status, or the signal that ended it.
+    pub fn start(
+        mut command: Command,
+        leftovers: Leftovers,
+        ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
+    ) -> io::Result<Self> {
+        handle_termination();
+        // Without the lock while it is started, which may take long: nothing could end this process meanwhile.
+        wait_while_ending(groups()).starting += 1;
+        let started = command.process_group(0).spawn().and_then(|child| {
+            let group = Self(child.id());
+            groups().running.insert(group.0);
+            wait_in_background(child, leftovers, ended).inspect_err(|_| {
+                group.end(GroupEnding::AtOnce);
+                groups().running.remove(&group.0);
+            })?;
+            Ok(group)
+        });
+        let mut groups = groups();
+        groups.starting -= 1;
+        if groups.is_over {
+            if let Ok(group) = &started {
+                group.end(GroupEnding::AtOnce);
+            }
+            CHANGED.notify_all();
+        }
+        drop(wait_while_ending(groups));
+        started
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> u32 {
+        self.0
+    }
+
+    /// Ends all of it.
+    pub fn end(&self, ending: GroupEnding) {
+        end_group(self.0, ending);
+    }
+}
+
+impl Drop for ProcessGroup {
+    /// No result is made of what this process has ended itself.
+    fn drop(&mut self) {
+        drop(wait_while_ending(groups()));
+    }
+}
+
+fn wait_in_background(
+    mut child: Child,
+    leftovers: Leftovers,
+    ended: impl FnOnce(Option<i32>, Option<i32>) + Send + 'static,
+) -> io::Result<()> {
+    let wait = move || {
+        let group = child.id();
+        // It is not reaped yet, so that no other process can have its number.
+        let pid = i32::try_from(group).ok().and_then(Pid::from_raw);
+        let look = |pid| retry_on_intr(|| waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+        let has_ended = pid.is_some_and(|pid| look(pid).is_ok());
+        let mut groups = groups();
+        if has_ended && (leftovers == Leftovers::Ended || groups.is_over) {
+            end_group(group, GroupEnding::AtOnce);
+        }
+        let status = child.wait().ok();
+        groups.running.remove(&group);
+        CHANGED.notify_all();
+        drop(wait_while_ending(groups));
+        ended(status.and_then(|status| status.code()), status.and_then(|status| status.signal()));
+    };
+    std::thread::Builder::new().spawn(wait).map(drop)
+}
+
+/// Ends a process that stands apart, and all of its group.
+pub fn end_group(group: u32, ending: GroupEnding) {
+    let signal = match ending {
+        GroupEnding::Asked => Signal::TERM,
+        GroupEnding::AtOnce => Signal::KILL,
+    };
+    if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+/// Ends every group that this process has started, for this process is about to end.
+pub(crate) fn end_groups() {
+    let mut groups = groups();
+    groups.is_over = true;
+    for group in &groups.running {
+        end_group(*group, GroupEnding::Asked);
+    }
+    let is_waited_for = |groups: &mut GroupTable| groups.starting > 0 || !groups.running.is_empty();
+    let waited = CHANGED.wait_timeout_while(groups, GRACE, is_waited_for);
+    let (groups, _) = waited.unwrap_or_else(PoisonError::into_inner);
+    for group in &groups.running {
+        end_group(*group, GroupEnding::AtOnce);
+    }
+}
+
+/// Has being asked to end set a flag, instead of ending this process and its groups.
+pub(crate) fn flag_termination(asked: &Arc<AtomicBool>) {
+    IS_NOTED.store(true, Ordering::SeqCst);
+    for signal in ENDINGS {
+        let _ = flag::register(signal, Arc::clone(asked));
+    }
+}
+
+/// From now on a request to end first ends all groups. Where that cannot be set up it ends this process as before.
+fn handle_termination() {
+    static HANDLED: Once = Once::new();
+    HANDLED.call_once(|| {
+        if IS_NOTED.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok((signals, writer)) = io::pipe() else { return };
+        let last = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&last);
+        // First, since a signal that is handled and not heard would end nothing.
+        if std::thread::Builder::new().spawn(move || end_on_signal(signals, &seen)).is_err() {
+            return;
+        }
+        // One that is ignored, under `nohup` for example, stays ignored.
+        for signal in ENDINGS.into_iter().filter(|signal| !is_ignored(*signal)) {
+            let number = usize::try_from(signal).unwrap_or_default();
+            let _ = flag::register_usize(signal, Arc::clone(&last), number);
+            let _ = writer.try_clone().and_then(|writer| low_level::pipe::register(signal, writer));
+        }
+    });
+}
+
+fn end_on_signal(mut signals: PipeReader, last: &AtomicUsize) {
+    while signals.read_exact(&mut [0]).is_ok() {
+        if IS_NOTED.load(Ordering::SeqCst) {
+            continue;
+        }
+        end_groups();
+        let signal = i32::try_from(last.load(Ordering::SeqCst)).unwrap_or(SIGTERM);
+        let _ = low_level::emulate_default_handler(signal);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn is_ignored(signal: i32) -> bool {
+    super::stat::ignored_signals().is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// It cannot be told here.
+#[cfg(not(target_os = "linux"))]
+fn is_ignored(_signal: i32) -> bool {
+    false
+}

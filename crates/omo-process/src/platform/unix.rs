@@ -1,0 +1,131 @@
+//! Linux and macOS: `/bin/sh`, sessions of processes, and what `/proc` says of them.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use omo_state::search_path::{ProjectFolders, SearchPath};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+
+/// What runs the command of a check.
+pub(crate) enum Shell {
+    /// The one that there always is.
+    Posix,
+    /// A bash, which tells a failure before a pipe.
+    Bash(PathBuf),
+}
+
+impl Shell {
+    /// The one that there always is.
+    pub(crate) fn find() -> Self {
+        Self::Posix
+    }
+
+    /// A bash that [`bash`] has found.
+    pub(crate) fn bash(program: PathBuf) -> Self {
+        Self::Bash(program)
+    }
+
+    /// Its file.
+    pub(crate) fn program(&self) -> PathBuf {
+        match self {
+            Self::Posix => PathBuf::from("/bin/sh"),
+            Self::Bash(program) => program.clone(),
+        }
+    }
+
+    /// Gives it what it is to run.
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems one of them cannot take everything")]
+    pub(crate) fn give(&self, command: &mut Command, run: &str) -> io::Result<()> {
+        if matches!(self, Self::Bash(_)) {
+            command.args(["-o", "pipefail"]);
+        }
+        command.arg("-c").arg(run);
+        Ok(())
+    }
+}
+
+/// What stands for a variable in a command for the shell that there always is, as one word.
+pub fn shell_variable(name: &str) -> String {
+    format!("\"${name}\"")
+}
+
+/// The bash of this machine for the checks of a project: never a file of that project, however its
+/// path is written.
+pub fn bash(search: &SearchPath, project: &Path) -> Option<PathBuf> {
+    let project = ProjectFolders::from_iter([project.to_owned()]);
+    let search = search.clone().outside(&project);
+    search.find_all("bash").find(|bash| !project.contain(bash) && is_executable(bash))
+}
+
+/// Whether a process lives.
+pub(crate) fn is_alive(pid: u32) -> Option<bool> {
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Some(false) };
+    match test_kill_process(pid) {
+        // A process of another user refuses the signal, and so is there.
+        Ok(()) | Err(Errno::PERM) => Some(!has_ended(pid)),
+        Err(Errno::SRCH) => Some(false),
+        Err(_) => None,
+    }
+}
+
+/// Whether a process has ended, and is there only until its parent asks how.
+#[cfg(target_os = "linux")]
+fn has_ended(pid: Pid) -> bool {
+    super::stat::stat_of(pid.as_raw_nonzero().get()).is_some_and(|stat| matches!(stat.state.as_str(), "Z" | "X"))
+}
+
+/// It cannot be told here.
+#[cfg(not(target_os = "linux"))]
+fn has_ended(_pid: Pid) -> bool {
+    false
+}
+
+/// When a process began.
+#[cfg(target_os = "linux")]
+pub(crate) fn start_mark(pid: u32) -> Option<String> {
+    super::stat::stat_of(i32::try_from(pid).ok()?).map(|stat| stat.start)
+}
+
+/// It is not told here.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn start_mark(_pid: u32) -> Option<String> {
+    None
+}
+
+/// Whether there is a file that may be run.
+pub fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.mode() & 0o111 != 0)
+}
+
+/// This very program: an update may have put another one in the place of its file. Where there is
+/// no `/proc` it is found by its path all the same.
+pub fn own_program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() }
+}
+
+/// Has a process live on when the group of its caller is ended.
+pub fn start_own_group(command: &mut Command) {
+    command.process_group(0);
+}
+
+/// Makes this process the first of a session of its own, without a terminal.
+pub(crate) fn leave_session() -> io::Result<()> {
+    rustix::process::setsid().map(drop).map_err(io::Error::from)
+}
+
+/// Here nothing opens a window by itself.
+pub(crate) fn show_no_window(_command: &mut Command) {}
+
+/// From now on a limit on the size of files (`ulimit -f`) makes a write fail; by itself the system
+/// would end the process in the middle of it.
+pub(crate) fn outlive_size_limit() {
+    use nix::sys::signal::{SigSet, Signal};
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGXFSZ);
+    // Where it cannot be held back everything else still holds.
+    let _ = signals.thread_block();
+}
