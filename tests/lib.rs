@@ -17,3 +17,6 @@ pub mod repository_copy;
 pub mod scene;
 pub mod task_list_project;
 pub mod ultraplan_project;
+
+/// How often a run is continued where nothing else is set.
+pub const MAX_BLOCKS: u32 = omo_core::limits::RunLimits::DEFAULT.max_blocks;

@@ -5,6 +5,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::run_command;
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::target_project::{Row, Target, play};
@@ -158,7 +159,7 @@ const ROWS: &[Row] = &[
             target.begin()?;
             let id = target.scene.session.session().to_owned();
             let line = json!({"at": "2099-01-01T00:00:00.000Z", "session": id, "event": "Stop", "row": 9,
-                              "decision": "end: verified", "why": "claimed and judged", "blocks": 0, "maxBlocks": 8});
+                              "decision": "end: verified", "why": "claimed and judged", "blocks": 0, "maxBlocks": MAX_BLOCKS});
             let log = target.scene.lab.state_folder().join("decisions.jsonl");
             fs::write(&log, format!("{}{line}\n", fs::read_to_string(&log)?))?;
             for status in [target.said_by_omo(&["status"])?, target.scene.asks("/omo:status")?] {
@@ -277,7 +278,7 @@ const ROWS: &[Row] = &[
             target.fix()?;
             target.scene.start(&format!("--no-review --max-blocks 50 --check \"{}\"", crate::target_project::CHECK))?;
             let line = target.scene.claim_ends("verified")?;
-            for named in ["the review turned off", "50 continuations allowed instead of 8"] {
+            for named in ["the review turned off", &format!("50 continuations allowed instead of {MAX_BLOCKS}")] {
                 ensure!(line.contains(named), "{line}");
             }
             Ok(())

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::wait_until;
+use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::claim_scene::{AGREES, DONE, play_with_review, processes_with, wait_until_gone};
@@ -29,7 +30,7 @@ fn a_claim_is_worth_what_its_gates_say() {
                 "failed: exit status 1",
                 "expected 3, found 2",
                 "failed verification 1 of 3",
-                "block 1 of 8",
+                &format!("block 1 of {MAX_BLOCKS}"),
             ] {
                 ensure!(reason.contains(part), "{part} is missing: {reason}");
             }

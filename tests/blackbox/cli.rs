@@ -4,7 +4,9 @@ use std::process::Output;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::events::EVENTS;
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::scene::{Case, Scene, is_contract, play, require_sound};
@@ -52,7 +54,7 @@ fn status_answers_every_question() {
             for part in [
                 s.session.session(),
                 "on, since",
-                "1 of 8",
+                &format!("1 of {MAX_BLOCKS}"),
                 "working",
                 "block on Stop, row 15",
                 "Stop under a minute ago",
@@ -72,9 +74,9 @@ fn status_answers_every_question() {
             ensure!(all.as_array().is_some_and(|all| all.len() == 2), "{all}");
             let one: Value = serde_json::from_str(&good(s, &["status", "--json", "--session", s.session.session()])?)?;
             let report = one.as_array().and_then(|one| one.first()).context("no report")?;
-            ensure!(report["state"] == "on" && report["blocks"] == 1 && report["maxBlocks"] == 8, "{report}");
+            ensure!(report["state"] == "on" && report["blocks"] == 1 && report["maxBlocks"] == MAX_BLOCKS, "{report}");
             ensure!(report["lastDecision"]["row"] == 15 && report["phase"] == "working", "{report}");
-            ensure!(report["lastSeen"].as_array().is_some_and(|seen| seen.len() == 6), "{report}");
+            ensure!(report["lastSeen"].as_array().is_some_and(|seen| seen.len() == EVENTS.len()), "{report}");
             Ok(())
         }),
         ("an end", |s| {
@@ -99,7 +101,10 @@ fn status_answers_every_question() {
         ("the status in the session", |s| {
             s.arm()?;
             let answer = s.prompt("/omo:status")?;
-            ensure!(answer.blocks() && answer.reason().is_some_and(|text| text.contains("0 of 8")), "{answer:?}");
+            ensure!(
+                answer.blocks() && answer.reason().is_some_and(|text| text.contains(&format!("0 of {MAX_BLOCKS}"))),
+                "{answer:?}"
+            );
             Ok(())
         }),
     ];
@@ -192,7 +197,7 @@ fn ulw_on_and_off_switch_the_session() {
             require_sound(&s.session.stop_failure("billing_error")?)?;
             ensure!(good(s, &["ulw", "on"])?.contains("goes on where it was paused"));
             s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
-            ensure!(s.blocks(&json!({}))?.contains("block 2 of 8"));
+            ensure!(s.blocks(&json!({}))?.contains(&format!("block 2 of {MAX_BLOCKS}")));
             Ok(())
         }),
         ("with the user's own bounds", |s| {

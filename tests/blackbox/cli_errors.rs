@@ -8,9 +8,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::limits::RunLimits;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::cli::{omo, second_session};
@@ -138,7 +140,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
             config(s, "[limits]\nmax_blocks = 900\nmax_minutes = 60\n")?;
             s.arm()?;
             ensure!(
-                s.entry()?["limits"] == json!({"maxBlocks": 8, "cooldownSeconds": 3, "maxMinutes": 60}),
+                s.entry()?["limits"] == serde_json::to_value(RunLimits { max_minutes: 60, ..RunLimits::DEFAULT })?,
                 "{}",
                 s.entry()?
             );
@@ -150,7 +152,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
                 s.lab.write(path, "[limits]\nmax_blocks = 100\nmax_minutes = 1440\n")?;
             }
             s.arm()?;
-            ensure!(s.entry()?["limits"]["maxBlocks"] == 8, "{}", s.entry()?);
+            ensure!(s.entry()?["limits"]["maxBlocks"] == MAX_BLOCKS, "{}", s.entry()?);
             Ok(())
         }),
     ];

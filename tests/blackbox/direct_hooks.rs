@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use omo_core::events::EVENTS;
 use omo_testkit::{HookRun, run_command};
 use omo_tests::repository_copy::npm_platform;
 use serde_json::{Value, json};
@@ -14,18 +15,6 @@ use serde_json::{Value, json};
 use crate::fresh_clone::{Fresh, VERSION};
 use crate::scene::{copy, require_sound};
 
-/// The launchers of hooks.
-const HOOKS: [&str; 6] = [
-    "omo-session-start",
-    "omo-user-prompt-submit",
-    "omo-stop",
-    "omo-subagent-stop",
-    "omo-stop-failure",
-    "omo-session-end",
-];
-
-/// Their events.
-const EVENTS: [&str; 6] = ["SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "StopFailure", "SessionEnd"];
 /// The repository.
 const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
@@ -86,13 +75,14 @@ impl Installed {
     /// The programs that hooks.json names. All of them are there, each of its own hook, and binaries or not.
     fn named(&self) -> Result<Vec<PathBuf>> {
         let hooks: Value = serde_json::from_slice(&fs::read(self.root.join("hooks.json"))?)?;
-        let programs: Vec<_> = HOOKS
+        let programs: Vec<_> = EVENTS
             .iter()
-            .zip(EVENTS)
-            .map(|(name, event)| {
-                let command = hooks["hooks"][event][0]["hooks"][0]["command"].as_str().context("no command")?;
+            .map(|row| {
+                let command = hooks["hooks"][row.name][0]["hooks"][0]["command"].as_str().context("no command")?;
                 let program = self.root.join(command.strip_prefix("${CLAUDE_PLUGIN_ROOT}/").context("elsewhere")?);
-                ensure!(program.ends_with(name) && fs::metadata(&program)?.permissions().mode() & 0o111 == 0o111);
+                ensure!(
+                    program.ends_with(row.program) && fs::metadata(&program)?.permissions().mode() & 0o111 == 0o111
+                );
                 Ok(program)
             })
             .collect::<Result<_>>()?;
@@ -123,7 +113,7 @@ impl Installed {
 /// What the client sends to a hook; a session's start is answered with a line for the model.
 fn input(launcher: &Path) -> String {
     let name = launcher.file_name().unwrap_or_default().to_string_lossy();
-    let event = HOOKS.iter().zip(EVENTS).find(|(hook, _)| **hook == name).map(|(_, event)| event);
+    let event = EVENTS.iter().find(|row| row.program == name).map(|row| row.name);
     format!("{}\n", json!({"session_id": "a-b", "hook_event_name": event, "source": "startup", "prompt": "hello"}))
 }
 
@@ -134,7 +124,7 @@ fn starts_session(run: &HookRun) -> bool {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
-    for (name, is_package) in HOOKS.iter().flat_map(|name| [(name, false), (name, true)]) {
+    for (name, is_package) in EVENTS.iter().flat_map(|row| [(row.program, false), (row.program, true)]) {
         let it = Installed::new()?;
         let binaries = if is_package {
             it.root.join("node_modules/@omo-cc").join(npm_platform()).join("bin")
@@ -148,7 +138,7 @@ fn any_launcher_has_the_next_session_start_the_binaries() -> Result<()> {
             // An open session has read hooks.json before, and goes on with the launchers.
             let run = it.run(&it.launcher(name))?;
             ensure!(run.status.success() && run.stderr.is_empty(), "{name}, {time}: {run:?}");
-            ensure!(starts_session(&run) == (*name == "omo-session-start"), "{name}, {time}: {run:?}");
+            ensure!(starts_session(&run) == (name == "omo-session-start"), "{name}, {time}: {run:?}");
             ensure!(it.is_direct()?, "{name}, {time}");
         }
         for program in it.named()? {

@@ -10,11 +10,11 @@ use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::{PlanRun, PlannedCommand};
 use omo_state::env;
 use omo_state::files::folder::GuardedFolder;
-use omo_state::state::sealed_plan_run;
-use omo_state::state::{CorruptPolicy, StateUpdateOptions};
+use omo_state::state::{CorruptPolicy, StateUpdateOptions, sealed_plan_run};
 use omo_state::trust::pending_approval;
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{run_command, samples};
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::claim_scene::{DONE, play_with_review};
@@ -102,7 +102,10 @@ fn an_open_run_is_what_is_left_to_do() {
             let reason = s.blocks(&claims())?;
             let first = "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.";
             ensure!(reason.lines().next() == Some(first), "{reason}");
-            ensure!(reason.contains("\nblock 1 of 8\n") && reason.ends_with("or by typing `ulw off`."), "{reason}");
+            ensure!(
+                reason.contains(&format!("\nblock 1 of {MAX_BLOCKS}\n")) && reason.ends_with("or by typing `ulw off`."),
+                "{reason}"
+            );
             ensure!(s.traced("ran") == 0, "the claim was judged");
             let last = s.lab.decisions()?.pop().context("no decision")?;
             ensure!(last["why"] == "the plan is not done" && last["row"] == 15, "{last}");

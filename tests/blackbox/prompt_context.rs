@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use anyhow::{Result, ensure};
 use omo_testkit::run_command;
 use omo_testkit::stand_in::{HookAnswer, notification};
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::scene::{Case, Scene, is_contract, play, require_sound};
@@ -234,7 +235,7 @@ pub(crate) const CASES: &[Case] = &[
     ("ups-028", |s| nothing(s, &prompt(""))),
     ("ups-029", |s| {
         s.arm()?;
-        s.edit(&[("/ulw/stopBlocks", json!(8))])?;
+        s.edit(&[("/ulw/stopBlocks", json!(MAX_BLOCKS))])?;
         s.ends(&json!({}), "released")?;
         injects(s, &json!({}))?;
         ensure!(s.blocks_counted()? == 0, "{}", s.entry()?);

@@ -1,15 +1,15 @@
 //! The vectors of `state.json` about the lock, broken files and versions.
 
-use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use anyhow::{Context, Result, ensure};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_testkit::StandIn;
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use omo_tests::lock_holder::Holder;
 use serde_json::json;
 
@@ -141,7 +141,7 @@ pub(crate) const CASES: &[Case] = &[
         s.write_state(format!("{{\"sessions\":{{{},{}}}}}", entry(3), entry(5)).as_bytes())?;
         s.seal()?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains("block 6 of 8"), "{reason}");
+        ensure!(reason.contains(&format!("block 6 of {MAX_BLOCKS}")), "{reason}");
         s.write_state(s.armed_text()?.replace("\"enabled\":true", "\"enabled\":true,\"enabled\":true").as_bytes())?;
         s.allows(&json!({}))?;
         s.prompt("ulw fix the tests")?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use omo_testkit::Lab;
 use omo_testkit::stand_in::{HookAnswer, SubagentStopInput};
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::scene::{Case, Scene, is_contract, play, require_sound, time_ago};
@@ -95,7 +96,7 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(require_sound(&s.session.session_end("prompt_input_exit")?)? == HookAnswer::Nothing);
         let told = require_sound(&s.session.session_start("resume")?)?;
         let line = told.system_message().context("no line for the user")?;
-        ensure!(line.lines().count() == 1 && line.contains("1 of 8"), "{line}");
+        ensure!(line.lines().count() == 1 && line.contains(&format!("1 of {MAX_BLOCKS}")), "{line}");
         ensure!(told.additional_context().is_some_and(|text| text.contains("CLAUDE_SESSION_ID: ")), "{told:?}");
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({})).map(drop)
@@ -113,7 +114,10 @@ pub(crate) const CASES: &[Case] = &[
         s.blocks(&json!({}))?;
         let told = require_sound(&s.session.session_start("compact")?)?;
         let HookAnswer::PlainText(text) = &told else { anyhow::bail!("{told:?}") };
-        ensure!(text.contains("<ultrawork-mode>") && text.contains("1 of 8") && text.len() < 5_000, "{text}");
+        ensure!(
+            text.contains("<ultrawork-mode>") && text.contains(&format!("1 of {MAX_BLOCKS}")) && text.len() < 5_000,
+            "{text}"
+        );
         ensure!(s.blocks_counted()? == 1, "{}", s.entry()?);
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({})).map(drop)
@@ -125,7 +129,11 @@ pub(crate) const CASES: &[Case] = &[
         s.blocks(&json!({}))?;
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({}))?;
-        ensure!(require_sound(&other.stop("x")?)?.reason().is_some_and(|reason| reason.contains("block 1 of 8")));
+        ensure!(
+            require_sound(&other.stop("x")?)?
+                .reason()
+                .is_some_and(|reason| reason.contains(&format!("block 1 of {MAX_BLOCKS}")))
+        );
         ensure!(s.blocks_counted()? == 2, "{}", s.entry()?);
         Ok(())
     }),
@@ -216,7 +224,7 @@ pub(crate) const CASES: &[Case] = &[
         let claim = json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"});
         let blocked = json!({"last_assistant_message": "No access.\n\n<promise>BLOCKED: no access</promise>"});
         for (verdict, fields, edit) in
-            [("released", claim, json!(0)), ("blocked", blocked, json!(0)), ("released", json!({}), json!(8))]
+            [("released", claim, json!(0)), ("blocked", blocked, json!(0)), ("released", json!({}), json!(MAX_BLOCKS))]
         {
             s.prompt("ulw fix it, and this time for good")?;
             s.edit(&[("/ulw/stopBlocks", edit)])?;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::{HookRun, Lab, run_command, samples, wait_until};
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::claim_scene::{processes_with, wait_until_gone};
@@ -60,19 +61,20 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
         }),
         ("a run", |s| {
             s.arm()?;
-            shows(s, &[], "ulw 0/8 · 0m\n")?;
+            shows(s, &[], &format!("ulw 0/{MAX_BLOCKS} · 0m\n"))?;
             s.blocks(&json!({}))?;
-            shows(s, &[], "ulw 1/8 · 0m\n")
+            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · 0m\n"))
         }),
         ("checks, a review, a pause", |s| {
             s.start("--check true --check false")?;
-            shows(s, &[], "ulw 0/8 · checks 0/2 · 0m\n")?;
+            shows(s, &[], &format!("ulw 0/{MAX_BLOCKS} · checks 0/2 · 0m\n"))?;
             s.claim_fails()?;
-            shows(s, &[], "ulw 1/8 · checks 1/2 · failed 1/3 · 0m\n")?;
+            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · failed 1/3 · 0m\n"))?;
             s.edit(&[("/verification/phase", json!("review"))])?;
-            shows(s, &[], "ulw 1/8 · checks 1/2 · review · failed 1/3 · 0m\n")?;
+            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · review · failed 1/3 · 0m\n"))?;
             require_sound(&s.session.stop_failure("billing_error")?)?;
-            let paused = "ulw 1/8 · checks 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n";
+            let paused =
+                &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n");
             shows(s, &[], paused)
         }),
         ("an end", |s| {
@@ -115,11 +117,11 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
                 *input.pointer_mut(pointer).context(pointer)? = json!(wrong);
                 let mut command = s.lab.command(&omo);
                 let shown = run_command(command.arg("statusline"), &input.to_string())?;
-                ensure!(printed(shown)? == "ulw 0/8 · 0m\n", "{pointer}");
+                ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m\n"), "{pointer}");
             }
             let only_cwd = json!({"session_id": s.session.session(), "cwd": s.lab.project()});
             let shown = run_command(s.lab.command(&omo).arg("statusline"), &only_cwd.to_string())?;
-            ensure!(printed(shown)? == "ulw 0/8 · 0m\n");
+            ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
             Ok(())
         }),
     ];
@@ -131,12 +133,14 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
 fn colours_stand_out_only_where_they_are_wanted() {
     let cases: &[Case] = &[("the last block", |s| {
         s.arm()?;
-        s.edit(&[("/ulw/stopBlocks", json!(8))])?;
+        s.edit(&[("/ulw/stopBlocks", json!(MAX_BLOCKS))])?;
         for (variable, value, has_colour) in
             [("NO_COLOR", "1", false), ("NO_COLOR", "", true), ("TERM", "dumb", false), ("TERM", "xterm", true)]
         {
             let shown = printed(run_command(&command(s, &[], &[(variable, value)]), &input(s).to_string())?)?;
-            let expected = if has_colour { "\u{1b}[31mulw 8/8\u{1b}[0m · 0m\n" } else { "ulw 8/8 · 0m\n" };
+            let part = format!("ulw {MAX_BLOCKS}/{MAX_BLOCKS}");
+            let expected =
+                if has_colour { format!("\u{1b}[31m{part}\u{1b}[0m · 0m\n") } else { format!("{part} · 0m\n") };
             ensure!(shown == expected, "{variable}={value}: {shown:?}");
         }
         Ok(())
@@ -151,8 +155,8 @@ fn it_changes_no_byte_of_the_project_and_of_the_home() {
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let before = list_all_files(&scene).unwrap();
-    shows(&scene, &[], "ulw 0/8 · 0m\n").unwrap();
-    shows(&scene, &["--wrap", "echo main"], "main · ulw 0/8 · 0m\n").unwrap();
+    shows(&scene, &[], &format!("ulw 0/{MAX_BLOCKS} · 0m\n")).unwrap();
+    shows(&scene, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n")).unwrap();
     scene.write_state(b"garbage").unwrap();
     let with_garbage = list_all_files(&scene).unwrap();
     shows(&scene, &[], "").unwrap();
@@ -166,36 +170,40 @@ fn another_status_line_comes_first_as_it_is() {
     let cases: &[Case] = &[
         ("one line", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "echo main"], "main · ulw 0/8 · 0m\n")
+            shows(s, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"))
         }),
         ("more lines", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "printf 'a\\nb'"], "a\nb · ulw 0/8 · 0m\n")
+            shows(s, &["--wrap", "printf 'a\\nb'"], &format!("a\nb · ulw 0/{MAX_BLOCKS} · 0m\n"))
         }),
         ("colours", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "printf '\\033[32mok\\033[0m\\n'"], "\u{1b}[32mok\u{1b}[0m\u{1b}[0m · ulw 0/8 · 0m\n")
+            shows(
+                s,
+                &["--wrap", "printf '\\033[32mok\\033[0m\\n'"],
+                &format!("\u{1b}[32mok\u{1b}[0m\u{1b}[0m · ulw 0/{MAX_BLOCKS} · 0m\n"),
+            )
         }),
         ("nothing", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "true"], "ulw 0/8 · 0m\n")
+            shows(s, &["--wrap", "true"], &format!("ulw 0/{MAX_BLOCKS} · 0m\n"))
         }),
         ("a failure", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "echo half; exit 3"], "half · ulw 0/8 · 0m\n")
+            shows(s, &["--wrap", "echo half; exit 3"], &format!("half · ulw 0/{MAX_BLOCKS} · 0m\n"))
         }),
         ("one that reads nothing", |s| {
             s.arm()?;
             let mut input = input(s);
             input["filler"] = json!("x".repeat(1 << 20));
             let shown = run_command(&command(s, &["--wrap", "echo main"], &[]), &input.to_string())?;
-            ensure!(printed(shown)? == "main · ulw 0/8 · 0m\n");
+            ensure!(printed(shown)? == format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"));
             Ok(())
         }),
         ("the same input, byte for byte, and its line end", |s| {
             s.arm()?;
             let wrap = "read -r line && printf %s \"$line\" > got.json && echo \"$CLAUDE_PROJECT_DIR\"";
-            shows(s, &["--wrap", wrap], &format!("{} · ulw 0/8 · 0m\n", s.lab.project().display()))?;
+            shows(s, &["--wrap", wrap], &format!("{} · ulw 0/{MAX_BLOCKS} · 0m\n", s.lab.project().display()))?;
             let got = std::fs::read_to_string(s.lab.project().join("got.json"))?;
             let sent = input(s).to_string();
             ensure!(got == sent, "{got}");
@@ -227,20 +235,24 @@ fn another_status_line_has_bounds_and_leaves_nothing_behind() {
             s.arm()?;
             let mark = s.lab.root().join("never").display().to_string();
             let wrap = format!("echo main; sleep 987 & sleep 987; : {mark}");
-            shows(s, &["--wrap", &wrap], "main · ulw 0/8 · 0m\n")?;
+            shows(s, &["--wrap", &wrap], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"))?;
             wait_until_gone(&mark)
         }),
         ("one that says too much", |s| {
             s.arm()?;
             let shown = shown(s, &["--wrap", "yes"])?;
-            ensure!(shown.len() < 70_000 && shown.ends_with(" · ulw 0/8 · 0m\n"), "{} bytes", shown.len());
+            ensure!(
+                shown.len() < 70_000 && shown.ends_with(&format!(" · ulw 0/{MAX_BLOCKS} · 0m\n")),
+                "{} bytes",
+                shown.len()
+            );
             Ok(())
         }),
         ("one that leaves something in the background", |s| {
             s.arm()?;
             let mark = s.lab.root().join("stays").display().to_string();
             let wrap = format!("sh -c 'while ! test -e {mark}; do sleep 0.1; done' & echo main");
-            shows(s, &["--wrap", &wrap], "main · ulw 0/8 · 0m\n")?;
+            shows(s, &["--wrap", &wrap], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"))?;
             ensure!(!processes_with(&mark).is_empty(), "what it left was ended");
             std::fs::write(&mark, "")?;
             wait_until_gone(&mark)
@@ -340,9 +352,9 @@ fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
         assert_eq!(shown["statusLine"]["type"], "command");
         let line = shown["statusLine"]["command"].as_str().unwrap();
         assert!(line.contains("plugins/data/omo-inline/bin/omo"), "{line}");
-        assert_eq!(by_a_shell(&scene, line).unwrap(), "ulw 0/8 · 0m\n");
+        assert_eq!(by_a_shell(&scene, line).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
         let wrapping = wrapping.replace("THE COMMAND THAT YOU HAVE NOW", "echo main");
-        assert_eq!(by_a_shell(&scene, &wrapping).unwrap(), "main · ulw 0/8 · 0m\n");
+        assert_eq!(by_a_shell(&scene, &wrapping).unwrap(), format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"));
         let mut after = list_all_files(&scene).unwrap();
         after.retain(|path, _| before.contains_key(path));
         let changed: Vec<_> = before.iter().filter(|(path, was)| after.get(*path) != Some(was)).collect();

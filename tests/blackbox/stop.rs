@@ -2,6 +2,7 @@
 
 use anyhow::{Result, ensure};
 use omo_testkit::stand_in::{background_agent, background_shell, session_cron};
+use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::scene::{Case, Scene, play, time_ago};
@@ -44,7 +45,10 @@ pub(crate) const CASES: &[Case] = &[
     ("stop-x-armed-first-stop", |s| {
         s.arm()?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains("block 1 of 8") && reason.contains("/omo:stop-continuation"), "{reason}");
+        ensure!(
+            reason.contains(&format!("block 1 of {MAX_BLOCKS}")) && reason.contains("/omo:stop-continuation"),
+            "{reason}"
+        );
         ensure!(!reason.contains("fix the tests"), "the prompt is repeated: {reason}");
         Ok(())
     }),
@@ -130,17 +134,17 @@ pub(crate) const CASES: &[Case] = &[
         s.ends(&unsaid(), "released")
     }),
     ("stop-x-blocks-7", |s| {
-        after_blocks(s, 7)?;
+        after_blocks(s, MAX_BLOCKS - 1)?;
         let reason = s.blocks(&json!({}))?;
-        ensure!(reason.contains("block 8 of 8"), "{reason}");
+        ensure!(reason.contains(&format!("block {MAX_BLOCKS} of {MAX_BLOCKS}")), "{reason}");
         Ok(())
     }),
     ("stop-x-blocks-8", |s| {
-        after_blocks(s, 8)?;
+        after_blocks(s, MAX_BLOCKS)?;
         s.ends(&json!({}), "released")
     }),
     ("stop-x-blocks-50", |s| {
-        after_blocks(s, 50)?;
+        after_blocks(s, MAX_BLOCKS + 50)?;
         s.ends(&json!({}), "released")
     }),
     ("stop-x-in-cooldown", |s| {

@@ -7,6 +7,7 @@
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::scene::{Case, Scene, is_contract, play};
@@ -32,7 +33,7 @@ fn is_task(scene: &mut Scene, id: &str) -> Result<()> {
     ensure!(is_contract(&told), "{told:?}");
     let entry = scene.entry()?;
     ensure!(entry["ulw"]["task"] == json!(text), "the task became {}", entry["ulw"]["task"]);
-    ensure!(entry["limits"]["maxBlocks"] == 8, "{entry}");
+    ensure!(entry["limits"]["maxBlocks"] == MAX_BLOCKS, "{entry}");
     let files: Vec<_> = std::fs::read_dir(scene.lab.project())?.flatten().map(|file| file.file_name()).collect();
     ensure!(files == [".sisyphus"], "something was carried out: {files:?}");
     Ok(())

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, ensure};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::scene::{Case, Scene, play, require_sound, time_ago};
@@ -189,9 +190,9 @@ fn every_way_out_frees_the_session() {
 fn the_clients_cap_lowers_the_bound_and_0_is_none() {
     let cases: &[Case] = &[
         ("5", |s| capped(s, "5", "block 1 of 5")),
-        ("20", |s| capped(s, "20", "block 1 of 8")),
-        ("0", |s| capped(s, "0", "block 1 of 8")),
-        ("garbage", |s| capped(s, "many", "block 1 of 8")),
+        ("20", |s| capped(s, "20", &format!("block 1 of {MAX_BLOCKS}"))),
+        ("0", |s| capped(s, "0", &format!("block 1 of {MAX_BLOCKS}"))),
+        ("garbage", |s| capped(s, "many", &format!("block 1 of {MAX_BLOCKS}"))),
     ];
     play(cases).unwrap();
 }
@@ -201,7 +202,7 @@ fn capped(scene: &mut Scene, cap: &str, expected: &str) -> Result<()> {
     scene.arm()?;
     let reason = scene.blocks(&json!({}))?;
     ensure!(reason.contains(expected), "{reason}");
-    let bound = if cap == "5" { 5 } else { 8 };
+    let bound = if cap == "5" { 5 } else { MAX_BLOCKS };
     scene.edit(&[("/ulw/stopBlocks", json!(bound)), ("/ulw/lastStopAt", json!(time_ago(60_000)))])?;
     scene.ends(&json!({}), "released")
 }
@@ -214,7 +215,8 @@ fn feedback_as_context_goes_on_as_well() {
         s.arm()?;
         let answer = s.stop(&json!({}))?;
         ensure!(
-            answer.additional_context().is_some_and(|text| text.contains("block 1 of 8")) && !answer.blocks(),
+            answer.additional_context().is_some_and(|text| text.contains(&format!("block 1 of {MAX_BLOCKS}")))
+                && !answer.blocks(),
             "{answer:?}"
         );
         ensure!(answer.text("/hookSpecificOutput/hookEventName") == Some("Stop") && s.blocks_counted()? == 1);

@@ -1,6 +1,7 @@
 //! The slash commands: answered without the model, their arguments byte for byte.
 
 use omo_testkit::ModelScript;
+use omo_tests::MAX_BLOCKS;
 
 use crate::client_lab::{CLAIM, LIMIT, client_lab};
 
@@ -35,7 +36,7 @@ fn status_leaves_nothing_in_the_context() {
     terminal.ready().unwrap();
     terminal.say("/omo:status").unwrap();
     let screen = terminal.wait_for("to stop", LIMIT).unwrap();
-    for part in ["continued", "1 of 8", "last decision", "row 14", "Stop under a minute ago"] {
+    for part in ["continued", &format!("1 of {MAX_BLOCKS}"), "last decision", "row 14", "Stop under a minute ago"] {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
     terminal.ready().unwrap();

@@ -1,6 +1,7 @@
 //! A session that is held: until it claims, and never beyond its bounds.
 
 use omo_testkit::{ModelScript, ModelTurn};
+use omo_tests::MAX_BLOCKS;
 
 use crate::client_lab::{CLAIM, LIMIT, client_lab};
 
@@ -15,8 +16,8 @@ fn the_keyword_holds_the_session_until_it_claims() {
     for request in 0..3 {
         assert_eq!(stage.count(request, "The user turned on ultrawork"), 1, "request {request}");
     }
-    assert_eq!(stage.count(0, "block 1 of 8"), 0);
-    assert!(stage.count(1, "block 1 of 8") > 0);
+    assert_eq!(stage.count(0, &format!("block 1 of {MAX_BLOCKS}")), 0);
+    assert!(stage.count(1, &format!("block 1 of {MAX_BLOCKS}")) > 0);
     assert_eq!(run.result(), Some(CLAIM));
     assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
     assert_eq!(stage.state("/verdict/kind"), "released");
@@ -33,7 +34,12 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
     let terminal = stage.terminal();
     terminal.say("ulw fix the parser").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
-    for line in ["I have looked around.", "block 1 of 8", "/omo:stop-continuation", "Nothing proves the work"] {
+    for line in [
+        "I have looked around.",
+        &format!("block 1 of {MAX_BLOCKS}"),
+        "/omo:stop-continuation",
+        "Nothing proves the work",
+    ] {
         assert!(screen.contains(line), "{line} is not on the screen:\n{screen}");
     }
 }
@@ -50,24 +56,25 @@ fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn eight_continuations_are_the_most_with_tools_in_between() {
-    let script = (0..8).fold(ModelScript::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
+fn no_more_than_all_continuations_are_made_with_tools_in_between() {
+    let script =
+        (0..MAX_BLOCKS).fold(ModelScript::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
     let stage = client_lab(script);
     stage.play("ulw fix the parser");
-    assert_eq!(stage.requests(), 17);
-    assert_eq!(stage.state("/ulw/stopBlocks"), 8);
-    assert_eq!(stage.state("/verdict/why"), "8 of 8 continuations used");
+    assert_eq!(stage.requests(), MAX_BLOCKS as usize * 2 + 1);
+    assert_eq!(stage.state("/ulw/stopBlocks"), MAX_BLOCKS);
+    assert_eq!(stage.state("/verdict/why"), format!("{MAX_BLOCKS} of {MAX_BLOCKS} continuations used"));
     assert_eq!(stage.stops().last().unwrap(), "11: end: released");
     assert_eq!(stage.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn eight_continuations_are_the_most_without_a_tool_in_between() {
-    let stage = client_lab(ModelScript::new().say_times(9, "Not yet."));
+fn no_more_than_all_continuations_are_made_without_a_tool_in_between() {
+    let stage = client_lab(ModelScript::new().say_times(MAX_BLOCKS as usize + 1, "Not yet."));
     stage.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
     let run = stage.print("ulw fix the parser", &[]);
-    assert_eq!(stage.requests(), 9);
+    assert_eq!(stage.requests(), MAX_BLOCKS as usize + 1);
     assert_eq!(stage.stops().last().unwrap(), "11: end: released");
     // The client itself never had to step in, which would have cost the answer.
     assert_eq!(run.result(), Some("Not yet."));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use omo_testkit::{ModelScript, ModelTurn};
+use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 
 use crate::client_lab::{CLAIM, LIMIT, Stage, client_lab_with, plugin};
@@ -23,12 +24,14 @@ fn the_segment_is_on_the_screen_during_a_run_and_gone_after_it() {
     let script = ModelScript::new().say("I have looked around.").bash("true").turn(ModelTurn::text(CLAIM).delay(WORK));
     let stage = stage(script, &format!("'{}' statusline", omo.display()));
     let terminal = stage.terminal();
-    assert!(!terminal.screen().contains("ulw 0/8"));
+    assert!(!terminal.screen().contains(&format!("ulw 0/{MAX_BLOCKS}")));
     terminal.say("ulw fix the parser").unwrap();
-    let screen = terminal.wait_for("ulw 1/8 · 0m", LIMIT).unwrap();
+    let screen = terminal.wait_for(&format!("ulw 1/{MAX_BLOCKS} · 0m"), LIMIT).unwrap();
     assert!(!screen.contains("ultrawork ended"), "{screen}");
     terminal.wait_for("[omo] ultrawork ended: released", LIMIT).unwrap();
-    terminal.wait_until("a status line without the run", LIMIT, |screen| !screen.contains("ulw 1/8 ·")).unwrap();
+    terminal
+        .wait_until("a status line without the run", LIMIT, |screen| !screen.contains(&format!("ulw 1/{MAX_BLOCKS} ·")))
+        .unwrap();
 }
 
 #[test]
@@ -41,11 +44,11 @@ fn it_stands_behind_the_status_line_that_was_there() {
     let terminal = stage.terminal();
     terminal.wait_for("in project", LIMIT).unwrap();
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("in project · ulw 1/8 · 0m", LIMIT).unwrap();
+    terminal.wait_for(&format!("in project · ulw 1/{MAX_BLOCKS} · 0m"), LIMIT).unwrap();
     terminal.wait_for("[omo] ultrawork ended: released", LIMIT).unwrap();
     terminal
         .wait_until("the other one alone", LIMIT, |screen| {
-            screen.contains("in project") && !screen.contains("ulw 1/8 ·")
+            screen.contains("in project") && !screen.contains(&format!("ulw 1/{MAX_BLOCKS} ·"))
         })
         .unwrap();
 }

@@ -8,21 +8,12 @@ use std::process::ChildStdin;
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::events::EVENTS;
 use omo_tests::scene::{Scene, plugin};
 use serde_json::json;
 
 use crate::hostile_calls::{Ask, END, FAILURE, PROMPT, START, STATUS, STOP, STOP_ALL, SUBAGENT, ULW};
 use crate::program_run::{Call, Run, Stdin};
-
-/// Every hook, by one of its events.
-const HOOKS: [&str; 6] = [
-    "omo-session-start",
-    "omo-user-prompt-submit",
-    "omo-stop",
-    "omo-subagent-stop",
-    "omo-stop-failure",
-    "omo-session-end",
-];
 
 /// Plays every case on an armed scene of its own, all at once since most of them wait, and names
 /// those that went wrong.
@@ -114,9 +105,10 @@ fn an_input_that_never_becomes_one_is_given_up_in_silence() {
         ("depth without end", b"", b"[[[[{\"a\":[[[["),
         ("blanks without end", b"", b" "),
     ];
-    let cases: Vec<_> = HOOKS
+    let cases: Vec<_> = EVENTS
         .iter()
-        .flat_map(|hook| endless.map(|(name, head, rest)| (format!("{hook}: {name}"), (*hook, head, rest))))
+        .map(|row| row.program)
+        .flat_map(|hook| endless.map(|(name, head, rest)| (format!("{hook}: {name}"), (hook, head, rest))))
         .collect();
     play(&plugin, &cases, |scene, &(hook, head, rest)| {
         let feed = move |stdin: &mut ChildStdin| again_and_again(stdin, head, rest, usize::MAX);
@@ -180,11 +172,13 @@ fn a_long_message_is_read_within_the_memory() {
 fn a_stdin_that_is_no_pipe_is_silence_or_a_whole_answer() {
     let plugin = plugin();
     let setups = ["exec <&-", "exec </dev/null", "exec </", "exec </dev/zero", "exec </dev/full", "exec <&- >&- 2>&-"];
-    let cases: Vec<_> =
-        HOOKS.iter().flat_map(|hook| setups.map(|setup| (format!("{hook}, {setup}"), (*hook, setup)))).collect();
+    let cases: Vec<_> = EVENTS
+        .iter()
+        .flat_map(|row| setups.map(|setup| (format!("{}, {setup}", row.program), (row.program, setup))))
+        .collect();
     play(&plugin, &cases, |scene, &(hook, setup)| lets_be(scene, Call::hook(hook, "").after(setup)));
     // A terminal at which no user types; and a file, as any pipe.
-    let hooks = HOOKS.map(|hook| (hook.to_owned(), hook));
+    let hooks = EVENTS.map(|row| (row.program.to_owned(), row.program));
     play(&plugin, &hooks, |scene, hook| {
         let (_master, terminal) = terminal()?;
         lets_be(scene, Call::hook_with_stdin(hook, Stdin::Is(terminal.into())))

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Result, ensure};
 use omo_testkit::{HookRun, run_command};
+use omo_tests::MAX_BLOCKS;
 use omo_tests::scene::{Scene, plugin, time_ago};
 use serde_json::{Value, json};
 
@@ -189,9 +190,9 @@ fn a_clock_that_stands_still_counts_on() {
     let mut scene = Scene::new(&plugin).unwrap();
     armed(&mut scene).unwrap();
     // Each block is of the same time as the one before it, as far as the next Stop can tell.
-    for number in 1..=8 {
+    for number in 1..=MAX_BLOCKS {
         let reason = scene.blocks(&json!({})).unwrap();
-        assert!(reason.contains(&format!("block {number} of 8")), "{reason}");
+        assert!(reason.contains(&format!("block {number} of {MAX_BLOCKS}")), "{reason}");
         scene.edit(&[("/ulw/lastStopAt", json!(time_ago(0)))]).unwrap();
     }
     scene.ends(&json!({}), "released").unwrap();

@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 
 use crate::wine::{Case, Wine};
 
@@ -34,7 +35,7 @@ fn locked(wine: &Wine) -> Result<()> {
     let log = std::fs::read_to_string(project.state_folder().join("hooks.log"))?;
     ensure!(log.contains("the lock of the state was held by another process"), "the log: {log}");
     let answer = project.stop("Half of it is there.")?;
-    ensure!(answer.reason().is_some_and(|reason| reason.contains("block 1 of 8")), "{answer:?}");
+    ensure!(answer.reason().is_some_and(|reason| reason.contains(&format!("block 1 of {MAX_BLOCKS}"))), "{answer:?}");
     Ok(())
 }
 

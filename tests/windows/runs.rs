@@ -5,6 +5,7 @@ use std::fs;
 use anyhow::{Result, ensure};
 use omo_testkit::run_command;
 use omo_testkit::stand_in::HookAnswer;
+use omo_tests::MAX_BLOCKS;
 use omo_tests::scene::is_contract;
 use serde_json::json;
 
@@ -45,10 +46,15 @@ fn held(wine: &Wine) -> Result<()> {
     ensure!(fs::read(project.state_folder().join(".gitignore"))? == b"*\n", "it shows in git");
     let answer = project.stop("Half of it is there.")?;
     let reason = answer.reason().unwrap_or_default();
-    ensure!(answer.blocks() && reason.contains("block 1 of 8"), "{answer:?}");
+    ensure!(answer.blocks() && reason.contains(&format!("block 1 of {MAX_BLOCKS}")), "{answer:?}");
     ensure!(project.entry()?["ulw"]["stopBlocks"] == 1, "not counted: {}", project.entry()?);
     let status = project.omo(&["status"])?;
-    ensure!(status.status.success() && status.stdout.contains("1 of 8"), "{}{}", status.stdout, status.stderr);
+    ensure!(
+        status.status.success() && status.stdout.contains(&format!("1 of {MAX_BLOCKS}")),
+        "{}{}",
+        status.stdout,
+        status.stderr
+    );
     let log = project.omo(&["log"])?;
     ensure!(log.status.success() && log.stdout.contains("activate"), "{}{}", log.stdout, log.stderr);
     let stopped = project.omo(&["stop"])?;

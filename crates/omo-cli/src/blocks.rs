@@ -20,7 +20,8 @@ use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
-use omo_plan::model::{Dialect, Task};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Task;
 
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::workflow_batch::WorkflowBatch;
@@ -296,7 +297,7 @@ pub(crate) fn end_block(state: &RunState) -> String {
     rows(&mut text, &bad);
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
-        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect == Dialect::DevWorkflow => {
+        ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect.kind() == PlanKind::Tasks => {
             let _ = write!(text, "  Report: {REPORT_PATH}");
         }
         ExecutionMode::Batches | ExecutionMode::Waves => text.push_str("  Report: omo report"),

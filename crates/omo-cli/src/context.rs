@@ -287,7 +287,7 @@ pub(crate) enum EndedRuns {
 
 /// What a run is of, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
-    let steps = if state.plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
+    let steps = if state.is_ultraplan() { STEP_PLAN_PREFIX } else { "" };
     format!("{steps}{}", parts::run_subject(state))
 }
 

@@ -19,7 +19,6 @@ use omo_engine::parallel_state::GroupStatus;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{ListedRun, RunStore};
-use omo_plan::model::Dialect;
 use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
@@ -179,7 +178,7 @@ fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
 fn how_to_go_on(state: &RunState) -> String {
     let path = &state.plan.source.path;
     match state.mode {
-        _ if state.plan.dialect == Dialect::TasksJson => format!("/omo:ulw-exec --{}", parts::run_subject(state)),
+        _ if state.is_task_list() => format!("/omo:ulw-exec --{}", parts::run_subject(state)),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
             format!("/omo:execute-local --resume {}", quote_argument(path))
         }

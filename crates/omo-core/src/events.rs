@@ -1,25 +1,13 @@
 //! The table of hooks: each event of the client that omo answers, the program that the client starts for it, and for how
 //! long that may run.
 //!
-//! The hooks, `omo doctor`, the plugin that is built, `hooks.json` and the guide all say what stands here. A new event is
-//! a row, its variant of [`HookEvent`], and its function in `omo-hooks`, which the compiler asks for.
+//! The hooks, the session state, `omo doctor`, the plugin that is built and the guide all read the table at the end of
+//! this file, and `cargo xtask guide` writes `hooks.json` and the launchers from it. A new event is a row, and its
+//! function in `omo-hooks`, which the compiler asks for.
 
-/// The events of the client that omo answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HookEvent {
-    /// A session started, resumed, was cleared, forked or compacted.
-    SessionStart,
-    /// A prompt came, from a person or from the client itself.
-    UserPromptSubmit,
-    /// The main agent's turn wants to end.
-    Stop,
-    /// A subagent's turn ended.
-    SubagentStop,
-    /// A turn ended in an API error.
-    StopFailure,
-    /// The session ends.
-    SessionEnd,
-}
+use serde::{Deserialize, Serialize};
+
+use crate::timestamp::Timestamp;
 
 /// One hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,63 +22,66 @@ pub struct EventRow {
     pub timeout_seconds: u16,
     /// What the client shows meanwhile, where that may take long.
     pub status_message: Option<&'static str>,
+    /// What omo does then, for the guide.
+    pub purpose: &'static str,
 }
 
-/// All of them, in the order of a session's life.
-pub const EVENTS: [EventRow; 6] = [
-    EventRow {
-        event: HookEvent::SessionStart,
-        name: "SessionStart",
-        program: "omo-session-start",
-        timeout_seconds: 5,
-        status_message: None,
-    },
-    EventRow {
-        event: HookEvent::UserPromptSubmit,
-        name: "UserPromptSubmit",
-        program: "omo-user-prompt-submit",
-        timeout_seconds: 5,
-        status_message: None,
-    },
-    EventRow {
-        event: HookEvent::Stop,
-        name: "Stop",
-        program: "omo-stop",
-        // It may run checks, all of which together have 840 seconds.
-        timeout_seconds: 900,
-        status_message: Some("omo: checking the claim, Esc ends it"),
-    },
-    EventRow {
-        event: HookEvent::SubagentStop,
-        name: "SubagentStop",
-        program: "omo-subagent-stop",
-        timeout_seconds: 5,
-        status_message: None,
-    },
-    EventRow {
-        event: HookEvent::StopFailure,
-        name: "StopFailure",
-        program: "omo-stop-failure",
-        timeout_seconds: 5,
-        status_message: None,
-    },
-    EventRow {
-        event: HookEvent::SessionEnd,
-        name: "SessionEnd",
-        program: "omo-session-end",
-        // The client itself ends at that time.
-        timeout_seconds: 2,
-        status_message: None,
-    },
-];
+macro_rules! events {
+    ($(
+        $(#[$meaning:meta])*
+        $event:ident, $field:ident {
+            program: $program:literal,
+            timeout_seconds: $timeout_seconds:literal,
+            status_message: $status_message:expr,
+            purpose: $purpose:literal,
+        }
+    )*) => {
+        /// The events of the client that omo answers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum HookEvent {
+            $($(#[$meaning])* $event,)*
+        }
+
+        impl HookEvent {
+            /// All of them, in the order of a session's life.
+            pub const ALL: [Self; { [$(stringify!($event)),*].len() }] = [$(Self::$event),*];
+
+            /// Its row.
+            pub const fn row(self) -> &'static EventRow {
+                match self {
+                    $(Self::$event => &EventRow {
+                        event: Self::$event,
+                        name: stringify!($event),
+                        program: $program,
+                        timeout_seconds: $timeout_seconds,
+                        status_message: $status_message,
+                        purpose: $purpose,
+                    },)*
+                }
+            }
+        }
+
+        /// All hooks, in the order of a session's life.
+        pub const EVENTS: [EventRow; HookEvent::ALL.len()] = [$(*HookEvent::$event.row()),*];
+
+        /// When each hook was last seen during the run.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(rename_all = "PascalCase", default)]
+        pub struct LastSeen {
+            $($(#[$meaning])* pub $field: Option<Timestamp>,)*
+        }
+
+        impl LastSeen {
+            fn slot(&mut self, event: HookEvent) -> &mut Option<Timestamp> {
+                match event {
+                    $(HookEvent::$event => &mut self.$field,)*
+                }
+            }
+        }
+    };
+}
 
 impl HookEvent {
-    /// All of them, in the order of a session's life.
-    pub const ALL: [Self; 6] = {
-        let [start, prompt, stop, subagent, failure, end] = &EVENTS;
-        [start.event, prompt.event, stop.event, subagent.event, failure.event, end.event]
-    };
-
     /// The client's name for it.
     pub fn name(self) -> &'static str {
         self.row().name
@@ -100,18 +91,64 @@ impl HookEvent {
     pub fn program(self) -> &'static str {
         self.row().program
     }
+}
 
-    /// Its row.
-    pub const fn row(self) -> &'static EventRow {
-        let [start, prompt, stop, subagent, failure, end] = &EVENTS;
-        match self {
-            Self::SessionStart => start,
-            Self::UserPromptSubmit => prompt,
-            Self::Stop => stop,
-            Self::SubagentStop => subagent,
-            Self::StopFailure => failure,
-            Self::SessionEnd => end,
-        }
+impl LastSeen {
+    /// Every hook with its time, in the order of a session's life.
+    pub fn entries(&self) -> [(HookEvent, Option<Timestamp>); HookEvent::ALL.len()] {
+        HookEvent::ALL.map(|event| (event, *{ *self }.slot(event)))
+    }
+
+    /// Notes that a hook ran.
+    pub fn note(&mut self, event: HookEvent, now: Timestamp) {
+        *self.slot(event) = Some(now);
+    }
+}
+
+events! {
+    /// A session started, resumed, was cleared, forked or compacted.
+    SessionStart, session_start {
+        program: "omo-session-start",
+        timeout_seconds: 5,
+        status_message: None,
+        purpose: "tells the model the session's id, and of a run where it stands",
+    }
+    /// A prompt came, from a person or from the client itself.
+    UserPromptSubmit, user_prompt_submit {
+        program: "omo-user-prompt-submit",
+        timeout_seconds: 5,
+        status_message: None,
+        purpose: "turns a run on or off, and answers the slash commands that need no model",
+    }
+    /// The main agent's turn wants to end.
+    Stop, stop {
+        program: "omo-stop",
+        // It may run checks, all of which together have 840 seconds.
+        timeout_seconds: 900,
+        status_message: Some("omo: checking the claim, Esc ends it"),
+        purpose: "decides whether the turn may end; runs the checks when the model claims to be done",
+    }
+    /// A subagent's turn ended.
+    SubagentStop, subagent_stop {
+        program: "omo-subagent-stop",
+        timeout_seconds: 5,
+        status_message: None,
+        purpose: "writes the reviewer's verdict down",
+    }
+    /// A turn ended in an API error.
+    StopFailure, stop_failure {
+        program: "omo-stop-failure",
+        timeout_seconds: 5,
+        status_message: None,
+        purpose: "pauses the run at an error that only you can fix",
+    }
+    /// The session ends.
+    SessionEnd, session_end {
+        program: "omo-session-end",
+        // The client itself ends at that time.
+        timeout_seconds: 2,
+        status_message: None,
+        purpose: "ends the run after `/clear`; after any other end the session may be resumed, and its run with it",
     }
 }
 
@@ -124,6 +161,10 @@ mod tests {
         for row in EVENTS {
             assert_eq!(row.event.row(), &row, "{}", row.name);
             assert_eq!((row.event.name(), row.event.program()), (row.name, row.program));
+            let mut seen = LastSeen::default();
+            seen.note(row.event, Timestamp::from_millis(0));
+            let written = serde_json::to_value(seen).unwrap();
+            assert!(written[row.name].is_string(), "{} is not in {written}", row.name);
         }
         assert_eq!(HookEvent::ALL, EVENTS.map(|row| row.event));
     }

@@ -1,7 +1,5 @@
 //! The bounds of a run: their defaults, and the range that any of them may be set to.
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 
 /// How far a run may go before omo ends it, whatever the model says.
@@ -16,75 +14,101 @@ pub struct RunLimits {
     pub max_minutes: u32,
 }
 
+impl RunLimits {
+    /// The bounds of a run for which nothing is set.
+    pub const DEFAULT: Self = Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240 };
+}
+
 impl Default for RunLimits {
     fn default() -> Self {
-        Self { max_blocks: 8, cooldown_seconds: 3, max_minutes: 240 }
+        Self::DEFAULT
     }
 }
 
-/// One bound, as a person names and sets it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LimitKind {
-    /// `max_blocks`, `--max-blocks`
-    MaxBlocks,
-    /// `max_minutes`, `--max-minutes`
-    MaxMinutes,
-    /// `cooldown_seconds`
-    CooldownSeconds,
+/// One bound, as a user knows and sets it.
+#[derive(Clone, Copy, Debug)]
+pub struct LimitRow {
+    /// What it is called in the configuration, below `limits`.
+    pub name: &'static str,
+    /// The option of a prompt that sets it for one run, where there is one.
+    pub option: Option<&'static str>,
+    /// The lowest value that it may be set to.
+    pub lowest: u32,
+    /// The highest value. It holds even for a user who asks for more: an unattended run must end.
+    pub highest: u32,
+    /// What it bounds, for the guide.
+    pub meaning: &'static str,
+    /// Its field.
+    field: fn(&mut RunLimits) -> &mut u32,
 }
 
-impl LimitKind {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::MaxBlocks, Self::MaxMinutes, Self::CooldownSeconds];
+/// The bounds that can be set, in the order in which they are listed.
+///
+/// The configuration, the options of a prompt and the guide all read this table: a new bound is a field of
+/// [`RunLimits`] with its default, and a row.
+pub const LIMITS: [LimitRow; 3] = [
+    LimitRow {
+        name: "max_blocks",
+        option: Some("--max-blocks"),
+        lowest: 1,
+        highest: 100,
+        meaning: "so many turns of a run are continued at most",
+        field: |limits| &mut limits.max_blocks,
+    },
+    LimitRow {
+        name: "max_minutes",
+        option: Some("--max-minutes"),
+        lowest: 1,
+        highest: 1_440,
+        meaning: "so many minutes a run lasts at most",
+        field: |limits| &mut limits.max_minutes,
+    },
+    LimitRow {
+        name: "cooldown_seconds",
+        option: None,
+        lowest: 0,
+        highest: 300,
+        meaning: "a turn that ends again within so many seconds, without any tool used, is let through",
+        field: |limits| &mut limits.cooldown_seconds,
+    },
+];
 
-    /// What it is called in the configuration.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MaxBlocks => "max_blocks",
-            Self::MaxMinutes => "max_minutes",
-            Self::CooldownSeconds => "cooldown_seconds",
-        }
+impl LimitRow {
+    /// The row of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        LIMITS.iter().find(|row| row.name == name)
     }
 
-    /// The values that it may be set to. They hold even for a user who asks for more: an unattended
-    /// run must end.
-    pub fn allowed_range(self) -> RangeInclusive<u32> {
-        match self {
-            Self::MaxBlocks => 1..=100,
-            Self::MaxMinutes => 1..=1_440,
-            Self::CooldownSeconds => 0..=300,
-        }
+    /// The value of a run for which nothing is set.
+    pub fn default_value(&self) -> u32 {
+        *(self.field)(&mut RunLimits::default())
+    }
+
+    /// `1 to 100`.
+    pub fn range_text(&self) -> String {
+        format!("{} to {}", self.lowest, self.highest)
     }
 }
 
 impl RunLimits {
     /// Sets one bound; `false`, and nothing set, when the value is not allowed.
-    pub fn set(&mut self, limit: LimitKind, value: u32) -> bool {
-        let allowed = limit.allowed_range().contains(&value);
-        if allowed {
-            *self.slot(limit) = value;
+    pub fn set(&mut self, row: &LimitRow, value: u32) -> bool {
+        let is_allowed = (row.lowest..=row.highest).contains(&value);
+        if is_allowed {
+            *(row.field)(self) = value;
         }
-        allowed
+        is_allowed
     }
 
     /// The same bounds, each brought into its range. What a state file says is used through this:
     /// a file in a repository can not widen a limit.
     #[must_use]
     pub fn clamped(mut self) -> Self {
-        for limit in LimitKind::ALL {
-            let allowed = limit.allowed_range();
-            let slot = self.slot(limit);
-            *slot = (*slot).clamp(*allowed.start(), *allowed.end());
+        for row in &LIMITS {
+            let field = (row.field)(&mut self);
+            *field = (*field).clamp(row.lowest, row.highest);
         }
         self
-    }
-
-    fn slot(&mut self, limit: LimitKind) -> &mut u32 {
-        match limit {
-            LimitKind::MaxBlocks => &mut self.max_blocks,
-            LimitKind::MaxMinutes => &mut self.max_minutes,
-            LimitKind::CooldownSeconds => &mut self.cooldown_seconds,
-        }
     }
 }
 
@@ -94,19 +118,35 @@ mod tests {
 
     #[test]
     fn a_value_outside_its_range_is_not_set() {
-        let mut limits = RunLimits::default();
-        assert!(limits.set(LimitKind::MaxBlocks, 100));
-        assert!(!limits.set(LimitKind::MaxBlocks, 101));
-        assert!(!limits.set(LimitKind::MaxBlocks, 0));
-        assert!(!limits.set(LimitKind::MaxMinutes, 1_441));
-        assert!(limits.set(LimitKind::CooldownSeconds, 0));
-        assert_eq!(limits, RunLimits { max_blocks: 100, cooldown_seconds: 0, max_minutes: 240 });
+        for row in &LIMITS {
+            let mut limits = RunLimits::default();
+            assert!(limits.set(row, row.highest) && limits.set(row, row.lowest), "{}", row.name);
+            assert!(!limits.set(row, row.highest + 1), "{}", row.name);
+            assert!(row.lowest.checked_sub(1).is_none_or(|below| !limits.set(row, below)), "{}", row.name);
+            assert_eq!(*(row.field)(&mut limits), row.lowest, "{}", row.name);
+            *(row.field)(&mut limits) = row.default_value();
+            assert_eq!(limits, RunLimits::default(), "{} sets what is not its own", row.name);
+        }
     }
 
     #[test]
     fn what_a_file_says_is_clamped() {
-        let wide = RunLimits { max_blocks: 9_999, cooldown_seconds: 9_999, max_minutes: 0 };
-        assert_eq!(wide.clamped(), RunLimits { max_blocks: 100, cooldown_seconds: 300, max_minutes: 1 });
+        let (mut wide, mut narrow) = (RunLimits::default(), RunLimits::default());
+        for row in &LIMITS {
+            *(row.field)(&mut wide) = u32::MAX;
+            *(row.field)(&mut narrow) = 0;
+        }
+        for row in &LIMITS {
+            assert_eq!(*(row.field)(&mut wide.clamped()), row.highest, "{}", row.name);
+            assert_eq!(*(row.field)(&mut narrow.clamped()), row.lowest, "{}", row.name);
+        }
         assert_eq!(RunLimits::default().clamped(), RunLimits::default());
+    }
+
+    /// An unattended run ends within a day, whatever a file or a user says.
+    #[test]
+    fn the_widest_bounds_are_those_that_were_promised() {
+        let widest = LIMITS.map(|row| (row.name, row.highest));
+        assert!(widest.contains(&("max_blocks", 100)) && widest.contains(&("max_minutes", 1_440)), "{widest:?}");
     }
 }

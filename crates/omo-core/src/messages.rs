@@ -21,11 +21,11 @@ use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
 
 /// The greatest length of the contract, in characters. The client cuts a hook's text at 10,000.
-pub const CONTRACT_CHARS: usize = 1_500;
+pub(crate) const CONTRACT_CHARS: usize = 1_500;
 /// The greatest length of the short form of the contract, in characters.
-pub const SHORT_CONTRACT_CHARS: usize = 600;
+pub(crate) const SHORT_CONTRACT_CHARS: usize = 600;
 /// The greatest length of a block's reason, in characters. The client sends it to the model twice.
-pub const REASON_CHARS: usize = 2_000;
+pub(crate) const REASON_CHARS: usize = 2_000;
 /// What a contract in a transcript is recognised by.
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
 
@@ -293,6 +293,7 @@ mod tests {
     use super::*;
     use crate::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
     use crate::keyword::{Keywords, PromptReading, read_prompt};
+    use crate::limits::LIMITS;
     use crate::promise::read_claim;
     use crate::request_source::ModelRoute;
     use crate::review::AgreementRefusal;
@@ -312,7 +313,7 @@ mod tests {
                 trigger,
                 task,
                 prompt_id: None,
-                limits: RunLimits::default(),
+                limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
                 checks: Vec::new(),
                 review_wanted: true,
                 base: None,
@@ -466,7 +467,8 @@ mod tests {
 
     #[test]
     fn lengths_hold_for_the_greatest_numbers() {
-        let limits = RunLimits { max_blocks: 100, max_minutes: 1_440, cooldown_seconds: 300 };
+        let mut limits = RunLimits::default();
+        assert!(LIMITS.iter().all(|row| limits.set(row, row.highest)));
         for trigger in [UlwTrigger::Keyword, UlwTrigger::Command, UlwTrigger::Cli] {
             for held in [StatePersisted::Yes, StatePersisted::No] {
                 assert!(opening(trigger, limits, held).chars().count() < OPENING_CHARS - CONTRACT_MARK.len() - 2);

@@ -50,7 +50,7 @@ impl RunCommand {
     }
 
     /// What does the same in a terminal.
-    pub fn in_terminal(self) -> &'static str {
+    pub(crate) fn in_terminal(self) -> &'static str {
         match self {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
@@ -60,7 +60,7 @@ impl RunCommand {
     }
 
     /// Whether it changes the run, which only its user does in this way.
-    pub fn changes_run(self) -> bool {
+    pub(crate) fn changes_run(self) -> bool {
         matches!(self, Self::Cancel | Self::Retry)
     }
 }

@@ -17,17 +17,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::bounded_vec::BoundedVec;
 use crate::check::session_check::{self, Check, CheckOrigin, MAX_CHECKS};
+use crate::events::LastSeen;
 use crate::limits::RunLimits;
 use crate::request_source::ClientProcess;
 use crate::timestamp::Timestamp;
 use claim_state::ClaimVerification;
 use plan_run::{PlanRun, TypedCommand};
+use weakened::MAX_WEAKENED;
 
 pub use crate::events::HookEvent;
 pub use client_processes::MAX_CLIENTS;
 pub use provenance::EntryProvenance;
-pub use task::{TASK_BYTES, TASK_CHARS};
-pub use weakened::{ChangedBy, CheckWeakening, MAX_WEAKENED};
+pub use weakened::{ChangedBy, CheckWeakening};
 
 /// One session's entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,7 +96,7 @@ pub struct UlwRun {
     pub last_stop_at: Option<Timestamp>,
     /// When the run was turned on.
     pub started_at: Option<Timestamp>,
-    /// The first [`TASK_CHARS`] characters of what the user asked for.
+    /// The first [`task::TASK_CHARS`] characters of what the user asked for.
     pub task: Option<String>,
     /// All of it, as far as it is kept, where that is more.
     pub whole_task: Option<String>,
@@ -217,47 +218,6 @@ pub struct TranscriptMark {
     pub block_offset: u64,
 }
 
-/// When each hook was last seen during the run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase", default)]
-pub struct LastSeen {
-    /// A session started, resumed or was compacted.
-    pub session_start: Option<Timestamp>,
-    /// A prompt came.
-    pub user_prompt_submit: Option<Timestamp>,
-    /// A turn wanted to end.
-    pub stop: Option<Timestamp>,
-    /// A subagent's turn ended.
-    pub subagent_stop: Option<Timestamp>,
-    /// A turn ended in an API error.
-    pub stop_failure: Option<Timestamp>,
-    /// The session ended.
-    pub session_end: Option<Timestamp>,
-}
-
-impl LastSeen {
-    /// Every hook with its time, in the order of a session's life.
-    pub fn entries(&self) -> [(HookEvent, Option<Timestamp>); 6] {
-        HookEvent::ALL.map(|event| (event, *{ *self }.slot(event)))
-    }
-
-    /// Notes that a hook ran.
-    pub fn note(&mut self, event: HookEvent, now: Timestamp) {
-        *self.slot(event) = Some(now);
-    }
-
-    fn slot(&mut self, event: HookEvent) -> &mut Option<Timestamp> {
-        match event {
-            HookEvent::SessionStart => &mut self.session_start,
-            HookEvent::UserPromptSubmit => &mut self.user_prompt_submit,
-            HookEvent::Stop => &mut self.stop,
-            HookEvent::SubagentStop => &mut self.subagent_stop,
-            HookEvent::StopFailure => &mut self.stop_failure,
-            HookEvent::SessionEnd => &mut self.session_end,
-        }
-    }
-}
-
 /// The user pressed Esc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Interruption {
@@ -269,7 +229,7 @@ pub enum Interruption {
 
 impl Session {
     /// The run that is on, if one is.
-    pub fn active_run(&self) -> Option<&UlwRun> {
+    pub(crate) fn active_run(&self) -> Option<&UlwRun> {
         (self.ulw.enabled && self.verdict.is_none()).then_some(&self.ulw)
     }
 
@@ -412,7 +372,7 @@ impl Session {
 
     /// Whether an interruption at this time concerns the run: one before the run was turned on,
     /// or turned on again, does not. Without a time it is taken to.
-    pub fn is_interrupted_by(&self, interruption: Interruption) -> bool {
+    pub(crate) fn is_interrupted_by(&self, interruption: Interruption) -> bool {
         match (interruption, self.ulw.started_at) {
             (Interruption::At(at), Some(started)) => at > started,
             _ => true,

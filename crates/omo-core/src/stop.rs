@@ -124,14 +124,14 @@ pub struct BackgroundTask {
 impl BackgroundTask {
     /// Whether it still runs. A status that omo does not know counts as running: waiting for
     /// work that is over costs nothing, blocking while it runs costs the user's quota.
-    pub fn is_unfinished(&self) -> bool {
+    pub(crate) fn is_unfinished(&self) -> bool {
         const OVER: [&str; 9] =
             ["completed", "failed", "killed", "stopped", "cancelled", "canceled", "done", "error", "timed_out"];
         !OVER.contains(&self.status.as_str())
     }
 
     /// Whether it is of a kind that may never finish, as a development server does not.
-    pub fn may_never_finish(&self) -> bool {
+    pub(crate) fn may_never_finish(&self) -> bool {
         matches!(self.kind.as_str(), "shell" | "monitor")
     }
 }

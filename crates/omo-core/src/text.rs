@@ -20,6 +20,16 @@ pub fn format_age(since: Option<Timestamp>, now: Timestamp) -> String {
     }
 }
 
+/// A count with its noun: `1 batch`, `2 batches`, `3 copies`.
+pub fn pluralize(count: usize, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == 1 => format!("1 {noun}"),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if noun.ends_with("ch") => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
 /// Untrusted text made harmless, on one line: control characters become blanks, what looks like
 /// a tag stops looking like one, and nothing is longer than `max` characters.
 pub fn sanitize(text: &str, max: usize) -> String {
@@ -32,18 +42,6 @@ pub fn sanitize(text: &str, max: usize) -> String {
         out.push(harmless_char(char));
     }
     out
-}
-
-/// A number of things, each of which is called so: `1 batch`, `2 batches`, `3 copies`.
-pub fn pluralize(count: usize, word: &str) -> String {
-    match word {
-        _ if count == 1 => format!("1 {word}"),
-        word if word.ends_with("ch") => format!("{count} {word}es"),
-        word => match word.strip_suffix('y') {
-            Some(stem) => format!("{count} {stem}ies"),
-            None => format!("{count} {word}s"),
-        },
-    }
 }
 
 /// The first of several names, and how many more there are: `1, 2 and 3 more`.
@@ -99,11 +97,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_of_things_is_said_in_english() {
-        for (count, word, expected) in
-            [(1, "batch", "1 batch"), (2, "batch", "2 batches"), (0, "check", "0 checks"), (3, "copy", "3 copies")]
-        {
-            assert_eq!(pluralize(count, word), expected);
+    fn a_noun_follows_its_count() {
+        for (count, noun, text) in [
+            (1, "batch", "1 batch"),
+            (2, "batch", "2 batches"),
+            (0, "copy", "0 copies"),
+            (1, "copy", "1 copy"),
+            (2, "day", "2 days"),
+            (3, "added line", "3 added lines"),
+        ] {
+            assert_eq!(pluralize(count, noun), text);
         }
     }
 

@@ -321,7 +321,8 @@ fn an_activation_carries_the_prompt_its_id_and_the_bounds() {
 
 #[test]
 fn the_users_own_bounds_hold_where_no_option_says_otherwise() {
-    let own = RunLimits { max_blocks: 20, cooldown_seconds: 0, max_minutes: 30 };
+    let mut own = RunLimits::default();
+    (own.max_blocks, own.cooldown_seconds, own.max_minutes) = (20, 0, 30);
     let event = PromptEvent { prompt: "/omo:ulw --max-minutes=5 x", ..PromptEvent::default() };
     let own_options = || UlwOptions { limits: own, checks: Vec::new(), review: false };
     let PromptIntent::Activate { options, .. } = read_intent(&event, &Keywords::default(), own_options) else {

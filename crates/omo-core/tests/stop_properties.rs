@@ -88,8 +88,11 @@ fn moment() -> impl Strategy<Value = Timestamp> {
 
 fn limits() -> impl Strategy<Value = RunLimits> {
     let wild = (any::<u32>(), any::<u32>(), any::<u32>());
-    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild]
-        .prop_map(|(max_blocks, cooldown_seconds, max_minutes)| RunLimits { max_blocks, cooldown_seconds, max_minutes })
+    prop_oneof![3 => (0..=9_u32, 0..=4_u32, 1..=300_u32), 1 => wild].prop_map(|(blocks, cooldown, minutes)| {
+        let mut limits = RunLimits::default();
+        (limits.max_blocks, limits.cooldown_seconds, limits.max_minutes) = (blocks, cooldown, minutes);
+        limits
+    })
 }
 
 fn background() -> impl Strategy<Value = Vec<BackgroundTask>> {

@@ -79,7 +79,7 @@ pub enum BillingDecision {
         /// What is told.
         text: String,
     },
-    /// A person chooses among [`BILLING_OPTIONS`] before any client is started.
+    /// A person chooses before any client is started.
     Ask {
         /// What they are asked.
         question: String,
@@ -92,13 +92,6 @@ pub enum BillingDecision {
         hint: String,
     },
 }
-
-/// What a person chooses from: what each choice is called, and what it says. The first one is recommended.
-pub const BILLING_OPTIONS: [(&str, &str); 3] =
-    [("foreground", "Use --fg instead (Recommended)"), ("continue", "Continue with API billing"), ("stop", "Stop")];
-
-/// What is said where a person chose to stop.
-pub const BILLING_CANCELLED: &str = "Execution cancelled — billing safety check";
 
 /// Decides what is done about who pays. A key that a terminal carries for something else is the trap: it is asked
 /// about. A user who set up any other way meant it, and is told.

@@ -8,7 +8,8 @@ mod task_list;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use omo_plan::model::{Dialect, Plan, PlanDecision, Precondition};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::{Plan, PlanDecision, Precondition};
 
 use crate::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
 use crate::modes::ExecutionMode;
@@ -51,7 +52,7 @@ impl RunState {
             unfinished: None,
             parallel: None,
             scope: *asked,
-            mode: mode.unwrap_or_else(|| ExecutionMode::of_dialect(plan.dialect)),
+            mode: mode.unwrap_or_else(|| ExecutionMode::of_kind(plan.dialect.kind())),
             is_stopped: false,
             opened_at: event.ts,
             updated_at: event.ts,
@@ -188,7 +189,7 @@ impl RunState {
                 unit.checks.clear();
                 unit.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
-                let is_gone_over = self.plan.dialect == Dialect::TasksJson || self.mode == ExecutionMode::Waves;
+                let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
                 if *attempt == 1 || !is_gone_over {
                     unit.already_green.clone_from(vacuous);
                 }

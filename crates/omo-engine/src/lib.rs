@@ -40,4 +40,4 @@ pub mod worker_model;
 pub use crate::ledger::run::{ExclusiveGuard, Run};
 pub use crate::ledger::run_store::{ListedRun, RunStore};
 pub use error::{RunStoreError, TransactError};
-pub use ticket::{Ticket, new_ticket};
+pub use ticket::Ticket;

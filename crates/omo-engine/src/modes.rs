@@ -13,7 +13,8 @@ mod step_by_step;
 mod waves;
 
 use omo_plan::batches::{DEFAULT_BATCH_SIZE, DEFAULT_HUB_DEPENDENTS};
-use omo_plan::model::{Dialect, Plan, RunPolicy};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::{Plan, RunPolicy};
 use serde::{Deserialize, Serialize};
 
 use crate::state::RunState;
@@ -36,11 +37,11 @@ pub enum ExecutionMode {
 
 impl ExecutionMode {
     /// The mode of a run whose ledger was begun before it said which.
-    pub(crate) fn of_dialect(dialect: Dialect) -> Self {
-        match dialect {
-            Dialect::DevWorkflow => Self::Batches,
-            Dialect::TasksJson => Self::Waves,
-            Dialect::Ultraplan | Dialect::SessionSpec => Self::StepByStep,
+    pub(crate) fn of_kind(kind: PlanKind) -> Self {
+        match kind {
+            PlanKind::Tasks => Self::Batches,
+            PlanKind::TaskList => Self::Waves,
+            PlanKind::Steps => Self::StepByStep,
         }
     }
 
@@ -66,7 +67,7 @@ impl ExecutionMode {
 
     /// Whether several workers share one work tree. What one of them leaves cannot be taken back without the others'
     /// work.
-    pub fn shares_tree(self) -> bool {
+    pub(crate) fn shares_tree(self) -> bool {
         self == Self::Waves
     }
 }

@@ -409,7 +409,7 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
 }
 
 /// The session that a client works on, of which a unit is.
-pub fn running_group_of<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
+pub(crate) fn running_group_of<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
     let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == unit))?;
     apart.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
 }

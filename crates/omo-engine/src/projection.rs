@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use omo_plan::dialects::PlanKind;
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::Dialect;
 use omo_state::files::folder::FolderError;
 use omo_state::files::lock::LockError;
 use omo_state::files::project_file::{ProjectFile, ProjectFileError};
@@ -131,20 +131,21 @@ impl<'a> Projection<'a> {
     /// What a later state of the run has written stays.
     pub fn write(&self, state: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
         let mut memory = self.read_memory()?;
-        if state.plan.dialect == Dialect::TasksJson || memory.has_written_until(self.run, state.seq) {
+        let kind = state.plan.dialect.kind();
+        if kind == PlanKind::TaskList || memory.has_written_until(self.run, state.seq) {
             return Ok(Vec::new());
         }
-        let drifts = match state.plan.dialect {
-            Dialect::DevWorkflow => self.write_execution(state, &mut memory)?,
-            Dialect::Ultraplan | Dialect::SessionSpec => self.write_progress(state, &mut memory)?,
-            Dialect::TasksJson => Vec::new(),
+        let drifts = match kind {
+            PlanKind::Tasks => self.write_execution(state, &mut memory)?,
+            PlanKind::Steps => self.write_progress(state, &mut memory)?,
+            PlanKind::TaskList => Vec::new(),
         };
         memory.last = (self.run.to_owned(), state.seq);
         self.write_memory(&memory)?;
         Ok(drifts)
     }
 
-    /// The progress file of an ultraplan, beside its plan. A plan that lies outside of the project has an absolute path.
+    /// The progress file of a plan in steps, beside its plan. A plan that lies outside of the project has an absolute path.
     fn write_progress(
         &self,
         state: &RunState,
@@ -162,7 +163,7 @@ impl<'a> Projection<'a> {
         Ok(drifts)
     }
 
-    /// The checkpoint and the report of a dev-workflow plan.
+    /// The checkpoint and the report of a plan of tasks.
     fn write_execution(
         &self,
         state: &RunState,

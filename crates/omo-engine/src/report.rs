@@ -13,10 +13,12 @@ use serde::Serialize;
 
 use crate::event::{EventActor, RunResult};
 use crate::schedule::{self, NextAction};
-use crate::state::{ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use crate::state::{
+    ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskCounts, TaskStanding, TaskState, TaskStatus,
+};
 
 /// The version of this model, in what is written.
-pub const REPORT_SCHEMA: u32 = 1;
+pub(crate) const REPORT_SCHEMA: u32 = 1;
 
 /// The report of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,7 +49,7 @@ pub struct RunReport {
     /// The commit that was checked out at its start.
     pub base: Option<String>,
     /// How many units stand how.
-    pub counts: TaskCountRow,
+    pub counts: TaskCounts,
     /// Each unit, in the order of the plan.
     pub tasks: Vec<TaskRow>,
     /// The checks of the whole plan, in its order.
@@ -79,23 +81,6 @@ pub enum ReportedResult {
     Failed,
     /// It was ended before its end.
     Cancelled,
-}
-
-/// How many units stand how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct TaskCountRow {
-    /// All of them.
-    pub total: usize,
-    /// Proved.
-    pub passed: usize,
-    /// Done, as something else than omo says.
-    pub claimed: usize,
-    /// Failed for good, unverified ones included.
-    pub failed: usize,
-    /// Blocked or left out.
-    pub blocked: usize,
-    /// Not ended.
-    pub pending: usize,
 }
 
 /// One unit.
@@ -219,14 +204,7 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
         opened_at: state.opened_at,
         updated_at: state.updated_at,
         base: state.base.clone(),
-        counts: TaskCountRow {
-            total: counts.total,
-            passed: counts.passed,
-            claimed: counts.claimed,
-            failed: counts.failed,
-            blocked: counts.blocked,
-            pending: counts.pending,
-        },
+        counts,
         not_verified: unproved_items(&units, &final_checks),
         tasks: units,
         final_checks,

@@ -8,9 +8,7 @@ use crate::event::EventKind;
 use crate::modes::ExecutionMode;
 use crate::schedule::lacks_contract;
 use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
-
-/// The longest reason, in characters.
-const MAX_REASON_CHARS: usize = 300;
+use crate::verbs::MAX_REASON_CHARS;
 
 /// The units that have ended and have to be done again, each with why: what has failed or could not be proved, what a
 /// red check of the whole belongs to, and with any of them the verification.

@@ -6,8 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use omo_plan::model::{
-    Dialect, GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup,
-    TaskKind,
+    GroupIsolation, OnFailure, OnTaskFail, Parallelism, Plan, PlanDecision, Precondition, Task, TaskGroup, TaskKind,
 };
 use omo_plan::paths;
 
@@ -361,9 +360,7 @@ impl<'a> View<'a> {
             // A session does one thing after the other.
             (first, second) if first == second && self.state.plan.policy.parallel == Parallelism::Groups => false,
             // The author of a session's tasks made them for workers side by side, and few of them name files.
-            _ if self.state.plan.dialect == Dialect::TasksJson && (one.files.is_empty() || other.files.is_empty()) => {
-                true
-            }
+            _ if self.state.is_task_list() && (one.files.is_empty() || other.files.is_empty()) => true,
             _ => have_disjoint_files(one, other),
         }
     }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
-use omo_plan::model::{Dialect, Plan, PlanDecision, Task};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::{Plan, PlanDecision, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{
@@ -292,7 +293,7 @@ pub struct QuestionAnswer {
 }
 
 /// How many units stand how.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskCounts {
     /// All of them.
     pub total: usize,
@@ -328,7 +329,7 @@ impl std::error::Error for LedgerError {}
 impl RunState {
     /// Whether this is the run of a task list.
     pub fn is_task_list(&self) -> bool {
-        self.plan.dialect == Dialect::TasksJson
+        self.plan.dialect.kind() == PlanKind::TaskList
     }
 
     /// The id of the task list that this run is of, which is the name of its folder.
@@ -339,7 +340,7 @@ impl RunState {
 
     /// Whether this is the run of an ultraplan or a session spec: its tasks are committed and can be restored.
     pub fn is_ultraplan(&self) -> bool {
-        matches!(self.plan.dialect, Dialect::Ultraplan | Dialect::SessionSpec)
+        self.plan.dialect.kind() == PlanKind::Steps
     }
 
     /// What differs between the plan that the run knows and another reading of its file: the ids of the

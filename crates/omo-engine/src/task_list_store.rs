@@ -15,8 +15,10 @@ use omo_core::session::id::SessionId;
 use omo_state::files::folder::{FolderError, GuardedFolder};
 
 pub use error::TaskListError;
-pub use folder::{LOCK_FILE, LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskListFolder};
-pub use run_ref::{RUN_MEMBER, RunRef, is_open, run_of};
+pub(crate) use folder::LOCK_FILE;
+pub use folder::{LoadedTasks, LockedTaskList, SESSION_FILE, TASKS_FOLDER, TaskListFolder};
+pub(crate) use run_ref::RUN_MEMBER;
+pub use run_ref::{RunRef, is_open, run_of};
 
 /// The folders from the client's own on.
 const PARTS: [&str; 2] = ["ultrawork", "sessions"];

@@ -18,7 +18,7 @@ pub struct Ticket {
 }
 
 /// Makes a ticket that cannot be guessed.
-pub fn new_ticket() -> Result<Ticket, RunStoreError> {
+pub(crate) fn new_ticket() -> Result<Ticket, RunStoreError> {
     let text = random_id::random_letters(LETTERS)?;
     let digest = sha256_hex(text.as_bytes());
     Ok(Ticket { text, digest })

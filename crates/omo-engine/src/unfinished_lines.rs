@@ -33,7 +33,7 @@ const OF_CODE: [char; 12] = ['-', '=', '.', ':', '$', '{', '}', '"', '\'', '`', 
 
 /// The first [`MAX_UNFINISHED_LINES`] lines that hold such a word, each with the first of it. Each line is given as its
 /// file, its number and its text.
-pub fn find_unfinished_lines<Text: AsRef<str>>(
+pub(crate) fn find_unfinished_lines<Text: AsRef<str>>(
     added: impl IntoIterator<Item = (Text, usize, Text)>,
 ) -> Vec<UnfinishedLine> {
     let found = added.into_iter().filter_map(|(file, line, text)| {

@@ -36,8 +36,9 @@ pub fn check(data: &[u8]) {
 
 fn is_read_for_what_stands_there(text: &str) {
     let lower = text.to_ascii_lowercase();
-    let names_it = lower.contains("ulw") || lower.contains("ultrawork");
-    let reading = read_prompt(text, &Keywords::default());
+    let keywords = Keywords::default();
+    let names_it = keywords.words().iter().any(|word| lower.contains(word.as_str()));
+    let reading = read_prompt(text, &keywords);
     assert!(matches!(reading, PromptReading::Nothing) || is_from_a_person(text), "{reading:?}");
     match reading {
         PromptReading::Nothing => {}

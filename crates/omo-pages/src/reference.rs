@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use omo_core::events::EVENTS;
-use omo_core::limits::{LimitKind, RunLimits};
-use omo_core::session::HookEvent;
+use omo_core::limits::LIMITS;
 
 /// Pages of help are written for a screen of this width.
 const COLUMNS: usize = 80;
@@ -52,43 +51,18 @@ pub(crate) fn exit_statuses() -> String {
 
 /// The bounds of a run.
 pub(crate) fn limits() -> String {
-    let RunLimits { max_blocks, max_minutes, cooldown_seconds } = RunLimits::default();
-    let row = |limit: LimitKind| {
-        let (default, what) = match limit {
-            LimitKind::MaxBlocks => (max_blocks, "so many turns of a run are continued at most"),
-            LimitKind::MaxMinutes => (max_minutes, "so many minutes a run lasts at most"),
-            LimitKind::CooldownSeconds => (
-                cooldown_seconds,
-                "a turn that ends again within so many seconds, without any tool used, is let through",
-            ),
-        };
-        let allowed = limit.allowed_range();
-        format!("| `limits.{}` | {default} | {} to {} | {what} |", limit.name(), allowed.start(), allowed.end())
-    };
-    table("setting | default | allowed | meaning", &LimitKind::ALL.map(row))
+    let rows = LIMITS.map(|row| {
+        let (default, allowed) = (row.default_value(), row.range_text());
+        format!("| `limits.{}` | {default} | {allowed} | {} |", row.name, row.meaning)
+    });
+    table("setting | default | allowed | meaning", &rows)
 }
 
 /// What the client runs, and for how long at most.
 pub(crate) fn hooks() -> String {
-    let rows = EVENTS.map(|row| {
-        let does = describe_hook(row.event);
-        format!("| {} | `{}` | {} s | {does} |", row.name, row.program, row.timeout_seconds)
-    });
+    let rows =
+        EVENTS.map(|row| format!("| {} | `{}` | {} s | {} |", row.name, row.program, row.timeout_seconds, row.purpose));
     table("event | program | at most | what it does", &rows)
-}
-
-/// What omo does at an event, in a few words.
-fn describe_hook(event: HookEvent) -> &'static str {
-    match event {
-        HookEvent::SessionStart => "tells the model the session's id, and of a run where it stands",
-        HookEvent::UserPromptSubmit => "turns a run on or off, and answers the slash commands that need no model",
-        HookEvent::Stop => "decides whether the turn may end; runs the checks when the model claims to be done",
-        HookEvent::SubagentStop => "writes the reviewer's verdict down",
-        HookEvent::StopFailure => "pauses the run at an error that only you can fix",
-        HookEvent::SessionEnd => {
-            "ends the run after `/clear`; after any other end the session may be resumed, and its run with it"
-        }
-    }
 }
 
 /// A Markdown table; `heading` is its first row, without the outer bars.

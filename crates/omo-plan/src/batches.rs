@@ -94,7 +94,7 @@ pub(crate) fn decode_plan_text(bytes: &[u8]) -> Result<&str, Diagnostic> {
 }
 
 /// The batches of a plan that was looked through.
-pub fn batch_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
+pub(crate) fn batch_outline<'a>(outline: &TaskOutline<'a>, k: usize, batch_size: usize) -> PlanBatches<'a> {
     let tasks = &outline.tasks;
     let mut found = empty_batches(k, batch_size, outline.diagnostics.clone());
     found.total = tasks.len();

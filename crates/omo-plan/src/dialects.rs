@@ -20,6 +20,20 @@ use crate::model::{Dialect, OnTaskFail, PLAN_SCHEMA, Parallelism, Plan, PlanDeci
 
 pub use input::PlanInput;
 
+/// What kind of plans a dialect has. What a run keeps, writes and reports follows from it, so that a new dialect of a
+/// known kind needs nothing of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanKind {
+    /// Tasks. A run of them writes the checkpoint and the execution report.
+    Tasks,
+    /// Steps in their order. A run commits them one by one, can restore what a failed one has changed, and writes a
+    /// progress file beside the plan.
+    Steps,
+    /// The tasks of a list, made for workers at the same time. They are in the ledger and in the files of their
+    /// folder, tasks can be added to a run, and a verifier judges what no command can.
+    TaskList,
+}
+
 /// A way of writing plans: how its files are known and read, and what is called how in it.
 ///
 /// What is not said otherwise is as in most dialects. A dialect whose plans are in no file of their own is never
@@ -28,9 +42,27 @@ pub trait PlanDialect: Sync {
     /// Its name for people, which is its name in JSON.
     fn name(&self) -> &'static str;
 
+    /// What kind of plans it has.
+    fn kind(&self) -> PlanKind {
+        PlanKind::Tasks
+    }
+
     /// What it calls a piece of work.
     fn task_word(&self) -> &'static str {
-        "task"
+        match self.kind() {
+            PlanKind::Tasks | PlanKind::TaskList => "task",
+            PlanKind::Steps => "step",
+        }
+    }
+
+    /// Whether a plan says what its tasks need, so that the others may be worked on at the same time. Steps need the
+    /// one before them only because they stand behind it.
+    fn states_dependencies(&self, plan: &Plan) -> bool {
+        match self.kind() {
+            PlanKind::Tasks => plan.tasks.iter().any(|task| !task.deps.is_empty()),
+            PlanKind::Steps => false,
+            PlanKind::TaskList => true,
+        }
     }
 
     /// What it calls the checks behind all tasks.
@@ -59,7 +91,7 @@ pub trait PlanDialect: Sync {
     }
 
     /// Fills in what a file says that it recognizes.
-    fn read_session_spec(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
+    fn read_plan(&self, _input: &PlanInput<'_>, _options: BatchOptions, _plan: &mut Plan) {}
 
     /// The text of a file with a change written into it, byte for byte the same elsewhere. `None` where the
     /// dialect has no place for such a change.
@@ -120,7 +152,7 @@ pub fn read(path: &str, bytes: &[u8], options: BatchOptions) -> Plan {
             match Dialect::ALL.iter().find(|dialect| dialect.rules().recognizes(&input)) {
                 Some(dialect) => {
                     plan.dialect = *dialect;
-                    dialect.rules().read_session_spec(&input, options, &mut plan);
+                    dialect.rules().read_plan(&input, options, &mut plan);
                 }
                 None => plan.diagnostics.push(unrecognized(&input)),
             }
@@ -194,6 +226,11 @@ dialects! {
 }
 
 impl Dialect {
+    /// What kind of plans it has.
+    pub fn kind(self) -> PlanKind {
+        self.rules().kind()
+    }
+
     /// The word for people, which is the word in JSON.
     pub fn word(self) -> &'static str {
         self.rules().name()

@@ -113,13 +113,13 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     /// The value of a key of the front matter, whatever the case of its letters.
-    pub fn front_matter_field(&self, key: &str) -> Option<&FrontMatterField<'a>> {
+    pub(crate) fn front_matter_field(&self, key: &str) -> Option<&FrontMatterField<'a>> {
         self.front_matter.iter().find(|field| field.key.eq_ignore_ascii_case(key))
     }
 
     /// What a number of headings reach over: each ends where the next begins whose level is at most its
     /// own, or at the end of the text. In their order; what is inside another is there too.
-    pub fn section_ranges(&self) -> Vec<Range<usize>> {
+    pub(crate) fn section_ranges(&self) -> Vec<Range<usize>> {
         let mut ends = vec![self.text.len(); self.headings.len()];
         // The headings behind the one that is looked at, of which none is inside another one.
         let mut next: Vec<&Heading<'_>> = Vec::new();
@@ -134,7 +134,7 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     /// The line that a byte stands in, from 1.
-    pub fn line_number(&self, byte: usize) -> usize {
+    pub(crate) fn line_number(&self, byte: usize) -> usize {
         let starts = self
             .line_starts
             .get_or_init(|| line_ranges(self.text, 0..self.text.len()).map(|line| line.start).collect());
@@ -142,13 +142,13 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     /// The code block that a byte stands in.
-    pub fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
+    pub(crate) fn code_at(&self, byte: usize) -> Option<&CodeBlock<'a>> {
         let behind = self.code_blocks.partition_point(|code| code.span.start <= byte);
         self.code_blocks.get(behind.checked_sub(1)?).filter(|code| code.span.contains(&byte))
     }
 
     /// A byte stands in an HTML block, such as a comment over several lines.
-    pub fn is_in_html(&self, byte: usize) -> bool {
+    pub(crate) fn is_in_html(&self, byte: usize) -> bool {
         let behind = self.html_blocks.partition_point(|span| span.start <= byte);
         behind.checked_sub(1).and_then(|last| self.html_blocks.get(last)).is_some_and(|span| span.contains(&byte))
     }
@@ -161,7 +161,7 @@ impl<'a> MarkdownDocument<'a> {
     }
 
     /// What a code block holds, without the indentation that all of its lines share.
-    pub fn dedented_code(&self, code: &CodeBlock<'_>) -> String {
+    pub(crate) fn dedented_code(&self, code: &CodeBlock<'_>) -> String {
         let rows: Vec<&str> = line_ranges(self.text, code.inner.clone()).map(|line| self.slice(line)).collect();
         let indentation = |row: &&str| row.len() - row.trim_start_matches([' ', '\t']).len();
         let shared = rows.iter().filter(|row| !row.trim().is_empty()).map(indentation).min().unwrap_or(0);
@@ -172,7 +172,7 @@ impl<'a> MarkdownDocument<'a> {
 
 /// The lines of a part of a text, without what ends them. A line ends as Markdown says: with `\n`,
 /// `\r\n` or `\r`.
-pub fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+pub(crate) fn line_ranges(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let end = part.end.min(bytes.len());
     let mut next = (part.start < end).then_some(part.start);

@@ -93,12 +93,12 @@ pub fn read_labels<'a>(document: &MarkdownDocument<'a>, part: Range<usize>, know
 }
 
 /// A name in small letters, with single spaces.
-pub fn normalize_key(name: &str) -> String {
+pub(crate) fn normalize_key(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// Some bytes of a document without the space around them.
-pub fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
+pub(crate) fn trim_range(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Range<usize> {
     let text = document.slice(bytes.clone());
     let start = bytes.start + (text.len() - text.trim_start().len());
     start..start + text.trim().len()
@@ -109,7 +109,7 @@ static ITEM: Pattern = Pattern::new(r"^[ \t]*(?:[-*+]|[0-9]+[.)])(?:[ \t]\s*(?:\
 
 /// The text of an item or a line behind its space, its list's sign and its box, and how many bytes
 /// these have. `None` for the count of a line that is no item.
-pub fn split_list_marker(row: &str) -> (Option<usize>, &str) {
+pub(crate) fn split_list_marker(row: &str) -> (Option<usize>, &str) {
     match ITEM.behind(row) {
         Some(inner) => (Some(row.len() - inner.len()), inner),
         None => (None, row.trim_start_matches([' ', '\t'])),

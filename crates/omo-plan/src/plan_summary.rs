@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::diagnostic::Code;
+use crate::dialects::PlanKind;
 use crate::model::{Plan, Precondition, Task, TaskGroup};
 
 /// What the groups of sessions are called, before their number.
@@ -16,7 +17,7 @@ pub fn session_groups(plan: &Plan) -> impl Iterator<Item = &TaskGroup> {
 /// `Type: plan`, `Steps: 3` and the lines behind them.
 pub fn summary_lines(plan: &Plan) -> Vec<String> {
     let dialect = plan.dialect.rules();
-    let word = if plan.dialect.unit_word() == "step" { "Steps" } else { "Tasks" };
+    let word = if dialect.kind() == PlanKind::Steps { "Steps" } else { "Tasks" };
     let mut lines = vec![format!("Type: {}", dialect.file_type()), format!("{word}: {}", plan.tasks.len())];
     let sessions: Vec<&TaskGroup> = session_groups(plan).collect();
     if !sessions.is_empty() {

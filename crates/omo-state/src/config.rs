@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use omo_core::check::session_check::{Check, CheckOrigin};
 use omo_core::keyword::Keywords;
-use omo_core::limits::{LimitKind, RunLimits};
+use omo_core::limits::{LIMITS, LimitRow, RunLimits};
 use omo_core::text::sanitize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -170,16 +170,15 @@ impl ConfigReader<'_> {
     }
 
     fn limit(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
-        let Some(limit) = LimitKind::ALL.into_iter().find(|limit| limit.name() == name) else {
-            let known = LimitKind::ALL.map(LimitKind::name).join(", ");
+        let Some(row) = LimitRow::named(name) else {
+            let known = LIMITS.map(|row| row.name).join(", ");
             return self.unknown(span, &format!("limits.{name}"), &known);
         };
         let number =
             value.get_ref().as_integer().and_then(|number| u32::from_str_radix(number.as_str(), number.radix()).ok());
-        if !number.is_some_and(|number| self.config.limits.set(limit, number)) {
-            let allowed = limit.allowed_range();
-            let range = format!("a whole number from {} to {}", allowed.start(), allowed.end());
-            self.problem(Some(value.span()), format!("`limits.{name}` must be {range}"));
+        if !number.is_some_and(|number| self.config.limits.set(row, number)) {
+            let message = format!("`limits.{name}` must be a whole number from {}", row.range_text());
+            self.problem(Some(value.span()), message);
         }
     }
 
@@ -233,7 +232,8 @@ mod tests {
         let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
-        assert_eq!(config.limits, RunLimits { max_blocks: 20, max_minutes: 60, cooldown_seconds: 0 });
+        let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
+        assert_eq!((max_blocks, max_minutes, cooldown_seconds), (20, 60, 0));
         assert_eq!(config.feedback, FeedbackMode::Context);
         assert_eq!(config.review, ReviewSetting::Off);
         let runs =
@@ -246,7 +246,7 @@ mod tests {
         let text = "[limits]\nmax_blocks = 900\nmax_minutes = 60\n";
         assert_eq!(problems(text), ["config.toml:2: `limits.max_blocks` must be a whole number from 1 to 100"]);
         let config = parse(text, Path::new("config.toml"));
-        assert_eq!((config.limits.max_blocks, config.limits.max_minutes), (8, 60));
+        assert_eq!(config.limits, RunLimits { max_minutes: 60, ..RunLimits::DEFAULT });
     }
 
     #[test]

@@ -10,8 +10,9 @@ pub mod entry_revision;
 
 use std::path::Path;
 
+use omo_core::events::LastSeen;
 use omo_core::session::id::SessionId;
-use omo_core::session::{EntryProvenance, LastSeen, Session};
+use omo_core::session::{EntryProvenance, Session};
 use omo_core::timestamp::Timestamp;
 
 use crate::files::folder::{FolderError, GuardedFolder};

@@ -1,7 +1,7 @@
 //! `cargo xtask guide`: writes the parts of the pages that say what the code says.
 //!
 //! Those of `docs/` are made by the crate `omo-pages`, which links `omo`; it is built only when it
-//! is asked for. The list of these tasks is made here.
+//! is asked for. The list of these tasks is made here, the files of the hooks in `hook_files`.
 
 use std::fs;
 use std::process::Command;
@@ -9,13 +9,13 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
 
-use crate::{Arguments, cargo};
+use crate::{Arguments, cargo, hook_files};
 
 const PAGE: &str = "CONTRIBUTING.md";
 const BEGINS: &str = "<!-- made by cargo xtask guide: tasks -->\n";
 const ENDS: &str = "<!-- end of tasks -->";
 
-/// Writes every page.
+/// Writes every page, and the files of the hooks.
 pub(crate) fn run() -> Result<()> {
     let path = cargo::top()?.join(PAGE);
     let text = fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
@@ -24,6 +24,7 @@ pub(crate) fn run() -> Result<()> {
         fs::write(&path, filled).with_context(|| format!("write {}", path.display()))?;
         anstream::println!("written: {PAGE}");
     }
+    hook_files::run()?;
     cargo::run(
         Command::new(cargo::cargo()).args(["run", "--quiet", "--locked", "-p", "omo-pages"]).current_dir(cargo::top()?),
     )

@@ -8,6 +8,7 @@ mod demo;
 mod dist;
 mod fuzz;
 mod guide;
+mod hook_files;
 mod install;
 mod instructions;
 mod parts;

@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use omo_engine::report::{dev_workflow, task_list, ultraplan};
 use omo_engine::state::RunState;
-use omo_plan::model::Dialect;
+use omo_plan::dialects::PlanKind;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::run::show::{self, ShowOptions};
@@ -57,11 +57,9 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
 
 /// The report with which a run of such a plan ends.
 fn summary(state: &RunState) -> String {
-    match state.plan.dialect {
-        Dialect::TasksJson => task_list::final_report(state),
-        Dialect::Ultraplan | Dialect::SessionSpec => {
-            ultraplan::final_report::final_report(state, ultraplan::scope_of(state))
-        }
-        Dialect::DevWorkflow => dev_workflow::execution_report::section(state),
+    match state.plan.dialect.kind() {
+        PlanKind::TaskList => task_list::final_report(state),
+        PlanKind::Steps => ultraplan::final_report::final_report(state, ultraplan::scope_of(state)),
+        PlanKind::Tasks => dev_workflow::execution_report::section(state),
     }
 }

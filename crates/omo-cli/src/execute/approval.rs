@@ -8,6 +8,7 @@ use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::pluralize;
 use omo_engine::work::planned_commands;
+use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
@@ -100,7 +101,7 @@ fn not_approved(request: &ApprovalRequest, commands: &[PlannedCommand], digest: 
 /// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
 pub(crate) fn step_approval_request(plan: &Plan, typed: String) -> ApprovalRequest {
     let path = &plan.source.path;
-    let steps = if plan.dialect.unit_word() == "step" { STEP_PLAN_PREFIX } else { "" };
+    let steps = if plan.dialect.kind() == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
     ApprovalRequest {
         name: format!("{steps}{path}"),
         command_line: typed,

@@ -7,7 +7,8 @@ use omo_engine::event::RunResult;
 use omo_engine::modes::{ExecutionMode, arranged};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, RunStore};
-use omo_plan::model::{Dialect, Plan};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Plan;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::blocks;
@@ -40,7 +41,7 @@ pub(crate) fn execute(
     let about = ApprovalRequest::for_plan(&plan.source.path, request.typed(&request.source));
     let prepared = prepare(context, request, plan.clone(), mode, None, &about)?;
     // The checkpoint of another program would be lost.
-    let is_writable = if plan.dialect == Dialect::DevWorkflow { require_writable_files(context) } else { Ok(()) };
+    let is_writable = if plan.dialect.kind() == PlanKind::Tasks { require_writable_files(context) } else { Ok(()) };
     if let Err(failure) = is_writable {
         // Another process may have opened it meanwhile, and have written its files.
         let runs = RunStore::find(&context.root, Some(&context.state_home))?;

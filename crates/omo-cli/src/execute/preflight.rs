@@ -12,7 +12,8 @@ use omo_git::integrate::{self, checkout_bytes, ignored_paths};
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::{GitFailed, GitRepository};
 use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers};
-use omo_plan::model::{Dialect, Plan};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Plan;
 use omo_plan::paths;
 use omo_state::git_worktree::GitWorktree;
 
@@ -40,7 +41,7 @@ pub(crate) fn preflight_findings(
         PreflightRule::Operation => true,
         PreflightRule::Identity => commits || is_parallel,
         // The tasks of a list are in the ledger, wherever its files lie.
-        PreflightRule::PlanFile => is_parallel && plan.dialect != Dialect::TasksJson,
+        PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
         _ => is_parallel,
     });
     Ok(found)

@@ -92,7 +92,7 @@ pub struct TestCounts {
 impl TestCounts {
     /// Both together.
     #[must_use]
-    pub fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             run: self.run.saturating_add(other.run),
             failed: self.failed.saturating_add(other.failed),
@@ -425,7 +425,7 @@ pub fn remove_check(gates: &mut Vec<Check>, name: &str) -> bool {
 
 /// What a change of checks weakens, each in a few words: those that are gone, and those that are held to other
 /// files or counts. `with_new` names new ones as well.
-pub fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -> Vec<String> {
+pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -> Vec<String> {
     let is_same = |one: &Check, other: &Check| one.definition() == other.definition();
     let of_old = old.iter().filter_map(|gate| {
         let Some(kept) = new.iter().find(|kept| is_same(kept, gate)) else {

@@ -19,7 +19,7 @@ pub enum ShellComplaint {
 ///
 /// bash says `bash: line 1: gcc: command not found` and dash `sh: 1: gcc: not found`, each with the
 /// name that it was started by: a script of the project has another one.
-pub fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> {
+pub(crate) fn read_complaint(line: &str, shell: &str) -> Option<ShellComplaint> {
     let said = line.strip_prefix(shell)?.strip_prefix(": ")?;
     // bash tells a command that it cannot read as `-c: line 1: syntax error …`.
     let said = said.strip_prefix("-c: ").unwrap_or(said);

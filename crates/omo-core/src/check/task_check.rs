@@ -12,12 +12,12 @@ use crate::check::session_check::{CheckEnd, CheckVerdict, TestCounts, is_below, 
 use crate::text::sanitize;
 
 pub use crate::check::output_listener::{HeardOutput, OutputListener};
-pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_variable, read_complaint};
+pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_variable};
 
 /// How long one check may run, in seconds, where nothing else is said.
 pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
 /// How long one may run at most, in seconds: a day.
-pub const MAX_TIMEOUT_SECONDS: u32 = 86_400;
+pub(crate) const MAX_TIMEOUT_SECONDS: u32 = 86_400;
 /// What pytest and unittest end with where they found no test.
 const NO_TESTS: i32 = 5;
 /// A shell adds this to the signal that ended a command, and ends with the sum.

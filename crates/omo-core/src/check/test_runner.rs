@@ -3,7 +3,7 @@
 //! An exit status of 0 proves nothing when no test was run. For the runners known here the
 //! summary is read and added up; of any other command only the exit status counts. A line is
 //! read as a person reads it: without colours, and with what a carriage return has overwritten
-//! gone. Every runner has a file; each reads its own lines and no others.
+//! gone. Every runner has a file, which knows its commands, and reads its own lines and no others.
 
 mod cargo;
 mod go;
@@ -62,9 +62,36 @@ pub struct TestOutputReader {
     runners: Runners,
 }
 
-/// What each runner said.
-#[derive(Debug, Default)]
-struct Runners {
+macro_rules! runners {
+    ($($runner:ident: $reader:path,)*) => {
+        /// What each runner said.
+        #[derive(Debug, Default)]
+        struct Runners {
+            $($runner: $reader,)*
+        }
+
+        impl Runners {
+            fn line(&mut self, line: &str) {
+                if line.is_empty() {
+                    return;
+                }
+                $(self.$runner.line(line);)*
+            }
+
+            fn counts(&self) -> Option<TestCounts> {
+                [$(self.$runner.counts()),*].into_iter().flatten().reduce(TestCounts::plus)
+            }
+        }
+
+        /// Whether a program, by its name, runs tests with one of the runners when it is given this.
+        fn is_test_run(program: &str, arguments: &[&str]) -> bool {
+            $($runner::is_test_run(program, arguments))||*
+        }
+    };
+}
+
+// Each is a file above with `is_test_run` and a reader of lines.
+runners! {
     cargo: cargo::Cargo,
     go: go::Go,
     javascript: javascript::JavaScript,
@@ -89,29 +116,7 @@ impl TestOutputReader {
     pub fn counts(self) -> Option<TestCounts> {
         let mut runners = self.runners;
         self.lines.finish(|line| runners.line(line));
-        let all = [
-            runners.cargo.counts(),
-            runners.go.counts(),
-            runners.javascript.counts(),
-            runners.node.counts(),
-            runners.pytest.counts(),
-            runners.unittest.counts(),
-        ];
-        all.into_iter().flatten().reduce(TestCounts::plus)
-    }
-}
-
-impl Runners {
-    fn line(&mut self, line: &str) {
-        if line.is_empty() {
-            return;
-        }
-        self.cargo.line(line);
-        self.go.line(line);
-        self.javascript.line(line);
-        self.node.line(line);
-        self.pytest.line(line);
-        self.unittest.line(line);
+        runners.counts()
     }
 }
 

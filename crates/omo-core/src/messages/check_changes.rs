@@ -19,7 +19,7 @@ pub fn not_from_person(route: ModelRoute) -> String {
 }
 
 /// What was weakened since a run began, each with when and by whom.
-pub fn weakened_lines(weakened: &[CheckWeakening], now: Timestamp) -> Vec<String> {
+pub(crate) fn weakened_lines(weakened: &[CheckWeakening], now: Timestamp) -> Vec<String> {
     let words = |it: &CheckWeakening| {
         format!("{} {} ago, {}", sanitize(&it.what, 160), format_age(Some(it.at), now), it.by.word())
     };

@@ -328,8 +328,8 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
     let tests: u64 = findings.checks.iter().filter_map(|gate| gate.record.counts).map(|counts| counts.run).sum();
     let checks = match (gates, tests) {
         (0, _) => None,
-        (gates, 0) => Some(format!("{} green", count_checks(gates))),
-        (gates, tests) => Some(format!("{} green, {tests} tests run", count_checks(gates))),
+        (gates, 0) => Some(format!("{} green", pluralize(gates, "check"))),
+        (gates, tests) => Some(format!("{} green, {tests} tests run", pluralize(gates, "check"))),
     };
     if checks.is_none() && reviewed {
         return "by review alone, no check ran".to_owned();
@@ -342,7 +342,7 @@ pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
 }
 
 /// One check in one line: what `/omo:check list` answers.
-pub fn check_line(gate: &Check, now: Timestamp) -> String {
+pub(crate) fn check_line(gate: &Check, now: Timestamp) -> String {
     let last = match &gate.last {
         Some(record) => {
             let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
@@ -378,11 +378,6 @@ pub fn check_list(gates: &[Check], review: bool, now: Timestamp) -> String {
     }
     lines.push(if review { "a review by omo:oracle is wanted as well" } else { "no review is wanted" }.to_owned());
     format!("[omo] checks\n{}", lines.join("\n"))
-}
-
-/// `1 check`, `3 checks`.
-pub fn count_checks(checks: usize) -> String {
-    pluralize(checks, "check")
 }
 
 /// What the user is told whose repository names checks that are not approved; `changed` is the file that is another one

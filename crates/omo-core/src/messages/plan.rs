@@ -56,7 +56,7 @@ pub fn run_line(run: &PlanRun) -> String {
 }
 
 /// Where a run stands, as one row of a status.
-pub fn status_row(run: &PlanRun) -> String {
+pub(crate) fn status_row(run: &PlanRun) -> String {
     let stands = match run.status() {
         PlanRunStatus::Waits(question) => format!(", waits for you: {}", sanitize(question, 200)),
         PlanRunStatus::Ended(word) => format!(", ended: {}", sanitize(word, 64)),

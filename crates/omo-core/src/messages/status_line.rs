@@ -123,7 +123,7 @@ mod tests {
                 trigger: UlwTrigger::Keyword,
                 task: Some("ulw fix \u{1b}[31mit".to_owned()),
                 prompt_id: None,
-                limits: RunLimits::default(),
+                limits: RunLimits { max_blocks: 8, ..RunLimits::default() },
                 checks: (0..gates).map(gate).collect(),
                 review_wanted: true,
                 base: None,

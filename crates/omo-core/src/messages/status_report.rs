@@ -252,7 +252,7 @@ mod tests {
                 trigger: UlwTrigger::Keyword,
                 task,
                 prompt_id: None,
-                limits: RunLimits::default(),
+                limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
                 checks: Vec::new(),
                 review_wanted: true,
                 base: None,

@@ -65,19 +65,6 @@ Has a task of a plan done again that failed, was left out or could not be proved
   TASK       its id; /omo:report lists them
   --run RUN  of another run than the one of this session; `omo run list` names them";
 
-/// The options of such a run for the clients that it starts.
-pub const LOCAL_OPTIONS: &str = "\
-Options for parallel workers:
-  --max-sessions N        so many clients at once at most
-  --max-budget-usd X      all of them together may spend so much
-  --time-limit SECONDS    one of them may run for so long
-  --model MODEL           the model that they use
-  --allow RULE            what they may do unasked, as a rule of Claude Code
-  --yolo                  start them without any permission checks
-  --accept-api-billing    start them although the API key that is set pays
-  --launcher TEMPLATE     start them by this command, on another machine say
-  --launcher-remote NAME  the remote repository that it works with (origin)";
-
 /// How the command of this name is typed; `None` for one that answers for itself, or that omo does not have.
 pub fn usage_of(name: &str) -> Option<&'static str> {
     match name {

@@ -4,7 +4,7 @@
 //! user's own words: ``fix `touch x`; a | b`` is a task like any other.
 
 use crate::check::session_check::{self, Check, CheckOrigin};
-use crate::limits::{LimitKind, RunLimits};
+use crate::limits::{LIMITS, LimitRow, RunLimits};
 
 /// One line that shows how the command is used.
 pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] [--max-blocks N] [--max-minutes N] <task>  (or type `ulw` in any prompt)";
@@ -169,13 +169,12 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     None
 }
 
-fn set_limit(limits: &mut RunLimits, limit: LimitKind, name: &str, value: &str) -> Result<(), UlwRefusal> {
-    let allowed = limit.allowed_range();
-    let taken = value.parse().is_ok_and(|value| limits.set(limit, value));
+fn set_limit(limits: &mut RunLimits, row: &LimitRow, name: &str, value: &str) -> Result<(), UlwRefusal> {
+    let taken = value.parse().is_ok_and(|value| limits.set(row, value));
     if taken {
         return Ok(());
     }
-    let range = format!("a number from {} to {}", allowed.start(), allowed.end());
+    let range = format!("a number from {}", row.range_text());
     let shown = crate::text::sanitize(value, 40);
     Err(UlwRefusal::BadOption(if value.is_empty() {
         format!("`{name}` needs {range}")
@@ -185,11 +184,10 @@ fn set_limit(limits: &mut RunLimits, limit: LimitKind, name: &str, value: &str) 
 }
 
 /// In front also the name that other loops gave this option: their users type it from habit.
-fn limit_named(name: &str, place: OptionPosition) -> Option<LimitKind> {
+fn limit_named(name: &str, place: OptionPosition) -> Option<&'static LimitRow> {
     match (name, place) {
-        ("--max-blocks", _) | ("--max-iterations", OptionPosition::Front) => Some(LimitKind::MaxBlocks),
-        ("--max-minutes", _) => Some(LimitKind::MaxMinutes),
-        _ => None,
+        ("--max-iterations", OptionPosition::Front) => LimitRow::named("max_blocks"),
+        _ => LIMITS.iter().find(|row| row.option == Some(name)),
     }
 }
 

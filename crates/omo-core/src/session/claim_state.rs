@@ -60,7 +60,7 @@ impl Default for ClaimVerification {
 
 impl ClaimVerification {
     /// What a review objected to on this work tree. Where a work tree has no id it may be any that had none.
-    pub fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
+    pub(crate) fn rejection_of(&self, tree: Option<&str>) -> Option<&RejectedTree> {
         self.rejections.iter().find(|rejection| rejection.tree.as_deref() == tree)
     }
 

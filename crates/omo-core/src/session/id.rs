@@ -17,7 +17,7 @@ pub struct InvalidSessionId;
 
 impl SessionId {
     /// The greatest length, in bytes.
-    pub const MAX_LEN: usize = 128;
+    pub(crate) const MAX_LEN: usize = 128;
 
     /// Checks a text and takes it as an id.
     pub fn parse(text: &str) -> Result<Self, InvalidSessionId> {

@@ -121,7 +121,7 @@ pub struct TypedCommand {
 }
 
 /// Longer arguments are not kept, in bytes: cut, they would be other arguments.
-pub const MAX_ARGUMENTS_BYTES: usize = 4_096;
+pub(crate) const MAX_ARGUMENTS_BYTES: usize = 4_096;
 /// No command of omo has a longer name, in bytes.
 const NAME_BYTES: usize = 64;
 /// How long the arguments of a typed command are used, in milliseconds: 10 minutes.

@@ -3,9 +3,9 @@
 use super::UlwRun;
 
 /// How many characters of the task other programs find in its field.
-pub const TASK_CHARS: usize = 500;
+pub(crate) const TASK_CHARS: usize = 500;
 /// How many bytes of the task a reviewer is shown.
-pub const TASK_BYTES: usize = 16 * 1024;
+pub(crate) const TASK_BYTES: usize = 16 * 1024;
 /// How many bytes of what is asked for later are kept, all of it together.
 const MAX_LATER_BYTES: usize = TASK_BYTES + 1024;
 /// How often something may be added to a task.

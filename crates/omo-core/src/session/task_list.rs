@@ -56,7 +56,7 @@ impl OpenTaskList {
     }
 
     /// The line that goes on with it, as its user types it.
-    pub fn resume_line(&self) -> String {
+    pub(crate) fn resume_line(&self) -> String {
         let id = &self.id;
         match &*self.phase {
             "PLANNING" => format!("/omo:ulw-plan --resume --session {id}"),

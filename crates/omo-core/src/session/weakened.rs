@@ -8,7 +8,7 @@ use crate::text::sanitize;
 use crate::timestamp::Timestamp;
 
 /// How many weakenings are kept. The last one then stands for all that came after it.
-pub const MAX_WEAKENED: usize = 32;
+pub(crate) const MAX_WEAKENED: usize = 32;
 
 /// How many characters of one are kept.
 const WEAKENING_CHARS: usize = 160;
@@ -171,9 +171,10 @@ mod tests {
         session.activate(activation(), at(10));
         session.change_checks(vec![gate("a")], ChangedBy::Terminal, at(11));
         assert_eq!(named(&session), ["check `c` added", "check `c` removed"]);
-        let limits = RunLimits { max_blocks: 20, ..RunLimits::default() };
+        let limits = RunLimits { max_blocks: 99, ..RunLimits::default() };
         session.activate(UlwActivation { review_wanted: false, limits, ..activation() }, at(20));
-        assert_eq!(named(&session)[2..], ["the review turned off", "20 continuations allowed instead of 8"]);
+        let more = format!("99 continuations allowed instead of {}", RunLimits::DEFAULT.max_blocks);
+        assert_eq!(named(&session)[2..], ["the review turned off", &more]);
         session.end_run(VerdictKind::Released, "claimed".to_owned(), at(30));
         session.activate(activation(), at(40));
         assert_eq!(session.weakened.len(), 4, "the run that ended unverified goes on");

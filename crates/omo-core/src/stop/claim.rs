@@ -30,7 +30,7 @@ pub enum ClaimJudgement {
 
 impl ClaimJudgement {
     /// Whether it counts as a failed verification.
-    pub fn is_failed_attempt(self) -> bool {
+    pub(crate) fn is_failed_attempt(self) -> bool {
         matches!(self, Self::Failed | Self::ReviewWanted { again: true })
     }
 }

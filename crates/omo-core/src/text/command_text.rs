@@ -6,9 +6,11 @@
 
 use std::fmt::Write;
 
+use super::pluralize;
+
 /// How many characters of commands a session is asked about at once. The client cuts what a slash command printed at
 /// 30,000, and a person reads no more.
-pub const APPROVAL_CHARS: usize = 20_000;
+pub(crate) const APPROVAL_CHARS: usize = 20_000;
 /// How many characters stand in one row.
 const COLUMNS: usize = 72;
 /// A longer run of blanks is counted: it could push what follows out of sight.
@@ -32,9 +34,8 @@ pub fn number_rows(text: &str, margin: &str) -> String {
     let lines: Vec<&str> = text.split('\n').collect();
     let (count, chars) = (lines.len(), text.chars().count());
     let digits = count.to_string().len();
-    let lines_of = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
     let hint = if escapes { r"; what stands behind a `\` is an escape, and `\\` is one `\`" } else { "" };
-    let mut out = format!("{lines_of}, {chars} characters{hint}:");
+    let mut out = format!("{}, {chars} characters{hint}:", pluralize(count, "line"));
     for (index, line) in lines.iter().enumerate() {
         for (place, row) in wrap_rows(&split_pieces(line, escapes)).iter().enumerate() {
             let number = if place == 0 { (index + 1).to_string() } else { String::new() };

@@ -30,7 +30,7 @@ impl Given {
             trigger: UlwTrigger::Keyword,
             task: None,
             prompt_id: None,
-            limits: RunLimits::default(),
+            limits: RunLimits { max_blocks: 8, max_minutes: 240, ..RunLimits::default() },
             checks: Vec::new(),
             review_wanted: true,
             base: None,

@@ -1,7 +1,7 @@
 //! How the events that only a task list knows are folded.
 
 use omo_plan::id::is_id;
-use omo_plan::model::{Dialect, Task, TaskKind};
+use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::plan::tasks_digest;
 
 use super::{RunState, reopen_task};
@@ -42,7 +42,7 @@ impl RunState {
 
     pub(super) fn apply_added_task(&mut self, event: &RunEvent, added: &Task) -> Result<(), LedgerError> {
         let is_known = |id: &String| self.plan.task(id).is_some_and(|unit| unit.kind != TaskKind::Verify);
-        let may_be = self.plan.dialect == Dialect::TasksJson
+        let may_be = self.is_task_list()
             && is_id(&added.id)
             && added.kind != TaskKind::Verify
             && self.plan.task(&added.id).is_none()

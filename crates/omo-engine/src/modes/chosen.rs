@@ -24,21 +24,12 @@ pub fn choose(plan: &Plan) -> ModeChoice {
         (ExecutionMode::Batches, "tasks with stops behind them".to_owned())
     } else if plan.preconditions.iter().any(|known| matches!(known, Precondition::Decision(_))) {
         (ExecutionMode::Batches, "decisions to take".to_owned())
-    } else if has_dependencies(plan) {
+    } else if plan.dialect.rules().states_dependencies(plan) {
         (ExecutionMode::Waves, "tasks with dependencies".to_owned())
     } else {
         (ExecutionMode::Batches, format!("{}s without dependencies", plan.dialect.unit_word()))
     };
     ModeChoice { mode, reason }
-}
-
-/// Whether the plan says what its tasks need. Steps need the one before them only because they stand behind it.
-fn has_dependencies(plan: &Plan) -> bool {
-    match plan.dialect {
-        Dialect::DevWorkflow => plan.tasks.iter().any(|unit| !unit.deps.is_empty()),
-        Dialect::TasksJson => true,
-        Dialect::Ultraplan | Dialect::SessionSpec => false,
-    }
 }
 
 impl ModeChoice {

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use omo_plan::dialects::PlanKind;
 use omo_plan::id::MAX_ID_BYTES;
-use omo_plan::model::{Dialect, GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
+use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup, TaskKind};
 use omo_plan::strategy::RunStrategy;
 
 use super::graph::{dependents, flattened, group, may_collide};
@@ -20,7 +21,7 @@ pub(super) fn arranged(plan: Plan) -> Plan {
         return plan;
     }
     // The tasks of a list were made for workers at the same time, and few of them name their files.
-    let are_free = plan.dialect == Dialect::TasksJson;
+    let are_free = plan.dialect.kind() == PlanKind::TaskList;
     let mut plan = flattened(plan);
     let chains = chains(&plan.tasks);
     plan.groups = in_waves(&plan.tasks, &chains, are_free);

@@ -13,6 +13,7 @@ use crate::event::EventKind;
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
 use crate::state::RunState;
+use crate::verbs::MAX_REASON_CHARS;
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.
@@ -134,7 +135,7 @@ impl ParallelDriver<'_> {
     }
 
     pub(super) fn refuse_landing(&self, why: &str, files: Vec<String>) -> Result<(), DriveError> {
-        let refused = EventKind::LandingRefused { reason: sanitize(why, 300), files };
+        let refused = EventKind::LandingRefused { reason: sanitize(why, MAX_REASON_CHARS), files };
         self.record(|_| vec![refused]).map(drop)
     }
 }

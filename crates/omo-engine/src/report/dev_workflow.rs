@@ -90,7 +90,7 @@ fn task_end(standing: &TaskStanding, known: Option<&TaskState>) -> Option<(Ended
 }
 
 /// The status of the run, as the checkpoint says it.
-pub fn run_status(state: &RunState, running: &'static str) -> &'static str {
+pub(crate) fn run_status(state: &RunState, running: &'static str) -> &'static str {
     use crate::event::RunResult;
     use crate::state::RunPhase;
     match &state.phase {

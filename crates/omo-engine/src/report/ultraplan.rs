@@ -34,12 +34,12 @@ pub fn scope_of(state: &RunState) -> RunScope {
 }
 
 /// Where the progress file of a run is, from the project's top.
-pub fn progress_path(state: &RunState) -> String {
+pub(crate) fn progress_path(state: &RunState) -> String {
     progress_file::progress_file_path(&state.plan.source.path, scope_of(state).selection)
 }
 
 /// Whether a file is one that omo writes for people beside a plan, of whichever run: no step has changed it.
-pub fn is_progress_file(path: &str) -> bool {
+pub(crate) fn is_progress_file(path: &str) -> bool {
     file_name(path).starts_with(progress_file::FILE_PREFIX)
 }
 

@@ -19,7 +19,7 @@ pub const SESSION_FILE: &str = "session.json";
 /// The folder of its tasks.
 pub const TASKS_FOLDER: &str = "tasks";
 /// The file of its lock. It is never removed by itself.
-pub const LOCK_FILE: &str = ".lock";
+pub(crate) const LOCK_FILE: &str = ".lock";
 const CONTEXT: &str = "context.json";
 const DESIGN: &str = "design.md";
 const EVIDENCE: &str = "evidence";

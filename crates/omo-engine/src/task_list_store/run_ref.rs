@@ -9,7 +9,7 @@ use crate::state::RunPhase;
 use crate::{RunStore, RunStoreError};
 
 /// The member of a session's file that names its run.
-pub const RUN_MEMBER: &str = "omo_run";
+pub(crate) const RUN_MEMBER: &str = "omo_run";
 
 /// The run of a session, as its file names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,17 +2,16 @@
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, OnFailure, Task, TaskKind};
+use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
+use super::{MAX_REASON_CHARS, ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
-use crate::evidence_rules;
-use crate::parallel_state;
 use crate::question_text::build_question;
 use crate::schedule::{self, NextAction};
 use crate::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStanding, TaskStatus};
+use crate::{evidence_rules, parallel_state};
 
 /// What the edge found out before a worker begins.
 #[derive(Clone, Debug, Default)]
@@ -217,7 +216,8 @@ pub fn judge_attempt(
     if let Some(evidence) = scope_violation(state, unit, &end.files) {
         events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
-        let evidence = format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), 300));
+        let evidence =
+            format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS));
         events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::TaskHeld {
@@ -249,7 +249,7 @@ pub fn judge_attempt(
 }
 
 /// Whether events end a unit as done: it has passed, or what is left of it is judged with the whole.
-pub fn has_passed_task(events: &[EventKind]) -> bool {
+pub(crate) fn has_passed_task(events: &[EventKind]) -> bool {
     events.iter().any(|event| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }))
 }
 
@@ -280,7 +280,7 @@ pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<Event
 
 /// Whether there is more to a unit than its checks can show.
 fn needs_verdict(state: &RunState, unit: &Task) -> bool {
-    state.plan.dialect == Dialect::TasksJson && !unit.criteria.is_empty()
+    state.is_task_list() && !unit.criteria.is_empty()
 }
 
 /// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
@@ -331,11 +331,11 @@ fn scope_violation(state: &RunState, unit: &Task, files: &[String]) -> Option<St
 fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<String> {
     match commit? {
         CommitOutcome::Made { .. } => None,
-        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, 300))),
+        CommitOutcome::Refused { why } => Some(format!("its commit was refused: {}", sanitize(why, MAX_REASON_CHARS))),
         CommitOutcome::Nothing => {
             let own: Vec<&str> =
                 end.files.iter().filter(|file| !end.out_of_scope.contains(file)).map(String::as_str).collect();
-            let shown = sanitize(&own.join(", "), 300);
+            let shown = sanitize(&own.join(", "), MAX_REASON_CHARS);
             (!own.is_empty()).then(|| format!("there was nothing to commit, and it has changed {shown}"))
         }
     }
@@ -373,7 +373,7 @@ pub fn give_up_attempt(
     why: &str,
     files: Vec<String>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, 300)), files)
+    end_unjudged_attempt(state, ticket, &format!("given up: {}", sanitize(why, MAX_REASON_CHARS)), files)
 }
 
 /// An attempt has ended and was not judged; `why` says so.

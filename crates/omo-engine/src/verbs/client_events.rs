@@ -6,14 +6,14 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::TaskGroup;
 
-use super::{MAX_LOST_WORKERS, VerbCaller, lost_worker_event};
+use super::{MAX_LOST_WORKERS, MAX_REASON_CHARS, VerbCaller, lost_worker_event};
 use crate::event::EventKind;
 use crate::parallel_state::GroupStatus;
 use crate::state::{RunState, RunningAttempt};
 use crate::verbs::attempts;
 
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
-pub fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
+pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
     let group = state.parallel.as_ref().zip(caller.group.as_ref());
     group.is_some_and(|(apart, group)| {
         apart.groups.contains_key(group) && apart.has_status(group, &[GroupStatus::Ready])
@@ -32,7 +32,7 @@ pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
     let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
-    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, 300), is_pause: true })
+    Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, MAX_REASON_CHARS), is_pause: true })
 }
 
 /// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
@@ -81,7 +81,7 @@ fn failed_attempt_events(state: &RunState, group: &TaskGroup, why: &str, files: 
 }
 
 /// Whether no client may be started yet, because a limit of use was met.
-pub fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
+pub(crate) fn limit_reset_at(state: &RunState, now: Timestamp) -> Option<Timestamp> {
     let until = state.parallel.as_ref()?.limited_until?;
     (until > now).then_some(until)
 }

@@ -3,17 +3,15 @@
 
 use omo_core::text::sanitize;
 use omo_plan::id;
-use omo_plan::model::{Dialect, MAX_PLAN_TASKS, Task, TaskKind};
+use omo_plan::model::{MAX_PLAN_TASKS, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
-use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
+use super::{MAX_REASON_CHARS, VerbCaller, ended_refusal, find_task, task_of_ticket};
 use crate::event::{EventKind, Evidence, PlanVerdict};
 use crate::evidence_rules;
 use crate::state::{RunPhase, RunState, TaskStatus};
 
-/// The longest reason, in characters.
-const MAX_REASON_CHARS: usize = 300;
 const NEXT_HINT: &str = "`omo agent next` says what comes next";
 
 /// A command was run by the worker that has this ticket, to show something. Its id is given here.
@@ -103,7 +101,7 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
 pub fn add_task(state: &RunState, _caller: &VerbCaller, unit: Task) -> Result<EventKind, VerbRefusal> {
     let refused =
         |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));
-    if state.plan.dialect != Dialect::TasksJson {
+    if !state.is_task_list() {
         return refused(
             "the tasks of this run are those of its plan".to_owned(),
             "edit the plan, then `omo run resume` takes it in",

@@ -5,7 +5,7 @@ use omo_plan::model::{Dialect, Plan, TaskKind};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::{VerbCaller, ended_refusal, find_task};
+use super::{MAX_REASON_CHARS, VerbCaller, ended_refusal, find_task};
 use crate::event::{EventKind, QuestionKind};
 use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::question_text::build_question;
@@ -38,7 +38,7 @@ pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> 
         }
         _ => require_user(state, caller, id, "skip")?,
     }
-    Ok(EventKind::TaskSkipped { task: unit.id.clone(), reason: sanitize(why, 300) })
+    Ok(EventKind::TaskSkipped { task: unit.id.clone(), reason: sanitize(why, MAX_REASON_CHARS) })
 }
 
 /// A person has a unit done again that failed, was left out, or could not be proved.
@@ -184,7 +184,7 @@ pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<
 /// It has ended.
 pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal> {
     if state.phase == RunPhase::Executing {
-        return Ok(EventKind::RunCancelled { reason: sanitize(why, 300) });
+        return Ok(EventKind::RunCancelled { reason: sanitize(why, MAX_REASON_CHARS) });
     }
     Err(VerbRefusal::new(VerbRefusalKind::Precondition, "the run has ended already", "`omo run show` says how"))
 }

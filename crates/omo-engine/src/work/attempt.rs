@@ -92,7 +92,7 @@ impl Engine<'_> {
 
     /// Judges the attempt that a ticket was given for, whose work was committed somewhere else: that commit is what is
     /// checked out here, and nothing more is committed.
-    pub fn done_by_commit(
+    pub(crate) fn done_by_commit(
         &self,
         ticket: &str,
         committed: &WorkerCommit,

@@ -83,7 +83,7 @@ impl Engine<'_> {
 
     /// Takes back what attempts in this work tree have left and should not have: a kill may have come between.
     /// Where another process is at it this waits for that one.
-    pub fn restore_due_tasks(&self, state: RunState) -> Result<RunState, EngineError> {
+    pub(crate) fn restore_due_tasks(&self, state: RunState) -> Result<RunState, EngineError> {
         self.restore_due_tasks_within(state, RESTORE_TIMEOUT)
     }
 

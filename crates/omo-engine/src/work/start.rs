@@ -15,11 +15,11 @@ use omo_state::trust::pending_approval;
 use super::{CommandWatcher, Engine, EngineError};
 use crate::event::EventKind;
 use crate::modes::ExecutionMode;
-use crate::new_ticket;
 use crate::report::ultraplan;
 use crate::request::client_policy::quote_argument;
 use crate::request::run_scope::RunScope;
 use crate::state::{FINAL_CHECKS_ID, RunState, TaskStanding, TaskStatus, WorktreeBaseline};
+use crate::ticket::new_ticket;
 use crate::verbs::{self, AttemptStart};
 
 /// How long a check may take that is tried before the work begins. One that takes longer is not known to

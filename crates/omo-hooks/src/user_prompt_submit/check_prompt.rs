@@ -8,12 +8,12 @@ use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_checks::starting_checks::{self, pin_checks};
 use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
 use omo_core::log_entry;
-use omo_core::messages::checks::{CODE_CHARS, approval_request, check_list, checks_not_approved, count_checks};
+use omo_core::messages::checks::{CODE_CHARS, approval_request, check_list, checks_not_approved};
 use omo_core::messages::{self, refusal_line};
 use omo_core::prompt::check_request::CheckRequest;
 use omo_core::session::{ChangedBy, EntryProvenance, Session};
 use omo_core::text::command_text::paste_form;
-use omo_core::text::inline_code;
+use omo_core::text::{inline_code, pluralize};
 use omo_process::environment::CheckEnvironment;
 use omo_state::files::lock::DEADLINE;
 use omo_state::search_path::SearchPath;
@@ -175,7 +175,7 @@ fn approve_file(
     pin_checks(&mut new, root, &check_search_path(context, root));
     let said = format!(
         "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
-        count_checks(new.len())
+        pluralize(new.len(), "check")
     );
     change_checks(context, |gates| {
         gates.retain(|gate| gate.origin != CheckOrigin::Repository);

@@ -35,7 +35,7 @@ pub struct TaskHeading<'a> {
 
 impl TaskHeading<'_> {
     /// The id of the other half, where this is one of a pair.
-    pub fn other_half(&self) -> Option<String> {
+    pub(crate) fn other_half(&self) -> Option<String> {
         let (number, half) = self.id.split_once('-')?;
         match half {
             "tests" => Some(format!("{number}-impl")),
@@ -45,7 +45,7 @@ impl TaskHeading<'_> {
     }
 
     /// It is the half that is written first.
-    pub fn is_tests(&self) -> bool {
+    pub(crate) fn is_tests(&self) -> bool {
         self.id.ends_with("-tests")
     }
 }
@@ -172,7 +172,7 @@ impl<'a> TaskOutline<'a> {
     }
 
     /// The place of the task that a byte belongs to.
-    pub fn task_at(&self, byte: usize) -> Option<usize> {
+    pub(crate) fn task_at(&self, byte: usize) -> Option<usize> {
         let behind = self.tasks.partition_point(|task| task.section.start <= byte);
         let place = behind.checked_sub(1)?;
         self.tasks.get(place).filter(|task| task.section.contains(&byte)).map(|_| place)

@@ -27,7 +27,7 @@ impl PlanDialect for DevWorkflowDialect {
         has_tasks(input.document())
     }
 
-    fn read_session_spec(&self, input: &PlanInput<'_>, options: BatchOptions, plan: &mut Plan) {
+    fn read_plan(&self, input: &PlanInput<'_>, options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
         read_dev_workflow(document, &TaskOutline::read(document), options, plan);
     }

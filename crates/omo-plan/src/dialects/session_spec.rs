@@ -5,7 +5,7 @@ use omo_core::text::sanitize;
 
 use super::ultraplan::commands::read_commands;
 use super::ultraplan::{is_nothing, order_tasks, read_closing_checks, read_goal, run_policy};
-use super::{BatchOptions, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanDialect, PlanInput, PlanKind};
 use crate::diagnostic::Code;
 use crate::dialects::ultraplan::consistency;
 use crate::dialects::ultraplan::scope_fence::{PathComparer, ScopeFence, read_scope_fence};
@@ -28,8 +28,8 @@ impl PlanDialect for SessionSpecDialect {
         "session-spec"
     }
 
-    fn task_word(&self) -> &'static str {
-        "step"
+    fn kind(&self) -> PlanKind {
+        PlanKind::Steps
     }
 
     fn final_checks_title(&self) -> &'static str {
@@ -51,7 +51,7 @@ impl PlanDialect for SessionSpecDialect {
         entry_label(&outline).is_some() && has_fence_and_end()
     }
 
-    fn read_session_spec(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+    fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         read(&SectionOutline::new(input.document()), plan);
     }
 }

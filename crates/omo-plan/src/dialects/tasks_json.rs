@@ -1,6 +1,6 @@
 //! The dialect of task lists: a folder of files, one for each task, which [`crate::task_list`] reads.
 
-use super::PlanDialect;
+use super::{PlanDialect, PlanKind};
 
 /// Task lists. No single file is one.
 #[derive(Debug)]
@@ -9,5 +9,9 @@ pub struct TasksJsonDialect;
 impl PlanDialect for TasksJsonDialect {
     fn name(&self) -> &'static str {
         "tasks-json"
+    }
+
+    fn kind(&self) -> PlanKind {
+        PlanKind::TaskList
     }
 }

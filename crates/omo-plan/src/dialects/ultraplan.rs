@@ -20,7 +20,7 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::text::sanitize;
 
 use self::sessions::{ExecutionStrategy, read_strategy};
-use super::{BatchOptions, PlanDialect, PlanInput};
+use super::{BatchOptions, PlanDialect, PlanInput, PlanKind};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use crate::plan_summary::SESSION_PREFIX;
@@ -35,15 +35,15 @@ const REST: &str = "rest";
 
 /// Plans of steps, whose sessions run in waves.
 #[derive(Debug)]
-pub struct UltraplanDialect;
+pub(crate) struct UltraplanDialect;
 
 impl PlanDialect for UltraplanDialect {
     fn name(&self) -> &'static str {
         "ultraplan"
     }
 
-    fn task_word(&self) -> &'static str {
-        "step"
+    fn kind(&self) -> PlanKind {
+        PlanKind::Steps
     }
 
     fn recognizes(&self, input: &PlanInput<'_>) -> bool {
@@ -66,7 +66,7 @@ impl PlanDialect for UltraplanDialect {
         findings.into_diagnostics().pop()
     }
 
-    fn read_session_spec(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
+    fn read_plan(&self, input: &PlanInput<'_>, _options: BatchOptions, plan: &mut Plan) {
         read_ultra(&SectionOutline::new(input.document()), plan);
     }
 }
@@ -145,13 +145,13 @@ fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: 
 }
 
 /// What is said of a file that is neither.
-pub const UNRECOGNIZED_MESSAGE: &str = "unrecognized file format. Expected an ultraplan or session spec.";
+pub(crate) const UNRECOGNIZED_MESSAGE: &str = "unrecognized file format. Expected an ultraplan or session spec.";
 
 /// How much of what a plan is for is kept, in characters.
 const MAX_GOAL: usize = 1_000;
 
 /// Whether a value says that there is nothing: `none`, a dash, `n/a`, or no word at all.
-pub fn is_nothing(value: &str) -> bool {
+pub(crate) fn is_nothing(value: &str) -> bool {
     let plain = value.trim_matches(|char: char| char.is_whitespace() || "*_`().".contains(char));
     let first = plain.split([' ', '(', ',']).next().unwrap_or_default();
     matches!(plain.to_ascii_lowercase().as_str(), "" | "-" | "—" | "–" | "n/a" | "nothing" | "nil")
@@ -159,7 +159,7 @@ pub fn is_nothing(value: &str) -> bool {
 }
 
 /// What stands before the first empty line.
-pub fn first_paragraph(text: &str) -> &str {
+pub(crate) fn first_paragraph(text: &str) -> &str {
     let text = text.trim();
     let mut end = 0;
     for line in text.split_inclusive('\n').take_while(|line| !line.trim().is_empty()) {
@@ -169,13 +169,13 @@ pub fn first_paragraph(text: &str) -> &str {
 }
 
 /// Whether a line is a rule between two parts: three signs or more and nothing else.
-pub fn is_horizontal_rule(line: &str) -> bool {
+pub(crate) fn is_horizontal_rule(line: &str) -> bool {
     let signs = line.split_whitespace().collect::<String>();
     signs.len() >= 3 && ['-', '*', '_'].iter().any(|sign| signs.chars().all(|char| char == *sign))
 }
 
 /// What a plan is for: the first paragraph of its goal or context.
-pub fn read_goal(outline: &SectionOutline<'_>) -> String {
+pub(crate) fn read_goal(outline: &SectionOutline<'_>) -> String {
     let section = ["goal", "context"].iter().find_map(|name| outline.section_named(name));
     let text = section.map(|section| outline.document.slice(section.content()).trim()).unwrap_or_default();
     let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty() && !line.starts_with('#'));
@@ -183,7 +183,7 @@ pub fn read_goal(outline: &SectionOutline<'_>) -> String {
 }
 
 /// The commands of `## Verification` or `## Exit Condition`.
-pub fn read_closing_checks(
+pub(crate) fn read_closing_checks(
     outline: &SectionOutline<'_>,
     name: &str,
     findings: &mut PlanFindings<'_>,
@@ -203,7 +203,7 @@ pub fn read_closing_checks(
 
 /// The units in the order in which they are run: by stage, then as their groups have them. Each depends on
 /// the one before it in its group.
-pub fn order_tasks(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
+pub(crate) fn order_tasks(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     let mut before: HashMap<&str, &str> = HashMap::new();
     for (number, group) in groups.iter().enumerate() {
@@ -225,7 +225,7 @@ pub fn order_tasks(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
 }
 
 /// How a run goes.
-pub fn run_policy(parallel: Parallelism) -> RunPolicy {
+pub(crate) fn run_policy(parallel: Parallelism) -> RunPolicy {
     RunPolicy {
         on_task_fail: OnTaskFail::Stop,
         parallel,

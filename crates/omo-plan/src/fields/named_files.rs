@@ -149,7 +149,7 @@ fn without_lines(name: &str) -> (&str, Option<&str>) {
 }
 
 /// What is wrong with a path.
-pub fn path_problem(path: &str) -> Option<(Code, String)> {
+pub(crate) fn path_problem(path: &str) -> Option<(Code, String)> {
     let shown = omo_core::text::sanitize(path, 80);
     let Some(plain) = normalize_path(path) else {
         return Some((Code::PathOutsideRepository, format!("`{shown}` leads out of the repository")));

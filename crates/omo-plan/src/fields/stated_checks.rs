@@ -44,7 +44,7 @@ enum Awaited {
 }
 
 /// Reads the checks of the value of a `Verify` label.
-pub fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
+pub(crate) fn read_checks(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<StatedCheck> {
     let mut found: Vec<StatedCheck> = Vec::new();
     let mut awaited = Awaited::Nothing;
     let mut done = value.start;
@@ -176,7 +176,7 @@ fn apply_expectation(found: Option<&mut StatedCheck>, text: &str) {
 }
 
 /// The code that a text begins with, and what is behind it.
-pub fn split_code_span(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_code_span(text: &str) -> Option<(&str, &str)> {
     let inner = text.trim_start_matches('`');
     let sign = text.get(..text.len() - inner.len()).filter(|sign| !sign.is_empty())?;
     let mut from = 0;

@@ -16,7 +16,8 @@ use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VE
 
 pub use creation::{NewTask, NewTaskList, new_task, new_task_list, resume_task_list, split_criteria};
 pub use explorers::{ExplorerFinding, add_explorer_finding, awaits_explorers, expect_explorers};
-pub use ids::{next_task_id, parse_task_id, sort_tasks};
+use ids::next_task_id;
+pub use ids::{parse_task_id, sort_tasks};
 pub use json_path::{format_value, value_at_path};
 pub use phases::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, update_task_list};
 pub use tasks::{TaskChange, parse_status, update_task};

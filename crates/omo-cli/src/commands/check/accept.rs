@@ -2,7 +2,7 @@
 
 use clap::Args;
 use omo_checks::starting_checks;
-use omo_core::messages::checks::count_checks;
+use omo_core::text::pluralize;
 use omo_state::env::ProcessEnv;
 use omo_state::search_path::SearchPath;
 
@@ -38,9 +38,10 @@ pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &AcceptOptions) 
         let accepted = starting_checks::accept_checks(checks, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
             (Some(name), 0) => Err(unknown_check(name)),
-            (_, count) => {
-                Ok(format!("{}: the files and counts as they are now are the ones to be held to", count_checks(count)))
-            }
+            (_, count) => Ok(format!(
+                "{}: the files and counts as they are now are the ones to be held to",
+                pluralize(count, "check")
+            )),
         }
     })
 }

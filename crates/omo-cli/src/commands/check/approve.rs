@@ -4,7 +4,8 @@ use std::io::Write;
 
 use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
-use omo_core::messages::checks::{count_checks, describe_checks};
+use omo_core::messages::checks::describe_checks;
+use omo_core::text::pluralize;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::check::change::confirm_change;
@@ -56,7 +57,7 @@ pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &ApproveOptions)
     writeln!(
         anstream::stdout(),
         "approved: {} of omo.toml; any change asks again",
-        count_checks(repository.checks.len())
+        pluralize(repository.checks.len(), "check")
     )?;
     writeln!(
         anstream::stdout(),

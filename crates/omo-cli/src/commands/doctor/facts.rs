@@ -10,7 +10,7 @@ use omo_git::folder_status::FolderStatus;
 use serde_json::Value;
 
 /// The events that omo has a hook for, each with the program that `hooks.json` names.
-pub(super) fn hook_programs() -> [(&'static str, &'static str); 6] {
+pub(super) fn hook_programs() -> [(&'static str, &'static str); HookEvent::ALL.len()] {
     HookEvent::ALL.map(|event| (event.name(), event.program()))
 }
 

@@ -1,7 +1,18 @@
 //! `cargo test` (libtest, which almost all tests on stable Rust use) and `cargo nextest run`.
 
+use super::test_commands::subcommand;
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
+
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
+    let is_nextest_run = || arguments.iter().any(|word| matches!(*word, "run" | "r"));
+    match subcommand(arguments) {
+        "test" | "t" => program == "cargo",
+        "nextest" => program == "cargo" && is_nextest_run(),
+        _ => false,
+    }
+}
 
 /// What was read.
 #[derive(Debug, Default)]

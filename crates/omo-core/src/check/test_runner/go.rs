@@ -1,11 +1,17 @@
 //! `go test`. Without `-v` it names packages and not tests: then a package counts as one.
 
+use super::test_commands::subcommand;
 use std::collections::HashSet;
 
 use crate::check::session_check::TestCounts;
 
 /// So many tests may run at once; of more the rest is not counted.
 const MAX_RUNNING: usize = 100_000;
+
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
+    program == "go" && subcommand(arguments) == "test"
+}
 
 /// What was read.
 #[derive(Debug, Default)]

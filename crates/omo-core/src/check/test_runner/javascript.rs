@@ -3,6 +3,11 @@
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
 
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, _arguments: &[&str]) -> bool {
+    matches!(program, "jest" | "vitest")
+}
+
 /// What was read.
 #[derive(Debug, Default)]
 pub(super) struct JavaScript {

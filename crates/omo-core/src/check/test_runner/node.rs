@@ -3,6 +3,11 @@
 use super::add_counts;
 use crate::check::session_check::TestCounts;
 
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
+    program == "node" && arguments.contains(&"--test")
+}
+
 /// What was read.
 #[derive(Debug, Default)]
 pub(super) struct Node {

@@ -1,7 +1,13 @@
 //! pytest.
 
 use super::parse_numbered_words;
+use super::test_commands::runs_python_module;
 use crate::check::session_check::TestCounts;
+
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
+    matches!(program, "pytest" | "py.test") || runs_python_module(program, arguments, "pytest")
+}
 
 /// What was read. Of one session the last summary counts: what a test prints comes before it.
 #[derive(Debug, Default)]

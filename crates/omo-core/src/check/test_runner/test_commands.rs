@@ -1,5 +1,6 @@
 //! Which commands run tests with a runner that is known here: one of them that gives no count has run nothing.
 
+use super::is_test_run;
 use crate::check::command_line::{ShellCommand, is_reader, is_shell, is_wrapper, program_name, split_commands};
 
 /// Whether a command runs tests with a runner whose summary is read here. The lines of shell within it are not read.
@@ -24,7 +25,7 @@ pub fn may_run_tests(line: &str) -> bool {
 }
 
 fn runs_no_tests(name: &str, arguments: &[&str]) -> bool {
-    let asked = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
+    let asked = subcommand(arguments);
     match name {
         "cargo" => matches!(asked, "build" | "b" | "check" | "c" | "clippy" | "doc" | "d" | "fmt"),
         "go" => matches!(asked, "build" | "fmt" | "vet"),
@@ -74,6 +75,16 @@ fn may_run_another(program: &str) -> bool {
     !is_script && !is_known && !is_reader(name) && !is_shell(name)
 }
 
+/// What a program is asked to do: the first word that is no option.
+pub(super) fn subcommand<'a>(arguments: &[&'a str]) -> &'a str {
+    arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default()
+}
+
+/// Whether Python is asked to run this module.
+pub(super) fn runs_python_module(program: &str, arguments: &[&str], module: &str) -> bool {
+    matches!(program, "python" | "pypy") && python_module(arguments) == Some(module)
+}
+
 /// The module that Python is asked to run: behind `-m`, which may stand behind other letters and before the name.
 pub fn python_module<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     arguments.iter().enumerate().find_map(|(at, word)| {
@@ -89,16 +100,7 @@ fn is_runner(program: &str, arguments: &[&str]) -> bool {
     if arguments.iter().any(|word| matches!(*word, "--no-run" | "--version" | "--help" | "-h")) {
         return false;
     }
-    let has = |wanted: &str| arguments.contains(&wanted);
-    let first = arguments.iter().find(|word| !word.starts_with(['-', '+'])).copied().unwrap_or_default();
-    match program_name(program) {
-        "pytest" | "py.test" | "jest" | "vitest" | "unittest" => true,
-        "python" | "pypy" => matches!(python_module(arguments), Some("pytest" | "unittest")),
-        "cargo" => matches!(first, "test" | "t") || (first == "nextest" && (has("run") || has("r"))),
-        "go" => first == "test",
-        "node" => has("--test"),
-        _ => false,
-    }
+    is_test_run(program_name(program), arguments)
 }
 
 #[cfg(test)]

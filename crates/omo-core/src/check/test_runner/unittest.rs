@@ -1,7 +1,13 @@
 //! Python's `unittest`. What it says ran includes what was skipped, but for version 3.12.1 alone.
 
+use super::test_commands::runs_python_module;
 use super::{add_counts, parse_numbered_words};
 use crate::check::session_check::TestCounts;
+
+/// Whether the command runs tests with it.
+pub(super) fn is_test_run(program: &str, arguments: &[&str]) -> bool {
+    program == "unittest" || runs_python_module(program, arguments, "unittest")
+}
 
 /// What was read.
 #[derive(Debug, Default)]

@@ -109,7 +109,7 @@ fn one_line(text: &str) -> String {
 /// Where the section of a plan stands in a file; `None` where it has none.
 ///
 /// A section begins with its heading and ends before the next heading of its level, or of the first one.
-pub fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
+pub(crate) fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
     let wanted = plan_line(plan);
     let mut begins: Option<usize> = None;
     let mut found: Option<usize> = None;
@@ -131,7 +131,7 @@ pub fn find_section(file: &[u8], plan: &str) -> Option<Range<usize>> {
 
 /// The file with the section of a plan put in the place of the old one, or behind everything. Its other
 /// bytes may be anything.
-pub fn with_section(file: &[u8], plan: &str, section: &str) -> Vec<u8> {
+pub(crate) fn with_section(file: &[u8], plan: &str, section: &str) -> Vec<u8> {
     let Some(range) = find_section(file, plan) else {
         let gap: &[u8] = match file {
             [] => b"",

@@ -82,7 +82,7 @@ fn empty_session_file(state: &RunState) -> TaskListFile {
 }
 
 /// What of `session.json` a run sets, to be compared: when it was written is no part of that.
-pub fn session_values_of_run(file: &TaskListFile) -> Value {
+pub(crate) fn session_values_of_run(file: &TaskListFile) -> Value {
     let options = [file.options.max_iterations, file.options.max_workers];
     json!([file.phase, file.iteration, options, file.verifier_passed, file.extra.get(RUN_MEMBER)])
 }
@@ -127,12 +127,12 @@ fn new_task_file(unit: &Task, state: &RunState) -> TaskFile {
 }
 
 /// What of a task's file a run sets, to be compared.
-pub fn task_values_of_run(file: &TaskFile) -> Value {
+pub(crate) fn task_values_of_run(file: &TaskFile) -> Value {
     json!([file.id, file.status, file.dependencies(), file.retry_count, file.evidence])
 }
 
 /// The word of the files for where a task stands.
-pub fn task_status(standing: &TaskStanding) -> TaskFileStatus {
+pub(crate) fn task_status(standing: &TaskStanding) -> TaskFileStatus {
     match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => TaskFileStatus::Open,
         TaskStanding::Is(TaskStatus::Running) => TaskFileStatus::InProgress,

@@ -17,7 +17,7 @@ const ERROR_CHARS: usize = 1_000;
 /// What the name of every such file begins with.
 pub(super) const FILE_PREFIX: &str = ".ultraexecute-progress-";
 /// The line that hides all of them from `git status`, with the copies of those that were edited by hand.
-pub const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
+pub(crate) const IGNORE_PATTERN: &str = "*.ultraexecute-progress-*";
 
 /// The file of a plan, beside it; a session that runs by itself has one of its own.
 pub fn progress_file_path(plan: &str, part: PlanSelection) -> String {

@@ -13,12 +13,12 @@ use crate::state::RunState;
 use crate::work::commit_message;
 
 /// The trailer of a commit that names the run.
-pub const RUN_TRAILER: &str = "Omo-Run";
+pub(crate) const RUN_TRAILER: &str = "Omo-Run";
 /// The trailer of a commit that names the step.
-pub const TASK_TRAILER: &str = "Omo-Unit";
+pub(crate) const TASK_TRAILER: &str = "Omo-Unit";
 
 /// The prompt for what is left of a group of a run, on a branch.
-pub fn remote_worker_prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {
+pub(crate) fn remote_worker_prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {
     let left = |unit: &&Task| state.tasks.get(&unit.id).is_none_or(|known| !known.status.is_ended());
     let units: Vec<&Task> = group.tasks.iter().filter_map(|id| state.plan.task(id)).filter(left).collect();
     let names: Vec<&str> = units.iter().map(|unit| unit.id.as_str()).collect();

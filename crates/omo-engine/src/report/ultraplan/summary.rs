@@ -49,7 +49,7 @@ struct Block {
 }
 
 /// What a run came to, for a machine.
-pub fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
+pub(crate) fn run_summary(state: &RunState, asked: RunScope) -> RunSummary {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let counts = reached.counts;
     RunSummary {
@@ -74,7 +74,7 @@ pub fn summary_block(state: &RunState, asked: RunScope) -> String {
 }
 
 /// The file of statistics in the plugin's folder of data.
-pub const STATS_FILE: &str = "ultraexecute-stats.jsonl";
+pub(crate) const STATS_FILE: &str = "ultraexecute-stats.jsonl";
 
 #[derive(Serialize)]
 struct Stats<'a> {

@@ -2,8 +2,7 @@
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
 use omo_core::text::command_text::typed_form;
-use omo_core::text::inline_code;
-use omo_core::text::sanitize;
+use omo_core::text::{inline_code, sanitize};
 use omo_plan::model::{OnFailure, Plan, Task};
 
 use super::brief::OUTPUT_LINES;
@@ -11,7 +10,7 @@ use super::short_commit;
 use crate::event::EventKind;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
-pub fn task_heading(plan: &Plan, unit: &Task) -> String {
+pub(crate) fn task_heading(plan: &Plan, unit: &Task) -> String {
     format!("--- Step {}/{}: {} ---", unit.id, plan.tasks.len(), sanitize(&unit.title, 120))
 }
 

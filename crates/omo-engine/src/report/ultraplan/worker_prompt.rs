@@ -4,7 +4,7 @@
 use omo_core::text::inline_code;
 
 /// The prompt for a group of a run, with the title that the plan gives it and the ids of its steps.
-pub fn worker_prompt(run: &str, group: &str, title: &str, units: &[&str]) -> String {
+pub(crate) fn worker_prompt(run: &str, group: &str, title: &str, units: &[&str]) -> String {
     let (steps, title) = (name_tasks(units), inline_code(title, 120));
     format!(
         "You do session {group} of a plan, `{title}`: {steps}. No person is at the terminal. You work alone in this folder, a \
@@ -35,7 +35,7 @@ printed and end your turn.
 }
 
 /// What a session is told that has ended before its work was.
-pub fn continue_prompt(run: &str, group: &str) -> String {
+pub(crate) fn continue_prompt(run: &str, group: &str) -> String {
     format!(
         "You ended your turn before session {group} was finished. Run `omo agent next --run {run} --group {group}` and do what \
 its last block says until that is FINISHED. End the step that you were at with its `omo agent done` line, or with its \

@@ -22,7 +22,7 @@ const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "ou
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
 /// A command that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VerifyCommand {
+pub(crate) struct VerifyCommand {
     /// It, and what is expected of it.
     pub check: TaskCheck,
     /// It stands between no backticks and reads like a sentence.
@@ -32,7 +32,7 @@ pub struct VerifyCommand {
 }
 
 /// Reads what some bytes of a document hold: a block of code, lines with a command each, or both.
-pub fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
+pub(crate) fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
     let mut found = Vec::new();
     let mut start = bytes.start;
     for code in fenced_blocks(document, &bytes) {
@@ -46,7 +46,7 @@ pub fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Ve
 
 /// The commands of a whole section, and the items of its lists that hold none. Its headings, and what
 /// stands around the lists without a command, are for people.
-pub fn read_section_commands(
+pub(crate) fn read_section_commands(
     document: &MarkdownDocument<'_>,
     bytes: Range<usize>,
 ) -> (Vec<VerifyCommand>, Vec<Range<usize>>) {
@@ -85,7 +85,7 @@ pub fn read_section_commands(
 }
 
 /// The fenced blocks that begin in some bytes of a document.
-pub fn fenced_blocks<'d>(
+pub(crate) fn fenced_blocks<'d>(
     document: &'d MarkdownDocument<'_>,
     bytes: &Range<usize>,
 ) -> impl Iterator<Item = &'d CodeBlock<'d>> {
@@ -107,7 +107,7 @@ fn read_item_commands(text: &str, found: &mut Vec<VerifyCommand>) {
 
 /// The items of a list, or the text as one: a line that begins no item belongs to the one before. What
 /// stands behind an empty line is for people, unless it is an item or says what is expected.
-pub fn split_items(text: &str) -> Vec<String> {
+pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     let mut is_behind_empty = false;
     for line in text.lines().map(str::trim).filter(|line| !is_horizontal_rule(line)) {
@@ -218,7 +218,7 @@ fn is_sentence(command: &str) -> bool {
 }
 
 /// Reports what is doubtful about a command.
-pub fn report_command(
+pub(crate) fn report_command(
     command: &VerifyCommand,
     span: &Range<usize>,
     unit: Option<&str>,

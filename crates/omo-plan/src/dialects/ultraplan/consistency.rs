@@ -11,7 +11,7 @@ use crate::fields::named_files::NamedFile;
 use crate::model::FileAction;
 
 /// Reports steps that no session has, or several, and sessions that have none, or unknown ones.
-pub fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
+pub(crate) fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection], findings: &mut PlanFindings<'_>) {
     let known: HashMap<u64, &ParsedStep> = steps.iter().map(|step| (step.number, step)).collect();
     let mut owners: BTreeMap<u64, &SessionSection> = BTreeMap::new();
     for session in sessions {
@@ -38,7 +38,7 @@ pub fn report_membership(steps: &[ParsedStep], sessions: &[SessionSection], find
 }
 
 /// Reports where a later wave, or a session, runs a step before one with a smaller number.
-pub fn report_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
+pub(crate) fn report_order(sessions: &[SessionSection], stages: &[usize], findings: &mut PlanFindings<'_>) {
     let mut by_stage: BTreeMap<usize, Vec<&SessionSection>> = BTreeMap::new();
     for (session, stage) in sessions.iter().zip(stages) {
         by_stage.entry(*stage).or_default().push(session);
@@ -61,7 +61,7 @@ pub fn report_order(sessions: &[SessionSection], stages: &[usize], findings: &mu
 }
 
 /// Reports steps out of the order of their numbers, and gaps between these.
-pub fn report_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
+pub(crate) fn report_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut PlanFindings<'_>) {
     let mut numbers: Vec<u64> = steps.iter().map(|step| step.number).collect();
     if let Some([before, step]) = steps.windows(2).find(|pair| matches!(pair, [a, b] if b.number < a.number)) {
         let text = format!("step {} stands behind step {}: it is run in that order", step.number, before.number);
@@ -80,7 +80,7 @@ pub fn report_numbering(steps: &[ParsedStep], first: Option<u64>, findings: &mut
 }
 
 /// Reports what a session's steps change that it may not touch, or does not list.
-pub fn report_fence<'s>(
+pub(crate) fn report_fence<'s>(
     name: &str,
     fence: &ScopeFence,
     steps: impl Iterator<Item = &'s ParsedStep>,
@@ -109,7 +109,7 @@ pub fn report_fence<'s>(
 }
 
 /// Reports sessions of one wave that may touch the same files.
-pub fn report_overlaps(
+pub(crate) fn report_overlaps(
     sessions: &[SessionSection],
     stages: &[usize],
     steps: &[ParsedStep],

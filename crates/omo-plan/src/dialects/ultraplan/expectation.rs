@@ -31,7 +31,7 @@ const SENTENCE_WORDS: [&str; 17] = [
 ];
 
 /// Puts down what is expected of a command: an exit, a text, or a sentence.
-pub fn apply_expectation(command: &mut VerifyCommand, after: &str) {
+pub(crate) fn apply_expectation(command: &mut VerifyCommand, after: &str) {
     let rest = LEADING_WORDS.behind(after).unwrap_or(after).trim_end();
     let quoted = split_inline_code(rest).into_iter().find(|piece| piece.is_code).map(|piece| piece.text.to_owned());
     let quoted = quoted.or_else(|| rest.strip_prefix(['"', '“'])?.split(['"', '”']).next().map(str::to_owned));
@@ -52,7 +52,7 @@ pub fn apply_expectation(command: &mut VerifyCommand, after: &str) {
 }
 
 /// A text without the word that it begins with, in whatever case.
-pub fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+pub(crate) fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (start, rest) = (text.get(..word.len())?, text.get(word.len()..)?);
     let is_whole = !word.ends_with(char::is_alphabetic) || !rest.starts_with(char::is_alphanumeric);
     (start.eq_ignore_ascii_case(word) && is_whole).then_some(rest)

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A piece of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InlinePiece<'a> {
+pub(crate) struct InlinePiece<'a> {
     /// It stood between backticks, which are not part of it.
     pub is_code: bool,
     /// What it says.
@@ -15,7 +15,7 @@ pub struct InlinePiece<'a> {
 }
 
 /// Takes a value apart. Backticks that are not closed by as many are plain text, as in Markdown.
-pub fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
+pub(crate) fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
     let runs = backtick_runs(text);
     // Where the next run of each length is, so that no run is looked for twice.
     let mut later: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -43,7 +43,7 @@ pub fn split_inline_code(text: &str) -> Vec<InlinePiece<'_>> {
 }
 
 /// The value without its backticks, where it is nothing but one piece of code.
-pub fn sole_code(text: &str) -> Option<&str> {
+pub(crate) fn sole_code(text: &str) -> Option<&str> {
     let pieces = split_inline_code(text.trim());
     match pieces.as_slice() {
         [InlinePiece { is_code: true, text, .. }] => Some(text),

@@ -5,7 +5,7 @@ use crate::pattern::Pattern;
 
 /// Reads a list of at most `most` numbers, each with one of these words before it or none. `Err` holds the part that is
 /// no number, or that makes the list longer.
-pub fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
+pub(crate) fn parse_numbers(value: &str, words: &[&str], most: usize) -> Result<Vec<u64>, String> {
     if super::is_nothing(value) {
         return Ok(Vec::new());
     }

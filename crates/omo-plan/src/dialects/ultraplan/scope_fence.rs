@@ -22,7 +22,7 @@ const MAX_COMPARED: usize = 100_000_000;
 
 /// What a session may touch, and what not.
 #[derive(Debug, Default)]
-pub struct ScopeFence {
+pub(crate) struct ScopeFence {
     /// What it may; empty for anything.
     pub touch: Vec<NamedFile>,
     /// What it must not.
@@ -35,7 +35,7 @@ pub struct ScopeFence {
 
 impl ScopeFence {
     /// Reports what leads out of the repository, and what names no path.
-    pub fn report_findings(&self, findings: &mut PlanFindings<'_>) {
+    pub(crate) fn report_findings(&self, findings: &mut PlanFindings<'_>) {
         for (file, span) in &self.touch {
             if let Some((code @ (Code::PathOutsideRepository | Code::PathInGitDir), text)) =
                 named_files::path_problem(&file.path)
@@ -80,12 +80,12 @@ impl ScopeFence {
     }
 
     /// What a session may touch, as patterns.
-    pub fn touch_paths(&self) -> Vec<String> {
+    pub(crate) fn touch_paths(&self) -> Vec<String> {
         self.touch.iter().map(|(file, _)| file.path.clone()).collect()
     }
 
     /// What it must not, as patterns.
-    pub fn never_paths(&self) -> Vec<String> {
+    pub(crate) fn never_paths(&self) -> Vec<String> {
         self.never.iter().map(|(file, _)| file.path.clone()).collect()
     }
 }
@@ -107,7 +107,7 @@ fn parse_list_name(name: &str) -> Option<List> {
 }
 
 /// Reads a fence: below labels, below headings, or on the line of `Scope fence:`.
-pub fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
+pub(crate) fn read_scope_fence(outline: &SectionOutline<'_>, part: Range<usize>) -> ScopeFence {
     let document = outline.document;
     let known: Vec<&str> = TOUCH.iter().chain(&NEVER).copied().chain(["scope fence"]).collect();
     let mut fence = ScopeFence::default();
@@ -147,25 +147,25 @@ fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
 
 /// Compares paths until more was compared than any plan needs.
 #[derive(Debug)]
-pub struct PathComparer {
+pub(crate) struct PathComparer {
     remaining: usize,
 }
 
 impl PathComparer {
     /// Of one plan.
-    pub fn with_budget() -> Self {
+    pub(crate) fn with_budget() -> Self {
         Self { remaining: MAX_COMPARED }
     }
 
     /// Whether two paths can be the same file; `None` once too much was compared.
-    pub fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Option<bool> {
+    pub(crate) fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Option<bool> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
         self.remaining = self.remaining.checked_sub(cost)?;
         Some(paths_overlap(&one.0.path, &other.0.path))
     }
 
     /// The first pair of two lists that can be the same file.
-    pub fn first_overlap<'n>(
+    pub(crate) fn first_overlap<'n>(
         &mut self,
         ones: &'n [NamedFile],
         others: &'n [NamedFile],

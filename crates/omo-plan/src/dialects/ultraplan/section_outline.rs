@@ -9,7 +9,7 @@ use crate::pattern::Pattern;
 
 /// A heading with what it reaches over.
 #[derive(Clone, Debug)]
-pub struct PlanSection<'d> {
+pub(crate) struct PlanSection<'d> {
     /// It.
     pub heading: &'d Heading<'d>,
     /// From its first byte to the next heading of its level or a higher one.
@@ -18,14 +18,14 @@ pub struct PlanSection<'d> {
 
 impl PlanSection<'_> {
     /// What stands below the heading.
-    pub fn content(&self) -> Range<usize> {
+    pub(crate) fn content(&self) -> Range<usize> {
         self.heading.span.end..self.span.end
     }
 }
 
 /// The parts of a document, in their order.
 #[derive(Debug)]
-pub struct SectionOutline<'d> {
+pub(crate) struct SectionOutline<'d> {
     /// Where they are.
     pub document: &'d MarkdownDocument<'d>,
     /// All of them, of every level.
@@ -34,7 +34,7 @@ pub struct SectionOutline<'d> {
 
 impl<'d> SectionOutline<'d> {
     /// The parts of a document.
-    pub fn new(document: &'d MarkdownDocument<'d>) -> Self {
+    pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let ranges = document.section_ranges();
         let sections =
             document.headings.iter().zip(ranges).map(|(heading, whole)| PlanSection { heading, span: whole });
@@ -42,25 +42,25 @@ impl<'d> SectionOutline<'d> {
     }
 
     /// The first part of level 2 with this name, which is given in small letters.
-    pub fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
+    pub(crate) fn section_named(&self, name: &str) -> Option<&PlanSection<'d>> {
         self.sections.iter().find(|section| section.heading.level == 2 && is_heading_named(section.heading.text, name))
     }
 
     /// The parts whose heading stands in some bytes.
-    pub fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
+    pub(crate) fn sections_in(&self, bytes: Range<usize>) -> &[PlanSection<'d>] {
         let place = |byte: usize| self.sections.partition_point(|section| section.heading.span.start < byte);
         self.sections.get(place(bytes.start)..place(bytes.end)).unwrap_or_default()
     }
 }
 
 /// Whether a heading's text is this name, in whatever case, with or without emphasis or a colon.
-pub fn is_heading_named(text: &str, name: &str) -> bool {
+pub(crate) fn is_heading_named(text: &str, name: &str) -> bool {
     normalize_key(text.trim_matches(|char: char| char.is_whitespace() || "*_:".contains(char))) == name
 }
 
 /// What a heading says that may have a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NumberedHeading<'a> {
+pub(crate) enum NumberedHeading<'a> {
     /// `Step 3: its title`.
     Is(u64, &'a str),
     /// Something that was likely meant to be that.
@@ -70,7 +70,7 @@ pub enum NumberedHeading<'a> {
 }
 
 /// Reads a heading as `Step N: title`, or as the same of another word that begins with a capital.
-pub fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
+pub(crate) fn parse_numbered_heading<'a>(heading: &Heading<'a>, word: &str) -> NumberedHeading<'a> {
     if let Some((number, title)) = split_numbered_heading(heading.text, word).filter(|_| heading.level == 3) {
         return NumberedHeading::Is(number, title);
     }
@@ -96,14 +96,14 @@ const MAX_FINDINGS: usize = 1_000;
 
 /// What was found wrong with a plan.
 #[derive(Debug)]
-pub struct PlanFindings<'d> {
+pub(crate) struct PlanFindings<'d> {
     document: &'d MarkdownDocument<'d>,
     found: Vec<Diagnostic>,
 }
 
 impl<'d> PlanFindings<'d> {
     /// Nothing yet but a fence that is never closed, where there is one.
-    pub fn new(document: &'d MarkdownDocument<'d>) -> Self {
+    pub(crate) fn new(document: &'d MarkdownDocument<'d>) -> Self {
         let mut findings = Self { document, found: Vec::new() };
         if let Some(code) = document.unclosed_fence() {
             let text = "this fence is not closed: everything after it is code".to_owned();
@@ -114,7 +114,7 @@ impl<'d> PlanFindings<'d> {
 
     /// Puts one down. Once there are very many only the first error is still added, so that a plan with
     /// errors stays one.
-    pub fn add(&mut self, code: Code, span: Range<usize>, unit: Option<&str>, text: String, help: &str) {
+    pub(crate) fn add(&mut self, code: Code, span: Range<usize>, unit: Option<&str>, text: String, help: &str) {
         let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
         if self.found.len() >= MAX_FINDINGS && !is_first_error() {
             return;
@@ -131,7 +131,7 @@ impl<'d> PlanFindings<'d> {
     }
 
     /// All of them.
-    pub fn into_diagnostics(self) -> Vec<Diagnostic> {
+    pub(crate) fn into_diagnostics(self) -> Vec<Diagnostic> {
         self.found
     }
 }

@@ -22,7 +22,7 @@ const SESSION_WORDS: [&str; 3] = ["session", "sessions", "s"];
 
 /// A session.
 #[derive(Debug)]
-pub struct SessionSection {
+pub(crate) struct SessionSection {
     /// Its number.
     pub number: u64,
     /// Its title.
@@ -41,7 +41,7 @@ pub struct SessionSection {
 
 /// Numbers, and where they stand.
 #[derive(Debug)]
-pub struct NumberList {
+pub(crate) struct NumberList {
     /// Them.
     pub numbers: Vec<u64>,
     /// Their bytes, or those of what they are missing from.
@@ -50,7 +50,7 @@ pub struct NumberList {
 
 /// A line of `### Execution Order`.
 #[derive(Debug)]
-pub struct WaveLine {
+pub(crate) struct WaveLine {
     /// The wave's number.
     pub wave: u64,
     /// Its sessions.
@@ -59,7 +59,7 @@ pub struct WaveLine {
 
 /// What a plan says about its sessions.
 #[derive(Debug)]
-pub struct ExecutionStrategy {
+pub(crate) struct ExecutionStrategy {
     /// Them, in the order of the file.
     pub sessions: Vec<SessionSection>,
     /// The waves, where they are listed.
@@ -70,7 +70,10 @@ pub struct ExecutionStrategy {
 const MAX_NUMBERS: usize = 2 * MAX_PLAN_TASKS;
 
 /// Reads the strategy of a plan; `None` where it has none.
-pub fn read_strategy(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Option<ExecutionStrategy> {
+pub(crate) fn read_strategy(
+    outline: &SectionOutline<'_>,
+    findings: &mut PlanFindings<'_>,
+) -> Option<ExecutionStrategy> {
     let section = outline.section_named("execution strategy")?;
     let mut sessions = Vec::new();
     let mut order = Vec::new();

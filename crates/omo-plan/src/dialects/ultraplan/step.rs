@@ -24,7 +24,7 @@ const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "ch
 
 /// A step.
 #[derive(Debug)]
-pub struct ParsedStep {
+pub(crate) struct ParsedStep {
     /// Its number.
     pub number: u64,
     /// Its heading.
@@ -36,7 +36,7 @@ pub struct ParsedStep {
 }
 
 /// Whether a document has a step.
-pub fn has_steps(outline: &SectionOutline<'_>) -> bool {
+pub(crate) fn has_steps(outline: &SectionOutline<'_>) -> bool {
     outline
         .sections
         .iter()
@@ -44,7 +44,7 @@ pub fn has_steps(outline: &SectionOutline<'_>) -> bool {
 }
 
 /// Reads the steps, in the order of the file.
-pub fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
+pub(crate) fn read_steps(outline: &SectionOutline<'_>, findings: &mut PlanFindings<'_>) -> Vec<ParsedStep> {
     let plan = outline.section_named("implementation plan").map(|section| section.span.clone());
     let mut steps = Vec::new();
     let mut seen = HashSet::new();

@@ -7,7 +7,7 @@ use crate::diagnostic::Code;
 use crate::dialects::ultraplan::section_outline::PlanFindings;
 
 /// The place of each session's wave, from 0, in the order of the sessions.
-pub fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {
+pub(crate) fn assign_waves(strategy: &ExecutionStrategy, findings: &mut PlanFindings<'_>) -> Vec<usize> {
     let listed = waves_by_session(strategy, findings);
     let mut waves: Vec<Option<u64>> = Vec::new();
     for session in &strategy.sessions {

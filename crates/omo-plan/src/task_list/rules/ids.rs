@@ -22,7 +22,7 @@ pub fn sort_tasks(tasks: &mut [TaskFile]) {
 }
 
 /// The number that no task has yet, behind all that there are.
-pub fn next_task_id<'a>(ids: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn next_task_id<'a>(ids: impl Iterator<Item = &'a str>) -> String {
     let last = ids.filter_map(task_number).max().unwrap_or(0);
     last.saturating_add(1).to_string()
 }
