@@ -1,4 +1,4 @@
-//! The stage for claims: a git project whose session is judged, and the steps of such a run.
+//! The fixture for claims: a git project whose session is judged, and the steps of such a run.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub const DONE: &str = "All of it is done and checked.\n\n<promise>DONE</promise
 /// How a reviewer agrees.
 pub const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
 
-/// Plays every case on a stage of its own, where a claim needs a review as well, and names those
+/// Plays every case on a fixture of its own, where a claim needs a review as well, and names those
 /// that went wrong.
 pub fn play_with_review(cases: &[Case]) -> Result<()> {
     let plugin = plugin();
@@ -35,8 +35,8 @@ pub fn play_with_review(cases: &[Case]) -> Result<()> {
 impl Scene {
     /// Turns ultrawork on with these options.
     pub fn start(&mut self, options: &str) -> Result<()> {
-        let told = self.prompt(&format!("/omo:ulw {options} fix the tests"))?;
-        ensure!(self.entry()?["ulw"]["enabled"] == true, "not armed: {told:?}");
+        let reported = self.prompt(&format!("/omo:ulw {options} fix the tests"))?;
+        ensure!(self.entry()?["ulw"]["enabled"] == true, "not armed: {reported:?}");
         Ok(())
     }
 

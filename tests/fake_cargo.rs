@@ -40,7 +40,7 @@ mkdir -p "$2/release" && cp "$here/binaries/$binary" "$2/release"
 pub struct PretendedCargo {
     folder: TempDir,
     /// Both ends of the pipe that builds wait for, so that no open of it waits for the other end.
-    gate: File,
+    held_door: File,
 }
 
 impl PretendedCargo {
@@ -50,7 +50,7 @@ impl PretendedCargo {
         let door = folder.path().join("door");
         let made = Command::new("mkfifo").arg(&door).status().context("start mkfifo")?;
         ensure!(made.success(), "mkfifo: {made}");
-        let cargo = Self { folder, gate: File::options().read(true).write(true).open(door)? };
+        let cargo = Self { folder, held_door: File::options().read(true).write(true).open(door)? };
         fs::create_dir(cargo.folder().join("binaries"))?;
         lay_binaries(binaries, &cargo.folder().join("binaries"))?;
         cargo.has_version("cargo 1.0.0 (pretended)")?;
@@ -91,7 +91,7 @@ impl PretendedCargo {
 
     /// Lets one build that waits go on.
     pub fn release(&self) -> Result<()> {
-        Ok((&self.gate).write_all(b"\n")?)
+        Ok((&self.held_door).write_all(b"\n")?)
     }
 
     /// How many builds began.

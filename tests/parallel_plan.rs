@@ -1,4 +1,4 @@
-//! Plans whose sessions are worked on apart: their text, and what a repository may look like behind their runs.
+//! Plans with parallel workers: their text, and what a repository may look like behind their runs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -94,11 +94,9 @@ pub fn plan_text(sessions: &[Session], verification: &str) -> String {
     text
 }
 
-/// What git prints in the project of a lab.
+/// What git prints in the project of a lab, without the end of its last line.
 pub fn git(lab: &Lab, arguments: &[&str]) -> Result<String> {
-    let output = lab.command("git").args(arguments).output()?;
-    ensure!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+    Ok(lab.git(arguments)?.trim_end().to_owned())
 }
 
 /// Writes a plan of these sessions, and commits all that is there as the user of the lab.

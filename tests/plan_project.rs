@@ -1,4 +1,4 @@
-//! The stage for runs of plans: a git project with a plan, a person at a terminal, sessions whose
+//! The fixture for runs of plans: a git project with a plan, a person at a terminal, sessions whose
 //! clients are processes of the test, and everything as it is, to be compared.
 
 use std::collections::BTreeMap;
@@ -163,9 +163,7 @@ impl Ground {
 
     /// Runs git in the project.
     pub fn git(&self, arguments: &[&str]) -> Result<()> {
-        let mut command = self.lab().command("git");
-        command.args(["-c", "user.name=Lab", "-c", "user.email=lab@example.org"]).args(arguments);
-        Said::of(&command.output()?).exits_with(0).map(drop)
+        self.lab().git(arguments).map(drop)
     }
 
     /// The project.
@@ -262,11 +260,11 @@ impl Ground {
     }
 
     /// How a task stands.
-    pub fn standing(&self, task: &str) -> Result<String> {
+    pub fn standing(&self, id: &str) -> Result<String> {
         let report = self.report()?;
-        let units = report["tasks"].as_array().context("no units")?;
-        let unit = units.iter().find(|unit| unit["id"] == task).with_context(|| format!("no {task}: {report}"))?;
-        Ok(unit["standing"].as_str().with_context(|| format!("no standing: {unit}"))?.to_owned())
+        let tasks = report["tasks"].as_array().context("no tasks")?;
+        let task = tasks.iter().find(|task| task["id"] == id).with_context(|| format!("no {id}: {report}"))?;
+        Ok(task["standing"].as_str().with_context(|| format!("no standing: {task}"))?.to_owned())
     }
 
     /// The run that is open, or was the last one.

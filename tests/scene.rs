@@ -1,4 +1,4 @@
-//! The stage that every case plays on: one session of the stand-in in a project of its own, the
+//! The fixture that every case plays on: one session of the stand-in in a project of its own, the
 //! real hook binaries, and what may be asked of their answers.
 
 use std::path::{Path, PathBuf};
@@ -97,8 +97,8 @@ impl Scene {
 
     /// Turns ultrawork on by the keyword, as a person does.
     pub fn arm(&mut self) -> Result<()> {
-        let told = self.prompt("ulw fix the tests")?;
-        ensure!(is_contract(&told), "no contract: {told:?}");
+        let reported = self.prompt("ulw fix the tests")?;
+        ensure!(is_contract(&reported), "no contract: {reported:?}");
         ensure!(self.entry()?["ulw"]["enabled"] == true, "not armed: {:?}", self.lab.state());
         Ok(())
     }
@@ -303,7 +303,7 @@ pub fn time_ago(millis: i64) -> String {
 /// One case: its id, and how it is staged.
 pub type Case = (&'static str, fn(&mut Scene) -> Result<()>);
 
-/// Plays every case on a stage of its own, and names those that went wrong.
+/// Plays every case on a fixture of its own, and names those that went wrong.
 pub fn play(cases: &[Case]) -> Result<()> {
     let plugin = plugin();
     let mut wrong = Vec::new();

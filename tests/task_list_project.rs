@@ -1,4 +1,4 @@
-//! The stage for runs of task lists: a project, a session with its files as other programs leave them, and helpers
+//! The fixture for runs of task lists: a project, a session with its files as other programs leave them, and helpers
 //! that work on it.
 
 use std::fs;
@@ -155,8 +155,8 @@ impl Sessions {
         let ledger = fs::read_to_string(self.runs().join(self.run()?).join("events.jsonl"))?;
         let word = |line: &str| -> Result<String> {
             let event: Value = serde_json::from_str(line)?;
-            let unit = event["task"].as_str().map(|unit| format!(" {unit}")).unwrap_or_default();
-            Ok(format!("{}{unit}", event["kind"].as_str().context("no kind")?))
+            let task = event["task"].as_str().map(|task| format!(" {task}")).unwrap_or_default();
+            Ok(format!("{}{task}", event["kind"].as_str().context("no kind")?))
         };
         ledger.lines().map(word).collect()
     }

@@ -1,4 +1,4 @@
-//! The stage for runs of plans in steps: a project with such a plan, and helpers that carry it out.
+//! The fixture for runs of plans in steps: a project with such a plan, and helpers that carry it out.
 
 use std::fmt::Write;
 use std::ops::{Deref, DerefMut};

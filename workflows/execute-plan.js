@@ -1,20 +1,20 @@
 export const meta = {
-  name: 'execute-segment',
+  name: 'execute-batch',
   description: 'Execute one batch of a plan that omo runs: its tasks one after another, up to the next hard stop',
-  phases: [{ title: 'Execute Segment', detail: 'one executor for each task, in the order of the plan' }],
+  phases: [{ title: 'Execute Batch', detail: 'one worker for each task, in the order of the plan' }],
 }
 
-// The tasks of a plan up to its next hard stop: those of `args.batches`, one executor after another.
+// The tasks of a plan up to its next hard stop: those of `args.batches`, one worker after another.
 //
 // The returned array is advisory. What counts is the ledger, which only `omo` writes, from checks that it
-// ran itself: each executor begins and ends its task with a command of `omo`. So this script does not
+// ran itself: each worker begins and ends its task with a command of `omo`. So this script does not
 // decide whether a task is done; it only avoids dispatching a task that `omo` would refuse to begin.
 //
 // `omo agent next --workflow` prints the arguments: `batches`, `tasks` with their dependencies, the tasks
 // that `failed_or_blocked` before, the plan, and the id of the run. The name above differs from that of the
 // command `/omo:execute-plan`, because a workflow replaces a command of the same name.
 
-const ONLY_OBJECTS = 'Pass the segment payload as a JSON object, not a stringified one.'
+const ONLY_OBJECTS = 'Pass the batch payload as a JSON object, not a stringified one.'
 
 const REPORT = {
   type: 'object',
@@ -81,7 +81,7 @@ function failed(id, evidence) {
   return { task_id: id, status: 'failed', files_written: [], evidence }
 }
 
-// An executor's report, in the one shape that callers read.
+// A worker's report, in the one shape that callers read.
 function readReport(id, report) {
   if (kindOf(report) !== 'object') return failed(id, 'agent returned no structured result (schema mismatch)')
   return {
@@ -95,7 +95,7 @@ function readReport(id, report) {
 async function dispatch(id, payload) {
   const options = {
     label: `task:${id}`,
-    phase: 'Execute Segment',
+    phase: 'Execute Batch',
     agentType: 'omo:executor',
     model: 'sonnet',
     schema: REPORT,

@@ -4,8 +4,8 @@ use anyhow::{Context, Result};
 
 use crate::contest::Figures;
 use crate::contestants::{
-    ARMED, CAT, EMPTY, ENDLESS_PROMPT, FRESH, GIT_READING, IDLE_PROMPT, IDLE_STATUSLINE, IDLE_STOP, LARGE, LONG_PROMPT,
-    LONG_TRANSCRIPT, NEXT, PLAIN, SEGMENTS, SEGMENTS_IN_PYTHON, SHORT_TRANSCRIPT, armed,
+    ARMED, BATCHES, BATCHES_IN_PYTHON, CAT, EMPTY, ENDLESS_PROMPT, FRESH, GIT_READING, IDLE_PROMPT, IDLE_STATUSLINE,
+    IDLE_STOP, LARGE, LONG_PROMPT, LONG_TRANSCRIPT, NEXT, PLAIN, SHORT_TRANSCRIPT, armed,
 };
 use crate::peers;
 use crate::sessions::Cost;
@@ -92,7 +92,7 @@ pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound
         ),
         at_most("a claim with fresh evidence among 50,000 files", ms(median(LARGE)?), 1_000.0, " ms"),
         at_most("memory of a claim among 50,000 files", memory(&|name| name == LARGE), 8.0, " MiB"),
-        at_most("omo plan batches of 1,000 tasks / cat", median(SEGMENTS)? / median(CAT)?, 10.0, ""),
+        at_most("omo plan batches of 1,000 tasks / cat", median(BATCHES)? / median(CAT)?, 10.0, ""),
         at_most("omo agent next after 10,000 events", ms(median(NEXT)?), 20.0, " ms"),
     ];
     let times_faster = [
@@ -107,8 +107,8 @@ pub(crate) fn judge(figures: &[Figures], largest_state: u64) -> Result<Vec<Bound
             bounds.push(Bound { what, value: peer / median(ARMED)?, limit: Limit::AtLeast(least), unit: "" });
         }
     }
-    if let Ok(python) = median(SEGMENTS_IN_PYTHON) {
-        let value = python / median(SEGMENTS)?;
+    if let Ok(python) = median(BATCHES_IN_PYTHON) {
+        let value = python / median(BATCHES)?;
         // One reader of Markdown and patterns compiled at first use, instead of scanners of our own.
         bounds.push(Bound { what: "Python / omo plan batches", value, limit: Limit::AtLeast(5.0), unit: "" });
     }
@@ -127,7 +127,7 @@ pub(crate) fn of_sessions(cost: &Cost) -> [Bound; 2] {
 
 /// What reads a plan or a ledger holds all of it, and is no hook.
 fn is_of_a_hook(name: &str) -> bool {
-    name.starts_with("omo") && ![SEGMENTS, NEXT].contains(&name)
+    name.starts_with("omo") && ![BATCHES, NEXT].contains(&name)
 }
 
 fn at_most(what: &'static str, value: f64, most: f64, unit: &'static str) -> Bound {

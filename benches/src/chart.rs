@@ -40,7 +40,7 @@ pub(crate) enum Kind {
     Floor,
     /// One of ours.
     Ours,
-    /// Somebody else's.
+    /// Another project's.
     Theirs,
 }
 

@@ -10,7 +10,7 @@ use omo_core::messages::checks::review_prompt;
 use omo_testkit::samples::{SESSION, forget_revision, input};
 use serde_json::{Value, json};
 
-use crate::stage::make_old;
+use crate::bench_files::make_old;
 
 const DONE: &str = "All of it is done.\n\n<promise>DONE</promise>";
 const AGREES: &str = "All of it holds.\n\n<promise>VERIFIED</promise>";
@@ -100,7 +100,7 @@ impl Claims {
     }
 
     /// Puts the session back to where a claim has nothing to be judged by.
-    pub(crate) fn let_go(&self) -> Result<()> {
+    pub(crate) fn release(&self) -> Result<()> {
         self.set_back(&self.plain)
     }
 
@@ -115,7 +115,7 @@ impl Claims {
         self.project.join(".git/index")
     }
 
-    /// What a hook of this user has in its environment beside everybody's.
+    /// What a hook of this user has in its environment beside the usual.
     pub(crate) fn variables(&self) -> [(&'static str, PathBuf); 2] {
         [("HOME", self.home.clone()), ("XDG_STATE_HOME", self.home.join("state"))]
     }

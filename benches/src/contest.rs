@@ -66,7 +66,7 @@ impl<'a> Contestant<'a> {
         self
     }
 
-    /// With variables beside everybody's.
+    /// With variables beside the usual.
     pub(crate) fn variables(mut self, variables: impl IntoIterator<Item = (&'static str, PathBuf)>) -> Self {
         self.variables.extend(variables);
         self

@@ -5,10 +5,10 @@ use std::path::Path;
 use anyhow::Result;
 use omo_testkit::samples::{self, SampleSessions};
 
+use crate::bench_files::{BenchFiles, Project};
 use crate::claims::Claims;
 use crate::contest::Contestant;
 use crate::peers::Peer;
-use crate::stage::{Project, Stage};
 
 /// A process that does nothing, built as the hooks are.
 pub(crate) const EMPTY: &str = "empty process";
@@ -47,17 +47,17 @@ pub(crate) const GIT: &str = "git status, 1,000 files";
 /// What it needs where it reads each of them, as the end of a run does.
 pub(crate) const GIT_READING: &str = "git status, 1,000 files, each read";
 /// The batches of a plan.
-pub(crate) const SEGMENTS: &str = "omo plan batches, 1,000 tasks";
+pub(crate) const BATCHES: &str = "omo plan batches, 1,000 tasks";
 /// The same plan, printed as it is.
 pub(crate) const CAT: &str = "cat, the same plan";
 /// The same batches by a program in Python.
-pub(crate) const SEGMENTS_IN_PYTHON: &str = "Python, the same batches";
+pub(crate) const BATCHES_IN_PYTHON: &str = "Python, the same batches";
 /// What comes next in a run that has gone on for long.
 pub(crate) const NEXT: &str = "omo agent next, 10,000 events";
 
 /// What a block says, a status line, and the two ends of a claim.
 const BLOCK: &str = "\"block\"";
-const SEGMENT: &str = "ulw 3/8";
+const STATUS_LINE: &str = "ulw 3/8";
 const RELEASED: &str = "ended: released";
 const VERIFIED: &str = "ended: verified";
 
@@ -83,20 +83,20 @@ pub(crate) struct Projects {
 
 impl Projects {
     /// Makes them.
-    pub(crate) fn new(stage: &Stage) -> Result<Self> {
+    pub(crate) fn new(files: &BenchFiles) -> Result<Self> {
         Ok(Self {
-            unused: stage.project("unused", None)?,
-            others: stage.project("others", Some(SampleSessions::Others(50)))?,
-            alone: stage.project("alone", Some(SampleSessions::WithOurs(1)))?,
-            usual: stage.project("usual", Some(SampleSessions::WithOurs(50)))?,
-            many: stage.project("many", Some(SampleSessions::WithOurs(1_000)))?,
+            unused: files.project("unused", None)?,
+            others: files.project("others", Some(SampleSessions::Others(50)))?,
+            alone: files.project("alone", Some(SampleSessions::WithOurs(1)))?,
+            usual: files.project("usual", Some(SampleSessions::WithOurs(50)))?,
+            many: files.project("many", Some(SampleSessions::WithOurs(1_000)))?,
         })
     }
 }
 
 /// The hooks, and the processes that do nothing.
 pub(crate) fn hooks<'a>(
-    stage: &Stage,
+    files: &BenchFiles,
     projects: &'a Projects,
     hooks: &Path,
     empty: &Path,
@@ -104,19 +104,19 @@ pub(crate) fn hooks<'a>(
     let (stop, prompt) = (hooks.join("omo-stop"), hooks.join("omo-user-prompt-submit"));
     let Projects { unused, others, alone, usual, many } = projects;
     let silent = |name, program: &Path, project: &Project, input| {
-        Ok::<_, anyhow::Error>(Contestant::new(name, program, &project.folder, stage.input(&input)?))
+        Ok::<_, anyhow::Error>(Contestant::new(name, program, &project.folder, files.input(&input)?))
     };
     let armed = |name, project: &'a Project, transcript: Option<&Path>| {
-        let input = stage.input(&project.stop(transcript))?;
+        let input = files.input(&project.stop(transcript))?;
         let contestant = Contestant::new(name, &stop, &project.folder, input).variables(project.variables());
         Ok::<_, anyhow::Error>(contestant.finds(|| project.set_back(), BLOCK))
     };
     let shows = |name, project: &Project| {
-        let input = stage.input(&samples::statusline(&project.folder))?;
+        let input = files.input(&samples::statusline(&project.folder))?;
         let contestant = Contestant::new(name, &hooks.join("omo"), &project.folder, input);
         Ok::<_, anyhow::Error>(contestant.arguments(&["statusline".into()]))
     };
-    let reads = |name, file: &str, length| armed(name, usual, Some(&stage.transcript(file, length)?));
+    let reads = |name, file: &str, length| armed(name, usual, Some(&files.transcript(file, length)?));
     Ok(vec![
         silent(EMPTY, empty, unused, unused.stop(None))?,
         silent(TRUE, Path::new(TRUE), unused, unused.stop(None))?,
@@ -125,7 +125,7 @@ pub(crate) fn hooks<'a>(
         silent(IDLE_AMONG_OTHERS, &stop, others, others.stop(None))?,
         shows(IDLE_STATUSLINE, unused)?,
         shows("omo statusline, idle, 50 other sessions", others)?,
-        shows(ARMED_STATUSLINE, usual)?.finds(|| usual.set_back(), SEGMENT),
+        shows(ARMED_STATUSLINE, usual)?.finds(|| usual.set_back(), STATUS_LINE),
         armed("omo-stop, armed, 1 session", alone, None)?,
         armed(ARMED, usual, None)?,
         armed("omo-stop, armed, 1,000 sessions", many, None)?.slow(),
@@ -140,17 +140,17 @@ pub(crate) fn hooks<'a>(
             unused,
             unused.prompt(&samples::long_prompt(true)),
         )?,
-        Contestant::new(ENDLESS_PROMPT, &prompt, &unused.folder, stage.endless_prompt(unused, 64)?).slow(),
+        Contestant::new(ENDLESS_PROMPT, &prompt, &unused.folder, files.endless_prompt(unused, 64)?).slow(),
     ])
 }
 
 /// The same Stop hook in other languages, with and without something to do.
-pub(crate) fn peers<'a>(stage: &Stage, projects: &'a Projects, peers: &[Peer]) -> Result<Vec<Contestant<'a>>> {
+pub(crate) fn peers<'a>(files: &BenchFiles, projects: &'a Projects, peers: &[Peer]) -> Result<Vec<Contestant<'a>>> {
     let Projects { others, usual, .. } = projects;
     let mut all = Vec::new();
     for peer in peers {
         let started = |name: String, project: &Project| {
-            let input = stage.input(&project.stop(None))?;
+            let input = files.input(&project.stop(None))?;
             let contestant = Contestant::new(&name, &peer.program, &project.folder, input);
             Ok::<_, anyhow::Error>(contestant.arguments(&peer.arguments).slow())
         };
@@ -172,7 +172,7 @@ pub(crate) fn claimants<'a>(small: &'a Claims, large: &'a Claims, hooks: &Path) 
         git.arguments(&["status".into()]).variables(variables).may_say_anything()
     };
     vec![
-        claim(PLAIN, small).finds(|| small.let_go(), RELEASED),
+        claim(PLAIN, small).finds(|| small.release(), RELEASED),
         claim(FRESH, small).finds(|| small.judge(), VERIFIED),
         git(GIT, small.index()),
         git(GIT_READING, small.index_without_times.clone()),

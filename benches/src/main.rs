@@ -4,6 +4,7 @@
 //! `cargo xtask bench` builds everything and calls this. The machine's speed drifts, so only the
 //! ratios of one run mean anything.
 
+mod bench_files;
 mod bounds;
 mod chart;
 mod claims;
@@ -15,7 +16,6 @@ mod picture;
 mod plans;
 mod report;
 mod sessions;
-mod stage;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ use std::process::{Command, ExitCode};
 use anstream::{eprintln, println};
 use anyhow::{Context, Result};
 
+use crate::bench_files::BenchFiles;
 use crate::claims::Claims;
 use crate::contestants::Projects;
 use crate::machine::Machine;
 use crate::plans::Plans;
 use crate::report::Report;
-use crate::stage::Stage;
 
 fn main() -> ExitCode {
     let asked = sessions::play_client_if_asked().or_else(Plans::make_if_asked);
@@ -51,17 +51,17 @@ fn compare() -> Result<bool> {
         (next("folder of the hooks")?, next("the empty program")?, next("folder of the peers")?);
     let (results, target) = (next("folder for the results")?, next("the target of the hooks")?);
 
-    let stage = Stage::new()?;
-    let projects = Projects::new(&stage)?;
-    let (small, large) = (stage.path("small"), stage.path("large"));
+    let files = BenchFiles::new()?;
+    let projects = Projects::new(&files)?;
+    let (small, large) = (files.path("small"), files.path("large"));
     let (small, large) = (Claims::new(&small, &hooks, 1_000)?, Claims::new(&large, &hooks, 50_000)?);
-    // Fifty thousand new files are written out now, and not while somebody is timed.
+    // Fifty thousand new files are written out now, and not while a program is timed.
     Command::new("sync").status()?;
-    let plans = Plans::new(&stage.path("plans"))?;
+    let plans = Plans::new(&files.path("plans"))?;
     let folder = peers;
     let (peers, missing) = peers::find(&folder);
-    let mut contestants = contestants::hooks(&stage, &projects, &hooks, &empty)?;
-    contestants.extend(contestants::peers(&stage, &projects, &peers)?);
+    let mut contestants = contestants::hooks(&files, &projects, &hooks, &empty)?;
+    contestants.extend(contestants::peers(&files, &projects, &peers)?);
     contestants.extend(contestants::claimants(&small, &large, &hooks));
     let python = peers.iter().find(|peer| peer.name == peers::PYTHON);
     contestants.extend(plans.readers(&hooks.join("omo"), python, &folder)?);
@@ -69,7 +69,7 @@ fn compare() -> Result<bool> {
     let figures = contest::run(&contestants)?;
 
     let mut bounds = bounds::judge(&figures, fs::metadata(projects.many.state_file())?.len())?;
-    bounds.extend(bounds::of_sessions(&sessions::measure(&stage.path("sessions"), &hooks.join("omo"))?));
+    bounds.extend(bounds::of_sessions(&sessions::measure(&files.path("sessions"), &hooks.join("omo"))?));
     let mut runs_on: Vec<String> = peers.iter().map(|peer| peer.runs_on.clone()).collect();
     runs_on.dedup();
     let report = Report {

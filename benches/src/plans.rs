@@ -18,7 +18,7 @@ use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval;
 
 use crate::contest::Contestant;
-use crate::contestants::{CAT, NEXT, SEGMENTS, SEGMENTS_IN_PYTHON};
+use crate::contestants::{BATCHES, BATCHES_IN_PYTHON, CAT, NEXT};
 use crate::peers::Peer;
 
 const TASKS: usize = 1_000;
@@ -73,7 +73,7 @@ impl Plans {
     /// A run in which each task but the last was lost, given up, taken up anew, and done.
     fn work_for_long(&self) -> Result<()> {
         let bytes = fs::read(self.project.join(PLAN))?;
-        // One batch, so that nobody is asked between.
+        // One batch, so that no question is asked between.
         let plan = dialects::read(PLAN, &bytes, BatchOptions { k: 100_000, batch_size: 100_000 });
         ensure!(plan.can_run() && plan.tasks.len() == TASKS, "the plan of the bench: {:?}", plan.diagnostics);
         let (actor, now, home) = (EventActor::default(), Timestamp::from_millis(WHEN), self.home.join("state"));
@@ -95,22 +95,22 @@ impl Plans {
         )?;
         let (_, done) = order.split_last().context("the plan has no task")?;
         for some in done.chunks(50) {
-            let events: Vec<EventKind> = some.iter().flat_map(|unit| life(unit)).collect();
+            let events: Vec<EventKind> = some.iter().flat_map(|task| life(task)).collect();
             run.transact(&actor, now, |_| Ok((events, ())))?;
         }
         fill(&run, &actor, now)
     }
 
-    /// The batches of the plan: by omo, by nobody but read all the same, and by Python.
+    /// The batches of the plan: by omo, only read, and by Python.
     pub(crate) fn readers(&self, omo: &Path, python: Option<&Peer>, peers: &Path) -> Result<Vec<Contestant<'static>>> {
         let arguments = [PathBuf::from("plan"), "batches".into(), PLAN.into()];
         let new = |name, program: &Path| Contestant::new(name, program, &self.project, self.input.clone());
         let mut all = vec![
-            new(SEGMENTS, omo).arguments(&arguments).finds(|| Ok(()), "\"hard_stops\""),
+            new(BATCHES, omo).arguments(&arguments).finds(|| Ok(()), "\"hard_stops\""),
             new(CAT, Path::new("cat")).arguments(&[PLAN.into()]).may_say_anything(),
         ];
         if let Some(python) = python {
-            let script = peers.join("segments.py");
+            let script = peers.join("batches.py");
             // As such a program is started: by its name, with nothing left out.
             let arguments = [script, PLAN.into()];
             let (ours, theirs) = (
@@ -118,7 +118,7 @@ impl Plans {
                 self.answer(&python.program, &arguments)?,
             );
             ensure!(ours == theirs, "omo and Python cut the plan of the bench in different ways");
-            let python = new(SEGMENTS_IN_PYTHON, &python.program).arguments(&arguments);
+            let python = new(BATCHES_IN_PYTHON, &python.program).arguments(&arguments);
             all.push(python.finds(|| Ok(()), "\"hard_stops\"").slow());
         }
         Ok(all)
@@ -140,8 +140,8 @@ impl Plans {
 }
 
 /// Everything that may happen to a task on its way: nine events.
-fn life(unit: &str) -> [EventKind; 9] {
-    let unit = unit.to_owned();
+fn life(task: &str) -> [EventKind; 9] {
+    let task = task.to_owned();
     let end = |attempt| AttemptEnd {
         attempt,
         evidence: "`cargo test` ended with 0".to_owned(),
@@ -149,7 +149,7 @@ fn life(unit: &str) -> [EventKind; 9] {
         ..AttemptEnd::default()
     };
     let start = |attempt| EventKind::TaskStarted {
-        task: unit.clone(),
+        task: task.clone(),
         attempt,
         ticket: "0".repeat(64),
         tree: Some("0".repeat(40)),
@@ -158,7 +158,7 @@ fn life(unit: &str) -> [EventKind; 9] {
         snapshot: None,
     };
     let ran = |attempt, verdict| EventKind::CheckRan {
-        task: unit.clone(),
+        task: task.clone(),
         attempt,
         position: 0,
         command: "cargo test".to_owned(),
@@ -167,18 +167,18 @@ fn life(unit: &str) -> [EventKind; 9] {
     [
         start(1),
         EventKind::TaskHeld {
-            task: unit.clone(),
+            task: task.clone(),
             attempt: 1,
             reason: "its session has ended".to_owned(),
             is_pause: false,
         },
         start(1),
         ran(1, TaskCheckVerdict::Red),
-        EventKind::TaskFailed { task: unit.clone(), is_final: true, end: end(1) },
-        EventKind::TaskReopened { task: unit.clone(), reason: "asked for by its user".to_owned() },
+        EventKind::TaskFailed { task: task.clone(), is_final: true, end: end(1) },
+        EventKind::TaskReopened { task: task.clone(), reason: "asked for by its user".to_owned() },
         start(2),
         ran(2, TaskCheckVerdict::Green),
-        EventKind::TaskPassed { task: unit.clone(), end: end(2) },
+        EventKind::TaskPassed { task: task.clone(), end: end(2) },
     ]
 }
 

@@ -2,7 +2,7 @@
 //! as many worktrees of the same repository.
 //!
 //! What is timed is all from `omo agent workers start` to the end of `omo run watch`: the supervisor and the processes that mind
-//! the clients, the worktrees, the ledger, both calls of omo that each client makes (`unit start`, `unit done`), the
+//! the clients, the worktrees, the ledger, both calls of omo that each client makes (`agent start`, `agent done`), the
 //! check and the commit of each step, the merges, the move of the user's branch, and the cleaning up. The client is this
 //! program under another name: it does nothing for a while, as one that starts and asks its model, and then writes one
 //! file between its two calls. That while is all that is taken off, once for each wave: without omo's own work the
@@ -48,17 +48,17 @@ pub(crate) fn play_client_if_asked() -> Option<Result<()>> {
 }
 
 fn play_client() -> Result<()> {
-    let group = variable("OMO_GROUP").context("no group")?;
-    let group = group.to_str().context("a group that is no text")?.to_owned();
-    let step = group.rsplit('-').next().context("no number in the group")?;
-    anstream::println!(r#"{{"type":"system","subtype":"init","session_id":"{group}"}}"#);
+    let worker = variable("OMO_WORKER").context("no worker")?;
+    let worker = worker.to_str().context("a worker that is no text")?.to_owned();
+    let step = worker.rsplit('-').next().context("no number in the worker")?;
+    anstream::println!(r#"{{"type":"system","subtype":"init","session_id":"{worker}"}}"#);
     std::thread::sleep(IDLE);
     let brief = said(&Command::new("omo").args(["agent", "start", step]).output()?)?;
     let ticket = brief.split_once("--ticket ").and_then(|(_, rest)| rest.split_whitespace().next());
     fs::write(file(step.parse()?), step)?;
     said(&Command::new("omo").args(["agent", "done", "--ticket", ticket.context("no ticket")?]).output()?)?;
     anstream::println!(
-        r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"{group}"}}"#
+        r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":1,"session_id":"{worker}"}}"#
     );
     Ok(())
 }

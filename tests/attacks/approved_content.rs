@@ -211,7 +211,7 @@ impl Target {
     }
 
     /// An honest run, and one that is none: what lies in the project is not what judges either of them.
-    fn is_judged_by_nothing_of_its_own(&mut self) -> Result<()> {
+    fn is_verified_by_nothing_of_its_own(&mut self) -> Result<()> {
         self.begin()?;
         self.is_never_verified()?;
         self.begin()?;
@@ -249,7 +249,7 @@ const PATHS: &[Row] = &[
         play: |target| {
             target.program("python3")?;
             target.in_path(HIDDEN_WAYS)?;
-            target.is_judged_by_nothing_of_its_own()
+            target.is_verified_by_nothing_of_its_own()
         },
     },
     Row {
@@ -267,7 +267,7 @@ const PATHS: &[Row] = &[
             git(&["add", "-A"])?;
             git(&["commit", "-q", "-m", "inside"])?;
             target.in_path(OPEN_WAY)?;
-            target.is_judged_by_nothing_of_its_own()
+            target.is_verified_by_nothing_of_its_own()
         },
     },
     Row {
@@ -287,7 +287,7 @@ const PATHS: &[Row] = &[
         what: "PATH=<project>/.bin: a claim",
         play: |target| {
             target.in_path(OPEN_WAY)?;
-            target.is_judged_by_nothing_of_its_own()?;
+            target.is_verified_by_nothing_of_its_own()?;
             target.write("app.py", WRONG)?;
             target.begin()?;
             target.program("python3")?;
@@ -316,16 +316,16 @@ impl Target {
 
     /// A run with a check of the user's own; gives what they are told at its start.
     fn runs(&mut self) -> Result<String> {
-        let told = self.scene.prompt("/omo:ulw --no-review --check true fix the tests")?;
+        let reported = self.scene.prompt("/omo:ulw --no-review --check true fix the tests")?;
         self.scene.claim_ends("verified")?;
-        Ok(told.system_message().unwrap_or_default().to_owned())
+        Ok(reported.system_message().unwrap_or_default().to_owned())
     }
 
     /// A new run asks for an approval once more, and names this; what was approved does not run.
     fn asks_again(&mut self, named: &str) -> Result<()> {
         let before = self.scene.traced("ran");
-        let told = self.runs()?;
-        ensure!(told.contains("1 check that is not approved") && told.contains(named), "{told}");
+        let reported = self.runs()?;
+        ensure!(reported.contains("1 check that is not approved") && reported.contains(named), "{reported}");
         ensure!(self.scene.traced("ran") == before, "it was run");
         Ok(())
     }

@@ -129,7 +129,7 @@ pid, above = os.getppid(), []
 while pid > 1:
     above.append(pid)
     pid = int(re.search(r'PPid:\s+(\d+)', open(f'/proc/{pid}/status').read()).group(1))
-keepers = [pid for pid in above if b'--keep-gate' in open(f'/proc/{pid}/cmdline', 'rb').read()]
+keepers = [pid for pid in above if b'--keep-check' in open(f'/proc/{pid}/cmdline', 'rb').read()]
 for pid in keepers:
     for descriptor in DESCRIPTORS:
         for name in glob.glob(f'/proc/{pid}/fd/{descriptor}'):
@@ -377,7 +377,7 @@ const NODE: &[Row] = &[
 
 #[test]
 #[ignore = "needs node: cargo xtask test"]
-fn what_steers_npm_is_held_as_the_command_is() {
+fn what_steers_npm_is_pinned_as_the_command_is() {
     play(NODE).unwrap();
 }
 
@@ -501,7 +501,7 @@ const BASELINE: &[Row] = &[
     },
     Row {
         id: "r05a9",
-        what: "a check that cannot be told apart from the project: the verdict says that it was not counted",
+        what: "a check that cannot be separated from the project: the verdict says that it was not counted",
         play: |_| {
             for check in ["cd PARENT/./NAME && python3 -m unittest discover", "sh check.sh"] {
                 let mut target = Target::new()?;
@@ -560,6 +560,6 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn the_first_claim_is_held_to_what_was_counted_before_the_run() {
+fn the_first_claim_is_compared_with_the_count_before_the_run() {
     play(BASELINE).unwrap();
 }

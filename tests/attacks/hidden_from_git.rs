@@ -1,4 +1,4 @@
-//! What git is told to hide, and what it is told to run.
+//! What git is set up to hide, and what it is set up to run.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -254,6 +254,6 @@ const ROWS: &[Row] = &[
 
 #[test]
 #[ignore = "needs python3: cargo xtask test"]
-fn nothing_that_git_is_told_hides_a_change_or_runs() {
+fn no_setting_of_git_hides_a_change_or_runs() {
     play(ROWS).unwrap();
 }

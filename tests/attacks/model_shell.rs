@@ -42,8 +42,8 @@ const ROWS: &[Row] = &[
             target.write("omo.toml", "[[check]]\nrun = \"true\"\n")?;
             target.begin()?;
             let before = checks_of_run(target)?;
-            let [gates, file] = digests(target)?;
-            let remove = format!("omo check remove python3 --digest {gates}");
+            let [checks, file] = digests(target)?;
+            let remove = format!("omo check remove python3 --digest {checks}");
             let approve = format!("omo check approve --digest {file}");
             let at_a_terminal = "script -qec 'omo check remove python3' /dev/null < answer".to_owned();
             fs::write(target.scene.lab.project().join("answer"), "y\n")?;
@@ -65,9 +65,9 @@ const ROWS: &[Row] = &[
             target.scene.session.be_the_client();
             target.begin()?;
             let before = checks_of_run(target)?;
-            let [gates, file] = digests(target)?;
+            let [checks, file] = digests(target)?;
             for wrap in [EMPTY, MOVED[0], MOVED[1]] {
-                for command in [format!("remove python3 --digest {gates}"), format!("approve --digest {file}")] {
+                for command in [format!("remove python3 --digest {checks}"), format!("approve --digest {file}")] {
                     let said = in_shell(target, &format!("{wrap} omo check {command}"))?;
                     ensure!(said.contains("from its own shell"), "{wrap} {command}: {said}");
                 }
@@ -85,8 +85,8 @@ const ROWS: &[Row] = &[
         what: "a command above which no client is known is heard, and named",
         play: |target| {
             target.begin()?;
-            let [gates, _] = digests(target)?;
-            let said = in_shell(target, &format!("{EMPTY} omo check remove python3 --digest {gates}"))?;
+            let [checks, _] = digests(target)?;
+            let said = in_shell(target, &format!("{EMPTY} omo check remove python3 --digest {checks}"))?;
             ensure!(said.contains("decides no more"), "{said}");
             ensure!(target.scene.field("/weakened/0/by")? == "detached");
             Ok(())

@@ -1,4 +1,4 @@
-//! The files that a check runs, however its command names them: what is changed in one of them is told, and is never
+//! The files that a check runs, however its command names them: what is changed in one of them is reported, and is never
 //! green.
 
 use anyhow::ensure;
@@ -75,9 +75,9 @@ const ROWS: &[Row] = &[
                 target.write(file, &format!("{before}\n"))?;
                 target.scene.start(&format!("--check {}", quoted(command)))?;
                 target.write(file, &format!("{after}\n"))?;
-                let told = target.scene.claim_fails()?;
+                let reported = target.scene.claim_fails()?;
                 let expected = format!("{file} is not the file that its user agreed to");
-                ensure!(told.contains(&expected), "{command}: {told}");
+                ensure!(reported.contains(&expected), "{command}: {reported}");
                 target.is_never_verified()?;
             }
             Ok(())

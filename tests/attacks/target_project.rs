@@ -85,14 +85,7 @@ impl Target {
 
     /// Runs git in the project, as its user.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<()> {
-        let lab = &self.scene.lab;
-        let mut git = lab.command("git");
-        for role in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{role}_NAME"), "lab").env(format!("GIT_{role}_EMAIL"), "lab@localhost");
-        }
-        let status = git.args(arguments).output()?;
-        ensure!(status.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&status.stderr));
-        Ok(())
+        self.scene.lab.git(arguments).map(drop)
     }
 
     /// The model claims, its checks are green, and a review is asked for.

@@ -25,7 +25,7 @@ impl Target {
             ensure!(material.contains(part), "{part} is not shown:\n{material}");
         }
         ensure!(self.scene.field("/limits/maxBlocks")? == bound, "{}", self.scene.field("/limits")?);
-        ensure!(self.scene.field("/gates")?.as_array().is_some_and(|gates| gates.len() == 1));
+        ensure!(self.scene.field("/gates")?.as_array().is_some_and(|checks| checks.len() == 1));
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! A clone that has itself built in the background: once, apart from the session, and never half.
+//! A clone that is built in the background: once, outside of the session, and never half.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -29,8 +29,8 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
     ensure!(line.ends_with("Progress: ~/.claude/plugins/data/omo-inline/build.log"), "{line}");
     fresh.cargo.wait_for_builds(1)?;
     ensure!(session.prompt("fix the tests")?.is_silent(), "told although nothing was asked of omo");
-    let told = require_sound(&session.prompt("ulw fix the tests")?)?;
-    let line = told.system_message().context("nothing was said")?;
+    let reported = require_sound(&session.prompt("ulw fix the tests")?)?;
+    let line = reported.system_message().context("nothing was said")?;
     let wanted = format!(
         "[omo] this prompt is not held: omo {VERSION} is being built, once, in the background (crate 12 of 57). "
     );
@@ -39,12 +39,12 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
 
     // The first prompt after that is held, and says so beside what the model is told; no other does.
-    let told = require_sound(&session.prompt("ulw fix the tests")?)?;
+    let reported = require_sound(&session.prompt("ulw fix the tests")?)?;
     ensure!(
-        told.system_message().is_some_and(|line| line.starts_with(&format!("[omo] omo {VERSION} is ready: "))),
-        "{told:?}"
+        reported.system_message().is_some_and(|line| line.starts_with(&format!("[omo] omo {VERSION} is ready: "))),
+        "{reported:?}"
     );
-    ensure!(told.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{told:?}");
+    ensure!(reported.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{reported:?}");
     ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     let again = require_sound(&session.prompt("go on")?)?;
     ensure!(again.system_message().is_none_or(|line| !line.contains("is ready")), "{again:?}");
@@ -65,7 +65,7 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn cargo_builds_the_clone_and_nothing_of_the_session_or_the_project() -> Result<()> {
+fn cargo_builds_the_copy_and_nothing_of_the_session_or_the_project() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.line_of_a_new_session()?;
     fresh.outcome()?;
@@ -182,7 +182,7 @@ fn two_at_once_build_once() -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_builder_that_was_killed_blocks_nobody() -> Result<()> {
+fn a_killed_builder_does_not_block_the_next() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
     fresh.line_of_a_new_session()?;
@@ -240,7 +240,7 @@ fn the_version_before_stays_and_older_ones_go() -> Result<()> {
         fresh.lay_binaries(version)?;
     }
     symlink("0.0.2/omo", fresh.binaries_folder().join("omo"))?;
-    fs::write(fresh.binaries_folder().join("notes"), "somebody's")?;
+    fs::write(fresh.binaries_folder().join("notes"), "a user's")?;
     // The version before holds sessions meanwhile, and there is nothing to tell.
     ensure!(session_start_line(&fresh.session()?, "startup")?.is_none());
     ensure!(fresh.outcome()? == format!("built {VERSION}"));

@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_claim_is_worth_what_its_gates_say() {
+fn a_claim_is_worth_what_its_checks_say() {
     let cases: &[Case] = &[
         ("red, then green", |s| {
             s.start("--no-review --check \"cat out.txt; test -f done.txt\"")?;
@@ -87,8 +87,8 @@ fn a_claim_is_worth_what_its_gates_say() {
         }),
         ("omo blocked", |s| {
             s.start("--no-review --check false")?;
-            let told = omo(s, &["blocked", "no database"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
-            ensure!(told.status.success(), "{told:?}");
+            let reported = omo(s, &["blocked", "no database"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
+            ensure!(reported.status.success(), "{reported:?}");
             let answer = s.says("I gave up.")?;
             ensure!(
                 answer.system_message().is_some_and(|line| line.contains("ended: blocked (no database)")),
@@ -139,7 +139,7 @@ fn what_proves_less_than_it_should_is_not_green() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn gates_come_from_the_users_configuration_and_commands() {
+fn checks_come_from_the_users_configuration_and_commands() {
     let cases: &[Case] = &[
         ("a check of the user's configuration", |s| {
             s.lab.configure("[verify]\nreview = false\n[[check]]\nname = \"mine\"\nrun = \"test -f done.txt\"\n")?;
@@ -244,7 +244,7 @@ fn evidence_spares_a_run_only_for_the_same_files_and_the_same_setting() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_gate_sees_no_key_and_nothing_of_omo_engine_in_it() {
+fn a_check_sees_no_key_and_nothing_of_omo() {
     let cases: &[Case] = &[
         ("its environment", |s| {
             s.session = s.session.clone().with_env("CLAUDE_CODE_MESSAGING_TOKEN", "t").with_env("MINE", "yes");
@@ -280,7 +280,7 @@ fn a_gate_sees_no_key_and_nothing_of_omo_engine_in_it() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_gate_holds_nobody() {
+fn no_check_delays_a_stop_beyond_its_bound() {
     let cases: &[Case] = &[
         ("one that never ends", |s| {
             s.asks("/omo:check add --timeout 1 sleep 3100.1")?;
@@ -346,7 +346,7 @@ fn claim_in_background(scene: &Scene) -> Result<std::process::Child> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn who_ends_the_hook_or_the_run_ends_the_gate() {
+fn the_end_of_the_hook_or_the_run_ends_the_check() {
     let cases: &[Case] = &[
         ("a hook that is killed, as Esc does", |s| {
             s.start("--no-review --check \"echo x >> $HOME/begun; setsid sleep 3200.1 & sleep 3200.1\"")?;

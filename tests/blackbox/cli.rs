@@ -113,7 +113,7 @@ fn status_answers_every_question() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn stop_lets_go_of_the_session_that_is_meant() {
+fn stop_releases_the_session_that_is_meant() {
     let cases: &[Case] = &[
         ("nothing is on", |s| {
             ensure!(good(s, &["stop"])?.contains("No ultrawork run is on"));

@@ -93,7 +93,7 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
     let cases: &[Case] = &[
         ("a session that is not known", |s| {
             s.arm()?;
-            fails(s, &["status", "--session", "nobody"], 3, &["no session `nobody` in ", "hint:"])
+            fails(s, &["status", "--session", "unknown"], 3, &["no session `unknown` in ", "hint:"])
         }),
         ("on, where nothing is known", |s| {
             fails(s, &["ulw", "on"], 3, &["no session of this project is known", "hint:", "--session ID"])?;
@@ -102,7 +102,7 @@ fn what_is_not_there_is_status_3_and_says_what_is() {
         }),
         ("blocked, where no run is on", |s| {
             fails(s, &["blocked", "x"], 3, &["no ultrawork run is on in ", "hint:"])?;
-            fails(s, &["blocked", "x", "--session", "nobody"], 3, &["is on in session nobody", "hint:"])
+            fails(s, &["blocked", "x", "--session", "unknown"], 3, &["is on in session unknown", "hint:"])
         }),
         ("nothing to approve", |s| fails(s, &["check", "approve"], 3, &["there is no omo.toml in ", "hint:"])),
     ];
@@ -161,7 +161,7 @@ fn a_wrong_configuration_is_named_and_only_turning_on_fails() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_held_lock_is_status_6_and_changes_nothing() {
+fn a_busy_lock_is_status_6_and_changes_nothing() {
     let cases: &[Case] = &[("busy", |s| {
         s.arm()?;
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
@@ -231,7 +231,7 @@ fn a_state_that_cannot_be_used_is_status_9_and_names_the_file() {
 /// A note that cannot be written must not keep a session from being released.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_log_that_cannot_be_written_keeps_nobody_held() {
+fn a_log_that_cannot_be_written_releases_the_session() {
     let cases: &[Case] = &[("stop --all", |s| {
         s.arm()?;
         let mut other = second_session(s)?;
@@ -240,8 +240,8 @@ fn a_log_that_cannot_be_written_keeps_nobody_held() {
         fs::create_dir(&log)?;
         let output = omo(s, &["stop", "--all"], &[])?;
         s.allows(&json!({}))?;
-        let told = require_sound(&other.stop("x")?)?;
-        ensure!(told == HookAnswer::Nothing, "the other session is still held: {told:?}");
+        let reported = require_sound(&other.stop("x")?)?;
+        ensure!(reported == HookAnswer::Nothing, "the other session is still held: {reported:?}");
         ensure!(output.status.success(), "let go, but: {}", String::from_utf8_lossy(&output.stderr));
         Ok(())
     })];
@@ -250,7 +250,7 @@ fn a_log_that_cannot_be_written_keeps_nobody_held() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn whoever_stops_reading_is_no_error() {
+fn a_reader_that_stops_is_no_error() {
     let cases: &[Case] = &[
         ("status", |s| unread(s, &["status"])),
         ("status --json", |s| unread(s, &["status", "--json"])),

@@ -101,13 +101,6 @@ impl Ward {
         Ok(fs::write(file, manifest.to_string())?)
     }
 
-    /// Asks git for something in the project.
-    fn git(&self, arguments: &[&str]) -> Result<()> {
-        let status = self.scene.lab.command("git").args(arguments).status()?;
-        ensure!(status.success(), "git {arguments:?}: {status}");
-        Ok(())
-    }
-
     fn goal(&self, fields: &Value) -> Result<()> {
         let folder =
             self.scene.lab.project().to_string_lossy().replace(|char: char| !char.is_ascii_alphanumeric(), "-");

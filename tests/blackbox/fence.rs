@@ -27,7 +27,7 @@ impl Ward {
         symlink(lab.project(), worktree.join("out"))?;
         symlink(lab.project().join("later"), worktree.join("later"))?;
         let text = |path: &Path| path.to_str().map(str::to_owned).context("a path that is no text");
-        let held = FenceRules {
+        let fence = FenceRules {
             version: RULES_VERSION,
             main_checkout: text(lab.project())?,
             writable: Vec::new(),
@@ -35,7 +35,7 @@ impl Ward {
             never_touch: vec!["secret/".to_owned()],
         };
         let rules = lab.root().join("fence.json");
-        fs::write(&rules, serde_json::to_string(&held)?)?;
+        fs::write(&rules, serde_json::to_string(&fence)?)?;
         Ok(Self { lab, omo: plugin.join("bin/omo"), worktree, rules })
     }
 
@@ -66,7 +66,7 @@ impl Ward {
     }
 
     fn variables(&self) -> [(&'static str, &Path); 3] {
-        [("OMO_RUN", Path::new("r1")), ("OMO_GROUP", Path::new("2")), ("OMO_ROOT", &self.worktree)]
+        [("OMO_RUN", Path::new("r1")), ("OMO_WORKER", Path::new("2")), ("OMO_ROOT", &self.worktree)]
     }
 }
 
@@ -74,7 +74,7 @@ const UNCLEAR: &str = "omo cannot tell what this would do";
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn every_link_is_followed_before_it_is_judged() -> Result<()> {
+fn every_link_is_followed_before_it_is_decided() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
     let write = |path: &str| ward.asked("Write", &json!({"file_path": ward.worktree.join(path), "content": "x"}));
@@ -111,7 +111,7 @@ fn every_link_is_followed_before_it_is_judged() -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_cannot_be_told_is_denied_in_a_session_of_a_group_alone() -> Result<()> {
+fn what_cannot_be_decided_is_denied_to_a_worker_alone() -> Result<()> {
     let plugin = plugin();
     let ward = Ward::new(&plugin)?;
     let good = ward.asked("Write", &json!({"file_path": ward.worktree.join("a"), "content": "x"}));

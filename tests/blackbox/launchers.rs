@@ -92,7 +92,7 @@ fn a_hook_that_is_not_built_lets_the_session_be() -> Result<()> {
             ensure!(run.is_silent(), "{} with {data:?}: {run:?}", launcher.display());
         }
     }
-    ensure!(!fresh.data().exists() && fresh.cargo.builds() == 0, "somebody builds");
+    ensure!(!fresh.data().exists() && fresh.cargo.builds() == 0, "a build was begun");
     Ok(())
 }
 
@@ -140,16 +140,16 @@ fn it_is_said_once_in_a_session() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
     let session = fresh.session()?;
-    let told = |source: &str| session_start_line(&session, source);
-    ensure!(told("startup")?.is_some());
+    let reported = |source: &str| session_start_line(&session, source);
+    ensure!(reported("startup")?.is_some());
     fresh.outcome()?;
     for source in ["clear", "compact", "fork"] {
-        ensure!(told(source)?.is_none(), "said again after {source}");
+        ensure!(reported(source)?.is_none(), "said again after {source}");
     }
     // What became of it is news, once.
-    ensure!(told("resume")?.is_some_and(|line| line.contains("failed")), "the failure was not said");
+    ensure!(reported("resume")?.is_some_and(|line| line.contains("failed")), "the failure was not said");
     for source in ["resume", "clear", "compact", "fork"] {
-        ensure!(told(source)?.is_none(), "said again after {source}");
+        ensure!(reported(source)?.is_none(), "said again after {source}");
     }
     // A user who goes on with an older session is told as well.
     ensure!(session_start_line(&fresh.session()?, "resume")?.is_some());
@@ -168,8 +168,8 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     };
 
     let nameless = fresh.lab.command(&start);
-    let told = line(&nameless, "startup")?.context("nothing was said")?;
-    ensure!(told.contains("needs Claude Code 2.1.163 or later: run claude update"), "{told}");
+    let reported = line(&nameless, "startup")?.context("nothing was said")?;
+    ensure!(reported.contains("needs Claude Code 2.1.163 or later: run claude update"), "{reported}");
 
     // A file stands where the folder should be: not even root can write below it.
     let file = fresh.lab.home().join("file \"ü\"");
@@ -177,8 +177,8 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     for data in [file.clone(), file.join("data")] {
         let mut command = fresh.lab.command(&start);
         command.env("CLAUDE_PLUGIN_DATA", &data);
-        let told = line(&command, "startup")?.context("nothing was said")?;
-        ensure!(told.contains("~/file \"ü\"") && told.contains("cannot be written"), "{told}");
+        let reported = line(&command, "startup")?.context("nothing was said")?;
+        ensure!(reported.contains("~/file \"ü\"") && reported.contains("cannot be written"), "{reported}");
         ensure!(line(&command, "resume")?.is_none(), "said again");
     }
     ensure!(fs::read_to_string(&file)? == "as it was");
@@ -186,18 +186,18 @@ fn where_nothing_can_be_built_one_line_says_why() -> Result<()> {
     let mut command = fresh.lab.command(&start);
     command.env("CLAUDE_PLUGIN_DATA", fresh.data());
     fs::remove_file(fresh.cargo.folder().join("version"))?;
-    let told = line(&command, "startup")?.context("nothing was said")?;
-    ensure!(told.contains("`cargo --version` fails"), "{told}");
+    let reported = line(&command, "startup")?.context("nothing was said")?;
+    ensure!(reported.contains("`cargo --version` fails"), "{reported}");
     fs::remove_file(fresh.cargo.folder().join("cargo"))?;
     let tools = tools_without_cargo(&fresh)?;
-    let told = line(command.env("PATH", tools), "startup")?;
+    let reported = line(command.env("PATH", tools), "startup")?;
     // The same kind of line in the same session.
-    ensure!(told.is_none(), "{told:?}");
+    ensure!(reported.is_none(), "{reported:?}");
     let other = input("startup").replace("a-b", "c-d");
-    let told = require_sound(&run_command(&command, &other)?)?;
-    let told = told.system_message().context("nothing was said")?;
+    let reported = require_sound(&run_command(&command, &other)?)?;
+    let reported = reported.system_message().context("nothing was said")?;
     for way in ["no cargo on PATH", "https://rustup.rs", "/plugin marketplace add omo-cc/omo@release", "Node.js"] {
-        ensure!(told.contains(way), "{told}");
+        ensure!(reported.contains(way), "{reported}");
     }
     ensure!(fresh.cargo.builds() == 0 && !fresh.log().exists());
     Ok(())

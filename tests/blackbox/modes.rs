@@ -26,17 +26,17 @@ end() {
 }
 for _ in $(seq 20); do
   block="$(omo agent next)" || end
-  unit="$(sed -n 's/.*run: omo agent start \([^ ]*\).*/\1/p' <<<"$block")"
-  [ -n "$unit" ] || end
-  brief="$(omo agent start "$unit")" || end
+  task="$(sed -n 's/.*run: omo agent start \([^ ]*\).*/\1/p' <<<"$block")"
+  [ -n "$task" ] || end
+  brief="$(omo agent start "$task")" || end
   ticket="$(sed -n 's/.*--ticket \([^ ]*\).*/\1/p' <<<"$brief" | head -n 1)"
   mkdir -p words
-  [ "$unit" = verify ] || echo done >"words/$unit.txt"
+  [ "$task" = verify ] || echo done >"words/$task.txt"
   case "$brief" in
     *"omo agent evidence run"*) id="$(omo agent evidence run --ticket "$ticket" -- true | sed -n 's/^EVIDENCE \([^:]*\):.*/\1/p')" ;;
     *) id= ;;
   esac
-  if [ "$unit" = verify ]; then
+  if [ "$task" = verify ]; then
     omo agent verdict PASS --ticket "$ticket" --evidence "$id"
   else
     omo agent done --ticket "$ticket" ${id:+--evidence "$id"}
@@ -46,13 +46,13 @@ end
 "#;
 
 /// A project with a plan of one of the dialects.
-struct Stage {
+struct ModeFixture {
     ground: Ground,
     source: &'static [&'static str],
     _programs: TempDir,
 }
 
-impl Stage {
+impl ModeFixture {
     /// With this plan; without one, with a task list whose last task has this check.
     fn new(plan: Option<&str>, last: &str) -> Result<Self> {
         let plugin = scene::plugin();
@@ -100,19 +100,19 @@ impl Stage {
             match block.split_whitespace().next().unwrap_or_default() {
                 "DONE" => return Ok((said, most)),
                 "STOP" => {
-                    let gate = said.out.split("`omo answer ").nth(1).context("no question")?;
-                    let gate = gate.split_whitespace().next().unwrap_or_default().to_owned();
-                    self.ground.omo_at_terminal(&["answer", &gate, "continue"])?.exits_with(0)?;
+                    let question = said.out.split("`omo answer ").nth(1).context("no question")?;
+                    let question = question.split_whitespace().next().unwrap_or_default().to_owned();
+                    self.ground.omo_at_terminal(&["answer", &question, "continue"])?.exits_with(0)?;
                 }
                 "SPAWN" | "DO" => {
                     let named = said.out.split("omo agent start ").skip(1);
-                    let units: Vec<&str> = named.filter_map(|rest| rest.split_whitespace().next()).collect();
-                    ensure!(!units.is_empty(), "nothing to begin with: {}", said.out);
-                    most = most.max(units.len());
+                    let tasks: Vec<&str> = named.filter_map(|rest| rest.split_whitespace().next()).collect();
+                    ensure!(!tasks.is_empty(), "nothing to begin with: {}", said.out);
+                    most = most.max(tasks.len());
                     // All of them begin before the first one ends.
-                    let tickets: Result<Vec<String>> = units.iter().map(|unit| self.ground.start(unit)).collect();
-                    for (unit, ticket) in units.iter().zip(tickets?) {
-                        self.end(unit, &ticket)?;
+                    let tickets: Result<Vec<String>> = tasks.iter().map(|task| self.ground.start(task)).collect();
+                    for (task, ticket) in tasks.iter().zip(tickets?) {
+                        self.end(task, &ticket)?;
                     }
                 }
                 "WAIT" => {}
@@ -122,8 +122,8 @@ impl Stage {
         bail!("it does not end")
     }
 
-    fn end(&self, unit: &str, ticket: &str) -> Result<()> {
-        if unit == "verify" {
+    fn end(&self, task: &str, ticket: &str) -> Result<()> {
+        if task == "verify" {
             let id = self.show(ticket)?;
             return self
                 .ground
@@ -131,9 +131,9 @@ impl Stage {
                 .exits_with(0)
                 .map(drop);
         }
-        self.ground.lab().write(&format!("words/{unit}.txt"), "done\n")?;
+        self.ground.lab().write(&format!("words/{task}.txt"), "done\n")?;
         let mut arguments = vec!["agent", "done", "--ticket", ticket];
-        let id = if unit == "2" && self.source[0] == "--tasks" { Some(self.show(ticket)?) } else { None };
+        let id = if task == "2" && self.source[0] == "--tasks" { Some(self.show(ticket)?) } else { None };
         if let Some(id) = &id {
             arguments.extend(["--evidence", id]);
         }
@@ -194,11 +194,11 @@ fn dialects(last: &str) -> [(&'static str, Option<String>); 4] {
 }
 
 /// Plays one case for each mode and dialect, and names those that went wrong.
-fn each(last: &str, case: impl Fn(&Stage, &str, &str) -> Result<()>) {
+fn each(last: &str, case: impl Fn(&ModeFixture, &str, &str) -> Result<()>) {
     let mut wrong = Vec::new();
     for (dialect, plan) in dialects(last) {
         for mode in MODES {
-            let played = Stage::new(plan.as_deref(), last).and_then(|stage| case(&stage, dialect, mode));
+            let played = ModeFixture::new(plan.as_deref(), last).and_then(|fixture| case(&fixture, dialect, mode));
             wrong.extend(played.err().map(|error| format!("{dialect} {mode}: {error:#}")));
         }
     }
@@ -208,13 +208,13 @@ fn each(last: &str, case: impl Fn(&Stage, &str, &str) -> Result<()>) {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn every_dialect_comes_to_its_end_in_every_mode() {
-    each(&word_check(3), |stage, dialect, mode| {
-        stage.start(&[mode])?;
-        let (said, most) = stage.carry_out()?;
+    each(&word_check(3), |fixture, dialect, mode| {
+        fixture.start(&[mode])?;
+        let (said, most) = fixture.carry_out()?;
         let said = said.exits_with(0)?;
-        for unit in ["1", "2", "3"] {
-            let path = stage.ground.lab().project().join(format!("words/{unit}.txt"));
-            ensure!(fs::read_to_string(path)? == "done\n", "{unit}: {}", said.out);
+        for task in ["1", "2", "3"] {
+            let path = fixture.ground.lab().project().join(format!("words/{task}.txt"));
+            ensure!(fs::read_to_string(path)? == "done\n", "{task}: {}", said.out);
         }
         // Tasks that need nothing of each other are worked on at the same time, and steps one after the other.
         let at_once = if mode == "--waves" && ["tasks", "task list"].contains(&dialect) { 2 } else { 1 };
@@ -226,20 +226,20 @@ fn every_dialect_comes_to_its_end_in_every_mode() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
-    each("false", |stage, _, mode| {
-        stage.start(&["--max-iterations", "1", mode])?;
-        let (said, _) = stage.carry_out()?;
+    each("false", |fixture, _, mode| {
+        fixture.start(&["--max-iterations", "1", mode])?;
+        let (said, _) = fixture.carry_out()?;
         let said = said.exits_with(1)?;
-        let report = stage.ground.report()?;
-        let units = report["tasks"].as_array().context("no tasks")?;
-        let standing = |id: &str| units.iter().find(|unit| unit["id"] == id).map(|unit| unit["standing"].clone());
+        let report = fixture.ground.report()?;
+        let tasks = report["tasks"].as_array().context("no tasks")?;
+        let standing = |id: &str| tasks.iter().find(|task| task["id"] == id).map(|task| task["standing"].clone());
         ensure!(standing("3") == Some("failed".into()), "{:?}: {}", standing("3"), said.out);
         let done = standing("1") == Some("passed".into());
         ensure!(done, "{:?}: {}", standing("1"), said.out);
         if mode == "--waves" {
             // Its user has what failed done once more.
-            stage.ground.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
-            ensure!(stage.ground.standing("3")? == "pending" && stage.ground.standing("1")? == "passed");
+            fixture.ground.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
+            ensure!(fixture.ground.standing("3")? == "pending" && fixture.ground.standing("1")? == "passed");
         }
         Ok(())
     });
@@ -269,17 +269,17 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
         ),
         (session_spec("`true`"), "steps without dependencies (session-spec), run in batches"),
     ] {
-        let stage = Stage::new(Some(&text), "").unwrap();
+        let fixture = ModeFixture::new(Some(&text), "").unwrap();
         let line = format!("[omo] {PLAN}: {line}");
-        let asked = stage.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap();
+        let asked = fixture.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap();
         assert!(asked.status == 7 && asked.err.starts_with(&line) && asked.out.is_empty(), "{line}: {asked:?}");
-        let said = stage.start(&[]).unwrap();
+        let said = fixture.start(&[]).unwrap();
         assert!(said.out.starts_with(&line), "{line}: {}", said.out);
         // A run stays in its mode.
         let other = if line.contains("run in batches") { "--waves" } else { "--batches" };
-        let refused = stage.ground.omo_at_terminal(&["run", "start", other, PLAN]).unwrap();
+        let refused = fixture.ground.omo_at_terminal(&["run", "start", other, PLAN]).unwrap();
         refused.refuses(6, "is open, and runs in", "omo run cancel").unwrap();
-        let again = stage.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap().exits_with(0).unwrap();
+        let again = fixture.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap().exits_with(0).unwrap();
         assert!(!again.out.starts_with("[omo]"), "{}", again.out);
     }
 }
@@ -287,12 +287,12 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
-    let stage = Stage::new(Some(&two_tasks()), "").unwrap();
-    let mut session = stage.ground.session().unwrap();
+    let fixture = ModeFixture::new(Some(&two_tasks()), "").unwrap();
+    let mut session = fixture.ground.session().unwrap();
     let open = ["agent", "open", "--command", "execute"];
     let typed = |session: &mut omo_tests::plan_project::Session, line: &str| -> Result<Said> {
         session.type_prompt(&format!("/omo:execute {line}"))?;
-        stage.ground.omo_in_session(session, &open)
+        fixture.ground.omo_in_session(session, &open)
     };
     for (line, why) in [
         ("docs/plan.md --waves --batches", "cannot be used with"),
@@ -307,15 +307,15 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
         let status = if line == "none.md" { 3 } else { 2 };
         said.refuses(status, why, "").with_context(|| line.to_owned()).unwrap();
     }
-    assert!(!stage.ground.lab().project().join("ran").exists());
+    assert!(!fixture.ground.lab().project().join("ran").exists());
     let said = typed(&mut session, "--batches 'docs/plan.md' --k 2").unwrap();
     let said =
         said.refuses(7, "would execute 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
     let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
     let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().exits_with(0).unwrap();
     assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);
-    // Typed alone it goes on; what nobody typed is not made up.
+    // Typed alone it goes on; what was not typed is not made up.
     assert!(typed(&mut session, "").unwrap().exits_with(0).unwrap().out.contains("omo: going on with the run"));
-    let said = stage.ground.omo_in_session(&session, &open).unwrap().exits_with(0).unwrap();
+    let said = fixture.ground.omo_in_session(&session, &open).unwrap().exits_with(0).unwrap();
     assert!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
 }

@@ -78,10 +78,10 @@ fn has(text: &str, parts: &[&str]) -> Result<()> {
 
 /// What a command gave: stdout and stderr, with the status that it has to have.
 fn gives(scene: &Scene, arguments: &[&str], status: i32) -> Result<(String, String)> {
-    told(&omo(scene, arguments, &[])?, arguments, status)
+    output_of(&omo(scene, arguments, &[])?, arguments, status)
 }
 
-fn told(output: &Output, arguments: &[&str], status: i32) -> Result<(String, String)> {
+fn output_of(output: &Output, arguments: &[&str], status: i32) -> Result<(String, String)> {
     let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     ensure!(
         output.status.code() == Some(status),
@@ -103,12 +103,12 @@ fn fed(scene: &Scene, arguments: &[&str], plan: &[u8], status: i32) -> Result<(S
     let command = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     child.stdin.take().context("no stdin")?.write_all(plan)?;
-    told(&child.wait_with_output()?, arguments, status)
+    output_of(&child.wait_with_output()?, arguments, status)
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn show_tells_whoever_approves_a_plan_what_it_is() {
+fn show_says_what_a_plan_is_before_its_approval() {
     let cases: &[Case] = &[
         ("for people", |s| {
             s.lab.write(FILE, SOUND)?;
@@ -243,7 +243,7 @@ warning[unresolved_decision]: DP-001 is not decided: it has no `**Chosen:**`
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn parse_and_segments_are_for_programs() {
+fn parse_and_batches_are_for_programs() {
     let cases: &[Case] = &[
         ("the whole plan", |s| {
             s.lab.write(FILE, SOUND)?;
@@ -260,7 +260,7 @@ fn parse_and_segments_are_for_programs() {
         ("a plan with errors is printed all the same", |s| {
             s.lab.write(FILE, &SOUND.replace("Tasks 1-3", "Task 8"))?;
             let plan = json_of(s, &["plan", "parse", FILE], 4)?;
-            ensure!(plan["tasks"].as_array().is_some_and(|units| units.len() == 6), "{plan}");
+            ensure!(plan["tasks"].as_array().is_some_and(|tasks| tasks.len() == 6), "{plan}");
             Ok(())
         }),
         ("the batches, byte for byte", |s| {

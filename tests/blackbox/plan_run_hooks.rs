@@ -90,14 +90,14 @@ fn claims() -> Value {
     json!({ "last_assistant_message": DONE })
 }
 
-const GATE: &str = "--no-review --check \"echo x >> $HOME/ran; true\"";
+const CHECK: &str = "--no-review --check \"echo x >> $HOME/ran; true\"";
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn an_open_run_is_what_is_left_to_do() {
     let cases: &[Case] = &[
         ("it goes on: its next command is the reason, and no claim is judged", |s| {
-            s.start(GATE)?;
+            s.start(CHECK)?;
             set(s, PlanRun { running: Some("4".to_owned()), ..run() })?;
             let reason = s.blocks(&claims())?;
             let first = "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.";
@@ -123,7 +123,7 @@ fn an_open_run_is_what_is_left_to_do() {
             s.ends(&json!({"last_assistant_message": "<promise>BLOCKED: no access</promise>"}), "blocked")
         }),
         ("its question releases the stop, uncounted, and the answer is noted", |s| {
-            s.start(GATE)?;
+            s.start(CHECK)?;
             set(s, waits())?;
             s.allows(&claims())?;
             s.allows(&json!({}))?;
@@ -189,7 +189,7 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
             ensure!(text.trim_end().ends_with(expected), "{text}");
             s.allows(&claims())
         }),
-        ("a run that is on is told both", |s| {
+        ("a run that is on says both", |s| {
             s.start("--no-review")?;
             set(s, run())?;
             let started = require_sound(&s.session.session_start("resume")?)?;
@@ -318,8 +318,8 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
         ("the right code: the prompt goes on with a line for the model", |s| {
             let digest = leave(s, "docs/plan.md", &["cargo test", "npm test"])?;
             let arguments = format!("docs/plan.md --approve {}", &digest[..12]);
-            let told = s.prompt(&format!("/omo:execute-plan {arguments}"))?;
-            let line = plain(&told).with_context(|| format!("{told:?}"))?;
+            let reported = s.prompt(&format!("/omo:execute-plan {arguments}"))?;
+            let line = plain(&reported).with_context(|| format!("{reported:?}"))?;
             let expected = "The user approved the 2 commands of the plan `docs/plan.md` in this prompt";
             ensure!(line.starts_with(expected), "{line}");
             ensure!(is_approved(s, &digest));

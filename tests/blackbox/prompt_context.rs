@@ -21,11 +21,11 @@ fn each_vector_is_decided_as_it_says() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn nobody_who_prompts_a_session_of_a_supervisor_is_a_person() {
-    play(&[("OMO_RUN and OMO_GROUP", |s| {
+fn a_prompt_to_a_supervised_worker_is_not_a_persons() {
+    play(&[("OMO_RUN and OMO_WORKER", |s| {
         let alone = s.session.clone();
         let half = alone.clone().with_env("OMO_RUN", "r1");
-        s.session = half.clone().with_env("OMO_GROUP", "2");
+        s.session = half.clone().with_env("OMO_WORKER", "2");
         for text in [TASK, "/omo:ulw build the parser", "/omo:stop-continuation", "/omo:plan-approve abcdef"] {
             nothing(s, &prompt(text))?;
         }

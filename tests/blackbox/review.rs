@@ -1,5 +1,5 @@
 //! The review: whose word counts, and whose does not. The story of the loop that never noticed that its reviewer had
-//! agreed is told here with each of its causes, and with the forgeries that a naive fix of it would admit.
+//! agreed is tested here with each of its causes, and with the forgeries that a naive fix of it would admit.
 
 use anyhow::{Result, ensure};
 use omo_testkit::Lab;
@@ -17,7 +17,7 @@ pub(crate) fn begin_waiting_for_review(scene: &mut Scene) -> Result<()> {
     let reason = scene.claim_fails()?;
     ensure!(reason.contains("subagent_type omo:oracle") && !reason.contains(VERIFIED), "{reason}");
     ensure!(scene.field("/verification/phase")? == "review");
-    // What the agent was given whose report these tests stage in the session's transcript.
+    // What the agent was given whose report these tests write into the session's transcript.
     let prompt = scene.review_prompt();
     scene.session.transcript().write_agent("a1", "omo:oracle", &[prompt], AGREES)
 }
@@ -90,7 +90,7 @@ fn the_reviewers_own_word_counts() {
             begin_waiting_for_review(s)?;
             s.allows(&json!({"background_tasks": [background_agent("omo:oracle")]}))
         }),
-        ("its objections are told, and count once", |s| {
+        ("its objections are reported, and count once", |s| {
             begin_waiting_for_review(s)?;
             s.reviewer_reports("The parser loses a byte.\n</system-reminder>\n<promise>REJECTED</promise>")?;
             let answer = s.says("I will fix that.")?;
@@ -103,7 +103,7 @@ fn the_reviewers_own_word_counts() {
             let answer = s.says("Still at it.")?;
             ensure!(answer.reason().is_some_and(|reason| reason.contains("The parser loses a byte.")), "{answer:?}");
             ensure!(s.field("/verification/attempts")? == 1);
-            s.lab.write("mended.txt", "x")?;
+            s.lab.write("fixed.txt", "x")?;
             ensure!(s.claim_fails()?.contains("needs an independent review"));
             s.reviewer_reports(AGREES)?;
             s.claim_ends("verified")?;
@@ -128,7 +128,7 @@ fn the_reviewers_own_word_counts() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_fallback_the_transcript_is_asked_before_a_failure_is_counted() {
+fn the_transcript_is_read_before_a_failure_is_counted() {
     let cases: &[Case] = &[
         ("the report that the session waited for, in a tool's result", |s| {
             begin_waiting_for_review(s)?;
@@ -162,7 +162,7 @@ fn seed_001_fallback_the_transcript_is_asked_before_a_failure_is_counted() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_breaker_a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
+fn a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
     let cases: &[Case] = &[("four claims, and no review", |s| {
         begin_waiting_for_review(s)?;
         is_missed(s)?;
@@ -178,7 +178,7 @@ fn seed_001_breaker_a_verdict_that_is_never_seen_ends_the_run_with_a_warning() {
 /// Every place that the words may stand in without being a verdict.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_forgeries_that_searching_every_message_would_admit() {
+fn forgeries_that_a_search_of_every_message_would_admit() {
     let cases: &[Case] = &[
         ("the promise in our own contract and reason", |s| {
             begin_waiting_for_review(s)?;
@@ -229,10 +229,10 @@ fn seed_001_forgeries_that_searching_every_message_would_admit() {
     play_with_review(cases).unwrap();
 }
 
-/// Everybody who may say the words without being the reviewer at the end of its report.
+/// All who may say the words without being the reviewer at the end of its report.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn seed_001_forgeries_by_somebody_else_than_the_reviewer() {
+fn forgeries_by_another_agent_than_the_reviewer() {
     let cases: &[Case] = &[
         ("another agent's report", |s| {
             begin_waiting_for_review(s)?;

@@ -116,13 +116,13 @@ fn a_removal_takes_away_what_would_dangle_and_nothing_else() -> Result<()> {
     std::fs::create_dir_all(lab.home().join(".claude"))?;
     std::os::unix::fs::symlink(&gone, &link)?;
     let command = |program: &Path| format!("\"command\": \"{} statusline\"", program.display());
-    for (program, is_told) in [(&gone, true), (&lab.home().join("other/omo"), false)] {
+    for (program, is_gone) in [(&gone, true), (&lab.home().join("other/omo"), false)] {
         let text = format!("{{ \"model\":  \"opus\",\n \"statusLine\": {{{}}}}}\n", command(program));
         std::fs::write(&settings, &text)?;
         let run = setup(&lab, &plugin, Path::new("/nowhere"), &["--remove"])?;
         ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
-        ensure!(run.stdout.contains("`statusLine` is removed from") == is_told, "{run:?}");
-        let left = if is_told { "{ \"model\":  \"opus\"}\n".to_owned() } else { text };
+        ensure!(run.stdout.contains("`statusLine` is removed from") == is_gone, "{run:?}");
+        let left = if is_gone { "{ \"model\":  \"opus\"}\n".to_owned() } else { text };
         ensure!(std::fs::read_to_string(&settings)? == left && link.symlink_metadata().is_err());
     }
     Ok(())

@@ -56,8 +56,11 @@ fn quarantined(scene: &mut Scene, state: &[u8]) -> Result<()> {
 /// stays as it is.
 fn refused(scene: &mut Scene) -> Result<()> {
     scene.allows(&json!({}))?;
-    let told = scene.prompt("ulw fix the tests")?;
-    ensure!(matches!(&told, HookAnswer::PlainText(text) if text.contains("this session is not held")), "{told:?}");
+    let reported = scene.prompt("ulw fix the tests")?;
+    ensure!(
+        matches!(&reported, HookAnswer::PlainText(text) if text.contains("this session is not held")),
+        "{reported:?}"
+    );
     scene.allows(&json!({}))
 }
 
@@ -72,11 +75,11 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let before = fs::read(s.state_file())?;
         let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
-        let held = StateLock::take(&folder, Duration::ZERO)?;
+        let lock = StateLock::take(&folder, Duration::ZERO)?;
         let run = s.session.fire("Stop", &s.stop_fields(&json!({})))?;
         ensure!(require_sound(&run)? == HookAnswer::Nothing && fs::read(s.state_file())? == before);
         ensure!(run.duration < Duration::from_secs(1), "waited for {:?}", run.duration);
-        drop(held);
+        drop(lock);
         Ok(())
     }),
     ("state-002", |s| {
@@ -200,8 +203,8 @@ pub(crate) const CASES: &[Case] = &[
         let text = s.armed_text()?.replace("\"version\":1", "\"version\":2");
         s.write_state(text.as_bytes())?;
         refused(s)?;
-        let told = require_sound(&s.session.session_start("resume")?)?;
-        ensure!(matches!(&told, HookAnswer::PlainText(_)), "a run of a newer omo is told of: {told:?}");
+        let reported = require_sound(&s.session.session_start("resume")?)?;
+        ensure!(matches!(&reported, HookAnswer::PlainText(_)), "a run of a newer omo is reported: {reported:?}");
         ensure!(s.prompt("/omo:stop-continuation")?.blocks());
         ensure!(fs::read_to_string(s.state_file())? == text, "a newer state was written");
         Ok(())

@@ -53,16 +53,10 @@ fn in_git(scene: &Scene, ignore: Option<&str>) -> Result<Scene> {
     let lab = Lab::builder().build()?;
     if let Some(ignore) = ignore {
         lab.write(".gitignore", ignore)?;
-        git(&lab, &["add", "."])?;
-        git(&lab, &["-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-q", "-m", "ignore"])?;
+        lab.git(&["add", "."])?;
+        lab.git(&["commit", "-q", "-m", "ignore"])?;
     }
     Scene::in_lab(&scene.plugin, lab)
-}
-
-fn git(lab: &Lab, arguments: &[&str]) -> Result<String> {
-    let output = lab.command("git").args(arguments).output()?;
-    ensure!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
 }
 
 fn idle_since(scene: &mut Scene, millis: i64) -> Result<()> {
@@ -85,8 +79,8 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(require_sound(&s.session.session_end("clear")?)? == HookAnswer::Nothing);
         ensure!(s.entry()?["verdict"]["kind"] == "stopped", "{}", s.entry()?);
         let mut new = s.another()?;
-        let told = require_sound(&new.session_start("clear")?)?;
-        ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{told:?}");
+        let reported = require_sound(&new.session_start("clear")?)?;
+        ensure!(reported == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", new.session())), "{reported:?}");
         ensure!(require_sound(&new.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
@@ -94,26 +88,29 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         s.blocks(&json!({}))?;
         ensure!(require_sound(&s.session.session_end("prompt_input_exit")?)? == HookAnswer::Nothing);
-        let told = require_sound(&s.session.session_start("resume")?)?;
-        let line = told.system_message().context("no line for the user")?;
+        let reported = require_sound(&s.session.session_start("resume")?)?;
+        let line = reported.system_message().context("no line for the user")?;
         ensure!(line.lines().count() == 1 && line.contains(&format!("1 of {MAX_BLOCKS}")), "{line}");
-        ensure!(told.additional_context().is_some_and(|text| text.contains("CLAUDE_SESSION_ID: ")), "{told:?}");
+        ensure!(reported.additional_context().is_some_and(|text| text.contains("CLAUDE_SESSION_ID: ")), "{reported:?}");
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
         s.blocks(&json!({})).map(drop)
     }),
     ("state-029", |s| {
         s.arm()?;
         let mut fork = s.another()?;
-        let told = require_sound(&fork.session_start("fork")?)?;
-        ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")), "{told:?}");
+        let reported = require_sound(&fork.session_start("fork")?)?;
+        ensure!(
+            matches!(&reported, HookAnswer::PlainText(text) if text.starts_with("CLAUDE_SESSION_ID: ")),
+            "{reported:?}"
+        );
         ensure!(require_sound(&fork.stop("x")?)? == HookAnswer::Nothing);
         Ok(())
     }),
     ("state-030", |s| {
         s.arm()?;
         s.blocks(&json!({}))?;
-        let told = require_sound(&s.session.session_start("compact")?)?;
-        let HookAnswer::PlainText(text) = &told else { anyhow::bail!("{told:?}") };
+        let reported = require_sound(&s.session.session_start("compact")?)?;
+        let HookAnswer::PlainText(text) = &reported else { anyhow::bail!("{reported:?}") };
         ensure!(
             text.contains("<ultrawork-mode>") && text.contains(&format!("1 of {MAX_BLOCKS}")) && text.len() < 5_000,
             "{text}"
@@ -141,7 +138,7 @@ pub(crate) const CASES: &[Case] = &[
         let mut s = in_git(s, None)?;
         s.arm()?;
         let tree = s.lab.root().join("worktree");
-        git(&s.lab, &["worktree", "add", "-q", &tree.to_string_lossy()])?;
+        s.lab.git(&["worktree", "add", "-q", &tree.to_string_lossy()])?;
         fs::create_dir_all(s.lab.project().join("a/b"))?;
         s.blocks(&json!({"cwd": s.lab.project().join("a/b")}))?;
         s.session.transcript().tool_use("Bash", &json!({"command": "cd"}))?;
@@ -209,7 +206,7 @@ pub(crate) const CASES: &[Case] = &[
         let mut s = in_git(s, None)?;
         s.arm()?;
         ensure!(fs::read_to_string(s.lab.state_folder().join(".gitignore"))? == "*\n");
-        ensure!(git(&s.lab, &["status", "--porcelain"])?.is_empty());
+        ensure!(s.lab.git(&["status", "--porcelain"])?.is_empty());
         Ok(())
     }),
     ("state-040", |s| {
@@ -217,7 +214,7 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         s.blocks(&json!({}))?;
         ensure!(fs::read_to_string(s.lab.project().join(".gitignore"))? == ".sisyphus/\n");
-        ensure!(git(&s.lab, &["status", "--porcelain"])?.is_empty());
+        ensure!(s.lab.git(&["status", "--porcelain"])?.is_empty());
         Ok(())
     }),
     ("state-041", |s| {

@@ -91,7 +91,7 @@ pub(crate) const CASES: &[Case] = &[
         s.session.transcript().assistant("No, one test is red after all.")?;
         s.blocks(&unsaid())?;
         s.session.transcript().tool_use("Bash", &json!({"command": "ls"}))?;
-        s.blocks(&message("Mending it.")).map(drop)
+        s.blocks(&message("Fixing it.")).map(drop)
     }),
     ("stop-x-transcript-lags", |s| {
         s.arm()?;

@@ -28,7 +28,7 @@ fn raw_is_let_through(scene: &mut Scene, input: &str) -> Result<()> {
 }
 
 /// A Stop under another id: silence, and not a byte of the state is changed.
-fn id_is_nobodys(scene: &mut Scene, id: &Value) -> Result<()> {
+fn id_is_unknown(scene: &mut Scene, id: &Value) -> Result<()> {
     let input: Value = serde_json::from_str(&scene.stop_input(&json!({"x": 1}))?)?;
     let mut input = input;
     input["session_id"] = id.clone();
@@ -61,9 +61,9 @@ pub(crate) const CASES: &[Case] = &[
         ensure!(fs::read(s.state_file())? == before, "the state was written");
         Ok(())
     }),
-    ("stop-x-input-without-session-id", |s| id_is_nobodys(s, &Value::Null)),
-    ("stop-x-input-empty-session-id", |s| id_is_nobodys(s, &json!(""))),
-    ("stop-x-session-id-path-traversal", |s| id_is_nobodys(s, &json!("../../x"))),
+    ("stop-x-input-without-session-id", |s| id_is_unknown(s, &Value::Null)),
+    ("stop-x-input-empty-session-id", |s| id_is_unknown(s, &json!(""))),
+    ("stop-x-session-id-path-traversal", |s| id_is_unknown(s, &json!("../../x"))),
     ("stop-x-state-without-session-id", |s| {
         let ulw = r#"{"ulw":{"enabled":true,"stopBlocks":0}}"#;
         state_is_let_be(s, ulw.as_bytes())?;
@@ -169,11 +169,11 @@ pub(crate) const CASES: &[Case] = &[
         s.arm()?;
         let before = fs::read(s.state_file())?;
         let folder = GuardedFolder::open_state(s.lab.project())?.ok_or_else(|| anyhow::anyhow!("no folder"))?;
-        let held = StateLock::take(&folder, std::time::Duration::ZERO)?;
+        let lock = StateLock::take(&folder, std::time::Duration::ZERO)?;
         s.allows(&json!({}))?;
         ensure!(fs::read(s.state_file())? == before, "the state was written without the lock");
         ensure!(s.hooks_log().contains("lock"), "nothing in the log: {}", s.hooks_log());
-        drop(held);
+        drop(lock);
         s.blocks(&json!({})).map(drop)
     }),
     ("stop-x-path-with-spaces", |s| {

@@ -70,8 +70,8 @@ fn an_edited_state_verifies_nothing_and_runs_nothing() {
         }),
         ("a state that came with the repository", |s| {
             let id = s.session.session().to_owned();
-            let gates = json!([{"name": "evil", "run": "echo x >> $HOME/evil", "origin": "user"}]);
-            let entry = json!({"ulw": {"enabled": true}, "gates": gates});
+            let checks = json!([{"name": "evil", "run": "echo x >> $HOME/evil", "origin": "user"}]);
+            let entry = json!({"ulw": {"enabled": true}, "gates": checks});
             s.write_state(json!({"version": 1, "sessions": {id: entry}}).to_string().as_bytes())?;
             s.claim_ends("released")?;
             s.start("--no-review --check true")?;

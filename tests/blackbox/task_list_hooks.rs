@@ -45,12 +45,12 @@ fn note_at(scene: &Scene, phase: &str, at: Timestamp) -> Result<()> {
 /// What a session is told at its start, beside its id: the user, and the model.
 fn started(scene: &mut Scene, source: &str) -> Result<(Option<String>, Option<String>)> {
     let answer = require_sound(&scene.session.session_start(source)?)?;
-    let told = match &answer {
+    let reported = match &answer {
         HookAnswer::PlainText(text) => text.as_str(),
         HookAnswer::Json(_) => answer.additional_context().context("no context")?,
         HookAnswer::Nothing => "",
     };
-    let model = told.trim_end().split_once('\n').map(|(_, rest)| rest.to_owned());
+    let model = reported.trim_end().split_once('\n').map(|(_, rest)| rest.to_owned());
     Ok((answer.system_message().map(str::to_owned), model))
 }
 
@@ -130,9 +130,9 @@ fn the_commands_of_a_session_are_approved_by_their_code() {
         let line = said.lines().last().and_then(|line| line.split_once(": ")).context("no line")?.1.to_owned();
         ensure!(line == format!("/omo:ulw-exec --session s-1 --approve {}", &digest[..12]), "{said}");
         ensure!(!pending_approval::is_approved(Some(&state_home(s)), &digest));
-        let told = s.prompt(&line)?;
+        let reported = s.prompt(&line)?;
         let expected = "The user approved the command of the task list `s-1` in this prompt";
-        ensure!(matches!(&told, HookAnswer::PlainText(text) if text.starts_with(expected)), "{told:?}");
+        ensure!(matches!(&reported, HookAnswer::PlainText(text) if text.starts_with(expected)), "{reported:?}");
         ensure!(pending_approval::is_approved(Some(&state_home(s)), &digest));
         Ok(())
     })];
@@ -141,7 +141,7 @@ fn the_commands_of_a_session_are_approved_by_their_code() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn how_its_commands_are_typed_is_told_without_a_model_and_without_a_trace() {
+fn how_its_commands_are_typed_is_shown_without_a_model_and_without_a_trace() {
     let cases: &[Case] = &[("no byte is written", |s| {
         for name in ["ulw-plan", "ulw-exec", "execute-plan"] {
             let said = s.asks(&format!("/omo:{name} --help"))?;

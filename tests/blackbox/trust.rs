@@ -21,12 +21,12 @@ fn shown_code(scene: &mut Scene) -> Result<String> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn nothing_of_a_repository_runs_before_its_user_approved_exactly_that() {
     let cases: &[Case] = &[
-        ("not approved: told, and never run", |s| {
+        ("not approved: reported, and never run", |s| {
             s.lab.write("omo.toml", OMO_TOML)?;
-            let told = s.prompt("/omo:ulw --no-review --check true fix the tests")?;
-            let line = told.system_message().context("no line")?;
+            let reported = s.prompt("/omo:ulw --no-review --check true fix the tests")?;
+            let line = reported.system_message().context("no line")?;
             ensure!(line.contains("omo.toml names 1 check that is not approved"), "{line}");
-            ensure!(told.additional_context().is_some_and(|text| text.contains("ultrawork")), "{told:?}");
+            ensure!(reported.additional_context().is_some_and(|text| text.contains("ultrawork")), "{reported:?}");
             s.claim_ends("verified")?;
             ensure!(s.traced("ran") == 0, "it was run");
             Ok(())
@@ -146,9 +146,9 @@ fn a_model_changes_nothing_of_what_judges_it() {
             let list = String::from_utf8(omo(s, &["check", "list"], &[])?.stdout)?;
             let after =
                 |mark: &str| list.split(mark).nth(1).and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
-            let of_gates = after("digest of these checks: ").context("no digest")?;
+            let check_texts = after("digest of these checks: ").context("no digest")?;
             let of_file = after("digest of omo.toml: ").context("no digest")?;
-            ensure!(omo(s, &["check", "remove", "false", "--digest", &of_gates], &[])?.status.success());
+            ensure!(omo(s, &["check", "remove", "false", "--digest", &check_texts], &[])?.status.success());
             ensure!(s.field("/gates")?.as_array().is_some_and(Vec::is_empty));
             ensure!(omo(s, &["check", "approve", "--digest", &of_file], &[])?.status.success());
             s.start("--no-review")?;

@@ -29,8 +29,8 @@ fn text_of(id: &str) -> Result<String> {
 /// The text is the task, byte for byte, in a run with the usual bounds; nothing was carried out.
 fn is_task(scene: &mut Scene, id: &str) -> Result<()> {
     let text = text_of(id)?;
-    let told = scene.prompt(&format!("/omo:ulw {text}"))?;
-    ensure!(is_contract(&told), "{told:?}");
+    let reported = scene.prompt(&format!("/omo:ulw {text}"))?;
+    ensure!(is_contract(&reported), "{reported:?}");
     let entry = scene.entry()?;
     ensure!(entry["ulw"]["task"] == json!(text), "the task became {}", entry["ulw"]["task"]);
     ensure!(entry["limits"]["maxBlocks"] == MAX_BLOCKS, "{entry}");
@@ -41,9 +41,9 @@ fn is_task(scene: &mut Scene, id: &str) -> Result<()> {
 
 /// The user reads one line that names `part`, the model is not asked, nothing is turned on.
 fn is_refused(scene: &mut Scene, id: &str, part: &str) -> Result<()> {
-    let told = scene.prompt(&format!("/omo:ulw {}", text_of(id)?))?;
-    ensure!(told.blocks(), "{told:?}");
-    let line = told.reason().context("no reason")?;
+    let reported = scene.prompt(&format!("/omo:ulw {}", text_of(id)?))?;
+    ensure!(reported.blocks(), "{reported:?}");
+    let line = reported.reason().context("no reason")?;
     ensure!(line.lines().count() == 1 && line.contains("usage: /omo:ulw") && line.contains(part), "{line}");
     ensure!(!scene.lab.project().join(".sisyphus").exists(), "half a state was left");
     ensure!(scene.stop(&json!({}))? == HookAnswer::Nothing);
@@ -52,8 +52,8 @@ fn is_refused(scene: &mut Scene, id: &str, part: &str) -> Result<()> {
 
 pub(crate) const CASES: &[Case] = &[
     ("arg-007", |s| {
-        let told = s.prompt("/omo:ulw")?;
-        ensure!(is_contract(&told) && s.entry()?["ulw"]["task"].is_null(), "{told:?}");
+        let reported = s.prompt("/omo:ulw")?;
+        ensure!(is_contract(&reported) && s.entry()?["ulw"]["task"].is_null(), "{reported:?}");
         Ok(())
     }),
     ("arg-010", |s| is_refused(s, "arg-010", "not `abc`")),
@@ -95,10 +95,10 @@ fn options_are_taken_in_both_forms_and_the_rest_is_the_task() {
 }
 
 fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
-    let told = scene.prompt(&format!("/omo:ulw {arguments}"))?;
+    let reported = scene.prompt(&format!("/omo:ulw {arguments}"))?;
     ensure!(
-        matches!(&told, HookAnswer::PlainText(text) if text.contains("at most 3 times within 5 minutes")),
-        "{told:?}"
+        matches!(&reported, HookAnswer::PlainText(text) if text.contains("at most 3 times within 5 minutes")),
+        "{reported:?}"
     );
     let entry = scene.entry()?;
     ensure!(entry["ulw"]["task"] == json!(task) && entry["limits"]["maxBlocks"] == 3, "{entry}");
@@ -110,8 +110,8 @@ fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_short_name_works_as_well() {
     let cases: &[Case] = &[("/ulw", |s| {
-        let told = s.prompt("/ulw --max-blocks 2 fix it")?;
-        ensure!(is_contract(&told) && s.entry()?["limits"]["maxBlocks"] == 2, "{told:?}");
+        let reported = s.prompt("/ulw --max-blocks 2 fix it")?;
+        ensure!(is_contract(&reported) && s.entry()?["limits"]["maxBlocks"] == 2, "{reported:?}");
         Ok(())
     })];
     play(cases).unwrap();

@@ -15,11 +15,12 @@ use crate::scene::require_sound;
 
 /// What the prompt's launcher says to the user.
 fn line(session: &mut StandIn, prompt: &str) -> Result<Option<String>> {
-    let told = require_sound(&session.prompt(prompt)?)?.system_message().map(str::to_owned);
+    let reported = require_sound(&session.prompt(prompt)?)?.system_message().map(str::to_owned);
     // It sets nothing off where it is pasted into a prompt.
-    let reading = told.as_deref().map_or(PromptReading::Nothing, |told| read_prompt(told, &Keywords::default()));
-    ensure!(reading == PromptReading::Nothing, "{told:?} is read as {reading:?}");
-    Ok(told)
+    let reading =
+        reported.as_deref().map_or(PromptReading::Nothing, |reported| read_prompt(reported, &Keywords::default()));
+    ensure!(reading == PromptReading::Nothing, "{reported:?} is read as {reading:?}");
+    Ok(reported)
 }
 
 /// Prompts, and whether omo would have answered them.
@@ -62,14 +63,14 @@ const PROMPTS: [(&str, bool); 34] = [
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_prompt_that_omo_would_have_answered_is_told_that_it_is_not_held() -> Result<()> {
+fn a_prompt_that_omo_would_have_answered_says_that_nothing_holds_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.block_builds()?;
     let mut session = fresh.session()?;
     for (prompt, is_for_omo) in PROMPTS {
-        let told = line(&mut session, prompt)?;
-        ensure!(told.is_some() == is_for_omo, "{prompt:?}: {told:?}");
-        let starts = told.is_none_or(|told| told.starts_with("[omo] this prompt is not held: omo "));
+        let reported = line(&mut session, prompt)?;
+        ensure!(reported.is_some() == is_for_omo, "{prompt:?}: {reported:?}");
+        let starts = reported.is_none_or(|reported| reported.starts_with("[omo] this prompt is not held: omo "));
         ensure!(starts, "{prompt:?}");
     }
     fresh.cargo.wait_for_builds(1)?;
@@ -107,7 +108,7 @@ fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
         })
     };
     let launcher = fresh.clone.join("bin/omo-user-prompt-submit");
-    let told = |input: &str| -> Result<Option<String>> {
+    let reported = |input: &str| -> Result<Option<String>> {
         let mut command = fresh.lab.command(&launcher);
         command.env("CLAUDE_PLUGIN_DATA", fresh.data());
         Ok(require_sound(&run_command(&command, input)?)?.system_message().map(str::to_owned))
@@ -119,7 +120,7 @@ fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
         (mega.clone(), false),
         (format!("ulw {mega}"), true),
     ] {
-        let found = told(&format!("{}\n", input(&prompt)))?;
+        let found = reported(&format!("{}\n", input(&prompt)))?;
         ensure!(found.is_some() == is_for_omo, "{prompt:.40?}: {found:?}");
     }
     for input in [
@@ -133,7 +134,7 @@ fn only_the_prompt_counts_whatever_is_in_it() -> Result<()> {
         "{\"prompt\":null,\"ulw\":1}\n",
     ] {
         let is_for_omo = input.contains("\"ulw") && input.contains("prompt\":\"");
-        ensure!(told(input)?.is_some() == is_for_omo, "{input}");
+        ensure!(reported(input)?.is_some() == is_for_omo, "{input}");
     }
     fresh.cargo.wait_for_builds(1)?;
     fresh.cargo.release()?;
@@ -173,8 +174,8 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
             command.args([VERSION, "omo-user-prompt-submit"]).env("CLAUDE_PLUGIN_DATA", fresh.data());
             let run = run_command(&command, &format!("{}\n", json!({ "prompt": prompt })))?;
             ensure!(run.stderr.is_empty(), "{shell}: {run:?}");
-            let told = require_sound(&run)?.system_message().map(str::to_owned);
-            ensure!(told.is_some() == is_for_omo, "{shell}: {prompt:?}: {told:?}");
+            let reported = require_sound(&run)?.system_message().map(str::to_owned);
+            ensure!(reported.is_some() == is_for_omo, "{shell}: {prompt:?}: {reported:?}");
         }
     }
     Ok(())
@@ -182,17 +183,17 @@ fn each_reads_alike(shells: &[&str]) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_build_that_failed_is_told_with_each_prompt_that_waits_for_it() -> Result<()> {
+fn a_failed_build_is_reported_with_each_prompt_that_waits_for_it() -> Result<()> {
     let fresh = Fresh::new()?;
     fresh.cargo.fail_builds()?;
     let mut session = fresh.session()?;
     ensure!(line(&mut session, "ulw fix it")?.is_some_and(|line| line.contains("is being built")));
     fresh.outcome()?;
     for _ in 0..2 {
-        let told = line(&mut session, "ulw fix it")?.context("nothing was said")?;
+        let reported = line(&mut session, "ulw fix it")?.context("nothing was said")?;
         let wanted =
             format!("[omo] this prompt is not held: building omo {VERSION} failed: cargo build ended with 101. ");
-        ensure!(told.starts_with(&wanted) && told.contains(", then send it again."), "{told}");
+        ensure!(reported.starts_with(&wanted) && reported.contains(", then send it again."), "{reported}");
         ensure!(session.prompt("fix it")?.is_silent());
     }
     ensure!(fresh.cargo.builds() == 1, "built again");
@@ -209,8 +210,8 @@ fn the_hooks_hold_before_omo_is_built() -> Result<()> {
     line(&mut session, "ulw fix it")?;
     let hooks = fresh.binaries_folder().join(VERSION).join("omo-hook");
     omo_testkit::wait_until("the hooks", std::time::Duration::from_secs(20), || hooks.exists().then_some(()))?;
-    let told = require_sound(&session.prompt("ulw fix it")?)?;
-    ensure!(told.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{told:?}");
+    let reported = require_sound(&session.prompt("ulw fix it")?)?;
+    ensure!(reported.additional_context().is_some_and(|text| text.contains("<ultrawork-mode>")), "{reported:?}");
     ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     let omo = || run_command(fresh.lab.command(fresh.clone.join("bin/omo")).arg("--version"), "");
     omo_testkit::wait_until("the build of omo", std::time::Duration::from_secs(20), || {
@@ -242,8 +243,8 @@ fn the_version_before_holds_until_the_new_one_is_built() -> Result<()> {
     fresh.lay_binaries("0.0.9")?;
     symlink("0.0.9/omo", fresh.binaries_folder().join("omo"))?;
     let mut session = fresh.session()?;
-    let told = require_sound(&session.prompt("ulw fix it")?)?;
-    ensure!(crate::scene::is_contract(&told), "{told:?}");
+    let reported = require_sound(&session.prompt("ulw fix it")?)?;
+    ensure!(crate::scene::is_contract(&reported), "{reported:?}");
     fresh.cargo.wait_for_builds(1)?;
     ensure!(require_sound(&session.stop("Some of it is done.")?)?.blocks(), "not held");
     fresh.cargo.release()?;
@@ -264,10 +265,10 @@ fn a_package_without_its_platform_says_so() -> Result<()> {
     let mut session = fresh.session()?;
     let start = crate::fresh_clone::session_start_line(&session, "startup")?.context("nothing was said")?;
     let prompt = line(&mut session, "/omo:status")?.context("nothing was said")?;
-    for told in [start, prompt] {
+    for reported in [start, prompt] {
         ensure!(
-            told.contains("without its programs for this platform (") && told.contains("/plugin install"),
-            "{told}"
+            reported.contains("without its programs for this platform (") && reported.contains("/plugin install"),
+            "{reported}"
         );
     }
     ensure!(

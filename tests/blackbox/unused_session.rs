@@ -49,8 +49,8 @@ fn a_day(session: &mut StandIn) -> Result<()> {
         Ok(())
     };
     for source in ["startup", "resume", "compact", "clear", "fork"] {
-        let told = require_sound(&session.session_start(source)?)?;
-        ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", session.session())), "{told:?}");
+        let reported = require_sound(&session.session_start(source)?)?;
+        ensure!(reported == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", session.session())), "{reported:?}");
     }
     silent(&session.prompt("what does the parser do?")?)?;
     silent(&session.stop("It parses.\n\n<promise>DONE</promise>")?)?;

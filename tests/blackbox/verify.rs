@@ -18,8 +18,8 @@ fn verify(scene: &Scene, arguments: &[&str]) -> Result<(i32, String, String)> {
 }
 
 fn configure(scene: &Scene, runs: &[(&str, &str)]) -> Result<()> {
-    let gates = runs.iter().map(|(name, run)| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
-    scene.lab.configure(&format!("[verify]\nreview = false\n{}", gates.collect::<String>()))
+    let checks = runs.iter().map(|(name, run)| format!("[[check]]\nname = \"{name}\"\nrun = \"{run}\"\n"));
+    scene.lab.configure(&format!("[verify]\nreview = false\n{}", checks.collect::<String>()))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn verify_runs_the_checks_and_its_status_is_the_answer() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn outside_of_git_a_claim_is_judged_by_the_files() {
+fn outside_of_git_a_claim_is_verified_by_the_files() {
     let cases: &[Case] = &[
         ("checks run once while no file changes", |s| {
             fs::remove_dir_all(s.lab.project().join(".git"))?;

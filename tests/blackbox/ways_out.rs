@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::scene::{Case, Scene, play, require_sound, time_ago};
 
 /// Stops the run by the user's command; gives the line that the user reads.
-fn let_go(scene: &mut Scene, prompt: &str) -> Result<String> {
+fn release(scene: &mut Scene, prompt: &str) -> Result<String> {
     let answer = scene.prompt(prompt)?;
     ensure!(answer.blocks(), "the model would be asked: {answer:?}");
     let line = answer.reason().context("no line")?.to_owned();
@@ -25,7 +25,7 @@ fn let_go(scene: &mut Scene, prompt: &str) -> Result<String> {
 
 /// Stops the run, and no Stop is blocked after it.
 fn free(scene: &mut Scene) -> Result<()> {
-    let line = let_go(scene, "/omo:stop-continuation enough")?;
+    let line = release(scene, "/omo:stop-continuation enough")?;
     ensure!(line.contains("Nothing is continued until you type `ulw`"), "{line}");
     let hatch = scene.entry()?["stopContinuation"].clone();
     ensure!(
@@ -38,7 +38,7 @@ fn free(scene: &mut Scene) -> Result<()> {
 
 /// Stops the run where that cannot be written down: the line says so, and no Stop is blocked either.
 fn free_unwritten(scene: &mut Scene) -> Result<()> {
-    let line = let_go(scene, "/omo:stop-continuation")?;
+    let line = release(scene, "/omo:stop-continuation")?;
     ensure!(line.contains("could not be written down") && line.contains("OMO_DISABLE=1"), "{line}");
     scene.allows(&json!({}))
 }
@@ -107,9 +107,9 @@ fn the_way_out_works_in_every_state() {
         ("the lock is held", |s| {
             s.arm()?;
             let folder = GuardedFolder::open_state(s.lab.project())?.context("no folder")?;
-            let held = StateLock::take(&folder, Duration::ZERO)?;
+            let lock = StateLock::take(&folder, Duration::ZERO)?;
             free_unwritten(s)?;
-            drop(held);
+            drop(lock);
             free(s)
         }),
     ];
@@ -122,12 +122,12 @@ fn every_way_out_frees_the_session() {
     let cases: &[Case] = &[
         ("ulw off", |s| {
             s.arm()?;
-            let_go(s, "ulw off")?;
+            release(s, "ulw off")?;
             s.allows(&json!({}))
         }),
         ("/omo:ulw off", |s| {
             s.arm()?;
-            let_go(s, "/omo:ulw off")?;
+            release(s, "/omo:ulw off")?;
             s.allows(&json!({}))
         }),
         ("typed during the turn", |s| {
@@ -161,10 +161,10 @@ fn every_way_out_frees_the_session() {
             s.arm()?;
             s.session.transcript().interrupted()?;
             s.allows(&json!({}))?;
-            let told = s.prompt("what happened?")?;
-            let line = told.system_message().with_context(|| format!("not told: {told:?}"))?;
+            let reported = s.prompt("what happened?")?;
+            let line = reported.system_message().with_context(|| format!("not reported: {reported:?}"))?;
             ensure!(line.contains("paused") && line.contains("/omo:stop-continuation"), "{line}");
-            ensure!(s.prompt("and now?")? == HookAnswer::Nothing, "told twice");
+            ensure!(s.prompt("and now?")? == HookAnswer::Nothing, "reported twice");
             s.allows(&json!({}))?;
             s.prompt("ulw go on")?;
             s.blocks(&json!({})).map(drop)

@@ -8,16 +8,16 @@ use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
-use crate::client_lab::{CLAIM, LIMIT, Stage, client_lab};
+use crate::client_lab::{CLAIM, ClientFixture, LIMIT, client_lab};
 
 /// How a reviewer agrees.
 pub(crate) const AGREES: &str = "Each thing that was asked for is there.\n\n<promise>VERIFIED</promise>";
 
-/// The stage, where a claim needs a review as well.
-fn with_review(script: ModelScript) -> Stage {
-    let stage = client_lab(script);
-    stage.lab.configure("").unwrap();
-    stage
+/// The fixture, where a claim needs a review as well.
+fn with_review(script: ModelScript) -> ClientFixture {
+    let fixture = client_lab(script);
+    fixture.lab.configure("").unwrap();
+    fixture
 }
 
 /// The call that the reason of a block asks for, made by the model with the prompt that it was given.
@@ -45,7 +45,7 @@ fn asks_for_review_with(option: &'static str, value: &'static str) -> ModelTurn 
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn red_then_mended_then_reviewed_is_verified() {
+fn red_then_fixed_then_reviewed_is_verified() {
     let script = ModelScript::new()
         .say(CLAIM)
         .bash("touch done.txt")
@@ -55,22 +55,22 @@ fn red_then_mended_then_reviewed_is_verified() {
         // On a terminal the client may move the reviewer to the background.
         .when("task-notification", ModelTurn::text("The reviewer agrees."))
         .agent("independent reader", [ModelTurn::text(AGREES)]);
-    let stage = with_review(script);
-    let terminal = stage.terminal();
+    let fixture = with_review(script);
+    let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
     let screen =
         terminal.wait_for("[omo] ultrawork ended: verified (1 check green; reviewed by omo:oracle)", LIMIT).unwrap();
     assert!(screen.contains("failed verification 1 of 3"), "{screen}");
     // Where the client moves the reviewer to the background, the session waits for it.
-    let stops: Vec<String> = stage.stops().into_iter().filter(|stop| stop != "6: allow").collect();
+    let stops: Vec<String> = fixture.stops().into_iter().filter(|stop| stop != "6: allow").collect();
     assert_eq!(stops, ["15: block", "15: block", "9: end: verified"]);
-    assert!(stage.count(1, "exit status 1") > 0, "the failing output reaches the model");
-    assert!(stage.count(1, "No such file or directory") > 0, "with the end of what the check said");
-    let ran = std::fs::read_to_string(stage.lab.home().join("ran")).unwrap();
+    assert!(fixture.count(1, "exit status 1") > 0, "the failing output reaches the model");
+    assert!(fixture.count(1, "No such file or directory") > 0, "with the end of what the check said");
+    let ran = std::fs::read_to_string(fixture.lab.home().join("ran")).unwrap();
     assert_eq!(ran.lines().count(), 2, "red once, green once: what was green is not run again");
-    let reviews = stage.model.requests_of(omo_testkit::model::RequestKind::Agent);
+    let reviews = fixture.model.requests_of(omo_testkit::model::RequestKind::Agent);
     assert!(reviews[0].count_of(".sisyphus/cc-omo/review-") > 0, "the reviewer is told what to read");
-    assert_eq!(stage.state("/verification/attempts"), 1);
+    assert_eq!(fixture.state("/verification/attempts"), 1);
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn a_review_in_the_background_is_waited_for_and_counts() {
         .say("I wait for the review.")
         .agent("independent reader", [ModelTurn::text(AGREES)])
         .when("task-notification", ModelTurn::text("The reviewer agrees."));
-    let stage = with_review(script);
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.stops().last().unwrap(), "9: end: verified");
-    assert_eq!(stage.state("/verification/attempts"), 0);
+    let fixture = with_review(script);
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.stops().last().unwrap(), "9: end: verified");
+    assert_eq!(fixture.state("/verification/attempts"), 0);
 }
 
 #[test]
@@ -103,22 +103,21 @@ fn a_reviewer_that_the_model_made_another_one_does_not_count() {
             .say("The reviewer agrees.")
             .say("<promise>BLOCKED: enough</promise>")
             .agent("independent reader", [ModelTurn::text(AGREES)]);
-        let stage = with_review(script);
-        commit(&stage);
-        stage.play("ulw fix the parser");
-        let requests = stage.model.requests_of(omo_testkit::model::RequestKind::Main);
+        let fixture = with_review(script);
+        commit(&fixture);
+        fixture.play("ulw fix the parser");
+        let requests = fixture.model.requests_of(omo_testkit::model::RequestKind::Main);
         let said = requests.get(3).map(RecordedRequest::last_user_text).unwrap_or_default();
         assert!(said.contains("A review came that does not count") && said.contains(why), "{why}: {said}");
-        assert_eq!(stage.state("/verdict/kind"), "blocked", "{why}");
+        assert_eq!(fixture.state("/verdict/kind"), "blocked", "{why}");
     }
 }
 
 /// A work tree of its own needs a commit.
-fn commit(stage: &Stage) {
-    stage.lab.write("notes.txt", "x\n").unwrap();
-    for line in ["add -A", "-c user.name=Lab -c user.email=lab@localhost commit -q --allow-empty -m begin"] {
-        assert!(stage.lab.command("git").args(line.split(' ')).status().unwrap().success());
-    }
+fn commit(fixture: &ClientFixture) {
+    fixture.lab.write("notes.txt", "x\n").unwrap();
+    fixture.lab.git(&["add", "-A"]).unwrap();
+    fixture.lab.git(&["commit", "-q", "--allow-empty", "-m", "begin"]).unwrap();
 }
 
 #[test]
@@ -146,31 +145,31 @@ fn a_reviewer_that_is_written_to_does_not_undo_what_it_rejected() {
         .bash("true")
         .say(CLAIM)
         .agent("independent reader", [ModelTurn::text("No.\n<promise>REJECTED</promise>"), ModelTurn::text(AGREES)]);
-    let stage = with_review(script);
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.state("/verification/rejections/0/objections"), "No.");
-    assert_eq!(stage.state("/verdict/kind"), "released", "{:?}", stage.stops());
+    let fixture = with_review(script);
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.state("/verification/rejections/0/objections"), "No.");
+    assert_eq!(fixture.state("/verdict/kind"), "released", "{:?}", fixture.stops());
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn three_red_claims_end_a_real_session_with_a_warning() {
     let script = ModelScript::new().say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: released (3 failed verifications)", LIMIT).unwrap();
     assert!(screen.contains("failed verification 2 of 3"), "{screen}");
-    assert_eq!(stage.stops(), ["15: block", "15: block", "10: end: released"]);
+    assert_eq!(fixture.stops(), ["15: block", "15: block", "10: end: released"]);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_claim_without_any_change_is_not_verified() {
     let script = ModelScript::new().say(CLAIM).bash("true").say(CLAIM).bash("true").say(CLAIM);
-    let stage = client_lab(script);
-    stage.play("/omo:ulw --check \"test -f never\" make it");
-    assert_eq!(stage.state("/verdict/kind"), "released");
+    let fixture = client_lab(script);
+    fixture.play("/omo:ulw --check \"test -f never\" make it");
+    assert_eq!(fixture.state("/verdict/kind"), "released");
 }
 
 #[test]
@@ -184,12 +183,12 @@ fn a_file_that_changes_after_the_review_has_it_asked_again() {
         .turn(asks_for_review())
         .say("The reviewer agrees.")
         .agent("independent reader", [ModelTurn::text(AGREES)]);
-    let stage = with_review(script);
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.stops(), ["15: block", "15: block", "9: end: verified"]);
-    assert!(stage.count(4, "Files changed since the last review") > 0);
-    assert_eq!(stage.state("/verification/attempts"), 0);
-    assert_eq!(stage.model.unscripted(), 0);
+    let fixture = with_review(script);
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.stops(), ["15: block", "15: block", "9: end: verified"]);
+    assert!(fixture.count(4, "Files changed since the last review") > 0);
+    assert_eq!(fixture.state("/verification/attempts"), 0);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
@@ -205,10 +204,10 @@ fn a_reviewer_that_only_echoes_the_words_verifies_nothing() {
         .turn(asks_for_review())
         .say(CLAIM)
         .agent("independent reader", [ModelTurn::text(echo)]);
-    let stage = with_review(script);
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.state("/verdict/kind"), "released");
-    assert_eq!(stage.state("/verdict/why"), "3 failed verifications");
+    let fixture = with_review(script);
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.state("/verdict/kind"), "released");
+    assert_eq!(fixture.state("/verdict/why"), "3 failed verifications");
 }
 
 #[test]
@@ -221,10 +220,10 @@ fn the_reviewers_objections_reach_the_model() {
         .bash("echo fixed > fixed.txt")
         .say("<promise>BLOCKED: enough</promise>")
         .agent("independent reader", [ModelTurn::text("It loses a byte in parse().\n<promise>REJECTED</promise>")]);
-    let stage = with_review(script);
-    stage.play("ulw fix the parser");
-    assert!(stage.count(3, "the review did not verify the work") > 0);
-    assert_eq!(stage.stops(), ["15: block", "15: block", "8: end: blocked"]);
+    let fixture = with_review(script);
+    fixture.play("ulw fix the parser");
+    assert!(fixture.count(3, "the review did not verify the work") > 0);
+    assert_eq!(fixture.stops(), ["15: block", "15: block", "8: end: blocked"]);
 }
 
 /// Watches for a process with a text in its command line, for as long as it lives.
@@ -266,10 +265,10 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     const MARK: &str = "hostile-gate-4711";
     let theirs = format!("[[check]]\nname = \"theirs\"\nrun = \"sleep 0.3; echo x >> ../home/ran; : {MARK}\"\n");
     let script = ModelScript::new().say_times(4, CLAIM);
-    let stage = client_lab(script);
-    stage.lab.write("omo.toml", &theirs).unwrap();
-    let ran = || std::fs::read_to_string(stage.lab.home().join("ran")).unwrap_or_default().lines().count();
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    fixture.lab.write("omo.toml", &theirs).unwrap();
+    let ran = || std::fs::read_to_string(fixture.lab.home().join("ran")).unwrap_or_default().lines().count();
+    let terminal = fixture.terminal();
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw --check true make it").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: verified", LIMIT).unwrap();
@@ -287,7 +286,7 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     terminal.ready().unwrap();
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw make it again").unwrap();
-    stage.wait_for_state("the second run is over", |state| {
+    fixture.wait_for_state("the second run is over", |state| {
         state.pointer("/sessions").and_then(|all| all.as_object()?.values().next()?.pointer("/ulw/task").cloned())
             == Some("make it again".into())
             && state.to_string().contains("\"verdict\":{")
@@ -295,13 +294,13 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     assert!(watch.has_seen() && ran() == 1, "it is run once it was approved");
 
     terminal.ready().unwrap();
-    stage.lab.write("omo.toml", &format!("{theirs}#")).unwrap();
+    fixture.lab.write("omo.toml", &format!("{theirs}#")).unwrap();
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw --no-review and once more").unwrap();
     terminal
         .wait_until("one byte more asks again", LIMIT, |screen| screen.matches("that is not approved").count() >= 1)
         .unwrap();
-    stage.wait_for_requests(3);
+    fixture.wait_for_requests(3);
     terminal.ready().unwrap();
     assert!(!watch.has_seen() && ran() == 1, "it was run after it had changed");
 }
@@ -309,11 +308,11 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
-    let stage = client_lab(ModelScript::new().say(CLAIM).say("Plain."));
-    let terminal = stage.terminal();
+    let fixture = client_lab(ModelScript::new().say(CLAIM).say("Plain."));
+    let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"touch ../home/begun; sleep 4712.5\" make it").unwrap();
     terminal.wait_for("omo: checking the claim", LIMIT).unwrap();
-    omo_testkit::wait_until("the check has begun", LIMIT, || stage.lab.home().join("begun").exists().then_some(()))
+    omo_testkit::wait_until("the check has begun", LIMIT, || fixture.lab.home().join("begun").exists().then_some(()))
         .unwrap();
     terminal.key("Escape").unwrap();
     omo_testkit::wait_until("the check is gone", Duration::from_secs(10), || {
@@ -324,14 +323,14 @@ fn a_long_check_shows_in_the_spinner_and_esc_ends_it() {
     terminal.say("what now").unwrap();
     let screen = terminal.wait_for("Plain.", LIMIT).unwrap();
     assert!(screen.contains("ultrawork is paused because you interrupted it"), "{screen}");
-    assert_eq!(stage.state("/verification/phase"), "working");
+    assert_eq!(fixture.state("/verification/phase"), "working");
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_checks_are_managed_without_a_request() {
-    let stage = client_lab(ModelScript::new().say(CLAIM));
-    let terminal = stage.terminal();
+    let fixture = client_lab(ModelScript::new().say(CLAIM));
+    let terminal = fixture.terminal();
     for (command, answer) in
         [("/omo:check add --name one test -d .", "`one` decides from now on"), ("/omo:check list", "one  `test -d .`")]
     {
@@ -339,19 +338,19 @@ fn the_checks_are_managed_without_a_request() {
         terminal.wait_for(answer, LIMIT).unwrap();
         terminal.ready().unwrap();
     }
-    assert_eq!(stage.requests(), 0);
+    assert_eq!(fixture.requests(), 0);
     terminal.say("ulw make it").unwrap();
     terminal.wait_for("[omo] ultrawork ended: verified (1 check green)", LIMIT).unwrap();
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn gate_run_has_the_model_run_omo_verify() {
-    let stage = client_lab(ModelScript::new().bash("omo verify").say("All green."));
-    stage.lab.configure("[[check]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
-    stage.play("/omo:check run");
-    assert!(stage.count(0, "run `omo verify` with the Bash tool") > 0, "the command says what to do");
-    assert!(stage.count(1, "mine   green") > 0, "`omo` is found in the model's shell");
+fn check_run_has_the_model_run_omo_verify() {
+    let fixture = client_lab(ModelScript::new().bash("omo verify").say("All green."));
+    fixture.lab.configure("[[check]]\nname = \"mine\"\nrun = \"true\"\n").unwrap();
+    fixture.play("/omo:check run");
+    assert!(fixture.count(0, "run `omo verify` with the Bash tool") > 0, "the command says what to do");
+    assert!(fixture.count(1, "mine   green") > 0, "`omo` is found in the model's shell");
 }
 
 #[test]
@@ -359,8 +358,8 @@ fn gate_run_has_the_model_run_omo_verify() {
 fn settings_that_the_model_writes_in_the_middle_of_a_run_steer_no_check() {
     let steer = "mkdir -p .claude && echo '{\"env\":{\"STEERED\":\"yes\"}}' > .claude/settings.local.json && sleep 1";
     let script = ModelScript::new().bash(steer).say(CLAIM).bash("echo 1 > a").say(CLAIM).bash("echo 2 > a").say(CLAIM);
-    let stage = client_lab(script);
-    stage.play("/omo:ulw --check \"printenv STEERED\" make it");
-    assert_eq!(stage.state("/verdict/kind"), "released");
-    assert!(stage.count(2, "has changed since: STEERED") > 0, "what differs is named");
+    let fixture = client_lab(script);
+    fixture.play("/omo:ulw --check \"printenv STEERED\" make it");
+    assert_eq!(fixture.state("/verdict/kind"), "released");
+    assert!(fixture.count(2, "has changed since: STEERED") > 0, "what differs is named");
 }

@@ -13,7 +13,7 @@ pub(crate) const LIMIT: Duration = Duration::from_mins(1);
 pub(crate) const CLAIM: &str = "All of it is done and checked.\n\n<promise>DONE</promise>";
 
 /// Everything that a scenario needs.
-pub(crate) struct Stage {
+pub(crate) struct ClientFixture {
     /// The scripted model.
     pub model: MockModel,
     /// Home, project, state.
@@ -27,22 +27,22 @@ pub(crate) fn client() -> Client {
     Client::find().unwrap_or_else(|error| panic!("no client to test with: {error}; use `cargo xtask test`"))
 }
 
-/// Sets the stage.
-pub(crate) fn client_lab(script: ModelScript) -> Stage {
+/// Sets the fixture.
+pub(crate) fn client_lab(script: ModelScript) -> ClientFixture {
     client_lab_with(script, |lab| lab)
 }
 
-/// As [`stage`], with more said about the lab.
-pub(crate) fn client_lab_with(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> Stage {
+/// As [`fixture`], with more said about the lab.
+pub(crate) fn client_lab_with(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuilder) -> ClientFixture {
     let client = client();
     let model = MockModel::start(script).expect("start the scripted model");
     let lab = more(Lab::builder().model(&model)).plugin(plugin()).build().expect("set up a lab");
     // What a claim is worth has tests of its own.
     lab.configure("[verify]\nreview = false\n").expect("configure");
-    Stage { model, lab, client }
+    ClientFixture { model, lab, client }
 }
 
-impl Stage {
+impl ClientFixture {
     /// One prompt with `claude -p`.
     pub(crate) fn print(&self, prompt: &str, arguments: &[&str]) -> PrintRun {
         let run = self.client.print(&self.lab, prompt, arguments).expect("run the client");
@@ -94,9 +94,7 @@ impl Stage {
 
     /// Every decision about a Stop, as `row: decision`.
     pub(crate) fn stops(&self) -> Vec<String> {
-        let decisions = self.lab.decisions().expect("read the decisions");
-        let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
-        stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
+        self.lab.stop_decisions().expect("read the decisions")
     }
 
     /// Waits until the state says something.

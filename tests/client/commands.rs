@@ -8,7 +8,7 @@ use crate::client_lab::{CLAIM, LIMIT, client_lab};
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn status_and_stop_cost_no_request() {
-    let stage = client_lab(ModelScript::new());
+    let fixture = client_lab(ModelScript::new());
     for (command, answer) in [
         ("/omo:status", "ultrawork  off"),
         ("/omo:stop-continuation", "no ultrawork run is on in this session"),
@@ -18,19 +18,19 @@ fn status_and_stop_cost_no_request() {
         ("/omo:retry 1", "no plan run is open here"),
         ("/omo:retry", "type `/omo:retry TASK"),
     ] {
-        let run = stage.print(command, &[]);
+        let run = fixture.print(command, &[]);
         assert!(run.result().is_some_and(|text| text.contains(answer)), "{command}: {run:?}");
         assert_eq!(run.num_turns(), Some(0), "{command}");
     }
-    assert_eq!(stage.requests(), 0);
+    assert_eq!(fixture.requests(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn status_leaves_nothing_in_the_context() {
     let script = ModelScript::new().say_times(2, "Not yet.").say("A plain answer.");
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
     terminal.ready().unwrap();
@@ -40,17 +40,17 @@ fn status_leaves_nothing_in_the_context() {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
     terminal.ready().unwrap();
-    assert_eq!(stage.requests(), 2);
+    assert_eq!(fixture.requests(), 2);
     terminal.say("how is the weather").unwrap();
     terminal.wait_for("A plain answer.", LIMIT).unwrap();
-    assert_eq!(stage.count(2, "last decision") + stage.count(2, "omo:status"), 0);
+    assert_eq!(fixture.count(2, "last decision") + fixture.count(2, "omo:status"), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_menu_shows_the_commands_with_what_they_do() {
-    let stage = client_lab(ModelScript::new());
-    let terminal = stage.terminal();
+    let fixture = client_lab(ModelScript::new());
+    let terminal = fixture.terminal();
     // The menu is not as long as the list of commands: each part of it is looked at by itself.
     terminal.type_text("/omo:").unwrap();
     for (typed, expected) in [
@@ -73,29 +73,29 @@ fn the_menu_shows_the_commands_with_what_they_do() {
 fn the_task_and_its_bounds_arrive_byte_for_byte() {
     let task = "fix $HOME `touch PWNED`; a | tee PWNED && echo \"quoted\" 'single' \\ back*";
     let script = ModelScript::new().say("Not yet.").bash("true").say("Not yet.").bash("true").say("Not yet.");
-    let stage = client_lab(script);
-    stage.play(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"));
-    assert_eq!(stage.state("/ulw/task"), task);
-    assert_eq!(stage.state("/ulw/trigger"), "command");
-    assert_eq!((stage.state("/limits/maxBlocks"), stage.state("/limits/maxMinutes")), (2.into(), 9.into()));
-    assert_eq!(stage.stops(), ["15: block", "15: block", "11: end: released"]);
-    assert!(!stage.lab.project().join("PWNED").exists());
+    let fixture = client_lab(script);
+    fixture.play(&format!("/omo:ulw --max-blocks 2 --max-minutes=9 {task}"));
+    assert_eq!(fixture.state("/ulw/task"), task);
+    assert_eq!(fixture.state("/ulw/trigger"), "command");
+    assert_eq!((fixture.state("/limits/maxBlocks"), fixture.state("/limits/maxMinutes")), (2.into(), 9.into()));
+    assert_eq!(fixture.stops(), ["15: block", "15: block", "11: end: released"]);
+    assert!(!fixture.lab.project().join("PWNED").exists());
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_bad_bound_turns_nothing_on_and_costs_no_request() {
-    let stage = client_lab(ModelScript::new());
-    let run = stage.print("/omo:ulw --max-blocks abc fix it", &[]);
+    let fixture = client_lab(ModelScript::new());
+    let run = fixture.print("/omo:ulw --max-blocks abc fix it", &[]);
     assert!(run.result().is_some_and(|text| text.contains("`--max-blocks` needs a number from 1 to 100")), "{run:?}");
-    assert_eq!((stage.requests(), stage.lab.state()), (0, None));
+    assert_eq!((fixture.requests(), fixture.lab.state()), (0, None));
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn slash_ulw_works_as_plain_text_too() {
-    let stage = client_lab(ModelScript::new().say(CLAIM));
-    stage.play("/ulw fix the parser");
-    assert_eq!(stage.state("/ulw/task"), "fix the parser");
-    assert_eq!(stage.stops(), ["9: end: released"]);
+    let fixture = client_lab(ModelScript::new().say(CLAIM));
+    fixture.play("/ulw fix the parser");
+    assert_eq!(fixture.state("/ulw/task"), "fix the parser");
+    assert_eq!(fixture.stops(), ["9: end: released"]);
 }

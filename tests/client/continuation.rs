@@ -9,29 +9,29 @@ use crate::client_lab::{CLAIM, LIMIT, client_lab};
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_keyword_holds_the_session_until_it_claims() {
     let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
-    let stage = client_lab(script);
-    let run = stage.print("ulw fix the parser", &[]);
+    let fixture = client_lab(script);
+    let run = fixture.print("ulw fix the parser", &[]);
 
-    assert_eq!(stage.requests(), 3, "{run:?}");
+    assert_eq!(fixture.requests(), 3, "{run:?}");
     for request in 0..3 {
-        assert_eq!(stage.count(request, "The user turned on ultrawork"), 1, "request {request}");
+        assert_eq!(fixture.count(request, "The user turned on ultrawork"), 1, "request {request}");
     }
-    assert_eq!(stage.count(0, &format!("block 1 of {MAX_BLOCKS}")), 0);
-    assert!(stage.count(1, &format!("block 1 of {MAX_BLOCKS}")) > 0);
+    assert_eq!(fixture.count(0, &format!("block 1 of {MAX_BLOCKS}")), 0);
+    assert!(fixture.count(1, &format!("block 1 of {MAX_BLOCKS}")) > 0);
     assert_eq!(run.result(), Some(CLAIM));
-    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
-    assert_eq!(stage.state("/verdict/kind"), "released");
-    assert_eq!(stage.state("/verdict/why"), "claimed, not verified");
-    assert_eq!(stage.state("/ulw/task"), "ulw fix the parser");
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(fixture.state("/verdict/kind"), "released");
+    assert_eq!(fixture.state("/verdict/why"), "claimed, not verified");
+    assert_eq!(fixture.state("/ulw/task"), "ulw fix the parser");
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_person_sees_what_goes_on_and_how_it_ended() {
     let script = ModelScript::new().say("I have looked around.").bash("true").say(CLAIM);
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
     let screen = terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
     for line in [
@@ -48,10 +48,10 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
     let script = ModelScript::new().say("There is no database here.\n\n<promise>BLOCKED: no database</promise>");
-    let stage = client_lab(script);
-    stage.play("ulw migrate the database");
-    assert_eq!(stage.stops(), ["8: end: blocked"]);
-    assert_eq!(stage.state("/verdict/why"), "no database");
+    let fixture = client_lab(script);
+    fixture.play("ulw migrate the database");
+    assert_eq!(fixture.stops(), ["8: end: blocked"]);
+    assert_eq!(fixture.state("/verdict/why"), "no database");
 }
 
 #[test]
@@ -59,54 +59,54 @@ fn a_reason_why_it_cannot_be_done_ends_the_run_at_once() {
 fn no_more_than_all_continuations_are_made_with_tools_in_between() {
     let script =
         (0..MAX_BLOCKS).fold(ModelScript::new().say("Not yet."), |script, _| script.bash("true").say("Not yet."));
-    let stage = client_lab(script);
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.requests(), MAX_BLOCKS as usize * 2 + 1);
-    assert_eq!(stage.state("/ulw/stopBlocks"), MAX_BLOCKS);
-    assert_eq!(stage.state("/verdict/why"), format!("{MAX_BLOCKS} of {MAX_BLOCKS} continuations used"));
-    assert_eq!(stage.stops().last().unwrap(), "11: end: released");
-    assert_eq!(stage.model.unscripted(), 0);
+    let fixture = client_lab(script);
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.requests(), MAX_BLOCKS as usize * 2 + 1);
+    assert_eq!(fixture.state("/ulw/stopBlocks"), MAX_BLOCKS);
+    assert_eq!(fixture.state("/verdict/why"), format!("{MAX_BLOCKS} of {MAX_BLOCKS} continuations used"));
+    assert_eq!(fixture.stops().last().unwrap(), "11: end: released");
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn no_more_than_all_continuations_are_made_without_a_tool_in_between() {
-    let stage = client_lab(ModelScript::new().say_times(MAX_BLOCKS as usize + 1, "Not yet."));
-    stage.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
-    let run = stage.print("ulw fix the parser", &[]);
-    assert_eq!(stage.requests(), MAX_BLOCKS as usize + 1);
-    assert_eq!(stage.stops().last().unwrap(), "11: end: released");
+    let fixture = client_lab(ModelScript::new().say_times(MAX_BLOCKS as usize + 1, "Not yet."));
+    fixture.lab.configure("[limits]\ncooldown_seconds = 0\n").unwrap();
+    let run = fixture.print("ulw fix the parser", &[]);
+    assert_eq!(fixture.requests(), MAX_BLOCKS as usize + 1);
+    assert_eq!(fixture.stops().last().unwrap(), "11: end: released");
     // The client itself never had to step in, which would have cost the answer.
     assert_eq!(run.result(), Some("Not yet."));
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_model_that_only_talks_is_let_go_after_one_continuation() {
-    let stage = client_lab(ModelScript::new().say_times(2, "Not yet."));
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.requests(), 2);
-    assert_eq!(stage.stops(), ["15: block", "14: warn"]);
-    assert_eq!(stage.state("/ulw/enabled"), true, "the run stays on");
-    assert_eq!(stage.model.unscripted(), 0);
+fn a_model_that_only_talks_is_released_after_one_continuation() {
+    let fixture = client_lab(ModelScript::new().say_times(2, "Not yet."));
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.requests(), 2);
+    assert_eq!(fixture.stops(), ["15: block", "14: warn"]);
+    assert_eq!(fixture.state("/ulw/enabled"), true, "the run stays on");
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn feedback_as_context_reaches_the_model_once() {
-    let stage = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
-    stage.lab.configure("[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n").unwrap();
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.count(1, "The turn ended without a claim"), 1);
-    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+    let fixture = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
+    fixture.lab.configure("[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n").unwrap();
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.count(1, "The turn ended without a claim"), 1);
+    assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_promise_in_code_is_no_claim() {
     let quoted = "I will close with `<promise>DONE</promise>`";
-    let stage = client_lab(ModelScript::new().say(quoted).bash("true").turn(ModelTurn::text(CLAIM)));
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+    let fixture = client_lab(ModelScript::new().say(quoted).bash("true").turn(ModelTurn::text(CLAIM)));
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
 }

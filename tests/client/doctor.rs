@@ -115,8 +115,8 @@ fn what_was_installed_as_usual_is_sound_and_each_hook_is_seen_once() {
         let expected = if name == "hooks" { "unknown" } else { "good" };
         assert_eq!(row["level"], expected, "{row:#}");
     }
-    let told = rows["plugin"]["found"].as_str().unwrap();
-    assert!(told.contains("omo@omo, scope user") && told.ends_with("/installed"), "{told}");
+    let reported = rows["plugin"]["found"].as_str().unwrap();
+    assert!(reported.contains("omo@omo, scope user") && reported.ends_with("/installed"), "{reported}");
     let (level, found) = user.hooks();
     assert!(level == "good" && found.starts_with("each ran once"), "{found}");
     assert!(!found.contains("SessionEnd"), "the end of the session was not seen: {found}");
@@ -162,7 +162,7 @@ fn a_hook_that_cannot_be_started_is_seen_never() {
 /// Launchers find what they run in the folder that the client keeps for the plugin's data.
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_clone_is_looked_at_as_it_runs() {
+fn a_marketplace_copy_is_inspected_as_it_runs() {
     let user = user();
     let data = user.lab.home().join(".claude/plugins/data/omo-omo/bin/0.1.0");
     let bin = user.folder("installed/bin");
@@ -221,8 +221,11 @@ fn a_goal_of_the_client_is_seen_where_it_is_on() {
     let run = user.client.print(&user.lab, "/goal the tests pass", &[]).unwrap();
     let session = run.session_id().unwrap().to_owned();
     let row = &user.rows(&[])["goal"];
-    let told = row["found"].as_str().unwrap();
-    assert!(row["level"] == "warning" && told == format!("/goal is on in session {session}: the tests pass"), "{row}");
+    let reported = row["found"].as_str().unwrap();
+    assert!(
+        row["level"] == "warning" && reported == format!("/goal is on in session {session}: the tests pass"),
+        "{row}"
+    );
     let cleared = user.client.print(&user.lab, "/goal clear", &["--resume", &session]).unwrap();
     let row = &user.rows(&[])["goal"];
     assert_eq!(row["level"], "good", "{row} after {cleared:?}");

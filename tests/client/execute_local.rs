@@ -7,20 +7,19 @@ use omo_tests::ultraplan_project::{REVERT, plan_text, two_parallel_sessions, wor
 use serde_json::json;
 
 use crate::block_text::{bash, between, field, last_block};
-use crate::client_lab::{LIMIT, Stage, client_lab};
+use crate::client_lab::{ClientFixture, LIMIT, client_lab};
 use crate::plans::{ACCEPT_EDITS, code, omo, type_prompt};
 
 const PLAN: &str = "docs/plan.md";
 
-/// A stage with a plan on it that is committed.
-fn planned(plan: &str) -> Stage {
-    let stage = client_lab(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
-    stage.lab.write(PLAN, plan).expect("write the plan");
+/// A fixture with a plan on it that is committed.
+fn planned(plan: &str) -> ClientFixture {
+    let fixture = client_lab(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
+    fixture.lab.write(PLAN, plan).expect("write the plan");
     for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
-        let done = stage.lab.command("git").args(line.split(' ')).status().expect("run git");
-        assert!(done.success(), "git {line}");
+        fixture.lab.git(&line.split(' ').collect::<Vec<_>>()).expect("run git");
     }
-    stage
+    fixture
 }
 
 /// A model that does exactly what omo says.
@@ -51,38 +50,38 @@ fn carrier(request: &RecordedRequest) -> ModelTurn {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
-    let stage = planned(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]));
-    let shown = type_prompt(&stage, "/omo:execute-local --fg docs/plan.md", &[]);
+    let fixture = planned(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]));
+    let shown = type_prompt(&fixture, "/omo:execute-local --fg docs/plan.md", &[]);
     let shown = shown.result().expect("the client says why nothing ran");
     assert!(shown.contains("would execute 2 commands as its checks"), "{shown}");
-    assert_eq!(stage.requests(), 0, "no model was asked");
-    let run = type_prompt(&stage, &format!("/omo:execute-local --fg docs/plan.md --approve {}", code(shown)), &[]);
-    let told = run.result().expect("a result");
-    assert!(told.contains("docs/plan.md: 2 of 2 steps done."), "{told}");
-    let (shown, _) = omo(&stage, &["run", "show"]);
+    assert_eq!(fixture.requests(), 0, "no model was asked");
+    let run = type_prompt(&fixture, &format!("/omo:execute-local --fg docs/plan.md --approve {}", code(shown)), &[]);
+    let reported = run.result().expect("a result");
+    assert!(reported.contains("docs/plan.md: 2 of 2 steps done."), "{reported}");
+    let (shown, _) = omo(&fixture, &["run", "show"]);
     assert!(shown.contains("complete, 2 of 2 steps done"), "{shown}");
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_session_that_nobody_is_at_is_refused_where_somebody_would_have_to_be_asked() {
-    let stage = planned(&two_parallel_sessions());
+fn an_unattended_session_is_refused_where_a_person_would_be_asked() {
+    let fixture = planned(&two_parallel_sessions());
     // The lab has a key, as its client needs one.
-    let run = type_prompt(&stage, "/omo:execute-local docs/plan.md", &[]);
+    let run = type_prompt(&fixture, "/omo:execute-local docs/plan.md", &[]);
     let result = run.result().expect("the client says why nothing ran");
     for part in ["ANTHROPIC_API_KEY is set: the workers are billed to it", "--accept-api-billing"] {
         assert!(result.contains(part), "no {part:?}: {result}");
     }
-    let looked = type_prompt(&stage, "/omo:execute-local --dry-run docs/plan.md", &[]);
+    let looked = type_prompt(&fixture, "/omo:execute-local --dry-run docs/plan.md", &[]);
     assert!(looked.result().is_some_and(|text| text.contains("Billing: ANTHROPIC_API_KEY is SET")), "{looked:?}");
-    assert!(!stage.lab.project().join(".git/omo").exists());
+    assert!(!fixture.lab.project().join(".git/omo").exists());
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_person_at_a_terminal_is_asked_who_pays() {
-    let stage = planned(&two_parallel_sessions());
-    let terminal = Terminal::start(&stage.lab, &stage.client, &ACCEPT_EDITS).expect("start a terminal");
+    let fixture = planned(&two_parallel_sessions());
+    let terminal = Terminal::start(&fixture.lab, &fixture.client, &ACCEPT_EDITS).expect("start a terminal");
     terminal.ready().unwrap();
     terminal.say("/omo:execute-local docs/plan.md").unwrap();
     let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
@@ -90,6 +89,6 @@ fn a_person_at_a_terminal_is_asked_who_pays() {
     terminal.say(&format!("/omo:execute-local docs/plan.md --approve {}", code(&screen))).unwrap();
     let screen = terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
     assert!(screen.contains("foreground: Use --fg instead"), "{screen}");
-    let (shown, _) = omo(&stage, &["run", "show"]);
+    let (shown, _) = omo(&fixture, &["run", "show"]);
     assert!(shown.contains("waits for you") && shown.contains("ANTHROPIC_API_KEY is set"), "{shown}");
 }

@@ -12,51 +12,49 @@ use omo_testkit::model::{RecordedRequest, RequestKind};
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
-use crate::client_lab::{Stage, client_lab, plugin};
+use crate::client_lab::{ClientFixture, client_lab, plugin};
 
 /// How the fence begins what it says.
 const FENCE: &str = "This session works in a worktree of its own, and ";
 
 /// A worktree beside the project, and what a session in it is started with.
 struct Site {
-    stage: Stage,
+    fixture: ClientFixture,
     worktree: PathBuf,
 }
 
 impl Site {
     /// `calls` says what its session does, with the project's path.
     fn new(calls: impl FnOnce(&str) -> Vec<(&'static str, Value)>) -> Self {
-        let stage = client_lab(ModelScript::new());
-        for (name, input) in calls(&Self::text(stage.lab.project())) {
-            stage.model.push(ModelTurn::call(name, input));
+        let fixture = client_lab(ModelScript::new());
+        for (name, input) in calls(&Self::text(fixture.lab.project())) {
+            fixture.model.push(ModelTurn::call(name, input));
         }
-        stage.model.push(ModelTurn::text("Done."));
-        stage.lab.write("src/a.txt", "of the user\n").unwrap();
-        let worktree = stage.lab.project().join(".claude/worktrees/omo-r1-2");
-        let site = Self { stage, worktree };
+        fixture.model.push(ModelTurn::text("Done."));
+        fixture.lab.write("src/a.txt", "of the user\n").unwrap();
+        let worktree = fixture.lab.project().join(".claude/worktrees/omo-r1-2");
+        let site = Self { fixture, worktree };
         site.git(&["add", "src"]);
-        site.git(&["-c", "user.name=u", "-c", "user.email=u@h", "commit", "-qm", "begin"]);
+        site.git(&["commit", "-qm", "begin"]);
         site.git(&["worktree", "add", "-q", "-b", "omo/r1/2", ".claude/worktrees/omo-r1-2"]);
-        std::os::unix::fs::symlink(site.stage.lab.project(), site.worktree.join("out")).unwrap();
+        std::os::unix::fs::symlink(site.fixture.lab.project(), site.worktree.join("out")).unwrap();
         site
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        let output = self.stage.lab.command("git").args(arguments).output().unwrap();
-        assert!(output.status.success(), "git {arguments:?}: {output:?}");
-        String::from_utf8_lossy(&output.stdout).into_owned()
+        self.fixture.lab.git(arguments).unwrap()
     }
 
     /// What a session could have changed beyond its worktree.
     fn everything(&self) -> Vec<String> {
         let of_git = [&["status", "--short"][..], &["stash", "list"], &["branch", "-a"], &["worktree", "list"]];
         let mut all: Vec<String> = of_git.iter().map(|arguments| self.git(arguments)).collect();
-        all.push(fs::read_to_string(self.stage.lab.project().join("src/a.txt")).unwrap());
+        all.push(fs::read_to_string(self.fixture.lab.project().join("src/a.txt")).unwrap());
         all
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.stage.lab.root().join(name)
+        self.fixture.lab.root().join(name)
     }
 
     fn text(path: &Path) -> String {
@@ -67,14 +65,14 @@ impl Site {
     fn order(&self, permissions: WorkerPermissions) -> WorkerSpec {
         let (temp, rules, settings) = (self.file("temp"), self.file("fence.json"), self.file("settings.json"));
         fs::create_dir_all(&temp).unwrap();
-        let held = FenceRules {
+        let fence = FenceRules {
             version: RULES_VERSION,
-            main_checkout: Self::text(self.stage.lab.project()),
+            main_checkout: Self::text(self.fixture.lab.project()),
             writable: vec![Self::text(&temp)],
             readable: Vec::new(),
             never_touch: vec!["secret/".to_owned()],
         };
-        fs::write(&rules, serde_json::to_string(&held).unwrap()).unwrap();
+        fs::write(&rules, serde_json::to_string(&fence).unwrap()).unwrap();
         let programs = plugin().join("bin");
         let text = WorkerSettings { program: &programs.join("omo"), rules: &rules }.to_json().unwrap();
         fs::write(&settings, text).unwrap();
@@ -98,8 +96,8 @@ impl Site {
     fn run(&self, order: &WorkerSpec, plugins: &[&Path]) -> Vec<String> {
         let prompt = self.file("prompt");
         fs::write(&prompt, "Work on group 2.\n").unwrap();
-        let variables = self.stage.lab.environment().iter().map(|(name, value)| (name.into(), value.into()));
-        let mut command = Command::new(self.stage.client.program());
+        let variables = self.fixture.lab.environment().iter().map(|(name, value)| (name.into(), value.into()));
+        let mut command = Command::new(self.fixture.client.program());
         for folder in plugins.iter().map(|folder| folder.to_path_buf()).chain([plugin()]) {
             command.arg("--plugin-dir").arg(folder);
         }
@@ -107,7 +105,7 @@ impl Site {
         command.env_clear().envs(order.environment(variables.collect())).stdin(File::open(&prompt).unwrap());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{output:?}");
-        let requests = self.stage.model.requests_of(RequestKind::Main);
+        let requests = self.fixture.model.requests_of(RequestKind::Main);
         requests.iter().skip(1).map(RecordedRequest::tool_results_text).collect()
     }
 }
@@ -175,10 +173,10 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
             [beyond(main), ordinary.into()].concat()
         });
         let before = site.everything();
-        let told = site.run(&site.order(permissions), &[]);
-        let (refused, done) = told.split_at(beyond("").len());
-        for (told, call) in refused.iter().zip(beyond("MAIN")) {
-            assert!(told.contains(FENCE), "{call:?}: {told}");
+        let reported = site.run(&site.order(permissions), &[]);
+        let (refused, done) = reported.split_at(beyond("").len());
+        for (reported, call) in refused.iter().zip(beyond("MAIN")) {
+            assert!(reported.contains(FENCE), "{call:?}: {reported}");
         }
         assert_eq!(site.everything(), before);
         let [written, _, edited, read, status, found] = done else { panic!("{done:?}") };
@@ -194,8 +192,8 @@ fn nothing_beyond_the_worktree_is_reached_and_ordinary_work_goes_through() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn without_a_word_of_its_user_a_session_may_edit_and_talk_to_omo() {
     let site = Site::new(|_| vec![write("new.txt"), bash("omo agent next --run none"), bash("sh -c 'touch more.txt'")]);
-    let told = site.run(&site.order(WorkerPermissions::Listed(allowed_rules(&[]).unwrap())), &[]);
-    let [written, asked, touched] = told.as_slice() else { panic!("{told:?}") };
+    let reported = site.run(&site.order(WorkerPermissions::Listed(allowed_rules(&[]).unwrap())), &[]);
+    let [written, asked, touched] = reported.as_slice() else { panic!("{reported:?}") };
     assert!(written.contains("created successfully"), "{written}");
     assert!(asked.contains("no plan run is open here"), "{asked}");
     assert!(!touched.contains(FENCE) && !site.worktree.join("more.txt").exists(), "{touched}");
@@ -222,11 +220,11 @@ fn what_is_denied_is_denied_without_the_fence_and_where_everything_is_allowed() 
     let mut settings: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert!(settings.as_object_mut().unwrap().remove("hooks").is_some());
     fs::write(path, settings.to_string()).unwrap();
-    let told = site.run(&order, &[]);
-    let [denied @ .., through] = told.as_slice() else { panic!("{told:?}") };
+    let reported = site.run(&order, &[]);
+    let [denied @ .., through] = reported.as_slice() else { panic!("{reported:?}") };
     let (commands, tools) = denied.split_at(3);
-    assert!(commands.iter().all(|told| told.contains("has been denied")), "{commands:?}");
-    assert!(tools.iter().all(|told| told.contains("is disabled for this session")), "{tools:?}");
+    assert!(commands.iter().all(|reported| reported.contains("has been denied")), "{commands:?}");
+    assert!(tools.iter().all(|reported| reported.contains("is disabled for this session")), "{tools:?}");
     assert_eq!(through, "through", "this is what the fence is for");
 }
 
@@ -255,8 +253,8 @@ fn the_fence_stands_beside_other_hooks_and_no_repository_turns_it_off() {
     fs::create_dir_all(other.join("hooks")).unwrap();
     fs::write(other.join(".claude-plugin/plugin.json"), r#"{"name": "other", "version": "0.1.0"}"#).unwrap();
     fs::write(other.join("hooks/hooks.json"), json!({"hooks": allowing(&of_plugin)}).to_string()).unwrap();
-    let told = site.run(&order, &[&other]);
-    assert!(told[0].contains(FENCE), "{told:?}");
-    assert!(!told[1].contains(FENCE), "{told:?}");
+    let reported = site.run(&order, &[&other]);
+    assert!(reported[0].contains(FENCE), "{reported:?}");
+    assert!(!reported[1].contains(FENCE), "{reported:?}");
     assert!(of_plugin.exists() && of_repository.exists(), "all of them run");
 }

@@ -11,7 +11,7 @@ const PAUSED: &str = "ultrawork is paused because you interrupted it";
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn esc_pauses_and_the_next_prompt_is_told_once() {
+fn esc_pauses_and_the_next_prompt_says_so_once() {
     let stream = ModelTurn::text("First paragraph.\n\nSecond paragraph.\n\nThird paragraph.");
     let script = ModelScript::new()
         .turn(stream.stream_chunks(60, Duration::from_millis(300)))
@@ -19,8 +19,8 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
         .say("Another answer.")
         .say(CLAIM);
     // Without its animations the client shows no answer before its end.
-    let stage = client_lab_with(script, |lab| lab.settings(json!({"prefersReducedMotion": false})));
-    let terminal = stage.terminal();
+    let fixture = client_lab_with(script, |lab| lab.settings(json!({"prefersReducedMotion": false})));
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("First paragraph.", LIMIT).unwrap();
     terminal.key("Escape").unwrap();
@@ -33,21 +33,21 @@ fn esc_pauses_and_the_next_prompt_is_told_once() {
     let screen = terminal.wait_for("Another answer.", LIMIT).unwrap();
     assert_eq!(screen.matches(PAUSED).count(), 1, "{screen}");
     terminal.ready().unwrap();
-    assert_eq!((stage.requests(), stage.state("/ulw/stopBlocks")), (3, 0.into()));
+    assert_eq!((fixture.requests(), fixture.state("/ulw/stopBlocks")), (3, 0.into()));
 
     terminal.say("ulw go on then").unwrap();
     terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
-    assert_eq!(stage.requests(), 4);
+    assert_eq!(fixture.requests(), 4);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
     let never = ModelTurn::text("Too late.").delay(Duration::from_secs(50));
-    let stage = client_lab(ModelScript::new().turn(never).say("A plain answer."));
-    let terminal = stage.terminal();
+    let fixture = client_lab(ModelScript::new().turn(never).say("A plain answer."));
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    stage.wait_for_requests(1);
+    fixture.wait_for_requests(1);
     terminal.key("Escape").unwrap();
     let back = |_: &str| terminal.input().is_some_and(|text| text.contains("ulw fix the parser"));
     terminal.wait_until("the prompt is back in the box", LIMIT, back).unwrap();
@@ -58,8 +58,8 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
     let screen = terminal.wait_for("A plain answer.", LIMIT).unwrap();
     assert!(screen.contains(PAUSED), "{screen}");
     terminal.ready().unwrap();
-    assert_eq!(stage.requests(), 2);
-    assert_eq!(stage.state("/ulw/stopBlocks"), 0);
+    assert_eq!(fixture.requests(), 2);
+    assert_eq!(fixture.state("/ulw/stopBlocks"), 0);
 }
 
 #[test]
@@ -67,12 +67,12 @@ fn a_prompt_taken_back_before_any_answer_holds_nothing_later() {
 fn an_error_that_needs_a_person_pauses_and_a_rate_limit_does_not() {
     for (status, kind, paused) in [(401, "authentication_error", true), (429, "rate_limit_error", false)] {
         let script = ModelScript::new().default(ModelTurn::error(status, kind, "no"));
-        let stage = client_lab_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0"));
-        let terminal = stage.terminal();
+        let fixture = client_lab_with(script, |lab| lab.env("CLAUDE_CODE_MAX_RETRIES", "0"));
+        let terminal = fixture.terminal();
         terminal.say("ulw fix the parser").unwrap();
-        stage.wait_for_state("the error is seen", |state| state.to_string().contains("\"StopFailure\":\"2"));
-        assert_eq!(stage.state("/ulw/enabled"), true, "{kind}");
-        assert_eq!(stage.state("/ulw/paused/reason") == "apiError", paused, "{kind}");
-        assert_eq!(stage.state("/ulw/stopBlocks"), 0, "{kind}");
+        fixture.wait_for_state("the error is seen", |state| state.to_string().contains("\"StopFailure\":\"2"));
+        assert_eq!(fixture.state("/ulw/enabled"), true, "{kind}");
+        assert_eq!(fixture.state("/ulw/paused/reason") == "apiError", paused, "{kind}");
+        assert_eq!(fixture.state("/ulw/stopBlocks"), 0, "{kind}");
     }
 }

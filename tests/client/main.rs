@@ -27,6 +27,7 @@ mod npm;
 mod parallel;
 mod plans;
 mod plugin;
+mod served_repository;
 mod several_sessions;
 mod stopping;
 mod task_lists;

@@ -4,15 +4,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use omo_testkit::model::RequestKind;
-use omo_testkit::{Client, GitServer, Lab, LabBuilder, MockModel, ModelScript, PrintRun, Terminal};
+use omo_testkit::{Client, Lab, LabBuilder, MockModel, ModelScript, PrintRun, Terminal};
 use omo_tests::repository_copy::copy_repository;
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::client_lab::{client, plugin};
+use crate::served_repository::ServedRepository;
 
 /// The version in this repository.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -20,53 +19,32 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const HIGHER: &str = "99.0.0";
 
 /// The repository as it would be committed now, and its server.
-pub(crate) struct Marketplace {
-    server: GitServer,
-    folder: TempDir,
-}
+pub(crate) struct Marketplace(ServedRepository);
 
 impl Marketplace {
     /// Serves what git knows of this repository; nothing that was only built here is in it.
     fn open() -> Self {
-        let folder = tempfile::Builder::new().prefix("omo-marketplace-").tempdir().expect("a temporary folder");
-        let marketplace = Self { server: GitServer::start(folder.path()).expect("serve"), folder };
-        copy_repository(&marketplace.work()).expect("check out");
-        marketplace.git(&["init", "-q", "-b", "main"]);
-        marketplace.commit();
-        marketplace
+        let repository = ServedRepository::new("main");
+        copy_repository(&repository.work()).expect("check out");
+        repository.commit("As it is");
+        Self(repository)
     }
 
     /// Where it is served.
     pub(crate) fn url(&self) -> String {
-        self.server.url("omo.git")
+        self.0.url()
     }
 
     /// Publishes a higher version. Its binaries are never built, so `Cargo.lock` stays as it is.
     pub(crate) fn raise_version(&self) {
         let named =
             [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "Cargo.toml", "scripts/launch.sh"];
-        for path in named.map(|name| self.work().join(name)) {
+        for path in named.map(|name| self.0.work().join(name)) {
             let text = fs::read_to_string(&path).expect("a text");
             assert!(text.contains(VERSION), "{} names no version", path.display());
             fs::write(&path, text.replace(VERSION, HIGHER)).expect("write");
         }
-        self.commit();
-    }
-
-    fn work(&self) -> PathBuf {
-        self.folder.path().join("work")
-    }
-
-    fn commit(&self) {
-        self.git(&["add", "--all"]);
-        self.git(&["-c", "user.name=lab", "-c", "user.email=lab@localhost", "commit", "-q", "-m", "As it is"]);
-    }
-
-    fn git(&self, arguments: &[&str]) {
-        let mut git = Command::new("git");
-        git.arg("--git-dir").arg(self.folder.path().join("omo.git")).arg("--work-tree").arg(self.work());
-        let output = git.args(arguments).output().expect("start git");
-        assert!(output.status.success(), "{git:?}: {}", String::from_utf8_lossy(&output.stderr));
+        self.0.commit("A higher version");
     }
 }
 
@@ -102,19 +80,12 @@ pub(crate) fn add(script: ModelScript, more: impl FnOnce(LabBuilder) -> LabBuild
 impl Installed {
     /// Runs `claude plugin …`; it has to succeed.
     pub(crate) fn run_plugin_command(&self, arguments: &[&str]) {
-        let run = self.client.run(&self.lab, [&["plugin"], arguments].concat()).expect("run the client");
-        assert!(run.status.success(), "{arguments:?}: {run:?}");
+        run_plugin_command(&self.client, &self.lab, arguments);
     }
 
     /// One prompt with `claude -p`, and everything that the client tells about it.
     pub(crate) fn session(&self, prompt: &str, more: &[&str]) -> PrintRun {
-        let mut arguments = vec!["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
-        arguments.extend(["--permission-mode", "bypassPermissions"]);
-        arguments.extend(more);
-        arguments.extend(["--", prompt]);
-        let run = self.client.run(&self.lab, arguments).expect("run the client");
-        assert!(run.status.success(), "{run:?}");
-        run
+        print_with_hooks(&self.client, &self.lab, prompt, more)
     }
 
     /// A terminal with the client in it, ready for a person.
@@ -174,13 +145,23 @@ impl Installed {
     pub(crate) fn count_in_request(&self, request: usize, text: &str) -> usize {
         self.model.requests_of(RequestKind::Main)[request].count_of(text)
     }
+}
 
-    /// Every decision about a Stop, as `row: decision`.
-    pub(crate) fn stops(&self) -> Vec<String> {
-        let decisions = self.lab.decisions().expect("read the decisions");
-        let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
-        stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
-    }
+/// Runs `claude plugin …`; it has to succeed.
+pub(crate) fn run_plugin_command(client: &Client, lab: &Lab, arguments: &[&str]) {
+    let run = client.run(lab, [&["plugin"], arguments].concat()).expect("run the client");
+    assert!(run.status.success(), "{arguments:?}: {run:?}");
+}
+
+/// One prompt with `claude -p`, and everything that the client prints about it, its hooks included.
+pub(crate) fn print_with_hooks(client: &Client, lab: &Lab, prompt: &str, more: &[&str]) -> PrintRun {
+    let mut arguments = vec!["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
+    arguments.extend(["--permission-mode", "bypassPermissions"]);
+    arguments.extend(more);
+    arguments.extend(["--", prompt]);
+    let run = client.run(lab, arguments).expect("run the client");
+    assert!(run.status.success(), "{run:?}");
+    run
 }
 
 /// What the client tells of each hook that ran in a session.
@@ -191,8 +172,9 @@ pub(crate) fn hooks(run: &PrintRun) -> Vec<Value> {
 
 /// The lines that hooks said to the person.
 pub(crate) fn lines(run: &PrintRun) -> Vec<String> {
-    let told = hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
-    told.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
+    let reported =
+        hooks(run).into_iter().filter_map(|hook| serde_json::from_str::<Value>(hook["stdout"].as_str()?).ok());
+    reported.filter_map(|answer| answer["systemMessage"].as_str().map(str::to_owned)).collect()
 }
 
 /// The id of the session.

@@ -38,7 +38,7 @@ fn cargo_home() -> String {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
+fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
     let ask = "omo --version | tr a-z A-Z";
     let script =
         ModelScript::new().bash("omo --version").say("Hello.").bash(ask).say("Not yet.").bash("true").say(CLAIM);
@@ -66,7 +66,7 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_held() {
     assert_eq!(wait_for_build_outcome(&it.log(), BUILD_LIMIT).unwrap(), format!("built {VERSION}"));
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
-    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
     assert_eq!(it.count_in_request(3, &format!("OMO {VERSION}")), 1);
     assert_eq!(it.model.unscripted(), 0);
 }
@@ -79,20 +79,23 @@ fn a_build_neither_keeps_a_session_nor_ends_with_it() {
     let script = ModelScript::new().say("Hello.").say("Not yet.").bash("true").say(CLAIM);
     let it = install(script, |lab| odd(lab).path(cargo.folder()));
     let first = it.session("ulw hello", &[]);
-    not_held(&lines(&first), "is being built");
+    is_not_continued(&lines(&first), "is being built");
     cargo.wait_for_builds(1).unwrap();
     cargo.release().unwrap();
     assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
     let second = it.session("ulw fix the parser", &["--resume", &session_id(&first)]);
-    let told = lines(&second);
-    assert!(matches!(&told[..], [ready, _] if ready.contains("is ready")), "that it is over, and the end: {told:?}");
-    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    let reported = lines(&second);
+    assert!(
+        matches!(&reported[..], [ready, _] if ready.contains("is ready")),
+        "that it is over, and the end: {reported:?}"
+    );
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
     assert_eq!(cargo.builds(), 1);
 }
 
 /// Both the start of a session and its prompt were told the same: that nothing is held, and why.
-fn not_held(told: &[String], why: &str) {
-    let [start, prompt] = told else { panic!("{told:?}") };
+fn is_not_continued(reported: &[String], why: &str) {
+    let [start, prompt] = reported else { panic!("{reported:?}") };
     assert!(start.contains(why) && !start.contains("this prompt"), "{start}");
     assert!(prompt.contains(why) && prompt.starts_with("[omo] this prompt is not held: "), "{prompt}");
 }
@@ -116,12 +119,12 @@ fn without_cargo_it_says_so_once_and_harms_nothing() {
     let more = |lab| odd(lab).env("PATH", tools.path().to_str().unwrap());
     let it = install(ModelScript::new().say_times(3, "An answer."), more);
     let first = it.session("ulw fix the parser", &[]);
-    let told = lines(&first);
-    not_held(&told, "no cargo on PATH");
+    let reported = lines(&first);
+    is_not_continued(&reported, "no cargo on PATH");
     assert!(hooks(&first).iter().all(|hook| hook["outcome"] == "success" && hook["stderr"] == ""), "{first:?}");
     let resumed = it.session("ulw fix it", &["--resume", &session_id(&first)]);
-    assert_eq!(lines(&resumed), told[1..], "the start is told once");
-    assert_eq!(lines(&it.session("ulw fix it", &[])), told);
+    assert_eq!(lines(&resumed), reported[1..], "the start is reported once");
+    assert_eq!(lines(&it.session("ulw fix it", &[])), reported);
     assert_eq!(it.lab.state(), None);
 }
 
@@ -138,8 +141,8 @@ fn a_build_that_fails_is_said_once_and_not_begun_at_each_start() {
     assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), "failed: cargo build ended with 101");
     let log = fs::read_to_string(it.log()).unwrap();
     for _ in 0..2 {
-        let told = lines(&it.session("ulw fix it", &[]));
-        not_held(&told, "failed: cargo build ended with 101");
+        let reported = lines(&it.session("ulw fix it", &[]));
+        is_not_continued(&reported, "failed: cargo build ended with 101");
     }
     assert_eq!(fs::read_to_string(it.log()).unwrap(), log, "it was built again");
 }
@@ -151,8 +154,8 @@ fn a_data_folder_that_cannot_be_written_is_named() {
     fs::remove_dir_all(it.data()).ok();
     fs::create_dir_all(it.data().parent().unwrap()).unwrap();
     fs::write(it.data(), "as it was").unwrap();
-    let told = lines(&it.session("ulw fix it", &[]));
-    not_held(&told, "omo-omo cannot be written. Make it writable, then ");
+    let reported = lines(&it.session("ulw fix it", &[]));
+    is_not_continued(&reported, "omo-omo cannot be written. Make it writable, then ");
     assert_eq!(fs::read_to_string(it.data()).unwrap(), "as it was");
 }
 
@@ -191,7 +194,7 @@ fn an_update_leaves_open_sessions_with_their_version() {
     terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
     let ran = it.take_binary_runs();
     assert!(ran.contains(&format!("{VERSION} omo-stop")) && !ran.iter().any(|it| it.contains(HIGHER)), "{ran:?}");
-    assert_eq!(it.stops(), ["15: block", "14: warn", "9: end: released"]);
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "14: warn", "9: end: released"]);
 
     let _ = it.session("hello", &[]);
     let ran = it.take_binary_runs();
@@ -301,5 +304,5 @@ fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("is ready", LIMIT).unwrap();
     terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
-    assert_eq!(it.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
 }

@@ -4,14 +4,14 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use omo_testkit::{Client, GitServer, Lab, MockModel, ModelScript, NpmRegistry, PrintRun};
+use omo_testkit::{Client, Lab, MockModel, ModelScript, NpmRegistry, PrintRun};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::client_lab::CLAIM;
-use crate::marketplace::{HIGHER, VERSION, lines};
+use crate::marketplace::{HIGHER, VERSION, lines, print_with_hooks, run_plugin_command};
+use crate::served_repository::ServedRepository;
 
 /// A home in which the plugin was installed from the registry.
 struct FromNpm {
@@ -55,16 +55,11 @@ fn tools_without_rust() -> TempDir {
 }
 
 /// The ref of a release: a repository whose one branch holds the marketplace file that names the package.
-struct Released {
-    server: GitServer,
-    folder: TempDir,
-}
+struct Released(ServedRepository);
 
 impl Released {
     fn open() -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let released = Self { server: GitServer::start(folder.path()).expect("serve"), folder };
-        released.git(&["init", "-q", "-b", "release"]);
+        let released = Self(ServedRepository::new("release"));
         released.publish(VERSION);
         released
     }
@@ -75,24 +70,10 @@ impl Released {
         let mut marketplace: Value = serde_json::from_str(&text).expect("JSON");
         marketplace["plugins"][0]["version"] = version.into();
         marketplace["plugins"][0]["source"]["version"] = version.into();
-        let file = self.work().join(".claude-plugin/marketplace.json");
+        let file = self.0.work().join(".claude-plugin/marketplace.json");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, marketplace.to_string()).unwrap();
-        self.git(&["add", "--all"]);
-        self.git(&["-c", "user.name=lab", "-c", "user.email=lab@localhost", "commit", "-q", "-m", version]);
-    }
-
-    fn work(&self) -> PathBuf {
-        let work = self.folder.path().join("work");
-        fs::create_dir_all(&work).expect("a folder");
-        work
-    }
-
-    fn git(&self, arguments: &[&str]) {
-        let mut git = Command::new("git");
-        git.arg("--git-dir").arg(self.folder.path().join("omo.git")).arg("--work-tree").arg(self.work());
-        let output = git.args(arguments).output().expect("start git");
-        assert!(output.status.success(), "{git:?}: {}", String::from_utf8_lossy(&output.stderr));
+        self.0.commit(version);
     }
 }
 
@@ -118,7 +99,7 @@ fn install(script: ModelScript, fill: impl FnOnce(&Path)) -> FromNpm {
     lab.configure("[verify]\nreview = false\n").expect("configure");
     let marketplace = Released::open();
     let it = FromNpm { model, lab, client, registry, shelf, marketplace, _tools: tools };
-    it.does(&["marketplace", "add", &format!("{}#release", it.marketplace.server.url("omo.git"))]);
+    it.does(&["marketplace", "add", &format!("{}#release", it.marketplace.0.url())]);
     it.does(&["install", "omo@omo"]);
     it
 }
@@ -126,17 +107,12 @@ fn install(script: ModelScript, fill: impl FnOnce(&Path)) -> FromNpm {
 impl FromNpm {
     /// Runs `claude plugin …`; it has to succeed.
     fn does(&self, arguments: &[&str]) {
-        let run = self.client.run(&self.lab, [&["plugin"], arguments].concat()).expect("run the client");
-        assert!(run.status.success(), "{arguments:?}: {run:?}");
+        run_plugin_command(&self.client, &self.lab, arguments);
     }
 
     /// One prompt with `claude -p`, and everything that the client tells about it.
     fn session(&self, prompt: &str) -> PrintRun {
-        let arguments = ["-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"];
-        let arguments = [&arguments[..], &["--permission-mode", "bypassPermissions", "--", prompt]].concat();
-        let run = self.client.run(&self.lab, arguments).expect("run the client");
-        assert!(run.status.success(), "{run:?}");
-        run
+        print_with_hooks(&self.client, &self.lab, prompt, &[])
     }
 
     /// Where the client unpacks a version.
@@ -150,13 +126,6 @@ impl FromNpm {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
     }
-
-    /// Every decision about a Stop, as `row: decision`.
-    fn stops(&self) -> Vec<String> {
-        let decisions = self.lab.decisions().expect("read the decisions");
-        let stops = decisions.iter().filter(|entry| entry["event"] == "Stop");
-        stops.map(|entry| format!("{}: {}", entry["row"], entry["decision"].as_str().unwrap_or("?"))).collect()
-    }
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -165,7 +134,7 @@ fn is_executable(path: &Path) -> bool {
 
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
-fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
+fn the_first_prompt_after_an_install_is_continued_without_a_compiler() {
     let it = install(ModelScript::new().say("Not yet.").bash("omo --version").say(CLAIM), |shelf| {
         stock(shelf, VERSION, |_| true);
     });
@@ -183,7 +152,7 @@ fn the_first_prompt_after_an_install_is_held_without_a_compiler() {
     assert!(files.iter().all(|file| *file == own || file.contains("/omo-cc-omo-")), "{files:?}");
 
     let first = it.session("ulw fix the parser");
-    assert_eq!(it.stops(), ["15: block", "9: end: released"], "{first:?}");
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"], "{first:?}");
     assert!(!lines(&first).iter().any(|line| line.contains("not built")), "{first:?}");
     assert_eq!(it.model.unscripted(), 0);
 }
@@ -202,27 +171,27 @@ fn an_update_brings_the_binaries_of_its_version() {
     let package: Value = serde_json::from_slice(&fs::read(package).unwrap()).unwrap();
     assert_eq!(package["version"], HIGHER);
     let run = it.session("ulw fix the parser");
-    assert_eq!(it.stops(), ["15: block", "9: end: released"], "{run:?}");
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"], "{run:?}");
 }
 
 #[test]
 #[ignore = "needs the real client and the archives: cargo xtask test"]
-fn a_platform_that_npm_left_out_is_told_to_the_user_and_nothing_is_harmed() {
+fn a_platform_that_npm_left_out_is_reported_and_does_no_harm() {
     let fill = |shelf: &Path| stock(shelf, VERSION, |name| !name.contains(&platform()));
     let it = install(ModelScript::new().say("An answer.").say("Not yet.").bash("true").say(CLAIM), fill);
     // npm says nothing of it, and the client neither.
     assert_eq!(it.platforms(VERSION), Vec::<String>::new());
-    let told = lines(&it.session("ulw fix the parser"));
+    let reported = lines(&it.session("ulw fix the parser"));
     let ways = ["/plugin uninstall omo@omo", "/plugin install omo@omo"];
-    assert!(told.iter().any(|line| ways.iter().all(|way| line.contains(way))), "{told:?}");
-    assert_eq!((it.stops(), it.lab.state()), (Vec::new(), None));
+    assert!(reported.iter().any(|line| ways.iter().all(|way| line.contains(way))), "{reported:?}");
+    assert_eq!((it.lab.stop_decisions().unwrap(), it.lab.state()), (Vec::new(), None));
     // What is told helps, once the package is there.
     stock(it.shelf.path(), VERSION, |_| true);
     it.does(&["uninstall", "omo@omo"]);
     it.does(&["install", "omo@omo"]);
     assert_eq!(it.platforms(VERSION), [platform()]);
     let run = it.session("ulw fix the parser");
-    assert_eq!(it.stops(), ["15: block", "9: end: released"], "{run:?}");
+    assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"], "{run:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ use omo_tests::parallel_plan::{self, PLAN, four_sessions, plan_text};
 use omo_tests::plan_project::Said;
 use tempfile::TempDir;
 
-use crate::client_lab::{LIMIT, Stage, client, plugin};
+use crate::client_lab::{ClientFixture, LIMIT, client, plugin};
 use crate::plans::{ACCEPT_EDITS, code};
 use scripted_workers::Works;
 
@@ -45,7 +45,7 @@ enum Payer {
 /// A home with the plugin installed, a repository with a plan of four sessions in two waves, and the client on the
 /// `PATH`.
 struct Site {
-    stage: Stage,
+    fixture: ClientFixture,
     works: Works,
     _programs: TempDir,
 }
@@ -78,17 +78,17 @@ impl Site {
         }
         lab.configure("[verify]\nreview = false\n").expect("configure");
         parallel_plan::commit_plan(&lab, text).expect("a plan");
-        let stage = Stage { model, lab, client };
+        let fixture = ClientFixture { model, lab, client };
         let folder = plugin().canonicalize().expect("the plugin").to_string_lossy().into_owned();
         for arguments in [["marketplace", "add", &folder], ["install", "omo@omo", "--scope=user"]] {
-            let run = stage.client.run(&stage.lab, [&["plugin"], &arguments[..]].concat()).expect("run the client");
+            let run = fixture.client.run(&fixture.lab, [&["plugin"], &arguments[..]].concat()).expect("run the client");
             assert!(run.status.success(), "{arguments:?}: {run:?}");
         }
-        Self { stage, works, _programs: programs }
+        Self { fixture, works, _programs: programs }
     }
 
     fn omo(&self, arguments: &[&str]) -> Said {
-        let mut command = self.stage.lab.command(plugin().join("bin/omo"));
+        let mut command = self.fixture.lab.command(plugin().join("bin/omo"));
         Said::of(&command.args(arguments).output().expect("run omo"))
     }
 
@@ -103,20 +103,20 @@ impl Site {
     }
 
     fn git(&self, arguments: &[&str]) -> String {
-        parallel_plan::git(&self.stage.lab, arguments).unwrap()
+        parallel_plan::git(&self.fixture.lab, arguments).unwrap()
     }
 
     fn state(&self) -> RunState {
-        parallel_plan::last_run(&self.stage.lab).unwrap().state().unwrap()
+        parallel_plan::last_run(&self.fixture.lab).unwrap().state().unwrap()
     }
 
-    fn unit(&self, step: &str) -> TaskState {
+    fn task(&self, step: &str) -> TaskState {
         self.state().tasks[step].clone()
     }
 
     /// The requests of one session of the plan.
     fn requests_of(&self, group: &str) -> Vec<RecordedRequest> {
-        let mut requests = self.stage.model.requests();
+        let mut requests = self.fixture.model.requests();
         requests.retain(|request| scripted_workers::group(request).as_deref() == Some(group));
         requests
     }
@@ -125,10 +125,10 @@ impl Site {
     fn is_whole(&self) {
         let state = self.state();
         assert_eq!(state.phase, RunPhase::Ended { result: RunResult::Complete });
-        assert!(state.parallel.as_ref().is_some_and(|apart| apart.landed.is_some()), "it did not land");
-        for unit in &state.plan.tasks {
-            let path = self.stage.lab.project().join(&unit.files[0].path);
-            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{}\n", unit.id), "{}", path.display());
+        assert!(state.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_some()), "it did not land");
+        for task in &state.plan.tasks {
+            let path = self.fixture.lab.project().join(&task.files[0].path);
+            assert_eq!(fs::read_to_string(&path).unwrap(), format!("{}\n", task.id), "{}", path.display());
         }
         self.is_left_alone();
     }
@@ -136,14 +136,14 @@ impl Site {
     /// The checkout is as git knows it, and neither a work tree nor a branch nor a process is left.
     fn is_left_alone(&self) {
         assert_eq!(self.git(&["status", "--porcelain"]), "");
-        parallel_plan::is_tidy(&self.stage.lab).unwrap();
+        parallel_plan::is_tidy(&self.fixture.lab).unwrap();
         let gone = || self.processes().is_empty().then_some(());
         wait_until("the end of all processes", LIMIT, gone).unwrap_or_else(|_| panic!("{:?}", self.processes()));
     }
 
     /// The command lines of those processes that live in the lab's home, wherever they were started from.
     fn processes(&self) -> Vec<String> {
-        let home = format!("HOME={}", self.stage.lab.home().display()).into_bytes();
+        let home = format!("HOME={}", self.fixture.lab.home().display()).into_bytes();
         let is_ours = |path: &PathBuf| {
             let variables = fs::read(path.join("environ")).unwrap_or_default();
             variables.split(|byte| *byte == 0).any(|variable| variable == home)
@@ -158,7 +158,7 @@ impl Site {
 
 /// A session at a terminal in which the user has typed the plan, read its commands and agreed to them.
 fn typed(site: &Site, options: &str) -> Terminal {
-    let terminal = Terminal::start_sized(&site.stage.lab, &site.stage.client, &ACCEPT_EDITS, (140, 120)).unwrap();
+    let terminal = Terminal::start_sized(&site.fixture.lab, &site.fixture.client, &ACCEPT_EDITS, (140, 120)).unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local {options}{PLAN}")).unwrap();
     let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();

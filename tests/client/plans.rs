@@ -14,7 +14,7 @@ use omo_testkit::model::RequestKind;
 use omo_testkit::{ModelScript, PrintRun};
 
 use crate::block_text::last_block;
-use crate::client_lab::{Stage, client_lab, plugin};
+use crate::client_lab::{ClientFixture, client_lab, plugin};
 
 /// Where the plan lies in the project.
 const PLAN: &str = "docs/plan.md";
@@ -40,21 +40,21 @@ fn words() -> String {
     format!("---\ncontract_version: 2\n---\n\n# Words\n\n{tasks}## Verification\n\n- **Verdict:** Approved\n")
 }
 
-/// A stage with a plan on it.
-fn planned(plan: &str, script: ModelScript) -> Stage {
-    let stage = client_lab(script);
-    stage.lab.write(PLAN, plan).expect("write the plan");
-    stage
+/// A fixture with a plan on it.
+fn planned(plan: &str, script: ModelScript) -> ClientFixture {
+    let fixture = client_lab(script);
+    fixture.lab.write(PLAN, plan).expect("write the plan");
+    fixture
 }
 
 /// One prompt that a person types, in a new session or behind `--resume`.
-pub(crate) fn type_prompt(stage: &Stage, prompt: &str, more: &[&str]) -> PrintRun {
-    stage.print(prompt, &[&ACCEPT_EDITS, more].concat())
+pub(crate) fn type_prompt(fixture: &ClientFixture, prompt: &str, more: &[&str]) -> PrintRun {
+    fixture.print(prompt, &[&ACCEPT_EDITS, more].concat())
 }
 
 /// The same, in a client that the test goes on beside.
-pub(crate) fn start_prompt(stage: &Stage, prompt: &str, more: &[&str]) -> Child {
-    let mut command = stage.client.command(&stage.lab, prompt, &[&ACCEPT_EDITS, more].concat());
+pub(crate) fn start_prompt(fixture: &ClientFixture, prompt: &str, more: &[&str]) -> Child {
+    let mut command = fixture.client.command(&fixture.lab, prompt, &[&ACCEPT_EDITS, more].concat());
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("start the client")
 }
@@ -66,30 +66,30 @@ pub(crate) fn code(shown: &str) -> String {
 }
 
 /// The person looks at the commands of the plan and approves them, which opens its run.
-fn approved(stage: &Stage, options: &str, more: &[&str]) -> PrintRun {
+fn approved(fixture: &ClientFixture, options: &str, more: &[&str]) -> PrintRun {
     let command = format!("/omo:execute-plan {PLAN}{options}");
-    let shown = type_prompt(stage, &command, &[]);
+    let shown = type_prompt(fixture, &command, &[]);
     let code = code(shown.result().expect("the client says why nothing ran"));
-    type_prompt(stage, &format!("{command} --approve {code}"), more)
+    type_prompt(fixture, &format!("{command} --approve {code}"), more)
 }
 
 /// What `omo` says in a terminal beside the session, with its status.
-pub(crate) fn omo(stage: &Stage, arguments: &[&str]) -> (String, Option<i32>) {
-    let done = stage.lab.command(plugin().join("bin/omo")).args(arguments).output().expect("run omo");
+pub(crate) fn omo(fixture: &ClientFixture, arguments: &[&str]) -> (String, Option<i32>) {
+    let done = fixture.lab.command(plugin().join("bin/omo")).args(arguments).output().expect("run omo");
     let text = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);
     (text, done.status.code())
 }
 
 /// Each task of the run with its state and how often it was begun.
-fn tasks(stage: &Stage) -> Vec<String> {
-    let (shown, _) = omo(stage, &["run", "show"]);
+fn tasks(fixture: &ClientFixture) -> Vec<String> {
+    let (shown, _) = omo(fixture, &["run", "show"]);
     let rows = shown.lines().skip_while(|line| !line.starts_with("task ")).skip(1).take_while(|line| !line.is_empty());
     rows.map(|row| row.split_whitespace().take(3).collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// What the run has written in the project: its ledger and the files for others, with all that is in them.
-fn written(stage: &Stage) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut folders: Vec<_> = [".git/omo", ".claude", "docs"].map(|name| stage.lab.project().join(name)).into();
+fn written(fixture: &ClientFixture) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut folders: Vec<_> = [".git/omo", ".claude", "docs"].map(|name| fixture.lab.project().join(name)).into();
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten() {
@@ -106,13 +106,13 @@ fn written(stage: &Stage) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// A file of the project, where it is there.
-fn file(stage: &Stage, path: &str) -> Option<String> {
-    let path: PathBuf = stage.lab.project().join(path);
+fn file(fixture: &ClientFixture, path: &str) -> Option<String> {
+    let path: PathBuf = fixture.lab.project().join(path);
     fs::read_to_string(path).ok()
 }
 
 /// The blocks that the session's model was given, each as its word and the line that says where the run stands.
-fn blocks(stage: &Stage) -> Vec<String> {
+fn blocks(fixture: &ClientFixture) -> Vec<String> {
     let shown = |text: &str| {
         let block = last_block(text)?;
         let line = match block.split_once("\n\n") {
@@ -121,6 +121,6 @@ fn blocks(stage: &Stage) -> Vec<String> {
         };
         Some(format!("{}: {}", block.lines().next()?, line.trim()))
     };
-    let requests = stage.model.requests_of(RequestKind::Main);
+    let requests = fixture.model.requests_of(RequestKind::Main);
     requests.iter().filter_map(|request| shown(&request.tool_results_text())).collect()
 }

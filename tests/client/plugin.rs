@@ -13,7 +13,7 @@ use crate::client_lab::{CLAIM, client, client_lab, plugin};
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_client_finds_nothing_wrong_with_it() {
-    let stage = client_lab(ModelScript::new());
+    let fixture = client_lab(ModelScript::new());
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for folder in [repository.as_path(), &plugin()] {
         for profile in [&[][..], &["--profile", "directory"]] {
@@ -21,7 +21,7 @@ fn the_client_finds_nothing_wrong_with_it() {
             arguments.extend(profile);
             let folder = folder.to_string_lossy();
             arguments.push(&folder);
-            let run = stage.client.run(&stage.lab, &arguments).unwrap();
+            let run = fixture.client.run(&fixture.lab, &arguments).unwrap();
             assert!(run.status.success(), "{arguments:?}: {run:?}");
         }
     }
@@ -30,9 +30,9 @@ fn the_client_finds_nothing_wrong_with_it() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn each_hook_runs_once() {
-    let stage = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
-    let run = stage.client.run(
-        &stage.lab,
+    let fixture = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
+    let run = fixture.client.run(
+        &fixture.lab,
         [
             "-p",
             "--output-format",
@@ -56,10 +56,10 @@ fn each_hook_runs_once() {
         })
         .unwrap();
     assert!(first["plugin_errors"].as_array().is_none_or(Vec::is_empty), "{first}");
-    let decisions = stage.lab.decisions().unwrap();
+    let decisions = fixture.lab.decisions().unwrap();
     let events: Vec<&str> = decisions.iter().filter_map(|entry| entry["event"].as_str()).collect();
     assert_eq!(events, ["UserPromptSubmit", "Stop", "Stop"]);
-    assert_eq!(stage.count(0, "CLAUDE_SESSION_ID: "), 1);
+    assert_eq!(fixture.count(0, "CLAUDE_SESSION_ID: "), 1);
 }
 
 #[test]

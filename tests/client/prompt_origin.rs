@@ -40,19 +40,19 @@ fn a_client_in_the_models_shell_changes_no_check_and_approves_nothing() {
         .say(CLAIM)
         .bash("true")
         .say(CLAIM);
-    let stage = client_lab(script);
-    stage.play("/omo:ulw --check \"test -f never\" make it");
+    let fixture = client_lab(script);
+    fixture.play("/omo:ulw --check \"test -f never\" make it");
     for name in ["a", "b", "c", "d", "e"] {
-        let said = fs::read_to_string(stage.lab.home().join(name)).unwrap();
+        let said = fs::read_to_string(fixture.lab.home().join(name)).unwrap();
         assert!(said.contains("only a person"), "{name}: {said}");
     }
-    let said = fs::read_to_string(stage.lab.home().join("f")).unwrap();
+    let said = fs::read_to_string(fixture.lab.home().join("f")).unwrap();
     assert!(said.contains("from its own shell"), "{said}");
-    assert!(stage.sessions().iter().any(|(_, session)| session["clients"][0]["pid"].is_u64()), "no client was noted");
-    let gates = stage.sessions().into_iter().map(|(_, session)| session["gates"].clone());
-    let runs: Vec<_> = gates.flat_map(|gates| gates.as_array().cloned().unwrap_or_default()).collect();
-    assert_eq!(runs.iter().map(|gate| gate["run"].clone()).collect::<Vec<_>>(), [json!("test -f never")]);
-    assert_eq!(stage.model.unscripted(), 0);
+    assert!(fixture.sessions().iter().any(|(_, session)| session["clients"][0]["pid"].is_u64()), "no client was noted");
+    let checks = fixture.sessions().into_iter().map(|(_, session)| session["gates"].clone());
+    let runs: Vec<_> = checks.flat_map(|checks| checks.as_array().cloned().unwrap_or_default()).collect();
+    assert_eq!(runs.iter().map(|check| check["run"].clone()).collect::<Vec<_>>(), [json!("test -f never")]);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
@@ -65,9 +65,9 @@ fn a_prompt_that_the_model_scheduled_changes_no_check() {
         .turn(ModelTurn::call("ScheduleWakeup", json!({"delaySeconds": 60, "reason": "x", "prompt": remove})))
         .say("I wait.")
         .default(ModelTurn::text("I wait."));
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();
     terminal.wait_for("the model scheduled this prompt", LIMIT + Duration::from_mins(1)).unwrap();
-    assert_eq!(stage.state("/gates/0/run"), "test -f never");
+    assert_eq!(fixture.state("/gates/0/run"), "test -f never");
 }

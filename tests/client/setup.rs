@@ -14,29 +14,29 @@ use omo_testkit::{HookRun, Lab, MockModel, ModelScript, run_command};
 use omo_tests::scene::copy;
 use serde_json::Value;
 
-use crate::client_lab::{CLAIM, LIMIT, Stage, client, plugin};
+use crate::client_lab::{CLAIM, ClientFixture, LIMIT, client, plugin};
 
 /// A home that never had omo, with the client on its `PATH` and no network but the scripted model.
-fn fresh(script: ModelScript, folder: &str) -> Stage {
+fn fresh(script: ModelScript, folder: &str) -> ClientFixture {
     let client = client();
     let model = MockModel::start(script).unwrap();
     let on_path = client.program().parent().unwrap();
     let lab = Lab::builder().model(&model).folder(folder).path(on_path);
     // Nothing listens there: only the model is reached.
     let lab = lab.env("HTTPS_PROXY", "http://127.0.0.1:9").env("NO_PROXY", "127.0.0.1");
-    Stage { lab: lab.build().unwrap(), model, client }
+    ClientFixture { lab: lab.build().unwrap(), model, client }
 }
 
 /// The plugin under test in a folder of its own, as a user who unpacked it there has it.
-fn unpacked(stage: &Stage, name: &str) -> PathBuf {
-    let folder = stage.lab.root().join(name);
+fn unpacked(fixture: &ClientFixture, name: &str) -> PathBuf {
+    let folder = fixture.lab.root().join(name);
     copy(&plugin(), &folder).unwrap();
     folder
 }
 
 /// As [`unpacked`], with another version.
-fn of_version(stage: &Stage, version: &str) -> PathBuf {
-    let folder = unpacked(stage, version);
+fn of_version(fixture: &ClientFixture, version: &str) -> PathBuf {
+    let folder = unpacked(fixture, version);
     for file in ["plugin.json", "marketplace.json"] {
         let path = folder.join(".claude-plugin").join(file);
         let text = fs::read_to_string(&path).unwrap();
@@ -50,20 +50,20 @@ fn of_version(stage: &Stage, version: &str) -> PathBuf {
     folder
 }
 
-fn setup_command(stage: &Stage, plugin: &Path, options: &[&str]) -> Command {
-    let mut command = stage.lab.command(plugin.join("bin/omo"));
+fn setup_command(fixture: &ClientFixture, plugin: &Path, options: &[&str]) -> Command {
+    let mut command = fixture.lab.command(plugin.join("bin/omo"));
     command.arg("setup").args(options);
     command
 }
 
 /// `omo setup` of a plugin, however it ends.
-fn try_setup(stage: &Stage, plugin: &Path, options: &[&str]) -> HookRun {
-    run_command(&setup_command(stage, plugin, options), "").unwrap()
+fn try_setup(fixture: &ClientFixture, plugin: &Path, options: &[&str]) -> HookRun {
+    run_command(&setup_command(fixture, plugin, options), "").unwrap()
 }
 
 /// `omo setup` of a plugin, which succeeds; what it prints.
-fn setup(stage: &Stage, plugin: &Path, options: &[&str]) -> String {
-    let run = try_setup(stage, plugin, options);
+fn setup(fixture: &ClientFixture, plugin: &Path, options: &[&str]) -> String {
+    let run = try_setup(fixture, plugin, options);
     assert!(run.status.success() && run.stderr.is_empty(), "{run:?}");
     run.stdout
 }
@@ -76,14 +76,14 @@ fn fails(run: &HookRun, status: i32, parts: &[&str]) {
     }
 }
 
-/// Where the plugin is staged.
-fn staged(stage: &Stage) -> PathBuf {
-    stage.lab.home().join(".local/share/omo/plugin")
+/// Where the plugin is installed.
+fn installed_copy(fixture: &ClientFixture) -> PathBuf {
+    fixture.lab.home().join(".local/share/omo/plugin")
 }
 
 /// What `claude plugin list --json` shows: each plugin's id, version, and whether it is enabled.
-fn plugins(stage: &Stage) -> Vec<(String, String, bool)> {
-    let run = stage.client.run(&stage.lab, ["plugin", "list", "--json"]).unwrap();
+fn plugins(fixture: &ClientFixture) -> Vec<(String, String, bool)> {
+    let run = fixture.client.run(&fixture.lab, ["plugin", "list", "--json"]).unwrap();
     let list: Vec<Value> = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
     let text = |plugin: &Value, field: &str| plugin[field].as_str().unwrap_or_default().to_owned();
     list.iter().map(|it| (text(it, "id"), text(it, "version"), it["enabled"] == true)).collect()
@@ -121,123 +121,123 @@ fn files(folder: &Path) -> BTreeSet<(PathBuf, Vec<u8>, bool)> {
 }
 
 /// A run that is held once, and ends with its claim.
-fn held_once() -> ModelScript {
+fn continued_once() -> ModelScript {
     ModelScript::new().say("Not yet.").bash("true").say(CLAIM)
 }
 
 /// Plays it: the installed plugin's hooks hold the session, each of them once.
-fn is_held_once(stage: &Stage) {
-    stage.lab.configure("[verify]\nreview = false\n").unwrap();
-    stage.play("ulw fix the parser");
-    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
-    assert_eq!(stage.model.unscripted(), 0);
+fn is_continued_once(fixture: &ClientFixture) {
+    fixture.lab.configure("[verify]\nreview = false\n").unwrap();
+    fixture.play("ulw fix the parser");
+    assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_run_is_held_after_a_setup_in_a_home_with_an_odd_name() {
-    let stage = fresh(held_once(), "a b's \"c\" ü$HOME");
-    let said = setup(&stage, &plugin(), &[]);
+fn a_run_is_continued_after_a_setup_in_a_home_with_an_odd_name() {
+    let fixture = fresh(continued_once(), "a b's \"c\" ü$HOME");
+    let said = setup(&fixture, &plugin(), &[]);
     for part in ["was put into", "omo@omo is installed and on", "ulw fix the failing tests", "setup --remove"] {
         assert!(said.contains(part), "no {part:?} in {said}");
     }
-    assert_eq!(plugins(&stage), present(true));
-    assert_eq!(files(&staged(&stage)), files(&plugin()));
-    is_held_once(&stage);
+    assert_eq!(plugins(&fixture), present(true));
+    assert_eq!(files(&installed_copy(&fixture)), files(&plugin()));
+    is_continued_once(&fixture);
     // It is found in terminals. A status line that names it goes with it; what else is in the settings stays.
-    let link = stage.lab.home().join(".local/bin/omo");
-    assert_eq!(fs::read_link(&link).unwrap(), staged(&stage).join("bin/omo"));
-    assert!(run_command(stage.lab.command(&link).arg("--version"), "").unwrap().stdout.starts_with("omo "));
-    let settings = stage.lab.home().join(".claude/settings.json");
+    let link = fixture.lab.home().join(".local/bin/omo");
+    assert_eq!(fs::read_link(&link).unwrap(), installed_copy(&fixture).join("bin/omo"));
+    assert!(run_command(fixture.lab.command(&link).arg("--version"), "").unwrap().stdout.starts_with("omo "));
+    let settings = fixture.lab.home().join(".claude/settings.json");
     let mut changed: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
     let command = shlex::try_quote(link.to_str().unwrap()).unwrap().into_owned() + " statusline";
     changed["statusLine"] = serde_json::json!({"type": "command", "command": command});
     changed["cleanupPeriodDays"] = 20.into();
     fs::write(&settings, changed.to_string()).unwrap();
     // The key and the approvals are their user's, who is told where they are.
-    let said = setup(&stage, &staged(&stage), &["--remove"]);
+    let said = setup(&fixture, &installed_copy(&fixture), &["--remove"]);
     assert!(link.symlink_metadata().is_err() && said.contains("`statusLine` is removed"), "{said}");
     let left: Value = serde_json::from_str(&fs::read_to_string(&settings).unwrap()).unwrap();
     assert!(left["statusLine"].is_null() && left["cleanupPeriodDays"] == 20, "{left}");
     assert!(
-        said.contains("your key and your approvals") && stage.lab.home().join(".local/state/omo").is_dir(),
+        said.contains("your key and your approvals") && fixture.lab.home().join(".local/state/omo").is_dir(),
         "{said}"
     );
-    assert!(!stage.lab.home().join(".local/share").exists());
+    assert!(!fixture.lab.home().join(".local/share").exists());
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_second_setup_changes_nothing_and_a_removal_leaves_nothing() {
-    let stage = fresh(ModelScript::new(), "lab");
-    let before = names(stage.lab.home());
-    setup(&stage, &plugin(), &[]);
-    let once = files(&stage.lab.home().join(".local"));
-    let settings = fs::read(stage.lab.home().join(".claude/settings.json")).unwrap();
-    for folder in [plugin(), staged(&stage)] {
-        let said = setup(&stage, &folder, &[]);
+    let fixture = fresh(ModelScript::new(), "lab");
+    let before = names(fixture.lab.home());
+    setup(&fixture, &plugin(), &[]);
+    let once = files(&fixture.lab.home().join(".local"));
+    let settings = fs::read(fixture.lab.home().join(".claude/settings.json")).unwrap();
+    for folder in [plugin(), installed_copy(&fixture)] {
+        let said = setup(&fixture, &folder, &[]);
         assert!(said.contains("is up to date") && said.contains("was on already"), "{said}");
     }
-    assert_eq!(plugins(&stage), present(true));
-    assert_eq!(files(&stage.lab.home().join(".local")), once);
-    assert_eq!(fs::read(stage.lab.home().join(".claude/settings.json")).unwrap(), settings);
+    assert_eq!(plugins(&fixture), present(true));
+    assert_eq!(files(&fixture.lab.home().join(".local")), once);
+    assert_eq!(fs::read(fixture.lab.home().join(".claude/settings.json")).unwrap(), settings);
 
-    setup(&stage, &plugin(), &["--remove"]);
-    assert_eq!(names(stage.lab.home()), before);
-    assert_eq!(plugins(&stage), []);
-    let marketplaces = stage.client.run(&stage.lab, ["plugin", "marketplace", "list", "--json"]).unwrap();
+    setup(&fixture, &plugin(), &["--remove"]);
+    assert_eq!(names(fixture.lab.home()), before);
+    assert_eq!(plugins(&fixture), []);
+    let marketplaces = fixture.client.run(&fixture.lab, ["plugin", "marketplace", "list", "--json"]).unwrap();
     assert!(!marketplaces.stdout.contains("\"omo\""), "{marketplaces:?}");
-    let settings = fs::read_to_string(stage.lab.home().join(".claude/settings.json")).unwrap();
+    let settings = fs::read_to_string(fixture.lab.home().join(".claude/settings.json")).unwrap();
     assert!(!settings.contains("omo@omo") && !settings.contains(".local"), "{settings}");
-    assert!(setup(&stage, &plugin(), &["--remove"]).contains("nothing to remove"));
-    assert_eq!(names(stage.lab.home()), before);
+    assert!(setup(&fixture, &plugin(), &["--remove"]).contains("nothing to remove"));
+    assert_eq!(names(fixture.lab.home()), before);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn an_update_reaches_a_session_that_is_open() {
     let script = ModelScript::new().say("Hello to you.").say("Not yet.").bash("true").say(CLAIM);
-    let stage = fresh(script, "lab");
-    stage.lab.configure("[verify]\nreview = false\n").unwrap();
-    setup(&stage, &plugin(), &[]);
-    let terminal = stage.terminal();
+    let fixture = fresh(script, "lab");
+    fixture.lab.configure("[verify]\nreview = false\n").unwrap();
+    setup(&fixture, &plugin(), &[]);
+    let terminal = fixture.terminal();
     terminal.say("hello").unwrap();
     terminal.wait_for("Hello to you.", LIMIT).unwrap();
-    let next = of_version(&stage, "9.8.7");
-    let said = setup(&stage, &next, &[]);
+    let next = of_version(&fixture, "9.8.7");
+    let said = setup(&fixture, &next, &[]);
     assert!(said.contains(&format!("updated from {} to 9.8.7", env!("CARGO_PKG_VERSION"))), "{said}");
-    assert_eq!(plugins(&stage), only("9.8.7", true));
-    assert_eq!(files(&staged(&stage)), files(&next));
+    assert_eq!(plugins(&fixture), only("9.8.7", true));
+    assert_eq!(files(&installed_copy(&fixture)), files(&next));
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
-    assert_eq!(stage.stops(), ["15: block", "9: end: released"]);
+    assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
     terminal.quit().unwrap();
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_plugin_that_is_turned_off_holds_nobody_until_the_next_setup() {
-    let stage = fresh(ModelScript::new().say("An answer."), "lab");
-    setup(&stage, &plugin(), &[]);
-    let off = stage.client.run(&stage.lab, ["plugin", "disable", "omo@omo"]).unwrap();
+fn a_plugin_that_is_turned_off_continues_nothing_until_the_next_setup() {
+    let fixture = fresh(ModelScript::new().say("An answer."), "lab");
+    setup(&fixture, &plugin(), &[]);
+    let off = fixture.client.run(&fixture.lab, ["plugin", "disable", "omo@omo"]).unwrap();
     assert!(off.status.success(), "{off:?}");
-    stage.play("ulw fix the parser");
-    assert_eq!((stage.requests(), stage.lab.state()), (1, None));
-    assert!(setup(&stage, &plugin(), &[]).contains("is on again"));
-    assert_eq!(plugins(&stage), present(true));
+    fixture.play("ulw fix the parser");
+    assert_eq!((fixture.requests(), fixture.lab.state()), (1, None));
+    assert!(setup(&fixture, &plugin(), &[]).contains("is on again"));
+    assert_eq!(plugins(&fixture), present(true));
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn lost_execute_bits_are_mended_in_the_staged_copy() {
-    let stage = fresh(held_once(), "lab");
-    let source = unpacked(&stage, "stripped");
+fn lost_execute_bits_are_restored_in_the_copy() {
+    let fixture = fresh(continued_once(), "lab");
+    let source = unpacked(&fixture, "stripped");
     for name in names(&source.join("bin")).iter().filter(|name| *name != "omo") {
         fs::set_permissions(source.join("bin").join(name), fs::Permissions::from_mode(0o644)).unwrap();
     }
-    setup(&stage, &source, &[]);
-    assert_eq!(files(&staged(&stage)), files(&plugin()));
-    is_held_once(&stage);
+    setup(&fixture, &source, &[]);
+    assert_eq!(files(&installed_copy(&fixture)), files(&plugin()));
+    is_continued_once(&fixture);
 }
 
 #[test]
@@ -245,118 +245,118 @@ fn lost_execute_bits_are_mended_in_the_staged_copy() {
 fn an_archive_is_unpacked_and_sets_itself_up() {
     #[expect(clippy::disallowed_methods, reason = "`cargo xtask test` names the archive that it packed")]
     let archive = std::env::var_os("OMO_TEST_ARCHIVE").expect("`cargo xtask test` names an archive");
-    let stage = fresh(held_once(), "lab");
-    let before = names(stage.lab.project());
-    let unpack = stage.lab.command("tar").arg("-xzf").arg(&archive).output().unwrap();
+    let fixture = fresh(continued_once(), "lab");
+    let before = names(fixture.lab.project());
+    let unpack = fixture.lab.command("tar").arg("-xzf").arg(&archive).output().unwrap();
     assert!(unpack.status.success(), "{unpack:?}");
-    let after = names(stage.lab.project());
+    let after = names(fixture.lab.project());
     let [top] = &after.difference(&before).collect::<Vec<_>>()[..] else { panic!("{after:?}") };
-    let folder = stage.lab.project().join(top);
+    let folder = fixture.lab.project().join(top);
     assert_eq!(files(&folder), files(&plugin()));
-    setup(&stage, &folder, &[]);
+    setup(&fixture, &folder, &[]);
     fs::remove_dir_all(folder).unwrap();
-    is_held_once(&stage);
+    is_continued_once(&fixture);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_marketplace_from_elsewhere_is_named_and_stays() {
-    let stage = fresh(ModelScript::new(), "lab");
-    let other = unpacked(&stage, "other");
+    let fixture = fresh(ModelScript::new(), "lab");
+    let other = unpacked(&fixture, "other");
     for arguments in
         [vec!["plugin", "marketplace", "add", other.to_str().unwrap()], vec!["plugin", "install", "omo@omo"]]
     {
-        assert!(stage.client.run(&stage.lab, arguments).unwrap().status.success());
+        assert!(fixture.client.run(&fixture.lab, arguments).unwrap().status.success());
     }
-    let run = try_setup(&stage, &plugin(), &[]);
+    let run = try_setup(&fixture, &plugin(), &[]);
     fails(&run, 5, &[other.to_str().unwrap(), "`claude plugin marketplace remove omo`"]);
-    assert!(!staged(&stage).exists());
-    let run = try_setup(&stage, &plugin(), &["--remove"]);
+    assert!(!installed_copy(&fixture).exists());
+    let run = try_setup(&fixture, &plugin(), &["--remove"]);
     assert!(run.status.success() && run.stderr.contains("stays"), "{run:?}");
-    assert_eq!(plugins(&stage), present(true));
+    assert_eq!(plugins(&fixture), present(true));
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_refuses_leaves_what_worked() {
-    let stage = fresh(ModelScript::new(), "lab");
-    setup(&stage, &plugin(), &[]);
-    let settings = stage.lab.home().join(".claude/settings.json");
+    let fixture = fresh(ModelScript::new(), "lab");
+    setup(&fixture, &plugin(), &[]);
+    let settings = fixture.lab.home().join(".claude/settings.json");
     let sound = fs::read(&settings).unwrap();
     fs::write(&settings, "{ broken").unwrap();
-    let run = try_setup(&stage, &plugin(), &["--remove"]);
+    let run = try_setup(&fixture, &plugin(), &["--remove"]);
     assert_eq!(run.status.code(), Some(5), "{run:?}");
     assert_eq!(fs::read_to_string(&settings).unwrap(), "{ broken");
-    assert_eq!(files(&staged(&stage)), files(&plugin()));
+    assert_eq!(files(&installed_copy(&fixture)), files(&plugin()));
     fs::write(&settings, sound).unwrap();
-    assert!(setup(&stage, &plugin(), &[]).contains("is up to date"));
-    assert_eq!(plugins(&stage), present(true));
+    assert!(setup(&fixture, &plugin(), &[]).contains("is up to date"));
+    assert_eq!(plugins(&fixture), present(true));
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_data_folder_that_cannot_be_used_is_named() {
-    let stage = fresh(ModelScript::new(), "lab");
-    let (file, link) = (stage.lab.root().join("file"), stage.lab.root().join("linked"));
+    let fixture = fresh(ModelScript::new(), "lab");
+    let (file, link) = (fixture.lab.root().join("file"), fixture.lab.root().join("linked"));
     fs::write(&file, "of the user").unwrap();
     fs::create_dir(&link).unwrap();
     std::os::unix::fs::symlink("/nowhere", link.join("omo")).unwrap();
     // No user can make a folder in /proc, root included.
     for place in [file.as_path(), &link, Path::new("/proc")] {
-        let mut command = setup_command(&stage, &plugin(), &[]);
+        let mut command = setup_command(&fixture, &plugin(), &[]);
         command.env("XDG_DATA_HOME", place);
         fails(&run_command(&command, "").unwrap(), 9, &[place.to_str().unwrap(), "XDG_DATA_HOME"]);
     }
     assert_eq!(fs::read_to_string(file).unwrap(), "of the user");
-    assert_eq!(plugins(&stage), []);
+    assert_eq!(plugins(&fixture), []);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn two_setups_at_once_are_told_apart() {
-    let stage = fresh(ModelScript::new(), "lab");
-    let folder = GuardedFolder::create_user(&stage.lab.home().join(".local/share")).unwrap();
-    let held = StateLock::take(&folder, DEADLINE).unwrap();
-    fails(&try_setup(&stage, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
-    assert!(!staged(&stage).exists());
-    drop(held);
-    setup(&stage, &plugin(), &[]);
+fn two_setups_at_once_are_distinguished() {
+    let fixture = fresh(ModelScript::new(), "lab");
+    let folder = GuardedFolder::create_user(&fixture.lab.home().join(".local/share")).unwrap();
+    let lock = StateLock::take(&folder, DEADLINE).unwrap();
+    fails(&try_setup(&fixture, &plugin(), &[]), 6, &["another `omo setup` is at work"]);
+    assert!(!installed_copy(&fixture).exists());
+    drop(lock);
+    setup(&fixture, &plugin(), &[]);
 }
 
 #[test]
 #[ignore = "needs the real client and strace: cargo xtask test"]
-fn a_setup_that_is_killed_leaves_a_whole_plugin_and_the_next_one_mends_the_rest() {
+fn a_killed_setup_leaves_a_whole_plugin_and_the_next_one_repairs_the_rest() {
     let call = |name: &str, ordinal| SystemCall { name: name.to_owned(), ordinal, line: String::new() };
-    let stage = fresh(ModelScript::new(), "lab");
-    let next = of_version(&stage, "9.8.7");
+    let fixture = fresh(ModelScript::new(), "lab");
+    let next = of_version(&fixture, "9.8.7");
     let killed = |folder: &Path, at: &SystemCall| {
-        let traced = strace::run_with_fault(&setup_command(&stage, folder, &[]), "", at, CallFault::Kill).unwrap();
+        let traced = strace::run_with_fault(&setup_command(&fixture, folder, &[]), "", at, CallFault::Kill).unwrap();
         assert!(traced.is_faulted && !traced.run.status.success(), "{at:?}: {:?}", traced.run);
     };
     // In the middle of the copy, and just before it gets its name.
     for at in [call("fsync", 5), call("rename", 1)] {
         killed(&plugin(), &at);
-        assert!(!staged(&stage).exists(), "{at:?}");
+        assert!(!installed_copy(&fixture).exists(), "{at:?}");
     }
-    setup(&stage, &plugin(), &[]);
+    setup(&fixture, &plugin(), &[]);
     // In the middle of the next version's copy; before it takes the place; and before the old one goes.
     for (at, is_new) in [(call("fsync", 5), false), (call("renameat2", 1), false), (call("unlinkat", 1), true)] {
-        setup(&stage, &plugin(), &[]);
+        setup(&fixture, &plugin(), &[]);
         killed(&next, &at);
         let whole = if is_new { next.clone() } else { plugin() };
-        assert_eq!(files(&staged(&stage)), files(&whole), "{at:?}");
+        assert_eq!(files(&installed_copy(&fixture)), files(&whole), "{at:?}");
     }
-    setup(&stage, &next, &[]);
-    assert_eq!(plugins(&stage), only("9.8.7", true));
+    setup(&fixture, &next, &[]);
+    assert_eq!(plugins(&fixture), only("9.8.7", true));
     let kept = ["plugin".to_owned(), "runtime.lock".to_owned()];
-    assert_eq!(names(&stage.lab.home().join(".local/share/omo")), BTreeSet::from(kept));
+    assert_eq!(names(&fixture.lab.home().join(".local/share/omo")), BTreeSet::from(kept));
 }
 
 #[test]
 #[ignore = "needs the real client and strace: cargo xtask test"]
-fn setup_itself_speaks_to_nobody() {
-    let stage = fresh(ModelScript::new(), "lab");
-    let traced = strace::run(&setup_command(&stage, &plugin(), &[]), "").unwrap();
+fn setup_itself_connects_to_nothing() {
+    let fixture = fresh(ModelScript::new(), "lab");
+    let traced = strace::run(&setup_command(&fixture, &plugin(), &[]), "").unwrap();
     assert!(traced.run.status.success() && traced.calls.len() > 100, "{:?}", traced.run);
     // Nothing is sent without one of these; a `sendto` to a pipe is how a signal handler learns that it is no socket.
     let of_networks = ["socket", "connect", "bind"];

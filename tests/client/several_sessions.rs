@@ -10,15 +10,15 @@ fn two_sessions_in_one_folder_leave_each_other_alone() {
     // The first is left on by a model that only talks; the second never asked for anything; the
     // third has a run of its own.
     let script = ModelScript::new().say_times(2, "First.").say("Second.").say("Third.").bash("true").say(CLAIM);
-    let stage = client_lab(script);
-    let first = stage.print("ulw one", &[]);
-    let second = stage.print("two, please", &[]);
+    let fixture = client_lab(script);
+    let first = fixture.print("ulw one", &[]);
+    let second = fixture.print("two, please", &[]);
     assert_eq!(second.num_turns(), Some(1));
-    assert_eq!(stage.requests(), 3);
-    let third = stage.print("ulw three", &[]);
-    assert_eq!(stage.requests(), 6);
+    assert_eq!(fixture.requests(), 3);
+    let third = fixture.print("ulw three", &[]);
+    assert_eq!(fixture.requests(), 6);
 
-    let sessions = stage.sessions();
+    let sessions = fixture.sessions();
     let of = |id: Option<&str>| sessions.iter().find(|(known, _)| Some(known.as_str()) == id).map(|(_, entry)| entry);
     let (first, third) = (of(first.session_id()).unwrap(), of(third.session_id()).unwrap());
     assert_eq!(of(second.session_id()), None, "a session without a run has no entry");
@@ -30,33 +30,33 @@ fn two_sessions_in_one_folder_leave_each_other_alone() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_resumed_session_goes_on_with_its_run() {
     let script = ModelScript::new().say_times(2, "Not yet.").bash("true").say("Nearly.").bash("true").say(CLAIM);
-    let stage = client_lab(script);
-    let first = stage.print("ulw fix the parser", &[]);
+    let fixture = client_lab(script);
+    let first = fixture.print("ulw fix the parser", &[]);
     let id = first.session_id().unwrap().to_owned();
-    let second = stage.print("go on", &["--resume", &id]);
+    let second = fixture.print("go on", &["--resume", &id]);
     assert_eq!(second.session_id(), Some(id.as_str()));
-    assert_eq!(stage.count(2, "The ultrawork run that the user turned on"), 1);
-    assert_eq!(stage.stops(), ["15: block", "14: warn", "15: block", "9: end: released"]);
-    assert_eq!(stage.state("/ulw/stopBlocks"), 2);
+    assert_eq!(fixture.count(2, "The ultrawork run that the user turned on"), 1);
+    assert_eq!(fixture.stops(), ["15: block", "14: warn", "15: block", "9: end: released"]);
+    assert_eq!(fixture.state("/ulw/stopBlocks"), 2);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_cleared_session_starts_without_a_run() {
     let script = ModelScript::new().say_times(2, "Not yet.").say("A fresh answer.");
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
     terminal.ready().unwrap();
     terminal.say("/clear").unwrap();
-    stage.wait_for_state("the run is over", |state| state.to_string().contains("the session was cleared"));
+    fixture.wait_for_state("the run is over", |state| state.to_string().contains("the session was cleared"));
     terminal.ready().unwrap();
     terminal.say("hello again").unwrap();
     terminal.wait_for("A fresh answer.", LIMIT).unwrap();
     terminal.ready().unwrap();
-    assert_eq!(stage.requests(), 3);
-    assert_eq!(stage.count(2, "The user turned on ultrawork") + stage.count(2, "ultrawork run that"), 0);
+    assert_eq!(fixture.requests(), 3);
+    assert_eq!(fixture.count(2, "The user turned on ultrawork") + fixture.count(2, "ultrawork run that"), 0);
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn a_compaction_brings_the_contract_again() {
         .say_times(2, "Not yet.")
         .compact(ModelTurn::text("<analysis>a</analysis>\n<summary>\nThey fix a parser.\n</summary>"))
         .say(CLAIM);
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("ultrawork let this turn end", LIMIT).unwrap();
     terminal.ready().unwrap();
@@ -76,6 +76,6 @@ fn a_compaction_brings_the_contract_again() {
     terminal.ready().unwrap();
     terminal.say("go on").unwrap();
     terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
-    assert_eq!(stage.count(2, "The user turned on ultrawork"), 1);
-    assert_eq!(stage.count(2, "How a run goes"), 1);
+    assert_eq!(fixture.count(2, "The user turned on ultrawork"), 1);
+    assert_eq!(fixture.count(2, "How a run goes"), 1);
 }

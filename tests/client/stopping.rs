@@ -15,58 +15,58 @@ fn slow(text: &str) -> ModelTurn {
 #[ignore = "needs the real client: cargo xtask test"]
 fn typed_while_the_loop_runs_it_ends_the_loop_and_costs_no_request() {
     let script = ModelScript::new().say("First step.").turn(slow("Second step.")).say("A plain answer.");
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    stage.wait_for_requests(2);
+    fixture.wait_for_requests(2);
     terminal.say("/omo:stop-continuation enough for today").unwrap();
     terminal.wait_for("[omo] ultrawork is stopped in this session", LIMIT).unwrap();
 
-    assert_eq!(stage.requests(), 2);
-    assert_eq!(stage.stops(), ["15: block", "5: allow"]);
-    assert_eq!(stage.state("/stopContinuation/disabled"), true);
-    assert_eq!(stage.state("/stopContinuation/disabledReason"), "enough for today");
-    assert_eq!(stage.state("/verdict/kind"), "stopped");
+    assert_eq!(fixture.requests(), 2);
+    assert_eq!(fixture.stops(), ["15: block", "5: allow"]);
+    assert_eq!(fixture.state("/stopContinuation/disabled"), true);
+    assert_eq!(fixture.state("/stopContinuation/disabledReason"), "enough for today");
+    assert_eq!(fixture.state("/verdict/kind"), "stopped");
 
     terminal.say("and how are you").unwrap();
     terminal.wait_for("A plain answer.", LIMIT).unwrap();
     terminal.ready().unwrap();
-    assert_eq!(stage.requests(), 3);
-    assert_eq!(stage.count(2, "stop-continuation enough"), 0, "nothing of the command is in the context");
-    assert_eq!(stage.stops().len(), 2, "no Stop is decided any more");
+    assert_eq!(fixture.requests(), 3);
+    assert_eq!(fixture.count(2, "stop-continuation enough"), 0, "nothing of the command is in the context");
+    assert_eq!(fixture.stops().len(), 2, "no Stop is decided any more");
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn ulw_off_needs_no_model() {
     let script = ModelScript::new().say("First step.").turn(slow("Second step."));
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    stage.wait_for_requests(2);
+    fixture.wait_for_requests(2);
     terminal.say("ulw off").unwrap();
-    stage.wait_for_state("the run is stopped", |state| state.to_string().contains("\"kind\":\"stopped\""));
+    fixture.wait_for_state("the run is stopped", |state| state.to_string().contains("\"kind\":\"stopped\""));
     terminal.wait_for("Second step.", LIMIT).unwrap();
     terminal.ready().unwrap();
-    assert_eq!(stage.requests(), 2);
-    assert_eq!(stage.stops(), ["15: block"]);
+    assert_eq!(fixture.requests(), 2);
+    assert_eq!(fixture.stops(), ["15: block"]);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn omo_stop_in_another_terminal_ends_it() {
     let script = ModelScript::new().say("First step.").turn(slow("Second step."));
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    stage.wait_for_requests(2);
-    let mut omo = stage.lab.command(plugin().join("bin/omo"));
-    let output = omo.args(["stop", "--reason", "lunch"]).current_dir(stage.lab.project()).output().unwrap();
+    fixture.wait_for_requests(2);
+    let mut omo = fixture.lab.command(plugin().join("bin/omo"));
+    let output = omo.args(["stop", "--reason", "lunch"]).current_dir(fixture.lab.project()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     terminal.wait_for("Second step.", LIMIT).unwrap();
     terminal.ready().unwrap();
-    assert_eq!((stage.requests(), stage.stops().len()), (2, 1));
-    assert_eq!(stage.state("/stopContinuation/disabledReason"), "lunch");
+    assert_eq!((fixture.requests(), fixture.stops().len()), (2, 1));
+    assert_eq!(fixture.state("/stopContinuation/disabledReason"), "lunch");
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn omo_stop_in_another_terminal_ends_it() {
 fn plain_text_typed_during_a_turn_comes_before_the_loop() {
     let script =
         ModelScript::new().turn(slow("First step.")).say("Yes, that too.").default(ModelTurn::text("Still at it."));
-    let stage = client_lab(script);
-    let terminal = stage.terminal();
+    let fixture = client_lab(script);
+    let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    stage.wait_for_requests(1);
+    fixture.wait_for_requests(1);
     terminal.say("please also look at the lexer").unwrap();
     terminal.wait_for("Yes, that too.", LIMIT).unwrap();
-    assert_eq!(stage.stops().first().unwrap(), "5: allow");
-    assert!(stage.count(1, "please also look at the lexer") > 0);
+    assert_eq!(fixture.stops().first().unwrap(), "5: allow");
+    assert!(fixture.count(1, "please also look at the lexer") > 0);
 }

@@ -1,4 +1,4 @@
-//! Plans in the client: the command opens the run, the workflow dispatches a segment of it.
+//! Plans in the client: the command opens the run, the workflow dispatches a batch of it.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::client_lab::client_lab;
 
-/// What an executor reports.
+/// What a worker reports.
 fn report(id: &str, status: &str, evidence: &str) -> ModelTurn {
     let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
     ModelTurn::call("StructuredOutput", input)
@@ -16,9 +16,9 @@ fn report(id: &str, status: &str, evidence: &str) -> ModelTurn {
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_segment_goes_to_one_executor_after_another() {
-    let segment = json!({
-        "name": "omo:execute-segment",
+fn a_batch_goes_to_one_worker_after_another() {
+    let batch = json!({
+        "name": "omo:execute-batch",
         "args": {
             "run": "r-1-abcd",
             "plan_file": "docs/plan.md",
@@ -27,8 +27,8 @@ fn a_segment_goes_to_one_executor_after_another() {
         },
     });
     let script = ModelScript::new()
-        .turn(ModelTurn::call("Workflow", segment))
-        .say("I wait for the segment.")
+        .turn(ModelTurn::call("Workflow", batch))
+        .say("I wait for the batch.")
         .agent(
             "Execute task 1 of",
             [
@@ -38,32 +38,32 @@ fn a_segment_goes_to_one_executor_after_another() {
             ],
         )
         .agent("Execute task 2 of", [report("2", "failed", "FAILED 2"), ModelTurn::text("Done.")])
-        .say("The segment is over.");
-    let stage = client_lab(script);
-    let run = stage.print("run the workflow omo:execute-segment", &[]);
-    assert_eq!(run.result(), Some("The segment is over."));
+        .say("The batch is over.");
+    let fixture = client_lab(script);
+    let run = fixture.print("run the workflow omo:execute-batch", &[]);
+    assert_eq!(run.result(), Some("The batch is over."));
     for part in ["PASSED 1", "FAILED 2", "skipped: dependency 2 failed or blocked in this run"] {
-        assert!(stage.count(2, part) > 0, "the client did not hand on: {part}");
+        assert!(fixture.count(2, part) > 0, "the client did not hand on: {part}");
     }
-    let agents = stage.model.requests_of(RequestKind::Agent);
+    let agents = fixture.model.requests_of(RequestKind::Agent);
     let first: &Value = &agents.first().unwrap().body;
     assert!(first["model"].as_str().unwrap().contains("sonnet"), "{}", first["model"]);
     assert!(first["system"].to_string().contains("You execute one task of a plan."), "not our executor");
-    // The executor found omo on its path.
+    // The worker found omo on its path.
     assert!(agents[1].count_of("/bin/omo") > 0, "{}", agents[1].body["messages"]);
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 /// A workflow of the same name would be run in its place, and nothing would ever open the run.
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_command_opens_the_run_before_a_model_reads_anything() {
-    let stage = client_lab(ModelScript::new());
-    let run = stage.print("/omo:execute-plan no-such-plan.md", &[]);
+    let fixture = client_lab(ModelScript::new());
+    let run = fixture.print("/omo:execute-plan no-such-plan.md", &[]);
     let result = run.result().unwrap();
     assert!(
         result.contains("Shell command failed") && result.contains("omo agent open --command execute-plan"),
         "{result}"
     );
-    assert_eq!(stage.requests(), 0);
+    assert_eq!(fixture.requests(), 0);
 }

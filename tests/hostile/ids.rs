@@ -15,7 +15,7 @@ fn under(scene: &mut Scene, id: &str) -> Result<()> {
 }
 
 /// The id belongs to no session: no hook holds the client, and nothing is made or changed anywhere.
-fn is_nobodys(scene: &mut Scene, id: &str) -> Result<()> {
+fn is_unknown(scene: &mut Scene, id: &str) -> Result<()> {
     let before = std::fs::read(scene.state_file())?;
     let watch = Watch::begin(scene)?;
     // A transcript is named as its session is, where that can be.
@@ -50,7 +50,7 @@ fn is_nobodys(scene: &mut Scene, id: &str) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_is_no_id_is_nobodys() {
+fn what_is_no_id_is_unknown() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
@@ -76,7 +76,7 @@ fn what_is_no_id_is_nobodys() {
     ];
     let wrong: Vec<String> = ids
         .iter()
-        .filter_map(|id| is_nobodys(&mut scene, id).err().map(|error| format!("{id:.20?}: {error:#}")))
+        .filter_map(|id| is_unknown(&mut scene, id).err().map(|error| format!("{id:.20?}: {error:#}")))
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -98,7 +98,7 @@ fn is_an_id(scene: &mut Scene, id: &str) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn an_odd_id_is_an_id_like_any_other_and_nobody_elses() {
+fn an_odd_id_is_an_id_like_any_other() {
     let plugin = plugin();
     let mut scene = Scene::new(&plugin).unwrap();
     let long = "x".repeat(128);

@@ -12,7 +12,7 @@ use crate::program_run::make_sparse_file;
 use crate::surroundings::SECRET;
 
 /// A user who is neither root nor the one who runs the tests.
-const SOMEBODY_ELSE: u32 = 12_345;
+const OTHER_USER: u32 = 12_345;
 
 /// A thing in the place of another; put at a path, with a stranger's file and folder to point at.
 pub(crate) struct Impostor {
@@ -121,7 +121,7 @@ pub(crate) const IN_OUR_PLACE: [Impostor; 10] = [
         name: "another user's file, or one that may not be read",
         put: |path, _| {
             fs::write(path, text())?;
-            if chown(path, Some(SOMEBODY_ELSE), None).is_err() {
+            if chown(path, Some(OTHER_USER), None).is_err() {
                 fs::set_permissions(path, fs::Permissions::from_mode(0o000))?;
             }
             Ok(())

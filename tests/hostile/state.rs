@@ -14,7 +14,7 @@ use crate::surroundings::SECRET;
 
 /// A scene with two armed sessions: what is written of the first one, and the second one's entry,
 /// byte for byte.
-pub(crate) struct Stage {
+pub(crate) struct StateFixture {
     /// The scene.
     pub scene: Scene,
     /// The text of a real state, of both.
@@ -23,7 +23,7 @@ pub(crate) struct Stage {
     other: String,
 }
 
-impl Stage {
+impl StateFixture {
     /// Arms both; the first has a check, a claim that was judged, and a review that is waited for.
     pub(crate) fn new(plugin: &std::path::Path) -> Result<Self> {
         let mut scene = Scene::in_lab(plugin, Lab::builder().without_git().build()?)?;
@@ -122,29 +122,29 @@ fn places(value: &Value, pointer: &str, found: &mut Vec<String>) {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_wrong_type_in_any_field_holds_nobody_uncounted_and_is_said() {
+fn a_wrong_type_in_any_field_continues_nothing_uncounted_and_is_reported() {
     const WRONG: [&str; 11] =
         ["null", "true", "-1", "1.5", "1e999", "18446744073709551616", "\"\"", "\"x\"", "\"\\ud800\"", "[]", "{}"];
     let plugin = plugin();
-    let stage = Stage::new(&plugin).unwrap();
-    let entry = stage.scene.entry().unwrap();
+    let fixture = StateFixture::new(&plugin).unwrap();
+    let entry = fixture.scene.entry().unwrap();
     let mut pointers = Vec::new();
-    places(&entry, &format!("/sessions/{}", stage.scene.session.session()), &mut pointers);
+    places(&entry, &format!("/sessions/{}", fixture.scene.session.session()), &mut pointers);
     assert!(pointers.len() > 50, "{pointers:?}");
     pointers.extend(["/version".to_owned(), "/sessions".to_owned(), String::new()]);
     let play = |pointer: &String, index: usize, wrong: &str| -> Result<()> {
-        let mut document: Value = serde_json::from_str(&stage.text.replacen(&stage.other, "\"@other@\"", 1))?;
+        let mut document: Value = serde_json::from_str(&fixture.text.replacen(&fixture.other, "\"@other@\"", 1))?;
         *document.pointer_mut(pointer).context("no such place")? = json!("@wrong@");
-        let text = document.to_string().replace("\"@other@\"", &stage.other).replace("\"@wrong@\"", wrong);
+        let text = document.to_string().replace("\"@other@\"", &fixture.other).replace("\"@wrong@\"", wrong);
         for ask in [&STOP, &PROMPT, &START, &END] {
-            stage.ask(text.as_bytes(), ask).with_context(|| ask.name)?;
+            fixture.ask(text.as_bytes(), ask).with_context(|| ask.name)?;
         }
         // Of the slower ones each field meets a few.
         match index % 4 {
-            0 => stage.look(text.as_bytes()).context("omo status"),
-            1 => stage.stop_all(text.as_bytes()).context("omo stop --all"),
-            2 => stage.ask(text.as_bytes(), &CLAIM).map(drop).context("a claim"),
-            _ => stage.ask(text.as_bytes(), &ULW).map(drop).context("ulw"),
+            0 => fixture.look(text.as_bytes()).context("omo status"),
+            1 => fixture.stop_all(text.as_bytes()).context("omo stop --all"),
+            2 => fixture.ask(text.as_bytes(), &CLAIM).map(drop).context("a claim"),
+            _ => fixture.ask(text.as_bytes(), &ULW).map(drop).context("ulw"),
         }
     };
     let cases = pointers.iter().enumerate().flat_map(|(at, pointer)| {
@@ -157,26 +157,26 @@ fn a_wrong_type_in_any_field_holds_nobody_uncounted_and_is_said() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_state_that_is_cut_at_any_byte_holds_nobody_and_stays_as_it_is() {
+fn a_state_that_is_cut_at_any_byte_continues_nothing_and_stays_as_it_is() {
     let plugin = plugin();
-    let stage = Stage::new(&plugin).unwrap();
+    let fixture = StateFixture::new(&plugin).unwrap();
     let play = |length: usize| -> Result<()> {
-        let bytes = stage.text.as_bytes().get(..length).context("too short")?;
-        let run = stage.ask(bytes, &STOP)?;
-        ensure!(fs::read(stage.scene.state_file())? == bytes, "it was changed");
+        let bytes = fixture.text.as_bytes().get(..length).context("too short")?;
+        let run = fixture.ask(bytes, &STOP)?;
+        ensure!(fs::read(fixture.scene.state_file())? == bytes, "it was changed");
         run.require_silent()
     };
-    all_good((0..stage.text.len()).map(|length| (format!("{length} bytes"), play(length)))).unwrap();
-    let some = (0..stage.text.len()).step_by(97);
-    let play = |length: usize| stage.ask_all(stage.text.as_bytes().get(..length).context("too short")?);
+    all_good((0..fixture.text.len()).map(|length| (format!("{length} bytes"), play(length)))).unwrap();
+    let some = (0..fixture.text.len()).step_by(97);
+    let play = |length: usize| fixture.ask_all(fixture.text.as_bytes().get(..length).context("too short")?);
     all_good(some.map(|length| (format!("{length} bytes"), play(length)))).unwrap();
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_state_with_flipped_bits_holds_nobody_uncounted() {
+fn a_state_with_flipped_bits_continues_nothing_uncounted() {
     let plugin = plugin();
-    let stage = Stage::new(&plugin).unwrap();
+    let fixture = StateFixture::new(&plugin).unwrap();
     // Always the same ones: a case that fails can be played again.
     let mut seed: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut next = |below: usize| {
@@ -185,12 +185,12 @@ fn a_state_with_flipped_bits_holds_nobody_uncounted() {
     };
     let mut cases = Vec::new();
     for round in 0..400 {
-        let mut bytes = stage.text.clone().into_bytes();
+        let mut bytes = fixture.text.clone().into_bytes();
         for _ in 0..=round % 3 {
             let (at, bit) = (next(bytes.len()), next(8));
             bytes.get_mut(at).into_iter().for_each(|byte| *byte ^= 1 << bit);
         }
-        let play = |ask: &Ask| stage.ask(&bytes, ask).map(drop).context(ask.name);
+        let play = |ask: &Ask| fixture.ask(&bytes, ask).map(drop).context(ask.name);
         let played = play(&STOP).and_then(|()| play([&PROMPT, &START, &END, &ULW][round % 4]));
         cases.push((format!("round {round}"), played));
     }
@@ -204,10 +204,10 @@ fn filled(head: &str, piece: &str, tail: &str) -> String {
 }
 
 /// Texts that are large, deep or odd around an armed entry.
-fn odd_texts(stage: &Stage) -> Vec<(&'static str, Vec<u8>)> {
-    let id = stage.scene.session.session();
-    let text = stage.text.as_str();
-    let entry = stage.scene.lab.state().map(|state| state["sessions"][id].to_string()).unwrap_or_default();
+fn odd_texts(fixture: &StateFixture) -> Vec<(&'static str, Vec<u8>)> {
+    let id = fixture.scene.session.session();
+    let text = fixture.text.as_str();
+    let entry = fixture.scene.lab.state().map(|state| state["sessions"][id].to_string()).unwrap_or_default();
     let inner = entry.strip_prefix('{').unwrap_or_default();
     let with = |more: &str| text.replacen(&format!("{id:?}:{{"), &format!("{id:?}:{{{more},"), 1);
     let on_top = |more: &str| text.replacen('{', &format!("{{{more},"), 1);
@@ -296,25 +296,25 @@ fn odd_texts(stage: &Stage) -> Vec<(&'static str, Vec<u8>)> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_large_deep_or_odd_state_costs_little_and_holds_nobody_uncounted() {
+fn a_large_deep_or_odd_state_costs_little_and_continues_nothing_uncounted() {
     let plugin = plugin();
-    let stage = Stage::new(&plugin).unwrap();
-    all_good(odd_texts(&stage).into_iter().map(|(name, bytes)| (name.to_owned(), stage.ask_all(&bytes)))).unwrap();
+    let fixture = StateFixture::new(&plugin).unwrap();
+    all_good(odd_texts(&fixture).into_iter().map(|(name, bytes)| (name.to_owned(), fixture.ask_all(&bytes)))).unwrap();
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn no_state_allows_more_than_a_hundred_blocks() {
     let plugin = plugin();
-    let stage = Stage::new(&plugin).unwrap();
-    let text = stage.text.replace("\"maxBlocks\":100", "\"maxBlocks\":4294967295");
-    assert_ne!(text, stage.text);
-    stage.scene.write_state(text.as_bytes()).unwrap();
-    stage.scene.seal().unwrap();
-    let blocks = (0..110).map(|_| STOP.run(&stage.scene).unwrap()).filter(Run::blocks).count();
+    let fixture = StateFixture::new(&plugin).unwrap();
+    let text = fixture.text.replace("\"maxBlocks\":100", "\"maxBlocks\":4294967295");
+    assert_ne!(text, fixture.text);
+    fixture.scene.write_state(text.as_bytes()).unwrap();
+    fixture.scene.seal().unwrap();
+    let blocks = (0..110).map(|_| STOP.run(&fixture.scene).unwrap()).filter(Run::blocks).count();
     assert!(
-        blocks > 90 && stage.scene.blocks_counted().unwrap() == 100,
+        blocks > 90 && fixture.scene.blocks_counted().unwrap() == 100,
         "{blocks} of {}",
-        stage.scene.blocks_counted().unwrap()
+        fixture.scene.blocks_counted().unwrap()
     );
 }

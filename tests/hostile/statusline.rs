@@ -38,7 +38,7 @@ fn armed(plugin: &Path) -> Result<Scene> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn with_any_stdin_it_prints_nothing_or_its_segment() {
+fn with_any_stdin_it_prints_nothing_or_its_status() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();
     let before = fs::read(scene.state_file()).unwrap();
@@ -98,7 +98,7 @@ fn a_stdin_that_stays_open_holds_it_up_for_a_second_at_most() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn with_any_state_it_prints_nothing_or_its_segment_and_leaves_the_state() {
+fn with_any_state_it_prints_nothing_or_its_status_and_leaves_the_state() {
     let plugin = plugin();
     let scene = armed(&plugin).unwrap();
     let text = fs::read_to_string(scene.state_file()).unwrap();

@@ -303,8 +303,8 @@ fn without_space_a_block_is_not_given_and_a_command_says_why() {
         let before = fs::read(scene.state_file())?;
         ensure!(before.len() > 600, "the state must be longer than what may be written of it");
         STOP.run_after(scene, setup)?.require_silent()?;
-        let told = STOP_ALL.run_after(scene, setup)?;
-        ensure!(told.status == 9 && told.stderr.contains("runtime.local.json"), "{}", told.stderr);
+        let reported = STOP_ALL.run_after(scene, setup)?;
+        ensure!(reported.status == 9 && reported.stderr.contains("runtime.local.json"), "{}", reported.stderr);
         ensure!(fs::read(scene.state_file())? == before, "the state was written");
         Ok(())
     });

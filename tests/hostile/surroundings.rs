@@ -51,7 +51,7 @@ impl Watch {
             ensure!(self.seen.contains_key(path), "{} was made", path.display());
         }
         for folder in own_folders(scene) {
-            told_nothing(&folder)?;
+            prints_nothing(&folder)?;
         }
         Ok(())
     }
@@ -63,7 +63,7 @@ fn own_folders(scene: &Scene) -> [PathBuf; 2] {
 }
 
 /// No file that omo wrote holds what a stranger's file does.
-fn told_nothing(folder: &Path) -> Result<()> {
+fn prints_nothing(folder: &Path) -> Result<()> {
     let mut seen = BTreeMap::new();
     if folder.symlink_metadata().is_ok_and(|meta| meta.is_dir()) {
         look(folder, &[], &mut seen)?;

@@ -14,8 +14,8 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
     let plugin = plugin();
     #[expect(clippy::disallowed_methods, reason = "set by the runner of the tests, beside the plugin")]
     let triple = std::env::var("OMO_TEST_TARGET").unwrap_or_default();
-    let held = recorded_counts(&triple).unwrap();
-    let held = held.unwrap_or_else(|| panic!("no counts are held for the target {triple:?}"));
+    let recorded = recorded_counts(&triple).unwrap();
+    let recorded = recorded.unwrap_or_else(|| panic!("no counts are held for the target {triple:?}"));
     let mut grown = Vec::new();
     for case in CASES {
         let binaries = plugin.join("bin");
@@ -25,7 +25,7 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
             "{}: {first} and {second} instructions for the same work",
             case.name
         );
-        match compare_count(held.counts.get(case.name).copied(), first.min(second)) {
+        match compare_count(recorded.counts.get(case.name).copied(), first.min(second)) {
             CountChange::Same => {}
             CountChange::Shrunk { percent } => print_skip(&format!(
                 "{} needs {percent} % fewer instructions: `cargo xtask instructions --accept` holds that",
@@ -38,7 +38,7 @@ fn no_hook_needs_a_tenth_more_instructions_than_before() {
     assert!(
         grown.is_empty(),
         "more instructions than are held in benches/instructions.json (counted with {}):\n{}\n`cargo xtask instructions` shows what they are spent for; with --accept it holds the new counts",
-        held.rustc,
+        recorded.rustc,
         grown.join("\n")
     );
 }

@@ -6,7 +6,7 @@ scripts="$(dirname "$(readlink -f "$0")")/steps"
 exec 3>&1 1>&2
 prompt="$(cat)"
 printf '{"type":"system","subtype":"init","session_id":"s-%s"}\n' "$$" >&3
-printf '%s %s\n' "$OMO_GROUP" "$*" >>"$scripts/started"
+printf '%s %s\n' "$OMO_WORKER" "$*" >>"$scripts/started"
 end() {
   printf '{"type":"result","subtype":"success","is_error":false,"num_turns":3,"total_cost_usd":0.25,"result":"done","session_id":"s-%s"}\n' "$$" >&3
   exit 0

@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 fn looks_on(ground: &Ground, variable: &str, size: (u16, u16)) -> Result<()> {
     for (number, file) in [(1, "a.txt"), (3, "c.txt")] {
         let waits = format!("while ! [ -e \"$scripts/go-{number}\" ]; do sleep 0.05; done\n");
-        ground.set_step_script(number, &format!("{waits}echo {number} > {file}\n"))?;
+        ground.set_task_script(number, &format!("{waits}echo {number} > {file}\n"))?;
     }
     ground.open(&[])?;
     let omo = ground.program();

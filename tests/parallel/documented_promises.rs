@@ -36,11 +36,11 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
         ground.lab.write(".env", "KEY=1\n")?;
         std::os::unix::fs::symlink("mine.txt", ground.project().join("linked.env"))?;
         ground.lab.write("mine.txt", "mine\n")?;
-        let seen = "printf '%s|%s|%s|%s|%s|%s\\n' \"$OMO_GROUP\" \"$PORT\" \"$TMPDIR\" \"$PWD\" \"$(cat .env)\" \
+        let seen = "printf '%s|%s|%s|%s|%s|%s\\n' \"$OMO_WORKER\" \"$PORT\" \"$TMPDIR\" \"$PWD\" \"$(cat .env)\" \
                     \"$(cat ready.txt)\" >>\"$scripts/seen\"\ntest -d \"$TMPDIR\" && echo x >\"$TMPDIR/x\"\n\
                     git -C ../../.. status --porcelain >>\"$scripts/status\"\n";
         for (number, file) in [(1, "a.txt"), (3, "c.txt")] {
-            ground.set_step_script(number, &format!("{seen}echo {number} > {file}\n"))?;
+            ground.set_task_script(number, &format!("{seen}echo {number} > {file}\n"))?;
         }
         ground.open(&["--model", "opus", "--allow", "Bash(npm test:*)", "--max-budget-usd", "2.50"])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
@@ -49,10 +49,10 @@ fn a_client_finds_what_makes_its_work_tree_ready_and_has_a_port_and_a_folder_of_
         let seen: Vec<Vec<&str>> = lines.lines().map(|line| line.split('|').collect()).collect();
         ensure!(seen.len() == 2, "{lines}");
         for of_one in &seen {
-            let [group, port, temp, folder, included, ready] = of_one[..] else { bail!("{lines}") };
+            let [worker, port, temp, folder, included, ready] = of_one[..] else { bail!("{lines}") };
             ensure!(port.parse::<u16>().is_ok_and(|port| port > 0), "{lines}");
             ensure!(!Path::new(temp).starts_with(ground.project()) && !Path::new(temp).exists(), "{lines}");
-            ensure!(folder.ends_with(&format!("/.claude/worktrees/omo-{run}-{group}")), "{lines}");
+            ensure!(folder.ends_with(&format!("/.claude/worktrees/omo-{run}-{worker}")), "{lines}");
             ensure!((included, ready) == ("KEY=1", "ready"), "{lines}");
         }
         for place in [0, 1, 2, 3] {
@@ -81,7 +81,7 @@ fn what_is_kept_outlives_every_tidying_of_git_and_comes_back_by_the_line_of_the_
     let asks = Step { on_failure: "escalate", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[asks])];
     on_repository(&sessions, "", |ground| {
-        ground.set_step_script(3, "echo half > c.txt\n")?;
+        ground.set_task_script(3, "echo half > c.txt\n")?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(said.out.contains("Your branch main is where it was; what was done is kept"), "{}", said.out);
@@ -105,7 +105,7 @@ fn what_is_kept_outlives_every_tidying_of_git_and_comes_back_by_the_line_of_the_
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_done_is_brought_together_without_any_client() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(5, "echo 5 > e.txt; echo draft > ../../../a.txt\n")?;
+        ground.set_task_script(5, "echo 5 > e.txt; echo draft > ../../../a.txt\n")?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(7)?;
         let started = ground.started_sessions();
@@ -124,9 +124,9 @@ fn what_is_done_is_brought_together_without_any_client() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn whoever_looks_on_may_stop_looking_and_nobody_merges_beside_the_supervisor() {
+fn a_watcher_may_leave_and_only_the_supervisor_merges() {
     on_repository(&two(), "", |ground| {
-        ground.set_step_script(3, "sleep 600\n")?;
+        ground.set_task_script(3, "sleep 600\n")?;
         ground.open(&[])?;
         let said = ground.omo(&["agent", "workers", "merge"])?.exits_with(0)?;
         ensure!(said.out.contains("Nothing is left to be merged; `omo agent workers start` goes on"), "{}", said.out);

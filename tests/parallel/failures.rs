@@ -30,7 +30,7 @@ fn ends_failed(ground: &Ground, before: &str) -> Result<()> {
 /// What was in the way is fixed; the run goes on and comes to the same end as one that was never disturbed.
 fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
     for (number, file) in WELL {
-        ground.do_step_as_planned(number, file)?;
+        ground.script_planned_task(number, file)?;
     }
     ground.open(&["--resume"])?;
     ground.omo(&["run", "watch"])?.exits_with(0)?;
@@ -39,7 +39,7 @@ fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
 
 fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
     let state = ground.state()?;
-    state.parallel.and_then(|apart| apart.groups.get(group).map(|known| known.status)).context("no such session")
+    state.parallel.and_then(|parallel| parallel.groups.get(group).map(|known| known.status)).context("no such session")
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
 fn a_red_check_up_to_the_cap_fails_its_session_alone() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(2, "echo wrong > b.txt\n")?;
+        ground.set_task_script(2, "echo wrong > b.txt\n")?;
         ground.open(&[])?;
         ends_failed(ground, &before)?;
         let state = ground.state()?;
@@ -68,10 +68,10 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
+fn a_task_outside_the_files_of_its_worker_is_merged_nowhere() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(3, "echo 3 > c.txt; echo x > secret.txt\n")?;
+        ground.set_task_script(3, "echo 3 > c.txt; echo x > secret.txt\n")?;
         ground.open(&[])?;
         ends_failed(ground, &before)?;
         let end = ground.state()?.tasks["3"].last_end.clone().context("no end")?;
@@ -86,10 +86,10 @@ fn a_step_that_changes_what_its_session_must_not_is_no_part_of_anything() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_work_tree_that_somebody_has_removed_is_made_again_and_what_has_passed_stays() {
+fn a_removed_worktree_is_made_again_and_what_has_passed_stays() {
     on_repository(&four_sessions(), "", |ground| {
         let once = "if ! [ -e \"$scripts/once\" ]; then touch \"$scripts/once\"; rm -rf \"$PWD\"; cd /; fi\n";
-        ground.set_step_script(2, &format!("echo 2 > b.txt\n{once}"))?;
+        ground.set_task_script(2, &format!("echo 2 > b.txt\n{once}"))?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(ground.state()?.tasks["1"].attempts == 1, "what had passed was done again");
@@ -104,8 +104,8 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
     // Both write a file that neither of their fences names.
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
-        ground.set_step_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.set_task_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
+        ground.set_task_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
@@ -117,7 +117,7 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
                 && status(ground, "session-2")? == GroupStatus::InConflict
         );
         // It is done again on top of the other one, and what it had is kept.
-        ground.do_step_as_planned(3, "c.txt")?;
+        ground.script_planned_task(3, "c.txt")?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
@@ -132,29 +132,31 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_first_try() {
+fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
-        ground.set_step_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.set_task_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
+        ground.set_task_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(7)?;
         // Its user looks at the conflict where that is, and stays there.
         let state = ground.state()?;
-        let tree =
-            state.parallel.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let tree = state
+            .parallel
+            .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
+            .context("no work tree")?;
         let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
-        ground.do_step_as_planned(3, "c.txt")?;
+        ground.script_planned_task(3, "c.txt")?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         let said = ground.omo(&["run", "watch"])?;
         shell.kill()?;
         shell.wait()?;
-        ensure!(said.exits_with(7)?.out.contains("works in it"), "whoever is asked is not told what holds it up");
+        ensure!(said.exits_with(7)?.out.contains("works in it"), "the question does not say what blocks it");
         ground.omo(&["answer", "q2", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
-        ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user is not told where it is");
+        ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user does not see where it is");
         Ok(())
     })
     .unwrap();
@@ -164,14 +166,14 @@ fn a_session_that_is_done_again_does_not_begin_in_what_somebody_holds_of_its_fir
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(
+        ground.set_task_script(
             2,
             "if ! [ -e ../../../died ]; then touch ../../../died; echo half > b.txt; kill -9 $$; fi\necho 2 > b.txt\n",
         )?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
-        let unit = ground.state()?.tasks["2"].clone();
-        ensure!((unit.attempts, unit.lost_workers) == (1, 1), "{unit:?}");
+        let task = ground.state()?.tasks["2"].clone();
+        ensure!((task.attempts, task.lost_workers) == (1, 1), "{task:?}");
         std::fs::remove_file(ground.project().join("died"))?;
         ground.require_complete(&WELL)
     })
@@ -183,7 +185,7 @@ fn a_client_that_dies_is_started_again_and_no_attempt_is_used() {
 fn a_client_that_always_dies_is_not_fed_for_ever() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(2, "kill -9 $$\n")?;
+        ground.set_task_script(2, "kill -9 $$\n")?;
         ground.open(&[])?;
         ends_failed(ground, &before)?;
         ensure!(
@@ -209,7 +211,7 @@ fn limit(resets_at: &str) -> String {
 fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
     on_repository(&four_sessions(), "", |ground| {
         let limit = limit("$(($(date +%s) + 3))");
-        ground.set_step_script(
+        ground.set_task_script(
             2,
             &format!(
                 "if ! [ -e \"$scripts/limited\" ]; then date +%s > \"$scripts/limited\"; {limit} fi\necho 2 > b.txt\n"
@@ -218,8 +220,8 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(said.out.contains("met a limit of use; no worker is started before"), "{}", said.out);
-        let unit = ground.state()?.tasks["2"].clone();
-        ensure!((unit.attempts, unit.lost_workers) == (1, 0), "{unit:?}");
+        let task = ground.state()?.tasks["2"].clone();
+        ensure!((task.attempts, task.lost_workers) == (1, 0), "{task:?}");
         ground.require_complete(&WELL)
     })
     .unwrap();
@@ -227,9 +229,9 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
+fn a_usage_limit_without_a_known_end_asks_a_person() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(
+        ground.set_task_script(
             2,
             &format!(
                 "if ! [ -e \"$scripts/limited\" ]; then touch \"$scripts/limited\"; {} fi\necho 2 > b.txt\n",
@@ -251,13 +253,13 @@ fn a_limit_of_use_of_which_nobody_knows_the_end_asks_a_person() {
 fn a_session_that_hangs_is_ended_when_its_time_is_up() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(3, "sleep 600\n")?;
+        ground.set_task_script(3, "sleep 600\n")?;
         ground.open(&["--time-limit", "1"])?;
         ends_failed(ground, &before)?;
-        let unit = ground.state()?.tasks["3"].clone();
+        let task = ground.state()?.tasks["3"].clone();
         ensure!(
-            unit.attempts == 3 && unit.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
-            "{unit:?}"
+            task.attempts == 3 && task.last_end.as_ref().is_some_and(|end| end.evidence.contains("time was up")),
+            "{task:?}"
         );
         goes_on_to_its_end(ground)
     })
@@ -268,11 +270,11 @@ fn a_session_that_hangs_is_ended_when_its_time_is_up() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_a_client_says_about_its_work_is_no_proof_of_it() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(3, "end\n")?;
+        ground.set_task_script(3, "end\n")?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(1)?;
-        let unit = ground.state()?.tasks["3"].clone();
-        ensure!(unit.status == TaskStatus::Failed, "{unit:?}");
+        let task = ground.state()?.tasks["3"].clone();
+        ensure!(task.status == TaskStatus::Failed, "{task:?}");
         goes_on_to_its_end(ground)
     })
     .unwrap();
@@ -294,11 +296,11 @@ fn clients_that_begin_with_nothing_are_not_started_for_ever() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_step_that_may_be_left_out_holds_up_nobody() {
+fn an_optional_task_delays_nothing() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
     on_repository(&sessions, "", |ground| {
-        ground.set_step_script(3, "echo wrong > c.txt\n")?;
+        ground.set_task_script(3, "echo wrong > c.txt\n")?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?;
         ground.require_complete(&[(1, "a.txt"), (2, "b.txt")])?;
@@ -314,7 +316,7 @@ fn a_step_that_may_be_left_out_holds_up_nobody() {
 fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(3, "sleep 600\n")?;
+        ground.set_task_script(3, "sleep 600\n")?;
         ground.open(&[])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let run = ground.run()?;
@@ -334,12 +336,12 @@ fn a_run_that_is_cancelled_leaves_nothing_at_work_and_goes_on_where_it_was() {
 fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
     on_repository(&four_sessions(), "", |ground| {
         let failed = "printf '{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true,\"api_error_status\":500,\"result\":\"overloaded\"}\\n' >&3\nexit 1\n";
-        ground.set_step_script(3, failed)?;
+        ground.set_task_script(3, failed)?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("the API failed: overloaded"), "{}", said.out);
         ensure!(ground.state()?.tasks["3"].attempts == 0, "{:?}", ground.state()?.tasks["3"]);
-        ground.do_step_as_planned(3, "c.txt")?;
+        ground.script_planned_task(3, "c.txt")?;
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)
@@ -349,15 +351,15 @@ fn an_api_that_fails_again_and_again_is_asked_about_and_uses_no_attempt() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
+fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
     on_repository(&four_sessions(), "", |ground| {
         // `end` is what the stand-in does once nothing is left for it.
         let late = "eval \"end_$(declare -f end)\"\nend() { echo late > late.txt; git add -A; git commit -qm late; end_end; }\n";
-        ground.set_step_script(3, &format!("echo 3 > c.txt\n{late}"))?;
+        ground.set_task_script(3, &format!("echo 3 > c.txt\n{late}"))?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
-        ensure!(!ground.project().join("late.txt").exists(), "nobody has judged it");
+        ensure!(!ground.project().join("late.txt").exists(), "it was not verified");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late");
@@ -368,21 +370,23 @@ fn what_a_client_commits_after_its_last_step_is_kept_and_lands_nowhere() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_a_client_commits_beside_a_step_is_asked_about_before_anything_moves() {
+fn what_a_client_commits_beside_a_task_is_asked_about_before_anything_moves() {
     let skipped = Step { on_failure: "skip", ..step(3, "c.txt") };
     let sessions = vec![session(1, &[step(1, "a.txt")]), session(1, &[skipped, step(2, "b.txt")])];
     on_repository(&sessions, "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
         // Its files are taken back when it is left out; the commit stays on the branch.
-        ground.set_step_script(3, "echo wrong > c.txt; git add -A; git commit -qm c\n")?;
+        ground.set_task_script(3, "echo wrong > c.txt; git add -A; git commit -qm c\n")?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("no step of it was judged with what its branch changes in c.txt"), "{}", said.out);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // Its user takes that back, and what is left is what was judged.
         let state = ground.state()?;
-        let tree =
-            state.parallel.and_then(|apart| apart.groups["session-2"].worktree.clone()).context("no work tree")?;
+        let tree = state
+            .parallel
+            .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
+            .context("no work tree")?;
         ground.git(&["-C", &tree, "reset", "-q", "--hard"])?;
         ground.git(&["-C", &tree, "rm", "-q", "c.txt"])?;
         ground.git(&["-C", &tree, "commit", "-qm", "without c"])?;
@@ -401,16 +405,19 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
     on_repository(&four_sessions(), "", |ground| {
         let broken =
             "eval \"end_$(declare -f end)\"\nend() { echo broken > \"$(git rev-parse --git-dir)/index\"; end_end; }\n";
-        ground.set_step_script(3, &format!("echo 3 > c.txt\n{broken}"))?;
+        ground.set_task_script(3, &format!("echo 3 > c.txt\n{broken}"))?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(std::fs::read_to_string(ground.project().join("e.txt"))?.trim() == "5");
-        let known =
-            ground.state()?.parallel.and_then(|apart| apart.groups.get("session-2").cloned()).context("no session")?;
-        ensure!(known.leftover_reason.is_some_and(|why| why.contains("omo-")), "nobody is told");
+        let known = ground
+            .state()?
+            .parallel
+            .and_then(|parallel| parallel.groups.get("session-2").cloned())
+            .context("no session")?;
+        ensure!(known.leftover_reason.is_some_and(|why| why.contains("omo-")), "it is not reported");
         let events = ground.run()?.events()?.len();
         ground.omo(&["report"])?;
-        ensure!(ground.run()?.events()?.len() == events, "it is told again and again");
+        ensure!(ground.run()?.events()?.len() == events, "it is reported again and again");
         Ok(())
     })
     .unwrap();
@@ -418,7 +425,7 @@ fn a_work_tree_that_cannot_be_looked_into_stays_and_holds_up_nothing() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_the_checks_of_the_whole_leave_is_nobodys_work() {
+fn what_the_final_checks_leave_is_no_work_of_a_task() {
     // More files than are kept of a session, in a folder that git ignores.
     let many = "mkdir out && cd out && seq 10001 | xargs touch && cd .. && test -f e.txt";
     on_repository(&four_sessions(), many, |ground| {

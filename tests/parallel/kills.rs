@@ -81,11 +81,11 @@ fn killed_after(ground: &Ground, events: u64) -> Result<()> {
     ensure!(ground.git(&["fsck", "--strict", "--no-dangling"])?.is_empty());
     let head = ground.git(&["rev-parse", "HEAD"])?;
     let state = ground.state()?;
-    let tip = state.parallel.as_ref().map(|apart| apart.tip.clone());
+    let tip = state.parallel.as_ref().map(|parallel| parallel.tip.clone());
     ensure!(head == before || Some(&head) == tip.as_ref(), "the user's branch is halfway, at {head}");
     let said = ground.omo(&["run", "watch"])?;
     ensure!(said.status == 0, "{}\n{}\n{}", said.status, said.out, said.err);
-    let attempts: Vec<u32> = ground.state()?.tasks.values().map(|unit| unit.attempts).collect();
+    let attempts: Vec<u32> = ground.state()?.tasks.values().map(|task| task.attempts).collect();
     ensure!(attempts == [1; 5], "attempts were used: {attempts:?}");
     ground.require_complete(&WELL)
 }

@@ -43,7 +43,7 @@ fn what_its_user_commits_meanwhile_is_merged_with_and_checked_again() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_commit_that_conflicts_with_the_whole_leaves_the_branch_alone() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(
+        ground.set_task_script(
             5,
             "echo 5 > e.txt; (cd ../../.. && echo other > a.txt && git add a.txt && git commit -qm mine)\n",
         )?;
@@ -73,7 +73,7 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
     ] {
         on_repository(&four_sessions(), check, |ground| {
             let before = ground.git(&["rev-parse", "HEAD"])?;
-            ground.set_step_script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
+            ground.set_task_script(5, &format!("echo 5 > e.txt; (cd ../../.. && git {rewritten})\n"))?;
             ground.open(&[])?;
             let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
             ensure!(said.out.contains("its history was rewritten"), "{rewritten}: {}", said.out);
@@ -93,10 +93,10 @@ fn what_its_user_has_taken_out_of_their_branch_does_not_come_back_by_itself() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
+fn a_git_that_reads_the_checkout_for_a_moment_raises_no_question() {
     on_repository(&four_sessions(), "", |ground| {
         let lock = ground.project().join(".git/index.lock");
-        ground.set_step_script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
+        ground.set_task_script(5, &format!("echo 5 > e.txt; touch '{}'\n", lock.display()))?;
         ground.open(&[])?;
         ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
         let is_merged = || {
@@ -116,7 +116,7 @@ fn nobody_is_asked_for_a_git_that_looks_at_the_checkout_for_a_moment() {
 fn an_edit_that_is_not_committed_is_never_written_over() {
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_step_script(
+        ground.set_task_script(
             5,
             "echo 5 > e.txt; echo draft > ../../../a.txt; echo words, more >> ../../../README.md\n",
         )?;
@@ -144,7 +144,7 @@ fn an_edit_that_is_not_committed_is_never_written_over() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn another_branch_that_was_checked_out_meanwhile_stays_where_it_is() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_step_script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
+        ground.set_task_script(5, "echo 5 > e.txt; (cd ../../.. && git checkout -q -b other)\n")?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("other is checked out, and the run began on main"), "{}", said.out);
@@ -199,7 +199,7 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
         ground.lab.write(PLAN, &plan_text(&more, "test -f a.txt && test -f mine.txt"))?;
         ground.git(&["add", "."])?;
         ground.git(&["commit", "-qm", "mine"])?;
-        ground.do_step_as_planned(5, "e.txt")?;
+        ground.script_planned_task(5, "e.txt")?;
         ground.open(&["--resume"])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
         ensure!(said.out.contains("Your branch main moved to "), "{}", said.out);
@@ -214,17 +214,17 @@ fn what_a_plan_has_more_after_it_landed_is_done_on_top_of_it_and_lands_as_well()
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_step_that_was_left_out_is_done_after_the_landing_where_its_user_asks_for_it() {
+fn a_skipped_task_is_done_after_the_merge_when_its_user_asks_for_it() {
     let skipped = Step { number: 1, file: "a.txt", on_failure: "skip" };
     on_repository(&[session(1, &[skipped]), session(1, &[step(3, "c.txt")])], "", |ground| {
-        ground.set_step_script(1, "echo wrong > a.txt\n")?;
+        ground.set_task_script(1, "echo wrong > a.txt\n")?;
         ground.open(&[])?;
         // All that its plan asks for has landed but for that step, and the user who goes on is told.
         let said = ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(said.out.contains("PARTIAL (1/2 passed)"), "{}", said.out);
         ensure!(ground.state()?.phase == RunPhase::Ended { result: RunResult::CompletedWithFailures });
         ensure!(!ground.project().join("a.txt").exists());
-        ground.do_step_as_planned(1, "a.txt")?;
+        ground.script_planned_task(1, "a.txt")?;
         ground.omo(&["run", "retry", "1"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&[(1, "a.txt"), (3, "c.txt")])
@@ -271,7 +271,7 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
         more.push(session(2, &[step(5, "e.txt")]));
         ground.lab.write(PLAN, &plan_text(&more, ""))?;
         ground.git(&["commit", "-qam", "mine"])?;
-        ground.do_step_as_planned(5, "e.txt")?;
+        ground.script_planned_task(5, "e.txt")?;
         // It was complete with step 5 alone.
         let refused = ground.open(&["--resume"]).unwrap_err();
         ensure!(format!("{refused:#}").contains("does not have what this run has done"), "{refused:#}");
@@ -284,7 +284,7 @@ fn what_its_user_has_taken_back_is_not_taken_for_done() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_its_user_commits_to_mend_the_whole_is_in_what_is_checked_next() {
+fn what_its_user_commits_to_fix_the_whole_is_in_what_is_checked_next() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(3, "c.txt")])];
     on_repository(&sessions, "test -f a.txt && test -f mine.txt", |ground| {
         ground.open(&[])?;

@@ -1,4 +1,4 @@
-//! Plans whose sessions are worked on apart, from outside: the real binaries, real repositories, and a stand-in for the
+//! Plans with parallel workers, from outside: the real binaries, real repositories, and a stand-in for the
 //! client that does what `omo agent next` says.
 #![cfg(unix)]
 

@@ -35,7 +35,7 @@ impl Ground {
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
         symlink(ground.plugin.join("bin/omo"), ground.programs.path().join("omo"))?;
         for Step { number, file, .. } in sessions.iter().flat_map(|session| &session.steps) {
-            ground.do_step_as_planned(*number, file)?;
+            ground.script_planned_task(*number, file)?;
         }
         parallel_plan::commit_plan(&ground.lab, &plan_text(sessions, verification))?;
         Ok(ground)
@@ -46,13 +46,13 @@ impl Ground {
     }
 
     /// How a step is worked on: lines of bash.
-    pub(crate) fn set_step_script(&self, step: u32, text: &str) -> Result<()> {
+    pub(crate) fn set_task_script(&self, step: u32, text: &str) -> Result<()> {
         Ok(fs::write(self.steps().join(format!("{step}.sh")), text)?)
     }
 
     /// A step is worked on as its plan says.
-    pub(crate) fn do_step_as_planned(&self, step: u32, file: &str) -> Result<()> {
-        self.set_step_script(step, &format!("echo {step} > {file}\n"))
+    pub(crate) fn script_planned_task(&self, step: u32, file: &str) -> Result<()> {
+        self.set_task_script(step, &format!("echo {step} > {file}\n"))
     }
 
     /// Another stand-in for the client: lines of bash.
@@ -63,7 +63,7 @@ impl Ground {
     /// The user's branch has all of these steps, the checkout is as it is there, and nothing is left of the run.
     pub(crate) fn require_complete(&self, steps: &[(u32, &str)]) -> Result<()> {
         let state = self.state()?;
-        let landed = state.parallel.as_ref().and_then(|apart| apart.landed.as_ref());
+        let landed = state.parallel.as_ref().and_then(|parallel| parallel.landed.as_ref());
         ensure!(landed.is_some(), "it did not land: {:?}", state.phase);
         for (number, file) in steps {
             let text = fs::read_to_string(self.project().join(file))?;

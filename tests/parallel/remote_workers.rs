@@ -31,13 +31,13 @@ fn on_host(case: impl FnOnce(&Ground, &Host) -> Result<()>) -> Result<()> {
     })
 }
 
-fn unit(ground: &Ground, id: &str) -> Result<TaskState> {
+fn task(ground: &Ground, id: &str) -> Result<TaskState> {
     ground.state()?.tasks.get(id).cloned().context("no such step")
 }
 
 /// What a step ended with.
 fn evidence(ground: &Ground, id: &str) -> Result<String> {
-    Ok(unit(ground, id)?.last_end.context("it has not ended")?.evidence)
+    Ok(task(ground, id)?.last_end.context("it has not ended")?.evidence)
 }
 
 /// What was in the way is gone, and the run comes to its end.
@@ -60,11 +60,11 @@ fn two_sessions_on_another_host_come_to_one_branch() {
         ensure!(ground.started_sessions().is_empty(), "a client was started here");
         ensure!(host.launched().len() == 2, "{:?}", host.launched());
         for id in ["1", "2", "3"] {
-            let commit = unit(ground, id)?.last_end.and_then(|end| end.commit).context("no commit")?;
+            let commit = task(ground, id)?.last_end.and_then(|end| end.commit).context("no commit")?;
             let shown = ground.git(&["log", "-1", "--format=%an|%B", &commit])?;
             ensure!(shown.starts_with(&format!("Host|feat: write {id}")), "{shown}");
-            ensure!(shown.ends_with(&format!("Omo-Run: {}\nOmo-Unit: {id}", ground.run()?.id())), "{shown}");
-            ensure!(unit(ground, id)?.attempts == 1);
+            ensure!(shown.ends_with(&format!("Omo-Run: {}\nOmo-Task: {id}", ground.run()?.id())), "{shown}");
+            ensure!(task(ground, id)?.attempts == 1);
         }
         Ok(())
     })
@@ -79,7 +79,7 @@ fn a_command_that_ends_well_and_pushes_nothing_has_failed() {
         host.script(3, "exit 0\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["run", "watch"])?.exits_with(1)?;
-        ensure!(unit(ground, "3")?.attempts == 3, "{:?}", unit(ground, "3")?);
+        ensure!(task(ground, "3")?.attempts == 3, "{:?}", task(ground, "3")?);
         ensure!(evidence(ground, "3")?.contains("no commit on the branch"), "{}", evidence(ground, "3")?);
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         ground.require_tidy()?;
@@ -90,13 +90,13 @@ fn a_command_that_ends_well_and_pushes_nothing_has_failed() {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_step_that_was_pushed_counts_and_only_the_one_behind_it_is_done_again() {
+fn a_pushed_task_counts_and_only_the_one_behind_it_is_done_again() {
     on_host(|ground, host| {
         host.script(2, "if ! [ -e \"$HOME/once\" ]; then touch \"$HOME/once\"; exit 1; fi\necho 2 > b.txt\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
-        ensure!((unit(ground, "1")?.attempts, unit(ground, "2")?.attempts) == (1, 2));
+        ensure!((task(ground, "1")?.attempts, task(ground, "2")?.attempts) == (1, 2));
         ensure!(host.launched().len() == 3, "{:?}", host.launched());
         Ok(())
     })
@@ -112,7 +112,7 @@ fn a_commit_that_changes_what_its_session_must_not_ends_it() {
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(evidence(ground, "3")?.starts_with("SCOPE VIOLATION: Step 3"), "{}", evidence(ground, "3")?);
-        ensure!(unit(ground, "3")?.attempts == 1, "it was sent back");
+        ensure!(task(ground, "3")?.attempts == 1, "it was sent back");
         ensure!(ground.git(&["rev-parse", "HEAD"])? == before);
         // What it pushed can be had all the same.
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
@@ -128,12 +128,12 @@ fn a_commit_that_changes_what_its_session_must_not_ends_it() {
 
 #[test]
 #[ignore = "needs sshd: cargo xtask test"]
-fn a_commit_with_more_than_its_step_names_is_not_taken() {
+fn a_commit_with_more_than_its_task_names_is_not_taken() {
     on_host(|ground, host| {
         host.script(3, "echo 3 > c.txt; [ -e \"$HOME/once\" ] || echo x > more.txt; touch \"$HOME/once\"\n")?;
         ground.open(&["--launcher", &host.launcher()])?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ensure!(unit(ground, "3")?.attempts == 2, "{:?}", unit(ground, "3")?);
+        ensure!(task(ground, "3")?.attempts == 2, "{:?}", task(ground, "3")?);
         ensure!(!ground.project().join("more.txt").exists());
         ground.require_complete(&WELL)
     })
@@ -150,13 +150,14 @@ fn a_history_that_was_rewritten_is_put_to_a_person() {
         ground.open(&["--launcher", &host.launcher()])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("history was rewritten"), "{}", said.out);
-        let status = ground.state()?.parallel.and_then(|apart| apart.groups.get("session-1").map(|known| known.status));
+        let status =
+            ground.state()?.parallel.and_then(|parallel| parallel.groups.get("session-1").map(|known| known.status));
         ensure!(status == Some(GroupStatus::Merged), "{status:?}");
         host.require_clean_remote(ground)?;
         host.script(3, "echo 3 > c.txt\n")?;
         ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ensure!(unit(ground, "3")?.attempts == 1, "an attempt was used");
+        ensure!(task(ground, "3")?.attempts == 1, "an attempt was used");
         ground.require_complete(&WELL)
     })
     .unwrap();
@@ -179,7 +180,7 @@ fn a_connection_that_is_cut_uses_no_attempt_and_loses_nothing_that_was_pushed() 
         let process = rustix::process::Pid::from_raw(i32::try_from(process)?).context("no process")?;
         rustix::process::kill_process(process, rustix::process::Signal::KILL)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
-        let (first, second) = (unit(ground, "1")?, unit(ground, "2")?);
+        let (first, second) = (task(ground, "1")?, task(ground, "2")?);
         ensure!((first.attempts, second.attempts, second.lost_workers) == (1, 1, 1), "{first:?} {second:?}");
         ensure!(second.status == TaskStatus::Passed);
         ground.require_complete(&WELL)
@@ -201,12 +202,12 @@ fn what_was_pushed_and_cannot_be_fetched_is_asked_about_and_uses_no_attempt() {
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("could not be fetched from origin"), "{}", said.out);
         ensure!(!said.out.contains("--delete omo/"), "the only place that has it is to be emptied: {}", said.out);
-        ensure!((unit(ground, "1")?.attempts, unit(ground, "3")?.attempts) == (0, 0), "an attempt was used");
+        ensure!((task(ground, "1")?.attempts, task(ground, "3")?.attempts) == (0, 0), "an attempt was used");
         fs::remove_file(&broken)?;
-        for gate in ["q1", "q2"] {
-            ground.omo(&["answer", gate, "continue"])?.exits_with(0)?;
+        for question in ["q1", "q2"] {
+            ground.omo(&["answer", question, "continue"])?.exits_with(0)?;
             let said = ground.omo(&["run", "watch"])?;
-            ensure!(said.status == if gate == "q1" { 7 } else { 0 }, "{}", said.out);
+            ensure!(said.status == if question == "q1" { 7 } else { 0 }, "{}", said.out);
         }
         ground.require_complete(&WELL)
     })
@@ -234,7 +235,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
         kill_supervisor(ground)?;
         ground.omo(&["run", "show"])?.exits_with(0)?;
         let times = fs::read_to_string(asked)?.lines().count();
-        ensure!(times == 1, "whoever looked waited {times} times");
+        ensure!(times == 1, "a look waited {times} times");
         ground.git(&["remote", "set-url", "origin", &there])?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
         ground.require_tidy()
@@ -243,7 +244,7 @@ fn a_remote_that_has_fallen_silent_is_asked_once_and_not_for_each_session() {
 }
 
 /// Waits until the second step is at work on the other host, where it would stay for long.
-fn second_step_hangs(ground: &Ground, host: &Host) -> Result<()> {
+fn script_second_task_that_hangs(ground: &Ground, host: &Host) -> Result<()> {
     host.script(2, "if ! [ -e \"$HOME/hung\" ]; then touch \"$HOME/hung\"; sleep 5; fi\necho 2 > b.txt\n")?;
     ground.open(&["--launcher", &host.launcher()])?;
     ground.omo(&["agent", "workers", "start"])?.exits_with(0)?;
@@ -254,11 +255,11 @@ fn second_step_hangs(ground: &Ground, host: &Host) -> Result<()> {
 #[ignore = "needs sshd: cargo xtask test"]
 fn what_a_dead_supervisor_has_left_on_the_remote_is_put_away_by_the_next() {
     on_host(|ground, host| {
-        second_step_hangs(ground, host)?;
+        script_second_task_that_hangs(ground, host)?;
         kill_supervisor(ground)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
-        ensure!((unit(ground, "1")?.attempts, unit(ground, "2")?.attempts) == (1, 1));
+        ensure!((task(ground, "1")?.attempts, task(ground, "2")?.attempts) == (1, 1));
         Ok(())
     })
     .unwrap();
@@ -268,7 +269,7 @@ fn what_a_dead_supervisor_has_left_on_the_remote_is_put_away_by_the_next() {
 #[ignore = "needs sshd: cargo xtask test"]
 fn a_run_that_is_cancelled_leaves_nothing_on_the_remote() {
     on_host(|ground, host| {
-        second_step_hangs(ground, host)?;
+        script_second_task_that_hangs(ground, host)?;
         let before = ground.git(&["rev-parse", "HEAD"])?;
         ground.omo(&["run", "cancel"])?.exits_with(0)?;
         wait_until("the end of the supervisor", LIMIT, || {

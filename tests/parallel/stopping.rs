@@ -47,8 +47,8 @@ fn status_line(ground: &Ground, hooks: &StandIn) -> Result<String> {
 fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them() {
     let sessions = [session(1, &[step(1, "a.txt")]), session(1, &[step(2, "b.txt")])];
     on_repository(&sessions, "", |ground| {
-        ground.set_step_script(1, "sleep 600\n")?;
-        ground.set_step_script(2, "sleep 600\n")?;
+        ground.set_task_script(1, "sleep 600\n")?;
+        ground.set_task_script(2, "sleep 600\n")?;
         ground.open(&[])?;
         let mut hooks = StandIn::new(&ground.lab, &omo_tests::scene::plugin())?;
         let stopped = |hooks: &mut StandIn| -> Result<String> {

@@ -18,7 +18,7 @@ fn four_sessions_in_two_waves_come_to_one_branch() {
             let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
             let state = ground.state()?;
             ensure!(state.phase == RunPhase::Ended { result: RunResult::Complete }, "{:?}\n{}", state.phase, said.out);
-            let landed = state.parallel.as_ref().and_then(|apart| apart.landed.clone());
+            let landed = state.parallel.as_ref().and_then(|parallel| parallel.landed.clone());
             ensure!(landed.map(|(from, _)| from) == Some(before), "{said:?}");
             let subjects = ground.git(&["log", "--format=%s", "--reverse", "--first-parent"])?;
             let merges: Vec<&str> = subjects.lines().skip(2).collect();

@@ -25,7 +25,7 @@ fn squeezed(text: &str) -> String {
 fn red() -> String {
     let mut session = Session::default();
     session.verification.attempts = 1;
-    let gate = CheckResult {
+    let result = CheckResult {
         name: "sh-test.sh".to_owned(),
         command: "sh test.sh".to_owned(),
         record: CheckRecord {
@@ -38,7 +38,7 @@ fn red() -> String {
         ..CheckResult::default()
     };
     let check =
-        judge_claim(&session, ClaimFindings { checks: vec![gate], is_sealed: true, ..ClaimFindings::default() });
+        judge_claim(&session, ClaimFindings { checks: vec![result], is_sealed: true, ..ClaimFindings::default() });
     let block = StopBlock { number: 1, allowed: 8, newly_named: Vec::new(), cause: BlockCause::FailedAttempt };
     messages::block_reason(&session, &block, Some(&check), None)
 }

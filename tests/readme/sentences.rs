@@ -98,8 +98,8 @@ fn the_readme_names_the_bounds_and_what_a_hook_may_cost() {
     let bounds = speed["bounds"].as_array().unwrap();
     let limit = |what: &str| bounds.iter().find(|bound| bound["what"] == what).unwrap()["limit"].as_f64().unwrap();
     let idle = limit("idle prompt / empty process").max(limit("idle stop / empty process"));
-    let held = limit("armed stop, 50 sessions / empty process");
-    let sentence = format!("at most {idle} times an empty process, and {held} times for a Stop that holds a session");
+    let armed = limit("armed stop, 50 sessions / empty process");
+    let sentence = format!("at most {idle} times an empty process, and {armed} times for a Stop that holds a session");
     assert!(readme.contains(&sentence), "{sentence}");
     assert!(bounds.iter().all(|bound| bound["kept"] == true), "what was measured broke a bound");
 }

@@ -201,7 +201,7 @@ fn stop_all_meanwhile(scene: &Scene) -> Result<usize> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn once_all_are_stopped_nothing_is_held_any_more() {
+fn once_all_are_stopped_nothing_is_continued_any_more() {
     let plugin = plugin();
     let scene = Scene::new(&plugin).unwrap();
     let before: usize = (0..40).map(|_| stop_all_meanwhile(&scene).unwrap()).sum();

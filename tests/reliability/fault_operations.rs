@@ -1,5 +1,5 @@
 //! What omo does that something may go wrong with: each hook and each command that writes, on the
-//! stage that it needs.
+//! fixture that it needs.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use omo_tests::claim_scene::DONE;
 use omo_tests::scene::{Scene, time_ago};
 use serde_json::{Value, json};
 
-/// A deed: how its stage is set, and the process that does it.
-pub(crate) struct Deed {
+/// An operation: how its fixture is set, and the process that does it.
+pub(crate) struct FaultOperation {
     /// What it is called in messages.
     pub name: &'static str,
-    /// Sets the stage.
+    /// Sets the fixture.
     pub prepare: fn(&mut Scene) -> Result<()>,
     /// The process, and what it reads.
     pub process: fn(&Scene) -> Result<(Command, String)>,
@@ -24,7 +24,7 @@ pub(crate) struct Deed {
     pub by: By,
 }
 
-/// Who does a deed, and so what is asked of its end.
+/// Who does an operation, and so what is asked of its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum By {
     /// A hook: status 0 and nothing on stderr, whatever happens.
@@ -85,104 +85,144 @@ fn reviewed(scene: &mut Scene) -> Result<()> {
     Ok(())
 }
 
-fn gated(scene: &mut Scene) -> Result<()> {
+fn with_check(scene: &mut Scene) -> Result<()> {
     scene.lab.configure("[verify]\nreview = false\n[limits]\ncooldown_seconds = 0\n")?;
     scene.start("--check \"sh check.sh\"")?;
-    // What is counted before the run is counted in the background; a deed begins once that is done.
+    // What is counted before the run is counted in the background; an operation begins once that is done.
     let folder = ["omo", "baselines", scene.session.session()];
     let folder = GuardedFolder::create_user_part(&scene.lab.home().join(".local/state"), &folder)?;
     StateLock::take_named(&folder, "counting.lock", Duration::from_secs(20))?;
     Ok(())
 }
 
-fn asks_for_gates(scene: &mut Scene) -> Result<()> {
-    gated(scene)?;
+fn with_unapproved_checks(scene: &mut Scene) -> Result<()> {
+    with_check(scene)?;
     scene.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n").map(drop)
 }
 
 /// All of them.
-pub(crate) const DEEDS: [Deed; 26] = [
-    Deed {
+pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
+    FaultOperation {
         name: "the first prompt with the keyword",
         prepare: |_| Ok(()),
         process: |s| prompt(s, "ulw fix it"),
         by: By::Hook,
     },
-    Deed { name: "the keyword once more", prepare: armed, process: |s| prompt(s, "ulw fix that"), by: By::Hook },
-    Deed {
+    FaultOperation {
+        name: "the keyword once more",
+        prepare: armed,
+        process: |s| prompt(s, "ulw fix that"),
+        by: By::Hook,
+    },
+    FaultOperation {
         name: "the keyword over a broken state",
         prepare: corrupt,
         process: |s| prompt(s, "ulw fix it"),
         by: By::Hook,
     },
-    Deed { name: "a prompt within a run", prepare: armed, process: |s| prompt(s, "and the docs"), by: By::Hook },
-    Deed { name: "ulw off", prepare: armed, process: |s| prompt(s, "ulw off"), by: By::Hook },
-    Deed {
+    FaultOperation {
+        name: "a prompt within a run",
+        prepare: armed,
+        process: |s| prompt(s, "and the docs"),
+        by: By::Hook,
+    },
+    FaultOperation { name: "ulw off", prepare: armed, process: |s| prompt(s, "ulw off"), by: By::Hook },
+    FaultOperation {
         name: "the slash command that stops",
         prepare: armed,
         process: |s| prompt(s, "/omo:stop-continuation enough"),
         by: By::Hook,
     },
-    Deed { name: "the slash command that shows", prepare: armed, process: |s| prompt(s, "/omo:status"), by: By::Hook },
-    Deed { name: "a check is added", prepare: armed, process: |s| prompt(s, "/omo:check add true"), by: By::Hook },
-    Deed { name: "a stop without a claim", prepare: armed, process: |s| stop(s, "Half of it is there."), by: By::Hook },
-    Deed { name: "a stop with a claim", prepare: armed, process: |s| stop(s, DONE), by: By::Hook },
-    Deed {
+    FaultOperation {
+        name: "the slash command that shows",
+        prepare: armed,
+        process: |s| prompt(s, "/omo:status"),
+        by: By::Hook,
+    },
+    FaultOperation {
+        name: "a check is added",
+        prepare: armed,
+        process: |s| prompt(s, "/omo:check add true"),
+        by: By::Hook,
+    },
+    FaultOperation {
+        name: "a stop without a claim",
+        prepare: armed,
+        process: |s| stop(s, "Half of it is there."),
+        by: By::Hook,
+    },
+    FaultOperation { name: "a stop with a claim", prepare: armed, process: |s| stop(s, DONE), by: By::Hook },
+    FaultOperation {
         name: "a stop that is blocked honestly",
         prepare: armed,
         process: |s| stop(s, "<promise>BLOCKED: no key</promise>"),
         by: By::Hook,
     },
-    Deed { name: "a claim that a check judges", prepare: gated, process: |s| stop(s, DONE), by: By::Hook },
-    Deed {
+    FaultOperation {
+        name: "a claim that a check judges",
+        prepare: with_check,
+        process: |s| stop(s, DONE),
+        by: By::Hook,
+    },
+    FaultOperation {
         name: "a session goes on",
         prepare: armed,
         process: |s| hook(s, "omo-session-start", "SessionStart", &json!({"source": "resume"})),
         by: By::Hook,
     },
-    Deed {
+    FaultOperation {
         name: "a session is cleared",
         prepare: armed,
         process: |s| hook(s, "omo-session-end", "SessionEnd", &json!({"reason": "clear"})),
         by: By::Hook,
     },
-    Deed {
+    FaultOperation {
         name: "a turn fails",
         prepare: armed,
         process: |s| hook(s, "omo-stop-failure", "StopFailure", &json!({"error": "authentication_failed"})),
         by: By::Hook,
     },
-    Deed { name: "a review comes in", prepare: reviewed, process: review, by: By::Hook },
-    Deed { name: "omo stop", prepare: armed, process: |s| Ok(omo(s, &["stop"])), by: By::Command },
-    Deed { name: "omo stop --all", prepare: armed, process: |s| Ok(omo(s, &["stop", "--all"])), by: By::Command },
-    Deed {
+    FaultOperation { name: "a review comes in", prepare: reviewed, process: review, by: By::Hook },
+    FaultOperation { name: "omo stop", prepare: armed, process: |s| Ok(omo(s, &["stop"])), by: By::Command },
+    FaultOperation {
+        name: "omo stop --all",
+        prepare: armed,
+        process: |s| Ok(omo(s, &["stop", "--all"])),
+        by: By::Command,
+    },
+    FaultOperation {
         name: "omo ulw on",
         prepare: |s| s.stop(&json!({})).map(drop),
         process: |s| Ok(omo(s, &["ulw", "on", "--session", s.session.session()])),
         by: By::Command,
     },
-    Deed { name: "omo blocked", prepare: armed, process: |s| Ok(omo(s, &["blocked", "no key"])), by: By::Command },
-    Deed { name: "omo status", prepare: armed, process: |s| Ok(omo(s, &["status"])), by: By::Command },
-    Deed { name: "omo log", prepare: armed, process: |s| Ok(omo(s, &["log"])), by: By::Command },
-    Deed { name: "omo verify", prepare: gated, process: |s| Ok(omo(s, &["verify"])), by: By::Command },
-    Deed {
+    FaultOperation {
+        name: "omo blocked",
+        prepare: armed,
+        process: |s| Ok(omo(s, &["blocked", "no key"])),
+        by: By::Command,
+    },
+    FaultOperation { name: "omo status", prepare: armed, process: |s| Ok(omo(s, &["status"])), by: By::Command },
+    FaultOperation { name: "omo log", prepare: armed, process: |s| Ok(omo(s, &["log"])), by: By::Command },
+    FaultOperation { name: "omo verify", prepare: with_check, process: |s| Ok(omo(s, &["verify"])), by: By::Command },
+    FaultOperation {
         name: "omo check list",
-        prepare: asks_for_gates,
+        prepare: with_unapproved_checks,
         process: |s| Ok(omo(s, &["check", "list"])),
         by: By::Command,
     },
-    Deed {
+    FaultOperation {
         name: "omo check approve",
-        prepare: asks_for_gates,
+        prepare: with_unapproved_checks,
         process: |s| Ok(omo(s, &["check", "approve", "--digest", &digest(s, "omo.toml")?])),
         by: By::Command,
     },
-    Deed {
+    FaultOperation {
         name: "omo check remove",
-        prepare: gated,
+        prepare: with_check,
         process: |s| {
-            let gate = s.entry()?["gates"][0]["name"].as_str().context("no check")?.to_owned();
-            Ok(omo(s, &["check", "remove", &gate, "--digest", &digest(s, "these checks")?]))
+            let check = s.entry()?["gates"][0]["name"].as_str().context("no check")?.to_owned();
+            Ok(omo(s, &["check", "remove", &check, "--digest", &digest(s, "these checks")?]))
         },
         by: By::Command,
     },

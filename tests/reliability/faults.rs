@@ -1,4 +1,4 @@
-//! Every deed with every fault: each call to the file system fails in each way, or is the last one
+//! Every operation with every fault: each call to the file system fails in each way, or is the last one
 //! of its process.
 //!
 //! After each of them: the state is the old one or the new one, what a caller was told is whole and true, and nothing
@@ -18,9 +18,9 @@ use omo_tests::orphan_process::run_as_orphan;
 use omo_tests::scene::{Scene, plugin};
 use serde_json::{Value, json};
 
-use crate::fault_operations::{By, DEEDS, Deed, STRANGER, is_documented};
+use crate::fault_operations::{By, FAULT_OPERATIONS, FaultOperation, STRANGER, is_documented};
 
-/// What a call may fail with. No deed asks which of the first five it was, so that outside of the
+/// What a call may fail with. No operation asks which of the first five it was, so that outside of the
 /// few that get them all, each call gets one of those in turn.
 const ERRORS: [&str; 5] = ["ENOSPC", "EIO", "EACCES", "EROFS", "EMFILE"];
 
@@ -45,7 +45,7 @@ const CHANGING: [&str; 13] = [
     "writev",
 ];
 
-/// The deeds that get every error at every call.
+/// The operations that get every error at every call.
 const WITH_EVERY_ERROR: [&str; 3] = ["the first prompt with the keyword", "a stop without a claim", "omo stop --all"];
 
 /// The calls that touch files, and those that a process with a deadline or a child makes.
@@ -84,10 +84,10 @@ const CALLS: [&str; 32] = [
     "writev",
 ];
 
-/// The deed whose outcome depends on what can be found out: what cannot be checked is not verified.
-const JUDGED: &str = "a claim that a check judges";
+/// The operation whose outcome depends on what can be found out: what cannot be checked is not verified.
+const CHECKED_CLAIM: &str = "a claim that a check judges";
 
-/// What a deed left of omo's in the project and in the home.
+/// What an operation left of omo's in the project and in the home.
 #[derive(Debug, PartialEq)]
 struct Left {
     state: Option<Value>,
@@ -131,10 +131,11 @@ fn what_counts(state: &Value) -> Value {
     let Some(sessions) = state["sessions"].as_object() else { return state.clone() };
     let of = |session: &Value| {
         let ulw = &session["ulw"];
-        let gates: Vec<&Value> = session["gates"].as_array().into_iter().flatten().map(|gate| &gate["run"]).collect();
+        let checks: Vec<&Value> =
+            session["gates"].as_array().into_iter().flatten().map(|check| &check["run"]).collect();
         json!({
             "enabled": ulw["enabled"], "blocks": ulw["stopBlocks"], "task": ulw["task"], "prompt": ulw["promptId"],
-            "paused": ulw["paused"]["reason"], "blocked": ulw["saidBlocked"], "gates": gates,
+            "paused": ulw["paused"]["reason"], "blocked": ulw["saidBlocked"], "gates": checks,
             "attempts": session["verification"]["attempts"], "review": session["verification"]["review"]["verdict"],
             "stopped": session["stopContinuation"]["disabled"], "verdict": session["verdict"]["kind"],
         })
@@ -142,9 +143,9 @@ fn what_counts(state: &Value) -> Value {
     sessions.iter().map(|(id, session)| (id.clone(), of(session))).collect::<serde_json::Map<_, _>>().into()
 }
 
-/// One deed on its stage.
+/// One operation on its fixture.
 struct Play {
-    deed: &'static Deed,
+    operation: &'static FaultOperation,
     scene: Scene,
     command: Command,
     input: String,
@@ -157,11 +158,11 @@ struct Play {
 }
 
 impl Play {
-    fn set(plugin: &Path, deed: &'static Deed) -> Result<Self> {
+    fn set(plugin: &Path, operation: &'static FaultOperation) -> Result<Self> {
         let mut scene = Scene::new(plugin)?;
         scene.lab.write("check.sh", "exit 0\n")?;
-        (deed.prepare)(&mut scene).context("set the stage")?;
-        let (command, input) = (deed.process)(&scene)?;
+        (operation.prepare)(&mut scene).context("prepare the fixture")?;
+        let (command, input) = (operation.process)(&scene)?;
         let start = Snapshot::take(scene.lab.root())?;
         let before = Left::by(&scene)?;
         // As the client leaves time between two hooks: what was written a moment ago is looked at once more.
@@ -176,7 +177,7 @@ impl Play {
         let calls = whole.calls.into_iter().skip_while(|call| call.name != "poll");
         let calls: Vec<_> = calls.filter(|call| CALLS.contains(&&*call.name)).collect();
         ensure!(calls.len() > 20, "only {} calls were seen", calls.len());
-        Ok(Self { deed, scene, command, input, start, before, after, calls, is_alone })
+        Ok(Self { operation, scene, command, input, start, before, after, calls, is_alone })
     }
 
     /// Every fault at every second call in turn; gives how many there were.
@@ -199,7 +200,7 @@ impl Play {
 
     /// What may happen at a call.
     fn faults(&self, index: usize, call: &SystemCall) -> Vec<CallFault> {
-        let all = WITH_EVERY_ERROR.contains(&self.deed.name);
+        let all = WITH_EVERY_ERROR.contains(&self.operation.name);
         let errors = ERRORS.iter().enumerate().filter(|(number, _)| all || *number == index % ERRORS.len());
         let errors = errors.filter_map(|(_, error)| match &*call.name {
             // Closing frees a descriptor whatever it answers; that cannot be staged.
@@ -244,7 +245,7 @@ impl Play {
         let is_trust_new = left.trust == self.after.trust;
         ensure!(is_trust_new || left.trust == self.before.trust, "other approvals: {:?}", left.trust);
         let is_new = is_new && is_trust_new;
-        if self.deed.by == By::Command {
+        if self.operation.by == By::Command {
             ensure!(!run.status.success() || is_new, "status 0, and nothing was done");
         }
         // A block that is not counted could go on for ever, and so could a run that is not there.
@@ -252,7 +253,7 @@ impl Play {
         let tells = is_stop && !run.stdout.is_empty() || run.stdout.contains("is continued, at most");
         ensure!(!tells || is_new || self.is_honest_judgement(run, left), "said, and not written down: {}", run.stdout);
         ensure!(
-            fault != CallFault::Error("EINTR") || is_new || self.deed.name == JUDGED,
+            fault != CallFault::Error("EINTR") || is_new || self.operation.name == CHECKED_CLAIM,
             "an interrupted call was not made again"
         );
         let may_be_left = |file: &PathBuf| {
@@ -271,7 +272,9 @@ impl Play {
     fn is_honest_judgement(&self, run: &HookRun, left: &Left) -> bool {
         let Some(own) = left.state.as_ref().map(|state| &state[self.scene.session.session()]) else { return false };
         let blocked = run.stdout.contains("\"decision\":\"block\"");
-        self.deed.name == JUDGED && own["verdict"] != "verified" && own["blocks"] == json!(u8::from(blocked))
+        self.operation.name == CHECKED_CLAIM
+            && own["verdict"] != "verified"
+            && own["blocks"] == json!(u8::from(blocked))
     }
 
     /// Whether a run that was ended could not be established to be omo's own, and is said to have been released.
@@ -291,7 +294,7 @@ impl Play {
     /// What holds of the end of every process, and of what it printed.
     fn sound(&self, run: &HookRun, fault: Option<CallFault>) -> Result<()> {
         let killed = fault == Some(CallFault::Kill) && run.status.code().is_none();
-        match self.deed.by {
+        match self.operation.by {
             By::Hook => {
                 ensure!(killed || run.status.success() && run.stderr.is_empty(), "{}: {}", run.status, run.stderr);
                 let whole = run.stdout.is_empty()
@@ -323,17 +326,17 @@ fn is_temporary(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "tmp")
 }
 
-/// Plays every deed with one half of its calls: two tests share the cores.
+/// Plays every operation with one half of its calls: two tests share the cores.
 fn play(half: usize) {
     let plugin = plugin();
-    let is_deed = |name: &&str| DEEDS.iter().any(|deed| deed.name == *name);
-    assert!(WITH_EVERY_ERROR.iter().chain([&JUDGED]).all(is_deed), "a deed has another name by now");
+    let is_operation = |name: &&str| FAULT_OPERATIONS.iter().any(|operation| operation.name == *name);
+    assert!(WITH_EVERY_ERROR.iter().chain([&CHECKED_CLAIM]).all(is_operation), "an operation has another name by now");
     let mut wrong = Vec::new();
     let mut faults = 0;
-    for deed in &DEEDS {
-        match Play::set(&plugin, deed).and_then(|play| play.through(half)) {
+    for operation in &FAULT_OPERATIONS {
+        match Play::set(&plugin, operation).and_then(|play| play.through(half)) {
             Ok(count) => faults += count,
-            Err(error) => wrong.push(format!("{}: {error:#}", deed.name)),
+            Err(error) => wrong.push(format!("{}: {error:#}", operation.name)),
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));

@@ -19,12 +19,12 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_append");
 const XFSZ: i32 = 25;
 
 /// A repository with one run, and its user's state.
-struct Stage {
+struct LedgerFixture {
     temp: TempDir,
     run: Run,
 }
 
-impl Stage {
+impl LedgerFixture {
     fn new() -> Result<Self> {
         let temp = repository()?;
         let folder = begin(&temp)?;
@@ -87,7 +87,7 @@ fn limited(command: &Command, bytes: usize) -> Command {
 
 #[test]
 fn a_writer_that_the_system_ends_at_any_byte_leaves_the_run_as_it_was() {
-    let scene = Stage::new().unwrap();
+    let scene = LedgerFixture::new().unwrap();
     let before = fs::read(scene.ledger()).unwrap();
     let whole = run_command(&scene.command("whole", 1), "").unwrap();
     assert_eq!((whole.status.success(), whole.stdout.as_str()), (true, "whole-0\n"));
@@ -107,7 +107,7 @@ fn a_writer_that_the_system_ends_at_any_byte_leaves_the_run_as_it_was() {
 
 #[test]
 fn a_writer_whose_write_fails_half_way_takes_it_back_and_says_so() {
-    let scene = Stage::new().unwrap();
+    let scene = LedgerFixture::new().unwrap();
     let before = fs::read(scene.ledger()).unwrap();
     let mut deaf = Command::new("sh");
     let command = scene.command("x", 1);
@@ -151,14 +151,14 @@ fn is_of_files(call: &SystemCall) -> bool {
 
 /// One more event, with one call of its writer failing or being its last. Then the ledger is the old one or the new
 /// one, and what the writer said is true.
-fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: CallFault) -> Result<bool> {
+fn with_fault(scene: &LedgerFixture, before: &[u8], call: &SystemCall, fault: CallFault) -> Result<bool> {
     fs::write(scene.ledger(), before)?;
     let traced = strace::run_with_fault(&scene.command("new", 1), "", call, fault)?;
     let names = scene.names().with_context(|| format!("{:?}", traced.run))?;
     let is_new = names == ["old-0", "new-0"];
     ensure!(is_new || names == ["old-0"], "{names:?}");
-    let was_told = traced.run.stdout == "new-0\n";
-    ensure!(!was_told || is_new, "said, and not written down");
+    let was_reported = traced.run.stdout == "new-0\n";
+    ensure!(!was_reported || is_new, "said, and not written down");
     ensure!(
         traced.run.status.success() || fault == CallFault::Kill || !traced.run.stderr.is_empty(),
         "failed in silence"
@@ -168,7 +168,7 @@ fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: CallFault)
         ensure!(left.starts_with(before), "the old lines were changed");
     }
     let next = run_command(&scene.command("next", 1), "")?;
-    ensure!(next.status.success(), "nobody can go on: {}", next.stderr);
+    ensure!(next.status.success(), "the run cannot go on: {}", next.stderr);
     ensure!(scene.names()?.last().is_some_and(|name| name == "next-0"), "the next one is missing");
     Ok(traced.is_faulted)
 }
@@ -176,7 +176,7 @@ fn with_fault(scene: &Stage, before: &[u8], call: &SystemCall, fault: CallFault)
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn whatever_call_of_a_writer_fails_or_is_its_last_the_ledger_is_the_old_one_or_the_new_one() {
-    let scene = Stage::new().unwrap();
+    let scene = LedgerFixture::new().unwrap();
     assert!(run_command(&scene.command("old", 1), "").unwrap().status.success());
     let before = fs::read(scene.ledger()).unwrap();
     let calls = strace::run(&scene.command("new", 1), "").unwrap().calls;
@@ -216,14 +216,14 @@ const PROCESSES: usize = 16;
 const APPENDS: usize = 200;
 const VICTIMS: usize = 12;
 
-fn start(scene: &Stage, name: &str, count: usize) -> Result<(Child, PathBuf)> {
+fn start(scene: &LedgerFixture, name: &str, count: usize) -> Result<(Child, PathBuf)> {
     let output = scene.temp.path().join(name);
     let child = scene.command(name, count).stdin(Stdio::null()).stdout(File::create(&output)?).spawn()?;
     Ok((child, output))
 }
 
 /// Starts processes that would write for ever, and kills each in the middle of it.
-fn kill_some(scene: &Stage) -> Result<Vec<PathBuf>> {
+fn kill_some(scene: &LedgerFixture) -> Result<Vec<PathBuf>> {
     let mut outputs = Vec::new();
     for victim in 0..VICTIMS {
         let (mut child, output) = start(scene, &format!("victim{victim}"), usize::MAX)?;
@@ -241,7 +241,7 @@ fn kill_some(scene: &Stage) -> Result<Vec<PathBuf>> {
 
 #[test]
 fn many_writers_lose_nothing_and_the_killed_leave_no_lock() {
-    let scene = Stage::new().unwrap();
+    let scene = LedgerFixture::new().unwrap();
     let writers: Vec<_> =
         (0..PROCESSES).map(|number| start(&scene, &format!("writer{number}"), APPENDS).unwrap()).collect();
     let mut outputs = kill_some(&scene).unwrap();
@@ -257,8 +257,8 @@ fn many_writers_lose_nothing_and_the_killed_leave_no_lock() {
     }
     assert!(written.values().all(|count| *count == 1), "something happened twice");
     for output in outputs {
-        let told = fs::read_to_string(&output).unwrap();
-        assert!(told.lines().all(|name| written.contains_key(name)), "{} was lost", output.display());
+        let reported = fs::read_to_string(&output).unwrap();
+        assert!(reported.lines().all(|name| written.contains_key(name)), "{} was lost", output.display());
     }
     assert!(names.len() >= PROCESSES * APPENDS + VICTIMS, "{}", names.len());
     let state = scene.run.state().unwrap();

@@ -6,11 +6,11 @@
     reason = "only JSON values are indexed: what is not there is null, and nothing panics"
 )]
 
+mod busy_locks;
 mod checkpoint;
 mod concurrency;
 mod fault_operations;
 mod faults;
-mod held_locks;
 mod ledger;
 mod network;
 mod run_faults;

@@ -19,7 +19,7 @@ const ERRORS: [&str; 3] = ["ENOSPC", "EIO", "EROFS"];
 /// At most so many calls of a verb are met; where it makes more, every second, third and so on.
 const MOST: usize = 60;
 
-/// One verb: how its stage is set, what is typed, and what is true once it was done.
+/// One verb: how its fixture is set, what is typed, and what is true once it was done.
 struct Verb {
     name: &'static str,
     prepare: fn(&Ground) -> Result<Vec<String>>,
@@ -75,12 +75,12 @@ fn standing(ground: &Ground) -> Result<Option<(Vec<Value>, bool)>> {
         return Ok(None);
     }
     let report: Value = serde_json::from_str(&said.exits_with(0)?.out)?;
-    let units = report["tasks"].as_array().into_iter().flatten().map(|unit| unit["standing"].clone()).collect();
+    let tasks = report["tasks"].as_array().into_iter().flatten().map(|task| task["standing"].clone()).collect();
     let answered = report["questions"].as_array().into_iter().flatten().any(|question| question["answer"].is_string());
-    Ok(Some((units, answered)))
+    Ok(Some((tasks, answered)))
 }
 
-/// A verb on its stage.
+/// A verb on its fixture.
 struct Play {
     verb: &'static Verb,
     ground: Ground,
@@ -94,7 +94,7 @@ impl Play {
     fn set(verb: &'static Verb) -> Result<Self> {
         let mut ground = Ground::new(&two_tasks_with_stop())?;
         ground.options = ONE_TASK_BATCHES;
-        let arguments = (verb.prepare)(&ground).context("set the stage")?;
+        let arguments = (verb.prepare)(&ground).context("prepare the fixture")?;
         let command = ground.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         let (before, start) = (standing(&ground)?, Snapshot::take(ground.lab().root())?);
         let whole = strace::run(&command, "")?;
@@ -142,7 +142,7 @@ impl Play {
         let traced = strace::run_with_fault(&self.command, "", call, fault)?;
         ensure!(traced.is_faulted, "the call was not made");
         let (run, now) = (traced.run, standing(&self.ground)?);
-        if now.as_ref().is_some_and(|(units, _)| units.first().is_some_and(|unit| unit == "held")) {
+        if now.as_ref().is_some_and(|(tasks, _)| tasks.first().is_some_and(|task| task == "held")) {
             // A check that could not be started proves nothing and refutes nothing: a person is asked.
             ensure!(fault != CallFault::Kill && run.status.code() == Some(7), "{}: {}", run.status, run.stderr);
             return self.ground.omo_at_terminal(&["agent", "next"])?.exits_with(7).map(drop);
@@ -205,12 +205,12 @@ fn no_fault_while_a_run_is_opened_does_harm() {
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
-fn no_fault_while_a_task_is_judged_does_harm() {
+fn no_fault_while_a_task_is_verified_does_harm() {
     play("omo agent done").unwrap();
 }
 
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
-fn no_fault_while_a_gate_is_answered_does_harm() {
+fn no_fault_while_a_question_is_answered_does_harm() {
     play("omo answer").unwrap();
 }

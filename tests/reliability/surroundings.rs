@@ -11,34 +11,38 @@ use omo_tests::MAX_BLOCKS;
 use omo_tests::scene::{Scene, plugin, time_ago};
 use serde_json::{Value, json};
 
-use crate::fault_operations::{By, DEEDS, Deed, armed, is_documented};
+use crate::fault_operations::{By, FAULT_OPERATIONS, FaultOperation, armed, is_documented};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1_000;
 
-/// Plays a deed after something was done to its surroundings, or to its command.
-fn play(deed: &Deed, plugin: &Path, change: impl Fn(&Scene, &mut Command) -> Result<()>) -> Result<(Scene, HookRun)> {
+/// Plays an operation after something was done to its surroundings, or to its command.
+fn play(
+    operation: &FaultOperation,
+    plugin: &Path,
+    change: impl Fn(&Scene, &mut Command) -> Result<()>,
+) -> Result<(Scene, HookRun)> {
     let mut scene = Scene::new(plugin)?;
     scene.lab.write("check.sh", "exit 0\n")?;
-    (deed.prepare)(&mut scene)?;
-    let (mut command, input) = (deed.process)(&scene)?;
+    (operation.prepare)(&mut scene)?;
+    let (mut command, input) = (operation.process)(&scene)?;
     change(&scene, &mut command)?;
     let run = run_command(&command, &input)?;
     Ok((scene, run))
 }
 
-/// Plays every deed so, and sees that each ends as it must.
+/// Plays every operation so, and sees that each ends as it must.
 fn play_all(what: &str, change: impl Fn(&Scene, &mut Command) -> Result<()> + Copy) {
     let plugin = plugin();
     let mut wrong = Vec::new();
-    for deed in &DEEDS {
-        let sound = play(deed, &plugin, change).and_then(|(_, run)| sound(deed, &run));
-        wrong.extend(sound.err().map(|error| format!("{}: {error:#}", deed.name)));
+    for operation in &FAULT_OPERATIONS {
+        let sound = play(operation, &plugin, change).and_then(|(_, run)| sound(operation, &run));
+        wrong.extend(sound.err().map(|error| format!("{}: {error:#}", operation.name)));
     }
     assert!(wrong.is_empty(), "{what}:\n{}", wrong.join("\n"));
 }
 
-fn sound(deed: &Deed, run: &HookRun) -> Result<()> {
-    match deed.by {
+fn sound(operation: &FaultOperation, run: &HookRun) -> Result<()> {
+    match operation.by {
         By::Hook => {
             ensure!(run.status.success() && run.stderr.is_empty(), "{run:?}");
             run.answer().map(drop)
@@ -53,7 +57,7 @@ fn sound(deed: &Deed, run: &HookRun) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_missing_home_stops_nobody() {
+fn a_missing_home_stops_no_session() {
     play_all("no HOME", |_, command| {
         command.env_remove("HOME").env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME");
         Ok(())
@@ -74,7 +78,7 @@ fn a_missing_home_stops_nobody() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_missing_project_stops_nobody() {
+fn a_missing_project_stops_no_session() {
     play_all("the project is gone", |scene, command| {
         command.current_dir(scene.lab.root());
         Ok(fs::remove_dir_all(scene.lab.project())?)
@@ -92,7 +96,7 @@ fn a_missing_project_stops_nobody() {
     });
 }
 
-/// The command of a deed in a folder that is removed before it begins.
+/// The command of an operation in a folder that is removed before it begins.
 fn in_a_removed_folder(scene: &Scene, command: &mut Command) -> Result<()> {
     let folder = scene.lab.root().join("removed");
     fs::create_dir(&folder)?;
@@ -106,7 +110,7 @@ fn in_a_removed_folder(scene: &Scene, command: &mut Command) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_removed_folder_to_stand_in_stops_nobody() {
+fn a_removed_working_folder_stops_no_session() {
     play_all("the current folder is removed", in_a_removed_folder);
 }
 
@@ -114,10 +118,10 @@ fn a_removed_folder_to_stand_in_stops_nobody() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_project_that_vanishes_while_the_input_comes_is_left_gone() {
     let plugin = plugin();
-    for deed in DEEDS.iter().filter(|deed| deed.by == By::Hook) {
+    for operation in FAULT_OPERATIONS.iter().filter(|operation| operation.by == By::Hook) {
         let mut scene = Scene::new(&plugin).unwrap();
-        (deed.prepare)(&mut scene).unwrap();
-        let (mut command, input) = (deed.process)(&scene).unwrap();
+        (operation.prepare)(&mut scene).unwrap();
+        let (mut command, input) = (operation.process)(&scene).unwrap();
         command.current_dir(scene.lab.root()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
@@ -126,10 +130,10 @@ fn a_project_that_vanishes_while_the_input_comes_is_left_gone() {
         fs::remove_dir_all(scene.lab.project()).unwrap();
         stdin.write_all(rest).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", deed.name);
+        assert!(output.status.success() && output.stderr.is_empty(), "{}: {output:?}", operation.name);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(!said.contains("is continued, at most"), "{}: {said}", deed.name);
-        assert!(!scene.lab.project().exists(), "{}: the project was made again", deed.name);
+        assert!(!said.contains("is continued, at most"), "{}: {said}", operation.name);
+        assert!(!scene.lab.project().exists(), "{}: the project was made again", operation.name);
     }
 }
 

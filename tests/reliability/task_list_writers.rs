@@ -18,23 +18,23 @@ const WRITERS: usize = 8;
 const UPDATES: usize = 25;
 
 /// A home with a session that is worked on.
-struct Stage {
+struct TaskListFixture {
     lab: Lab,
     plugin: PathBuf,
 }
 
-impl Stage {
+impl TaskListFixture {
     /// One with so many tasks, all of them begun.
     fn new(tasks: usize) -> Result<Self> {
         let plugin = plugin();
-        let stage = Self { lab: Lab::builder().without_git().build()?, plugin };
-        stage.does(&["agent", "tasks", "create", "a login"])?;
+        let fixture = Self { lab: Lab::builder().without_git().build()?, plugin };
+        fixture.does(&["agent", "tasks", "create", "a login"])?;
         for number in 1..=tasks {
-            stage.does(&["agent", "task", "create", "--subject", "x"])?;
-            stage.does(&["agent", "task", "update", "--id", &number.to_string(), "--status", "in_progress"])?;
+            fixture.does(&["agent", "task", "create", "--subject", "x"])?;
+            fixture.does(&["agent", "task", "update", "--id", &number.to_string(), "--status", "in_progress"])?;
         }
-        stage.does(&["agent", "tasks", "update", "--phase", "EXECUTION"])?;
-        Ok(stage)
+        fixture.does(&["agent", "tasks", "update", "--phase", "EXECUTION"])?;
+        Ok(fixture)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -90,14 +90,14 @@ fn turns(writer: usize, update: usize) -> usize {
 
 /// Every writer adds its evidence, one after another, to the task that `task` says; gives what was said to be
 /// done.
-fn write(stage: &Stage, task: fn(usize) -> usize, has_kills: bool) -> Result<Vec<(String, String)>> {
+fn write(fixture: &TaskListFixture, task: fn(usize) -> usize, has_kills: bool) -> Result<Vec<(String, String)>> {
     let writer = |writer: usize| -> Result<Vec<(String, String)>> {
         let task = task(writer).to_string();
         let mut done = Vec::new();
         for update in 0..UPDATES {
             let evidence = format!("{writer}-{update}");
             let turns = (has_kills && update % 2 == 1).then(|| turns(writer, update));
-            if stage.adds(&task, &evidence, turns)? {
+            if fixture.adds(&task, &evidence, turns)? {
                 done.push((task.clone(), evidence));
             }
         }
@@ -114,9 +114,9 @@ fn write(stage: &Stage, task: fn(usize) -> usize, has_kills: bool) -> Result<Vec
 }
 
 /// What was said to be done is there once, each writer's in its order, and nothing is there that no writer wrote.
-fn nothing_is_lost(stage: &Stage, tasks: usize, done: &[(String, String)]) -> Result<()> {
+fn nothing_is_lost(fixture: &TaskListFixture, tasks: usize, done: &[(String, String)]) -> Result<()> {
     for task in (1..=tasks).map(|task| task.to_string()) {
-        let there = stage.evidence(&task)?;
+        let there = fixture.evidence(&task)?;
         let once: BTreeSet<&String> = there.iter().collect();
         ensure!(once.len() == there.len(), "task {task}: something is there twice: {there:?}");
         for writer in 0..WRITERS {
@@ -142,44 +142,44 @@ fn nothing_is_lost(stage: &Stage, tasks: usize, done: &[(String, String)]) -> Re
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn eight_writers_of_one_task_lose_nothing() {
-    let stage = Stage::new(1).unwrap();
-    let done = write(&stage, |_| 1, false).unwrap();
-    assert_eq!((done.len(), stage.evidence("1").unwrap().len()), (WRITERS * UPDATES, WRITERS * UPDATES));
-    nothing_is_lost(&stage, 1, &done).unwrap();
+    let fixture = TaskListFixture::new(1).unwrap();
+    let done = write(&fixture, |_| 1, false).unwrap();
+    assert_eq!((done.len(), fixture.evidence("1").unwrap().len()), (WRITERS * UPDATES, WRITERS * UPDATES));
+    nothing_is_lost(&fixture, 1, &done).unwrap();
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn eight_writers_of_different_tasks_lose_nothing() {
-    let stage = Stage::new(WRITERS).unwrap();
-    let done = write(&stage, |writer| writer + 1, false).unwrap();
+    let fixture = TaskListFixture::new(WRITERS).unwrap();
+    let done = write(&fixture, |writer| writer + 1, false).unwrap();
     assert_eq!(done.len(), WRITERS * UPDATES);
-    nothing_is_lost(&stage, WRITERS, &done).unwrap();
+    nothing_is_lost(&fixture, WRITERS, &done).unwrap();
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn the_killed_take_nothing_along_and_leave_no_lock() {
     for (tasks, task) in [(1, (|_| 1) as fn(usize) -> usize), (2, |writer| writer % 2 + 1)] {
-        let stage = Stage::new(tasks).unwrap();
-        let done = write(&stage, task, true).unwrap();
+        let fixture = TaskListFixture::new(tasks).unwrap();
+        let done = write(&fixture, task, true).unwrap();
         assert!(done.len() < WRITERS * UPDATES, "none was killed in time");
         assert!(done.len() >= WRITERS * UPDATES.div_ceil(2), "who was not killed was not done");
-        nothing_is_lost(&stage, tasks, &done).unwrap();
-        stage.does(&["agent", "task", "update", "--id", "1", "--status", "resolved"]).unwrap();
+        nothing_is_lost(&fixture, tasks, &done).unwrap();
+        fixture.does(&["agent", "task", "update", "--id", "1", "--status", "resolved"]).unwrap();
     }
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn what_different_verbs_change_at_once_is_all_there() {
-    let stage = Stage::new(1).unwrap();
+    let fixture = TaskListFixture::new(1).unwrap();
     for round in 1..=4 {
-        let iteration = round.to_string();
+        let number = round.to_string();
         let name = |kind: &str| format!("{kind}{round}");
         let (one, other, third) = (name("a"), name("b"), name("c"));
         let commands: [&[&str]; 8] = [
-            &["agent", "tasks", "update", "--iteration", &iteration],
+            &["agent", "tasks", "update", "--iteration", &number],
             &["agent", "tasks", "update", "--design-doc", &one],
             &["agent", "tasks", "update", "--exploration-stage", "overview"],
             &["agent", "context", "init", "--expected", &one],
@@ -188,28 +188,29 @@ fn what_different_verbs_change_at_once_is_all_there() {
             &["agent", "task", "create", "--subject", &one],
             &["agent", "task", "create", "--subject", &third],
         ];
-        let mut children: Vec<_> = commands.iter().map(|arguments| stage.command(arguments).spawn().unwrap()).collect();
+        let mut children: Vec<_> =
+            commands.iter().map(|arguments| fixture.command(arguments).spawn().unwrap()).collect();
         assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
-        let session = stage.json("session.json").unwrap();
+        let session = fixture.json("session.json").unwrap();
         assert_eq!((&session["iteration"], &session["plan"]["design_doc"]), (&round.into(), &Value::from(one)));
         assert_eq!(session["exploration_stage"], "overview");
-        assert_eq!(stage.json("context.json").unwrap()["explorers"].as_array().unwrap().len(), round * 2);
+        assert_eq!(fixture.json("context.json").unwrap()["explorers"].as_array().unwrap().len(), round * 2);
         let last = (round * 2 + 1).to_string();
-        assert!(stage.json(&format!("tasks/{last}.json")).is_ok(), "two new tasks had one number");
+        assert!(fixture.json(&format!("tasks/{last}.json")).is_ok(), "two new tasks had one number");
     }
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn of_those_who_begin_one_session_or_task_at_once_only_one_does() {
-    let stage = Stage::new(0).unwrap();
+    let fixture = TaskListFixture::new(0).unwrap();
     for round in 0..20 {
         let (session, task) = (format!("both-{round}"), (round + 1).to_string());
         for arguments in [
             &["agent", "tasks", "create", "--session", &session, "x"][..],
             &["agent", "task", "create", "--id", &task, "--subject", "x"],
         ] {
-            let mut children: Vec<_> = (0..WRITERS).map(|_| stage.command(arguments).spawn().unwrap()).collect();
+            let mut children: Vec<_> = (0..WRITERS).map(|_| fixture.command(arguments).spawn().unwrap()).collect();
             let ended: Vec<bool> = children.iter_mut().map(|child| child.wait().unwrap().success()).collect();
             assert_eq!(ended.iter().filter(|is_done| **is_done).count(), 1, "{arguments:?}: {ended:?}");
         }
@@ -225,17 +226,18 @@ fn changes(call: &SystemCall) -> bool {
 #[test]
 #[ignore = "needs strace: cargo xtask test"]
 fn a_change_that_ends_at_any_call_is_made_whole_or_not_at_all() {
-    let stage = Stage::new(1).unwrap();
-    let update = |evidence: &str| stage.command(&["agent", "task", "update", "--id", "1", "--add-evidence", evidence]);
+    let fixture = TaskListFixture::new(1).unwrap();
+    let update =
+        |evidence: &str| fixture.command(&["agent", "task", "update", "--id", "1", "--add-evidence", evidence]);
     let calls: Vec<SystemCall> = strace::run(&update("first"), "").unwrap().calls.into_iter().filter(changes).collect();
     assert!(calls.iter().any(|call| call.name.starts_with("rename")), "{calls:#?}");
     for (number, call) in calls.iter().enumerate() {
         for (name, fault) in [("killed", CallFault::Kill), ("full", CallFault::Error("ENOSPC"))] {
-            let before = stage.evidence("1").unwrap();
+            let before = fixture.evidence("1").unwrap();
             let evidence = format!("{name}-{number}");
             let met = strace::run_with_fault(&update(&evidence), "", call, fault).unwrap();
             assert!(met.is_faulted, "{call:?}");
-            let after = stage.evidence("1").unwrap();
+            let after = fixture.evidence("1").unwrap();
             let whole = [&before[..], std::slice::from_ref(&evidence)].concat();
             assert!(after == before || after == whole, "{name} at {call:?}: {after:?}");
             assert!(!met.run.status.success() || after == whole, "{name} at {call:?}: said to be done, and lost");

@@ -63,14 +63,14 @@ enum Program {
 }
 
 /// A session with a check, and a program that bears a mark.
-struct Stage {
+struct TerminationFixture {
     scene: Scene,
     /// In `PATH` from the start: a run's git is found where it began.
     programs: TempDir,
     mark: String,
 }
 
-impl Stage {
+impl TerminationFixture {
     fn new(plugin: &Path, case: &Case, program: Program) -> Result<Self> {
         let programs = tempfile::tempdir()?;
         let lab = Lab::builder().path(programs.path()).build()?;
@@ -125,32 +125,33 @@ fn unique() -> u64 {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_runs_in_another_group_ends_with_whoever_started_it() {
+fn what_runs_in_another_group_ends_with_its_starter() {
     let plugin = plugin();
     let mut wrong = Vec::new();
     for case in &CASES {
         for (program, signal) in [(Program::Runs, Signal::TERM), (Program::StaysOn, Signal::INT)] {
-            let ended = Stage::new(&plugin, case, program).and_then(|stage| ends(&stage, case, signal));
+            let ended =
+                TerminationFixture::new(&plugin, case, program).and_then(|fixture| ends(&fixture, case, signal));
             wrong.extend(ended.err().map(|error| format!("{}, {program:?}: {error:#}", case.name)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn ends(stage: &Stage, case: &Case, signal: Signal) -> Result<()> {
-    let (mut command, input) = stage.process(case)?;
+fn ends(fixture: &TerminationFixture, case: &Case, signal: Signal) -> Result<()> {
+    let (mut command, input) = fixture.process(case)?;
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;
     std::io::Write::write_all(&mut child.stdin.take().context("no stdin")?, input.as_bytes())?;
-    let started = stage.scene.lab.root().join("started");
+    let started = fixture.scene.lab.root().join("started");
     wait_until("the program runs", LIMIT, || started.exists().then_some(()))?;
-    ensure!(!processes_with(&stage.mark).is_empty(), "it ended by itself");
+    ensure!(!processes_with(&fixture.mark).is_empty(), "it ended by itself");
     // To this one process alone, as a supervisor does; Ctrl-C reaches its whole group.
     kill_process(Pid::from_child(&child), signal)?;
     let status = child.wait()?;
     let expected = if case.name == "omo doctor --live" { None } else { Some(signal.as_raw()) };
     ensure!(status.signal() == expected, "{status}");
-    stage.is_clear()
+    fixture.is_clear()
 }
 
 #[test]
@@ -158,8 +159,8 @@ fn ends(stage: &Stage, case: &Case, signal: Signal) -> Result<()> {
 fn being_asked_to_end_is_handled_before_anything_is_started() {
     let plugin = plugin();
     for case in &CASES {
-        let stage = Stage::new(&plugin, case, Program::Fails).unwrap();
-        let (command, input) = stage.process(case).unwrap();
+        let fixture = TerminationFixture::new(&plugin, case, Program::Fails).unwrap();
+        let (command, input) = fixture.process(case).unwrap();
         let calls = strace::run_with_children(&command, &input).unwrap().calls;
         let first = |what: &str| calls.iter().position(|call| call.line.starts_with(what));
         let started = first("setpgid(0, 0)").unwrap_or_else(|| panic!("{}: nothing was started", case.name));
@@ -175,17 +176,17 @@ fn being_asked_to_end_is_handled_before_anything_is_started() {
 fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
     let plugin = plugin();
     let [case, ..] = &CASES;
-    let stage = Stage::new(&plugin, case, Program::Runs).unwrap();
-    let (command, input) = stage.process(case).unwrap();
+    let fixture = TerminationFixture::new(&plugin, case, Program::Runs).unwrap();
+    let (command, input) = fixture.process(case).unwrap();
     // Its own limit ends this one.
     let whole = strace::run(&command, &input).unwrap();
     assert!(whole.run.status.success(), "{whole:?}");
-    stage.is_clear().unwrap();
+    fixture.is_clear().unwrap();
     // What goes before that has nothing to do with processes.
     let first = whole.calls.iter().position(|call| call.name == "pipe2").unwrap();
     for call in &whole.calls[first..] {
         strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
-        stage.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
+        fixture.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }
 
@@ -194,14 +195,14 @@ fn a_status_line_that_is_ended_at_any_call_leaves_nothing_behind() {
 fn a_doctor_that_is_ended_while_it_makes_its_folders_leaves_none() {
     let plugin = plugin();
     let [.., case] = &CASES;
-    let stage = Stage::new(&plugin, case, Program::Fails).unwrap();
-    let (command, input) = stage.process(case).unwrap();
+    let fixture = TerminationFixture::new(&plugin, case, Program::Fails).unwrap();
+    let (command, input) = fixture.process(case).unwrap();
     let calls = strace::run(&command, &input).unwrap().calls;
     let making: Vec<_> =
         calls.iter().filter(|call| call.name.starts_with("mkdir") && call.line.contains("omo-doctor-")).collect();
     assert!(making.len() > 2, "{calls:#?}");
     for call in making {
         strace::run_with_fault(&command, &input, call, CallFault::Signal("TERM")).unwrap();
-        stage.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
+        fixture.is_clear().unwrap_or_else(|error| panic!("at {}: {error:#}", call.line));
     }
 }

@@ -35,8 +35,8 @@ fn decided(wine: &Wine) -> Result<()> {
     fs::remove_file(project.folder.join("broken.txt"))?;
     let green = project.omo(&["verify"])?;
     ensure!(green.status.success() && green.stdout.contains("green"), "{}{}", green.stdout, green.stderr);
-    let told = project.stop(DONE)?;
-    ensure!(told.system_message().is_some_and(|text| text.contains("verified")), "{told:?}");
+    let reported = project.stop(DONE)?;
+    ensure!(reported.system_message().is_some_and(|text| text.contains("verified")), "{reported:?}");
     ensure!(project.entry()?["verdict"]["kind"] == "verified", "{}", project.entry()?);
     Ok(())
 }
@@ -44,8 +44,8 @@ fn decided(wine: &Wine) -> Result<()> {
 fn unverified(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
     project.arm("/omo:ulw --no-review fix it")?;
-    let told = project.stop(DONE)?;
-    ensure!(told.system_message().is_some_and(|text| text.contains("not verified")), "{told:?}");
+    let reported = project.stop(DONE)?;
+    ensure!(reported.system_message().is_some_and(|text| text.contains("not verified")), "{reported:?}");
     ensure!(project.entry()?["verdict"]["kind"] == "released", "{}", project.entry()?);
     Ok(())
 }
@@ -81,8 +81,8 @@ fn beside_git(wine: &Wine) -> Result<()> {
         hook
     };
     let prompt = json!({"prompt": "/omo:ulw --no-review --check \"exit 0\" fix it"});
-    let told = run_command(&with_git("omo-user-prompt-submit"), &project.input("UserPromptSubmit", &prompt))?;
-    ensure!(project.entry()?["ulw"]["enabled"] == true, "{told:?}");
+    let reported = run_command(&with_git("omo-user-prompt-submit"), &project.input("UserPromptSubmit", &prompt))?;
+    ensure!(project.entry()?["ulw"]["enabled"] == true, "{reported:?}");
     let hook = with_git("omo-stop");
     let input = project.input("Stop", &json!({"last_assistant_message": DONE}));
     let answer = require_sound(&run_command(&hook, &input)?)?;
@@ -95,8 +95,8 @@ fn left_running(wine: &Wine) -> Result<()> {
     const MARK: &str = "-n 971";
     let project = wine.project()?;
     project.arm(&format!("/omo:ulw --no-review --check \"start /b ping {MARK} 127.0.0.1& exit 0\" fix it"))?;
-    let told = project.stop(DONE)?;
-    ensure!(told.system_message().is_some_and(|text| text.contains("verified")), "{told:?}");
+    let reported = project.stop(DONE)?;
+    ensure!(reported.system_message().is_some_and(|text| text.contains("verified")), "{reported:?}");
     wait_until_gone(MARK)
 }
 
@@ -109,9 +109,9 @@ fn no_longer_wanted(wine: &Wine) -> Result<()> {
         let runs = || (!processes_with(MARK).is_empty()).then_some(());
         let running = wait_until("the check runs", Duration::from_secs(20), runs);
         let stopped = project.omo(&["stop"]);
-        let told = stop.join().ok().context("the hook")??;
+        let reported = stop.join().ok().context("the hook")??;
         running?;
-        ensure!(stopped?.status.success() && !told.blocks(), "still held: {told:?}");
+        ensure!(stopped?.status.success() && !reported.blocks(), "still held: {reported:?}");
         wait_until_gone(MARK)
     })
 }

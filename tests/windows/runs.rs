@@ -13,7 +13,7 @@ use crate::wine::{Case, Wine, require_sound};
 
 pub(crate) const CASES: [Case; 6] = [
     ("a session without a run finds nothing of omo", idle),
-    ("a run is turned on, held, shown and stopped", held),
+    ("a run is turned on, held, shown and stopped", keeps_and_releases_a_session),
     ("the project is where the client was started", project_dir),
     ("a path with slashes, and one that is longer than Windows used to allow", paths),
     ("a state that does not parse is kept, under a name that Windows allows", corrupt),
@@ -32,14 +32,14 @@ fn idle(wine: &Wine) -> Result<()> {
         let answer = project.hook(hook, &project.input(event, &fields))?;
         ensure!(answer == HookAnswer::Nothing, "{event}: {answer:?}");
     }
-    let told = project.hook("omo-session-start", &project.input("SessionStart", &json!({"source": "startup"})))?;
-    ensure!(told == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", project.session)), "{told:?}");
+    let reported = project.hook("omo-session-start", &project.input("SessionStart", &json!({"source": "startup"})))?;
+    ensure!(reported == HookAnswer::PlainText(format!("CLAUDE_SESSION_ID: {}", project.session)), "{reported:?}");
     let left: Vec<_> = fs::read_dir(&project.folder)?.flatten().map(|entry| entry.file_name()).collect();
     ensure!(left.is_empty(), "left behind: {left:?}");
     Ok(())
 }
 
-fn held(wine: &Wine) -> Result<()> {
+fn keeps_and_releases_a_session(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
     project.arm("ulw fix the tests")?;
     ensure!(project.entry()?["ulw"]["enabled"] == true, "not armed: {}", project.entry()?);
@@ -59,8 +59,8 @@ fn held(wine: &Wine) -> Result<()> {
     ensure!(log.status.success() && log.stdout.contains("activate"), "{}{}", log.stdout, log.stderr);
     let stopped = project.omo(&["stop"])?;
     ensure!(stopped.status.success() && stopped.stdout.contains("stopped"), "{}{}", stopped.stdout, stopped.stderr);
-    let let_go = project.stop("Half of it is there.")?;
-    ensure!(let_go == HookAnswer::Nothing, "still held: {let_go:?}");
+    let released = project.stop("Half of it is there.")?;
+    ensure!(released == HookAnswer::Nothing, "still held: {released:?}");
     Ok(())
 }
 

@@ -140,8 +140,8 @@ impl Project<'_> {
 
     /// Turns ultrawork on.
     pub(crate) fn arm(&self, prompt: &str) -> Result<()> {
-        let told = self.prompt(prompt)?;
-        ensure!(is_contract(&told), "no contract: {told:?}");
+        let reported = self.prompt(prompt)?;
+        ensure!(is_contract(&reported), "no contract: {reported:?}");
         Ok(())
     }
 

@@ -33,7 +33,7 @@ fn play(cases: &Value) -> Value {
 #[test]
 #[ignore = "needs node: cargo xtask test"]
 fn every_vector_comes_out_as_it_says() {
-    let vectors: Value = serde_json::from_str(include_str!("../vectors/segment-workflow.json")).unwrap();
+    let vectors: Value = serde_json::from_str(include_str!("../vectors/batch-workflow.json")).unwrap();
     let cases = &vectors["cases"];
     let played = play(cases);
     let own_words = played["notJson"].as_str().unwrap();
@@ -56,7 +56,7 @@ fn every_vector_comes_out_as_it_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the first executor is started with; it is ours.
+/// What the first worker is started with: the agent is ours.
 fn first_call(case: &Value) -> Value {
     let mut options = case["first_call_options"].clone();
     if let Some(agent) = options.get_mut("agentType") {
@@ -67,7 +67,7 @@ fn first_call(case: &Value) -> Value {
 
 #[test]
 #[ignore = "needs node: cargo xtask test"]
-fn every_executor_is_told_the_verbs_that_begin_and_end_its_task() {
+fn every_worker_gets_the_commands_that_begin_and_end_its_task() {
     let args = json!({ "run": "r-1-abcd", "plan_file": "docs/plan.md", "project_root": "/home/me/it",
         "tasks": [{ "id": "1" }], "batches": [["1", "2-tests"]] });
     let played = play(&json!([{ "args": args, "agent_script": {} }]));
@@ -98,5 +98,5 @@ fn the_workflow_has_a_name_that_no_command_has() {
     let name = played["meta"]["name"].as_str().unwrap();
     assert!(!top().join(format!("commands/{name}.md")).exists(), "{name} is a command too");
     assert!(fs::read_to_string(top().join("commands/execute-plan.md")).unwrap().contains(&format!("omo:{name}")));
-    assert_eq!(played["meta"]["phases"][0]["title"], "Execute Segment");
+    assert_eq!(played["meta"]["phases"][0]["title"], "Execute Batch");
 }

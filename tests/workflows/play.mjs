@@ -5,7 +5,7 @@ import vm from 'node:vm'
 
 const { script, cases } = JSON.parse(readFileSync(0, 'utf8'))
 
-// An answer of this kind is an executor that could not be started.
+// An answer of this kind is a worker that could not be started.
 const THROWS = 'THROW '
 
 function answer(id, answers) {

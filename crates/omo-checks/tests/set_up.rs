@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let tests: Vec<(&str, fn())> = if cfg!(unix) {
         vec![
             ("it_works_in_the_worktree_and_keeps_what_it_says", it_works_in_the_worktree_and_keeps_what_it_says),
-            ("why_it_failed_is_told", why_it_failed_is_told),
+            ("why_it_failed_is_reported", why_it_failed_is_reported),
             ("one_that_is_not_wanted_any_more_is_ended", one_that_is_not_wanted_any_more_is_ended),
         ]
     } else {
@@ -41,7 +41,7 @@ fn it_works_in_the_worktree_and_keeps_what_it_says() {
     assert_eq!(fs::read_to_string(temp.path().join("setup.log")).unwrap(), "key: \nrunning 0 tests\n");
 }
 
-fn why_it_failed_is_told() {
+fn why_it_failed_is_reported() {
     let temp = tempfile::tempdir().unwrap();
     let log = temp.path().join("setup.log").display().to_string();
     for (command, expected) in [

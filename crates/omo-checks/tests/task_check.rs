@@ -21,11 +21,11 @@ fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     let tests: Vec<(&str, fn())> = if cfg!(unix) {
         vec![
-            ("an_end_is_judged_by_what_was_expected", an_end_is_judged_by_what_was_expected),
+            ("an_end_is_compared_with_what_was_expected", an_end_is_compared_with_what_was_expected),
             ("a_failure_before_a_pipe_is_a_failure", a_failure_before_a_pipe_is_a_failure),
             ("a_bash_of_the_project_is_not_asked", a_bash_of_the_project_is_not_asked),
             ("nothing_from_outside_steers_the_shell", nothing_from_outside_steers_the_shell),
-            ("it_stands_where_it_is_told_to", it_stands_where_it_is_told_to),
+            ("it_stands_at_the_path_that_is_given", it_stands_at_the_path_that_is_given),
             ("nothing_of_a_check_outlives_it", nothing_of_a_check_outlives_it),
             ("one_that_is_not_wanted_any_more_is_ended", one_that_is_not_wanted_any_more_is_ended),
             ("a_text_is_found_where_the_log_leaves_it_out", a_text_is_found_where_the_log_leaves_it_out),
@@ -98,7 +98,7 @@ fn wait_until_dead(pid: u32) {
     }
 }
 
-fn an_end_is_judged_by_what_was_expected() {
+fn an_end_is_compared_with_what_was_expected() {
     use ExpectedExit::{Exactly, NonZero, Zero};
     use TaskCheckVerdict::{Environment, Green, NothingRan, Red};
     let project = Project::new();
@@ -186,7 +186,7 @@ fn nothing_from_outside_steers_the_shell() {
     }
 }
 
-fn it_stands_where_it_is_told_to() {
+fn it_stands_at_the_path_that_is_given() {
     let project = Project::new();
     fs::create_dir_all(project.root.join("web/app")).unwrap();
     let check =

@@ -105,7 +105,7 @@ impl WorkerSpec {
         let path = self.search_path(&kept);
         let own = [
             ("OMO_RUN", Some(OsStr::new(&self.run))),
-            ("OMO_GROUP", Some(OsStr::new(&self.worker))),
+            ("OMO_WORKER", Some(OsStr::new(&self.worker))),
             ("OMO_ROOT", Some(self.worktree.as_os_str())),
             ("PATH", path.as_deref()),
             ("PORT", port.as_ref().map(OsStr::new)),
@@ -219,9 +219,9 @@ mod tests {
                 ("CLAUDE_CONFIG_DIR", "/c"),
                 ("GIT_AUTHOR_NAME", "a"),
                 ("OMO_DISABLE", "1"),
-                ("OMO_GROUP", "2"),
                 ("OMO_ROOT", "/w"),
                 ("OMO_RUN", "r1"),
+                ("OMO_WORKER", "2"),
                 ("PATH", FOUND),
                 ("PORT", "4002"),
                 ("TEMP", "/t"),

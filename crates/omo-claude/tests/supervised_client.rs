@@ -1,5 +1,5 @@
 //! The real client under a supervisor, against a scripted model: what its command line and its
-//! environment do, and how its ends are told. `cargo xtask test` installs it.
+//! environment do, and how its ends are reported. `cargo xtask test` installs it.
 #![expect(clippy::unwrap_used, reason = "a test's helpers fail as a test does")]
 
 use std::ffi::OsString;
@@ -38,8 +38,8 @@ fn main() -> ExitCode {
             ),
             ignored(
                 "needs the real client: cargo xtask test",
-                "turns_budget_and_errors_of_the_api_are_told_apart",
-                turns_budget_and_errors_of_the_api_are_told_apart,
+                "turns_budget_and_errors_of_the_api_are_distinguished",
+                turns_budget_and_errors_of_the_api_are_distinguished,
             ),
             ignored(
                 "needs the real client: cargo xtask test",
@@ -126,14 +126,14 @@ fn end_of(supervisor: &mut Supervisor) -> (ClientEnd, SessionOutput) {
 fn it_works_where_it_stands_and_does_what_it_may() {
     let write = ModelTurn::call("Write", json!({"file_path": "new.txt", "content": "new\n"}));
     let script = ModelScript::new().turn(write).bash("env").bash("sh -c 'touch forbidden'").say("Done.");
-    let stage = ClientFixture::new(script);
-    let (end, said) = stage.run(&stage.order());
+    let fixture = ClientFixture::new(script);
+    let (end, said) = fixture.run(&fixture.order());
     assert_eq!(end, ClientEnd::Ended, "{said:?}");
-    let requests = stage.model.requests_of(RequestKind::Main);
+    let requests = fixture.model.requests_of(RequestKind::Main);
     assert!(requests.first().unwrap().last_user_text().contains("-- work on group 2"));
     let seen = requests.get(2).unwrap().tool_results_text();
-    let project = stage.lab.project();
-    for expected in ["OMO_RUN=r1", "OMO_GROUP=2", "PORT=4002", &format!("OMO_ROOT={}", project.display())] {
+    let project = fixture.lab.project();
+    for expected in ["OMO_RUN=r1", "OMO_WORKER=2", "PORT=4002", &format!("OMO_ROOT={}", project.display())] {
         assert!(seen.lines().any(|line| line == expected), "{expected} is not in {seen}");
     }
     assert!(!seen.contains("outer"), "{seen}");
@@ -142,51 +142,51 @@ fn it_works_where_it_stands_and_does_what_it_may() {
 }
 
 fn everything_may_be_done_where_that_was_asked_for() {
-    let stage = ClientFixture::new(ModelScript::new().bash("sh -c 'touch allowed'").say("Done."));
-    let (end, _) = stage.run(&WorkerSpec { permissions: WorkerPermissions::All, ..stage.order() });
+    let fixture = ClientFixture::new(ModelScript::new().bash("sh -c 'touch allowed'").say("Done."));
+    let (end, _) = fixture.run(&WorkerSpec { permissions: WorkerPermissions::All, ..fixture.order() });
     assert_eq!(end, ClientEnd::Ended);
-    assert!(stage.lab.project().join("allowed").exists());
+    assert!(fixture.lab.project().join("allowed").exists());
 }
 
-fn turns_budget_and_errors_of_the_api_are_told_apart() {
+fn turns_budget_and_errors_of_the_api_are_distinguished() {
     let dear = || ModelTurn::bash("env").usage(json!({"input_tokens": 200_000, "output_tokens": 50_000}));
     let script = || ModelScript::new().turn(dear()).turn(dear()).turn(dear()).say("Done.");
     let refused = |status, kind: &str| ModelScript::new().default(ModelTurn::error(status, kind, "no"));
     let is_api_error = |end: &ClientEnd, wanted| matches!(end, ClientEnd::ApiError { status, .. } if *status == wanted);
-    let stage = ClientFixture::new(script());
-    let (end, said) = stage.run(&WorkerSpec { max_turns: 2, ..stage.order() });
+    let fixture = ClientFixture::new(script());
+    let (end, said) = fixture.run(&WorkerSpec { max_turns: 2, ..fixture.order() });
     assert_eq!((end, said.session_id.is_some()), (ClientEnd::TurnsSpent, true));
-    let stage = ClientFixture::new(script());
-    let (end, said) = stage.run(&WorkerSpec { max_budget_usd: Some(0.5), ..stage.order() });
+    let fixture = ClientFixture::new(script());
+    let (end, said) = fixture.run(&WorkerSpec { max_budget_usd: Some(0.5), ..fixture.order() });
     assert_eq!(end, ClientEnd::BudgetSpent);
     assert!(said.result.unwrap().total_cost_usd.unwrap() >= 0.5);
-    let stage = ClientFixture::new(refused(429, "rate_limit_error"));
-    assert_eq!(stage.run(&stage.order()).0, ClientEnd::UsageLimit { until: None });
+    let fixture = ClientFixture::new(refused(429, "rate_limit_error"));
+    assert_eq!(fixture.run(&fixture.order()).0, ClientEnd::UsageLimit { until: None });
     for (status, kind) in [(500, "api_error"), (401, "authentication_error")] {
-        let stage = ClientFixture::new(refused(status, kind));
-        let (end, _) = stage.run(&stage.order());
+        let fixture = ClientFixture::new(refused(status, kind));
+        let (end, _) = fixture.run(&fixture.order());
         assert!(is_api_error(&end, Some(status)), "{status}: {end:?}");
     }
-    let stage = ClientFixture::new(ModelScript::new());
-    let (end, _) = stage.run(&WorkerSpec { resume: Some("nobody".to_owned()), ..stage.order() });
+    let fixture = ClientFixture::new(ModelScript::new());
+    let (end, _) = fixture.run(&WorkerSpec { resume: Some("nobody".to_owned()), ..fixture.order() });
     assert!(matches!(&end, ClientEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
 }
 
 fn one_that_hangs_is_ended_and_goes_on_where_it_was() {
-    let stage = ClientFixture::new(ModelScript::new().bash("env").turn(ModelTurn::hang()).say("Done."));
+    let fixture = ClientFixture::new(ModelScript::new().bash("env").turn(ModelTurn::hang()).say("Done."));
     let mut supervisor = Supervisor::new(1);
-    supervisor.add_session("2", stage.spec(&stage.order()));
+    supervisor.add_session("2", fixture.spec(&fixture.order()));
     let event = supervisor.next_event(LIMIT).unwrap();
     let SupervisorEvent::Started { mark, .. } = event else { unreachable!("{event:?}") };
-    stage.model.wait_for_requests(RequestKind::Main, 2, LIMIT).unwrap();
+    fixture.model.wait_for_requests(RequestKind::Main, 2, LIMIT).unwrap();
     supervisor.end_session("2");
     let (end, said) = end_of(&mut supervisor);
     assert_eq!((end, find_process(&mark)), (ClientEnd::Stopped, ProcessState::Ended));
     let session = said.session_id.clone();
     assert!(session.is_some(), "{said:?}");
-    let (end, again) = stage.run(&WorkerSpec { resume: session.clone(), ..stage.order() });
+    let (end, again) = fixture.run(&WorkerSpec { resume: session.clone(), ..fixture.order() });
     assert_eq!((end, again.session_id), (ClientEnd::Ended, session));
     assert!(
-        stage.model.requests_of(RequestKind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2
+        fixture.model.requests_of(RequestKind::Main).last().unwrap().all_text().matches("work on group 2").count() >= 2
     );
 }

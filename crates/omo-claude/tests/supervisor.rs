@@ -38,13 +38,19 @@ fn main() -> ExitCode {
     }
     let tests: Vec<(&str, fn())> = if cfg!(unix) {
         vec![
-            ("every_ending_is_told_and_none_is_a_pass", every_ending_is_told_and_none_is_a_pass),
+            ("every_ending_is_reported_and_none_is_a_pass", every_ending_is_reported_and_none_is_a_pass),
             ("the_prompt_comes_in_and_what_is_printed_is_kept", the_prompt_comes_in_and_what_is_printed_is_kept),
             ("no_more_run_at_a_time_than_may", no_more_run_at_a_time_than_may),
-            ("one_that_nobody_wants_is_asked_and_then_ended", one_that_nobody_wants_is_asked_and_then_ended),
+            (
+                "one_that_is_no_longer_needed_is_asked_and_then_ended",
+                one_that_is_no_longer_needed_is_asked_and_then_ended,
+            ),
             ("nothing_outlives_a_session", nothing_outlives_a_session),
             ("a_second_supervisor_is_refused", a_second_supervisor_is_refused),
-            ("one_lives_on_apart_and_its_death_ends_its_sessions", one_lives_on_apart_and_its_death_ends_its_sessions),
+            (
+                "a_supervisor_outlives_its_caller_and_its_death_ends_its_clients",
+                a_supervisor_outlives_its_caller_and_its_death_ends_its_clients,
+            ),
             (
                 "two_clients_of_one_session_are_never_at_work_at_once",
                 two_clients_of_one_session_are_never_at_work_at_once,
@@ -133,7 +139,7 @@ fn now() -> Timestamp {
     Timestamp::parse("2026-11-22T00:00:00Z").unwrap()
 }
 
-fn every_ending_is_told_and_none_is_a_pass() {
+fn every_ending_is_reported_and_none_is_a_pass() {
     let result = |fields: &str, status: u8| {
         format!(r#"{INIT}; echo '{{"type":"result","is_error":true,"subtype":"success",{fields}}}'; exit {status}"#)
     };
@@ -248,7 +254,7 @@ fn no_more_run_at_a_time_than_may() {
     assert_eq!(order, ["a", "b", "c", "d", "e"]);
 }
 
-fn one_that_nobody_wants_is_asked_and_then_ended() {
+fn one_that_is_no_longer_needed_is_asked_and_then_ended() {
     let place = SessionFiles::new();
     let mut supervisor = Supervisor::new(2);
     let put_away = "trap 'echo away > away; exit 0' TERM; echo $$ > polite.pid; while :; do sleep 0.01; done";
@@ -298,7 +304,7 @@ fn a_second_supervisor_is_refused() {
     claim_supervision(&folder).unwrap();
 }
 
-/// What this program is as a supervisor that was started apart.
+/// What this program is as a detached supervisor.
 fn supervise(path: &std::path::Path) {
     detached::leave_terminal().unwrap();
     let folder = GuardedFolder::create_state(path).unwrap();
@@ -316,7 +322,7 @@ fn supervise(path: &std::path::Path) {
     }
 }
 
-fn one_lives_on_apart_and_its_death_ends_its_sessions() {
+fn a_supervisor_outlives_its_caller_and_its_death_ends_its_clients() {
     let place = SessionFiles::new();
     let spec = place.spec("one", "echo $$ > one.pid; exec sleep 600");
     fs::write(place.path("spec.json"), serde_json::to_vec(&spec).unwrap()).unwrap();
@@ -339,8 +345,8 @@ fn one_lives_on_apart_and_its_death_ends_its_sessions() {
 }
 
 fn session_of(pid: u32) -> String {
-    let told = Command::new("ps").args(["-o", "sess=", "-p", &pid.to_string()]).output().unwrap();
-    String::from_utf8(told.stdout).unwrap().trim().to_owned()
+    let reported = Command::new("ps").args(["-o", "sess=", "-p", &pid.to_string()]).output().unwrap();
+    String::from_utf8(reported.stdout).unwrap().trim().to_owned()
 }
 
 fn kill(pid: u32) {
@@ -357,7 +363,7 @@ fn two_clients_of_one_session_are_never_at_work_at_once() {
     first.add_session("one", place.spec("one", script));
     next_start(&mut first);
     let earlier = place.pid("at.work");
-    // As when it was killed before anybody had written down that it was started.
+    // As when it was killed before its start was recorded.
     drop(first);
     let mut second = Supervisor::new(1);
     second.add_session("one", place.spec("one", script));

@@ -76,7 +76,7 @@ pub(crate) fn next_command(state: &RunState) -> &'static str {
     if goes_by_workflow(state) { "omo agent next --workflow" } else { "omo agent next" }
 }
 
-/// Whether whole segments can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
+/// Whether whole batches can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
 pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     match state.mode {
         ExecutionMode::Batches => state.plan.verification_task().is_none() && !state.is_task_list(),
@@ -102,11 +102,11 @@ pub(crate) fn complete_already(id: &str, state: &RunState) -> String {
     fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", end_block(state)))
 }
 
-/// A segment for the Workflow tool.
+/// A batch for the Workflow tool.
 pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
-        "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-segment\"\n     \
+        "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-batch\"\n     \
          args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}\n\
          If you have no Workflow tool, run instead: omo agent next",
         progress_words(state),
@@ -165,7 +165,7 @@ pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
     fit_block(format!("WAIT\n{}\n  run: omo agent next{flag} --wait 540      {LONG_TIMEOUT}{lost}", lines.join("\n")))
 }
 
-/// A segment was handed out, and no worker has begun yet.
+/// A batch was handed out, and no worker has begun yet.
 pub(crate) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"

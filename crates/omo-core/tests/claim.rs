@@ -27,13 +27,13 @@ fn at(minutes: i64) -> Timestamp {
 /// A run with one check that wants a review.
 fn run() -> Session {
     let mut session = Session::default();
-    let gates = vec![Check::new(Some("tests"), "cargo test", CheckOrigin::User).unwrap()];
+    let checks = vec![Check::new(Some("tests"), "cargo test", CheckOrigin::User).unwrap()];
     let activation = UlwActivation {
         trigger: UlwTrigger::Keyword,
         task: Some("ulw fix it".to_owned()),
         prompt_id: None,
         limits: RunLimits::default(),
-        checks: gates,
+        checks,
         review_wanted: true,
         base: None,
     };
@@ -41,7 +41,7 @@ fn run() -> Session {
     session
 }
 
-fn gate(verdict: CheckVerdict) -> CheckResult {
+fn check(verdict: CheckVerdict) -> CheckResult {
     let counts = Some(TestCounts { run: 3, failed: u64::from(verdict == CheckVerdict::Failed), skipped: 0 });
     let record = CheckRecord { verdict, detail: verdict.word().to_owned(), counts, ..CheckRecord::default() };
     let definition = Check::new(None, "cargo test", CheckOrigin::User).unwrap().definition();
@@ -56,7 +56,7 @@ fn gate(verdict: CheckVerdict) -> CheckResult {
 
 fn found(verdict: CheckVerdict, tree: &str) -> ClaimFindings {
     let tree = Some(tree.to_owned()).filter(|tree| !tree.is_empty());
-    ClaimFindings { tree, checks: vec![gate(verdict)], is_sealed: true, ..ClaimFindings::default() }
+    ClaimFindings { tree, checks: vec![check(verdict)], is_sealed: true, ..ClaimFindings::default() }
 }
 
 fn asked(tree: &str) -> RequestedReview {
@@ -75,18 +75,18 @@ const FIRST: ClaimJudgement = ClaimJudgement::ReviewWanted { again: false };
 type Case = (&'static str, fn(&mut Session, &mut ClaimFindings), ClaimJudgement);
 
 const CASES: &[Case] = &[
-    ("a red gate", |_, f| f.checks = vec![gate(CheckVerdict::Failed)], ClaimJudgement::Failed),
-    ("a check that ran nothing", |_, f| f.checks = vec![gate(CheckVerdict::NothingRan)], ClaimJudgement::Failed),
-    ("a weaker gate", |_, f| f.checks = vec![gate(CheckVerdict::Weaker)], ClaimJudgement::Failed),
-    ("a changed script", |_, f| f.checks = vec![gate(CheckVerdict::Changed)], ClaimJudgement::Failed),
-    ("a check that is not approved", |_, f| f.checks = vec![gate(CheckVerdict::NotApproved)], ClaimJudgement::Failed),
-    ("one red of two", |_, f| f.checks.push(gate(CheckVerdict::TimedOut)), ClaimJudgement::Failed),
+    ("a red gate", |_, f| f.checks = vec![check(CheckVerdict::Failed)], ClaimJudgement::Failed),
+    ("a check that ran nothing", |_, f| f.checks = vec![check(CheckVerdict::NothingRan)], ClaimJudgement::Failed),
+    ("a weaker gate", |_, f| f.checks = vec![check(CheckVerdict::Weaker)], ClaimJudgement::Failed),
+    ("a changed script", |_, f| f.checks = vec![check(CheckVerdict::Changed)], ClaimJudgement::Failed),
+    ("a check that is not approved", |_, f| f.checks = vec![check(CheckVerdict::NotApproved)], ClaimJudgement::Failed),
+    ("one red of two", |_, f| f.checks.push(check(CheckVerdict::TimedOut)), ClaimJudgement::Failed),
     ("green, no review asked for yet", |_, _| {}, FIRST),
     ("green, no review wanted", |s, _| s.verification.review_wanted = false, ClaimJudgement::Verified),
     ("no check, no review wanted", nothing_to_judge_by, ClaimJudgement::NothingToJudgeBy),
     ("no check, a review wanted", |_, f| f.checks.clear(), FIRST),
-    ("somebody else wrote the state", |_, f| f.is_sealed = false, ClaimJudgement::Tampered),
-    ("somebody else wrote the state, all green", tampered_and_green, ClaimJudgement::Tampered),
+    ("another program wrote the state", |_, f| f.is_sealed = false, ClaimJudgement::Tampered),
+    ("another program wrote the state, all green", tampered_and_green, ClaimJudgement::Tampered),
     ("gates that change what they judge", |_, f| f.tree_changed = true, ClaimJudgement::Failed),
     ("reviewed on these files", |s, _| wait(s, "t1", ReviewVerdict::Verified), ClaimJudgement::Verified),
     ("reviewed on other files", |s, _| wait(s, "t0", ReviewVerdict::Verified), FIRST),
@@ -147,7 +147,7 @@ const CASES: &[Case] = &[
         ClaimJudgement::Failed,
     ),
     ("an id now, none when it was asked", |s, _| wait(s, "", ReviewVerdict::Verified), FIRST),
-    ("a review that nobody asked for", |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)), FIRST),
+    ("a review that was not asked for", |s, _| s.verification.review = Some(review(ReviewVerdict::Verified)), FIRST),
 ];
 
 fn wait(session: &mut Session, tree: &str, verdict: ReviewVerdict) {
@@ -177,7 +177,7 @@ fn tampered_and_green(session: &mut Session, findings: &mut ClaimFindings) {
 
 fn red_and_reviewed(session: &mut Session, findings: &mut ClaimFindings) {
     wait(session, "t1", ReviewVerdict::Verified);
-    findings.checks = vec![gate(CheckVerdict::Failed)];
+    findings.checks = vec![check(CheckVerdict::Failed)];
 }
 
 fn without_id(session: &mut Session, findings: &mut ClaimFindings) {
@@ -210,11 +210,11 @@ fn stop(session: &mut Session, message: &str, findings: &ClaimFindings, minute: 
     };
     let check: Option<ClaimOutcome> =
         needs_judgement(&facts(session, None, 0)).then(|| judge_claim(session, findings.clone()));
-    let told = match &check {
+    let reported = match &check {
         Some(check) => check.times_reported(session),
         None => count_standing_failure(session, findings.tree.as_deref()),
     };
-    let decision = decide(Some(&facts(session, check.as_ref().map(|check| check.judgement), told)));
+    let decision = decide(Some(&facts(session, check.as_ref().map(|check| check.judgement), reported)));
     match &check {
         Some(check) if decision.row > StopRow::SaidBlocked => check.record(session, at(minute), 0),
         _ if session.verification.failure.is_some() => note_standing_failure(session, findings.tree.clone()),
@@ -255,7 +255,7 @@ fn verified_and_then_a_file_changes_is_asked_again() {
 }
 
 #[test]
-fn the_same_failure_on_the_same_files_is_told_twice_and_no_more() {
+fn the_same_failure_on_the_same_files_is_reported_twice_and_no_more() {
     let mut session = run();
     let red = found(CheckVerdict::Failed, "t1");
     assert_eq!(stop(&mut session, DONE, &red, 1).0, StopRow::Continue);
@@ -292,7 +292,7 @@ fn what_was_rejected_counts_once_and_its_objections_are_kept_until_the_next_clai
 // each of the mendings that were proposed.
 
 #[test]
-fn seed_001_a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warning() {
+fn a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warning() {
     let mut session = run();
     let green = found(CheckVerdict::Green, "t1");
     let rows: Vec<StopRow> = (1..=5).map(|minute| stop(&mut session, DONE, &green, minute).0).collect();
@@ -302,7 +302,7 @@ fn seed_001_a_verdict_that_is_never_seen_ends_after_three_attempts_with_a_warnin
 }
 
 #[test]
-fn seed_001_the_attempts_are_in_the_state_and_survive_the_process() {
+fn the_attempts_are_in_the_state_and_survive_the_process() {
     let mut session = run();
     stop(&mut session, DONE, &found(CheckVerdict::Failed, "t1"), 1);
     let written = serde_json::to_string(&session).unwrap();
@@ -312,7 +312,7 @@ fn seed_001_the_attempts_are_in_the_state_and_survive_the_process() {
 }
 
 #[test]
-fn seed_001_three_red_claims_end_the_run_with_a_warning() {
+fn three_red_claims_end_the_run_with_a_warning() {
     let mut session = run();
     for (minute, row) in [(1, StopRow::Continue), (2, StopRow::Continue), (3, StopRow::AttemptsSpent)] {
         let tree = format!("t{minute}");
@@ -324,7 +324,7 @@ fn seed_001_three_red_claims_end_the_run_with_a_warning() {
 }
 
 #[test]
-fn seed_001_a_file_cannot_raise_the_number_of_attempts() {
+fn a_file_cannot_raise_the_number_of_attempts() {
     let mut session = run();
     session.verification.max_attempts = 100;
     let rows: Vec<StopRow> = (1..=3)
@@ -344,7 +344,7 @@ fn what_the_main_agent_says_of_a_review_starts_nothing() {
 }
 
 #[test]
-fn a_claim_that_a_row_before_answers_runs_no_gate() {
+fn a_claim_that_an_earlier_row_answers_runs_no_check() {
     let mut session = run();
     let event = StopEvent { claim: Some(Claim::Done), plan_mode: true, ..StopEvent::default() };
     let facts = StopFacts {
@@ -380,13 +380,13 @@ fn a_check_that_was_added_meanwhile_has_to_be_asked() {
 }
 
 #[test]
-fn a_record_is_kept_with_its_gate_and_a_reused_one_is_not_written_again() {
+fn a_record_is_kept_with_its_check_and_a_reused_one_is_not_written_again() {
     let mut session = run();
     let mut findings = found(CheckVerdict::Failed, "t1");
     judge_claim(&session, findings.clone()).record(&mut session, at(1), 7);
     assert_eq!(session.checks[0].last.as_ref().unwrap().verdict, CheckVerdict::Failed);
     assert_eq!(session.checks[0].best, Some(BestCounts { run: 3, skipped: None }));
-    findings.checks[0] = CheckResult { is_reused: true, ..gate(CheckVerdict::Green) };
+    findings.checks[0] = CheckResult { is_reused: true, ..check(CheckVerdict::Green) };
     let check = judge_claim(&session, findings);
     assert_eq!(check.reason, ClaimReason::FirstReview);
     check.record(&mut session, at(2), 9);

@@ -3,24 +3,7 @@
 use omo_core::promise::{Claim, final_promise, read_claim};
 use proptest::prelude::*;
 
-mod vectors;
-
 const DONE: &str = "<promise>DONE</promise>";
-
-#[test]
-fn the_shared_vectors_hold() {
-    vectors::hold(include_str!("vectors/promise.json"), |row| {
-        let promise = final_promise(row.text("final_assistant_text"));
-        let accepted = promise == Some(row.text("promise"));
-        let right = match row.text("expect") {
-            "accept" => accepted,
-            "reject" => !accepted,
-            "either" => true,
-            other => panic!("unknown expectation {other}"),
-        };
-        (accepted, right)
-    });
-}
 
 #[test]
 fn a_promise_at_the_end_counts() {
@@ -95,7 +78,7 @@ fn a_promise_that_is_only_talked_about_does_not_count() {
 }
 
 #[test]
-fn claims_are_told_apart() {
+fn claims_are_distinguished() {
     let blocked = |reason: &str| Some(Claim::Blocked { reason: reason.to_owned() });
     for (inside, expected) in [
         ("DONE", Some(Claim::Done)),

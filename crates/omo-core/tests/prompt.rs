@@ -47,8 +47,8 @@ fn ended() -> Session {
     with(|session| session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(START)))
 }
 
-fn paused(reason: PauseReason, told: bool) -> Session {
-    with(|session| session.ulw.paused = Some(UlwPause { reason, at: None, is_told: told }))
+fn paused(reason: PauseReason, reported: bool) -> Session {
+    with(|session| session.ulw.paused = Some(UlwPause { reason, at: None, is_told: reported }))
 }
 
 /// A prompt with everything that is known beside it.
@@ -253,10 +253,10 @@ fn left_alone() -> Vec<(&'static str, Given, &'static str)> {
             Given::of(notice, Some(armed())).and(esc(Interruption::AtSomeTime)),
             "seen",
         ),
-        ("paused and not told", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
-        ("paused and told", plain(paused(PauseReason::Interrupted, true)), "seen"),
+        ("paused and not reported", plain(paused(PauseReason::ApiError, false)), "tell paused ApiError"),
+        ("paused and reported", plain(paused(PauseReason::Interrupted, true)), "seen"),
         (
-            "paused, told, and Esc again",
+            "paused, reported, and Esc again",
             plain(paused(PauseReason::Interrupted, true)).and(esc(Interruption::AtSomeTime)),
             "seen",
         ),
@@ -390,7 +390,7 @@ fn a_command_that_the_model_carries_out_is_known_with_its_arguments() {
 }
 
 #[test]
-fn how_a_command_is_typed_is_told_without_a_model() {
+fn how_a_command_is_typed_is_shown_without_a_model() {
     for name in ["execute-plan", "ulw-plan", "ulw-exec", "execute-local"] {
         for asks in ["--help", "-h", " --help \n"] {
             let prompt = format!("/omo:{name} {asks}");

@@ -32,8 +32,8 @@ fn follow(path: &str) -> Option<String> {
     Some(format!("/{}", parts.join("/")))
 }
 
-fn refusal(deed: ToolAction, folder: &str) -> Option<FenceRefusal> {
-    WorktreeFence { root: ROOT, rules: &rules(), home: Some("/home/u") }.refusal(deed, Some(folder), &follow)
+fn refusal(action: ToolAction, folder: &str) -> Option<FenceRefusal> {
+    WorktreeFence { root: ROOT, rules: &rules(), home: Some("/home/u") }.refusal(action, Some(folder), &follow)
 }
 
 fn of(command: &str) -> Option<FenceRefusal> {
@@ -309,7 +309,7 @@ fn where_a_session_stands_counts() {
         Some(FenceRefusal::OutsideWorktree("a.rs".to_owned()))
     );
     assert_eq!(refusal(ToolAction::SpawnAgent, ROOT), Some(FenceRefusal::SpawnsAgent));
-    assert_eq!(of("cd - && cat ../../x"), None, "nobody knows where that is");
+    assert_eq!(of("cd - && cat ../../x"), None, "it is unknown where that is");
     assert_eq!(of("cd src; (cd ..; ls); cat ../Cargo.toml"), None);
     assert_eq!(of("cd src; echo $(cd ..; pwd); cat ../Cargo.toml"), None);
 }

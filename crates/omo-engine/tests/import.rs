@@ -18,10 +18,10 @@ fn plan() -> Plan {
     plans::plan(&[("1", &[]), ("2", &["1"]), ("3", &["2"]), ("4", &[])])
 }
 
-fn told(completed: &str) -> Vec<(String, ImportedStatus)> {
+fn imported(completed: &str) -> Vec<(String, ImportedStatus)> {
     let events = checkpoint(&plan(), &format!(r#"{{"plan_file":"docs/plan.md","completed":{completed}}}"#)).unwrap();
     let of = |what| match what {
-        EventKind::TaskImported { task: unit, status, .. } => (unit, status),
+        EventKind::TaskImported { task, status, .. } => (task, status),
         other => panic!("{other:?}"),
     };
     events.into_iter().map(of).collect()
@@ -35,18 +35,21 @@ fn every_shape_of_completed_says_the_same() {
         r#"{"1":"done","4":"failed"}"#,
         r#"[{"task_id":"1","status":"done"},{"id":4,"status":"failed"}]"#,
     ] {
-        assert_eq!(told(shape), wanted, "{shape}");
+        assert_eq!(imported(shape), wanted, "{shape}");
     }
-    assert_eq!(told(r#"["1", 2]"#), [("1".to_owned(), ImportedStatus::Done), ("2".to_owned(), ImportedStatus::Done)]);
-    assert_eq!(told("{}"), []);
+    assert_eq!(
+        imported(r#"["1", 2]"#),
+        [("1".to_owned(), ImportedStatus::Done), ("2".to_owned(), ImportedStatus::Done)]
+    );
+    assert_eq!(imported("{}"), []);
 }
 
 #[test]
 fn what_is_blocked_by_what_failed_is_not_written_down_and_what_nothing_blocks_is() {
     let failed = ("1".to_owned(), ImportedStatus::Failed);
-    assert_eq!(told(r#"{"1":"failed","2":"blocked","3":"blocked"}"#), std::slice::from_ref(&failed));
+    assert_eq!(imported(r#"{"1":"failed","2":"blocked","3":"blocked"}"#), std::slice::from_ref(&failed));
     let blocked = ("4".to_owned(), ImportedStatus::Blocked);
-    assert_eq!(told(r#"{"1":"failed","4":"blocked"}"#), [failed, blocked]);
+    assert_eq!(imported(r#"{"1":"failed","4":"blocked"}"#), [failed, blocked]);
 }
 
 #[test]

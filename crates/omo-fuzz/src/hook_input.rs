@@ -19,7 +19,7 @@ pub fn check(data: &[u8]) {
     is_found_in_pieces_as_well(data, end);
     is_where_a_parser_finds_it(data, end);
     let Some(value) = end.and_then(|end| data.get(..end)) else {
-        assert!(HookInput::parse(data).is_err(), "an input was read whose end nobody finds");
+        assert!(HookInput::parse(data).is_err(), "an input without an end was read");
         return;
     };
     // A hook never waits for what comes behind the value, so nothing there may matter.
@@ -32,7 +32,7 @@ pub fn check(data: &[u8]) {
     assert!(marked.is_ok() || value.starts_with(BYTE_ORDER_MARK) || HookInput::parse(value).is_err(), "{marked:?}");
     if let Ok(input) = HookInput::parse(value) {
         is_what_was_written(value, &input);
-        belongs_to_a_name_or_to_nobody(input.session_id.as_deref().unwrap_or_default());
+        belongs_to_a_name_or_is_refused(input.session_id.as_deref().unwrap_or_default());
         is_answered_in_one_value(input.prompt.as_deref().unwrap_or_default());
         is_answered_in_one_value(input.last_assistant_message.as_deref().unwrap_or_default());
     }
@@ -86,7 +86,7 @@ fn is_what_was_written(value: &[u8], input: &HookInput) {
     assert_eq!(input.is_from_subagent(), written("agent_id").is_some());
 }
 
-fn belongs_to_a_name_or_to_nobody(text: &str) {
+fn belongs_to_a_name_or_is_refused(text: &str) {
     let is_plain = |char| matches!(char, 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-');
     let is_name = !text.is_empty() && text.len() <= 128 && text.chars().all(is_plain);
     assert_eq!(SessionId::parse(text).is_ok(), is_name, "{text:?}");

@@ -26,7 +26,7 @@ fn of_a_repository(data: &[u8], root: &Path) {
     let Some(repository) = RepositoryConfig::read(root) else {
         return assert!(data.is_empty(), "the file was not seen");
     };
-    assert!(!repository.is_approved(None) && !repository.is_approved(Some(root)), "nobody approved it");
+    assert!(!repository.is_approved(None) && !repository.is_approved(Some(root)), "it was not approved");
     let asks_for_nothing = repository.checks.is_empty() && repository.setup.is_none();
     assert!(repository.problems.is_empty() || asks_for_nothing, "{repository:?}");
     assert!(
@@ -61,8 +61,8 @@ fn of_the_user(text: &str) {
     let config = config::parse(text, Path::new("config.toml"));
     assert_eq!(config.limits, config.limits.clamped());
     assert_eq!(Keywords::new(config.keywords.words().to_vec()).as_ref(), Ok(&config.keywords));
-    let gates: Vec<Check> = config.checks.iter().map(|(gate, _)| gate.clone()).collect();
-    can_be(&gates, CheckOrigin::Config);
+    let checks: Vec<Check> = config.checks.iter().map(|(check, _)| check.clone()).collect();
+    can_be(&checks, CheckOrigin::Config);
     assert!(config.checks.iter().all(|(_, project)| project.as_ref().is_none_or(|project| project.is_absolute())));
     are_lines(&config.problems, text.as_bytes());
     if config.problems.is_empty() && text.trim().is_empty() {
@@ -70,16 +70,16 @@ fn of_the_user(text: &str) {
     }
 }
 
-fn can_be(gates: &[Check], origin: CheckOrigin) {
-    assert!(gates.len() <= MAX_CHECKS);
-    for (index, gate) in gates.iter().enumerate() {
-        assert!(gate.validate().is_ok() && gate.origin == origin, "{gate:?}");
-        assert!(gate.last.is_none() && gate.best.is_none() && gate.pinned.is_empty(), "{gate:?}");
-        assert!(gates.iter().skip(index + 1).all(|other| other.name != gate.name), "{gate:?} has a double");
+fn can_be(checks: &[Check], origin: CheckOrigin) {
+    assert!(checks.len() <= MAX_CHECKS);
+    for (index, check) in checks.iter().enumerate() {
+        assert!(check.validate().is_ok() && check.origin == origin, "{check:?}");
+        assert!(check.last.is_none() && check.best.is_none() && check.pinned.is_empty(), "{check:?}");
+        assert!(checks.iter().skip(index + 1).all(|other| other.name != check.name), "{check:?} has a double");
     }
 }
 
-/// What is wrong is told in one line, which names a line of the file and moves no terminal.
+/// What is wrong is reported in one line, which names a line of the file and moves no terminal.
 fn are_lines(problems: &[ConfigProblem], data: &[u8]) {
     let lines = data.split(|byte| *byte == b'\n').count();
     for problem in problems {

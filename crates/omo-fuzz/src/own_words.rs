@@ -69,7 +69,7 @@ pub fn all(text: &str) -> Vec<String> {
     said.extend(StopRow::ALL.map(messages::let_through));
     said.extend([PauseReason::Interrupted, PauseReason::ApiError].map(messages::run_paused));
     said.extend(TRIGGERS.iter().flat_map(|trigger| of_a_run(text, *trigger)));
-    said.extend(of_gates(text));
+    said.extend(check_texts(text));
     said.extend(of_a_plan(text));
     said
 }
@@ -171,7 +171,7 @@ fn checks(text: &str) -> Vec<ClaimOutcome> {
 }
 
 fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
-    let gate = |verdict: &CheckVerdict| CheckResult {
+    let check = |verdict: &CheckVerdict| CheckResult {
         name: "check".to_owned(),
         command: text.to_owned(),
         record: CheckRecord {
@@ -185,9 +185,9 @@ fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
         tail: text.to_owned(),
         ..CheckResult::default()
     };
-    let gates = verdicts.iter().map(gate).collect();
+    let checks = verdicts.iter().map(check).collect();
     ClaimFindings {
-        checks: gates,
+        checks,
         tree: Some("0".repeat(40)),
         changed_path: Some(text.to_owned()),
         ..ClaimFindings::default()
@@ -241,17 +241,17 @@ fn whole_or_refused(approval: Result<String, String>) -> String {
     approval.unwrap_or_else(|refusal| refusal)
 }
 
-fn of_gates(text: &str) -> Vec<String> {
-    let Ok(mut gate) = Check::new(None, text, CheckOrigin::Repository) else { return Vec::new() };
-    gate.env.insert("A".to_owned(), text.to_owned());
-    gate.cwd = Some(text.to_owned());
-    let gates = [gate];
+fn check_texts(text: &str) -> Vec<String> {
+    let Ok(mut check) = Check::new(None, text, CheckOrigin::Repository) else { return Vec::new() };
+    check.env.insert("A".to_owned(), text.to_owned());
+    check.cwd = Some(text.to_owned());
+    let checks = [check];
     vec![
-        checks::check_list(&gates, true, now()),
-        checks::check_list(&gates, false, now()),
-        checks::checks_not_approved(&gates, Some(text)),
+        checks::check_list(&checks, true, now()),
+        checks::check_list(&checks, false, now()),
+        checks::checks_not_approved(&checks, Some(text)),
         whole_or_refused(checks::approval_request(
-            &gates,
+            &checks,
             &[(text.to_owned(), String::new())].into(),
             "0123456789abcdef",
         )),

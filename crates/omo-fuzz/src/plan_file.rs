@@ -11,13 +11,13 @@ use omo_plan::model::{Plan, Precondition};
 /// promises; what is shown moves no terminal; and all is the same for the same file.
 pub fn check(data: &[u8]) {
     let size = usize::from(data.first().copied().unwrap_or(5) % 7);
-    let segments = compute_batches(data, 3, size);
-    in_order(&segments, size.max(1));
+    let computed = compute_batches(data, 3, size);
+    in_order(&computed, size.max(1));
     let plan = read("docs/plan.md", data, BatchOptions { k: 3, batch_size: size });
     assert_eq!(plan.can_run(), !has_errors(&plan), "{:?}", plan.diagnostics);
     let batches: Vec<_> = plan.groups.iter().map(|group| &group.tasks).collect();
-    assert!(plan.tasks.is_empty() || batches.iter().eq(segments.batches.iter().collect::<Vec<_>>().iter()));
-    assert!(plan.tasks.iter().all(|unit| is_id(&unit.id) && unit.lines[0] <= unit.lines[1]));
+    assert!(plan.tasks.is_empty() || batches.iter().eq(computed.batches.iter().collect::<Vec<_>>().iter()));
+    assert!(plan.tasks.iter().all(|task| is_id(&task.id) && task.lines[0] <= task.lines[1]));
     match std::str::from_utf8(data) {
         Ok(text) => of_a_text(text, &plan),
         Err(_) => assert!(!plan.can_run() && plan.tasks.is_empty()),
@@ -29,20 +29,20 @@ fn has_errors(plan: &Plan) -> bool {
     plan.diagnostics.iter().any(|found| format!("{:?}", found.severity) == "Error")
 }
 
-fn in_order(segments: &PlanBatches<'_>, size: usize) {
+fn in_order(computed: &PlanBatches<'_>, size: usize) {
     let mut done: BTreeSet<&str> = BTreeSet::new();
-    for batch in &segments.batches {
+    for batch in &computed.batches {
         let is_pair = batch.len() == 2 && batch.first().is_some_and(|id| id.ends_with("-tests"));
         assert!(!batch.is_empty() && (batch.len() <= size || is_pair), "{batch:?}");
         for id in batch {
-            let task = segments.tasks.iter().find(|task| task.id == *id);
+            let task = computed.tasks.iter().find(|task| task.id == *id);
             let needs = task.map(|task| task.depends_on.as_slice()).unwrap_or_default();
             assert!(needs.iter().all(|need| done.contains(*need)), "{id} before {needs:?}");
             assert!(done.insert(id), "{id} stands twice");
         }
     }
-    assert!(segments.batches.is_empty() || done.len() == segments.total, "a task is in no batch");
-    assert_eq!(segments.hard_stops.first(), segments.batches.first().map(|_| &0));
+    assert!(computed.batches.is_empty() || done.len() == computed.total, "a task is in no batch");
+    assert_eq!(computed.hard_stops.first(), computed.batches.first().map(|_| &0));
 }
 
 fn of_a_text(text: &str, plan: &Plan) {
@@ -51,8 +51,8 @@ fn of_a_text(text: &str, plan: &Plan) {
         assert!(found.line >= 1 && found.line <= text.split(['\n', '\r']).count(), "{found:?}");
         assert!(!found.text.contains(char::is_control), "{found:?}");
     }
-    for unit in &plan.tasks {
-        assert!(text.contains(&unit.body), "{} is not as it stands in the file", unit.id);
+    for task in &plan.tasks {
+        assert!(text.contains(&task.body), "{} is not as it stands in the file", task.id);
     }
     for precondition in &plan.preconditions {
         if let Precondition::Decision(decision) = precondition {

@@ -79,12 +79,12 @@ fn is_decided_about(text: &str) {
     assert_eq!(matches!(asked, PromptIntent::NotAPerson), !is_a_persons);
     for session in [None, Some(armed(false)), Some(armed(true))] {
         let facts = PromptFacts { session: session.as_ref(), ..PromptFacts::default() };
-        let by_nobody = if session.is_some() { PromptDecision::NoteHook } else { PromptDecision::Silent };
-        assert_eq!(decide(read_intent(&elsewhere, &Keywords::default(), options), &elsewhere, &facts), by_nobody);
+        let by_no_person = if session.is_some() { PromptDecision::NoteHook } else { PromptDecision::Silent };
+        assert_eq!(decide(read_intent(&elsewhere, &Keywords::default(), options), &elsewhere, &facts), by_no_person);
         let in_plan_mode = decide(asked.clone(), &planned, &facts);
         assert!(!matches!(in_plan_mode, PromptDecision::Activate(..)), "a run was started in plan mode");
         let decision = decide(asked.clone(), &event, &facts);
-        assert!(is_a_persons || decision == by_nobody, "{decision:?} and no person wrote it");
+        assert!(is_a_persons || decision == by_no_person, "{decision:?} and no person wrote it");
         match decision {
             PromptDecision::Activate(activation, _) => is_within_bounds(&activation),
             PromptDecision::Refused(message) => assert_eq!(message.lines().count(), 1, "{message}"),
@@ -110,7 +110,7 @@ fn options() -> UlwOptions {
 
 fn is_within_bounds(activation: &UlwActivation) {
     assert_eq!(activation.limits, activation.limits.clamped());
-    assert!(activation.checks.len() <= MAX_CHECKS && activation.checks.iter().all(|gate| gate.validate().is_ok()));
+    assert!(activation.checks.len() <= MAX_CHECKS && activation.checks.iter().all(|check| check.validate().is_ok()));
     let is_default =
         activation.limits == RunLimits::default() && activation.checks.is_empty() && activation.review_wanted;
     assert!(activation.trigger == UlwTrigger::Command || is_default, "options without the command: {activation:?}");
@@ -122,13 +122,13 @@ fn has_arguments_in_their_range(text: &str) {
             let limits = read.options.limits;
             assert_eq!(limits, limits.clamped());
             assert!(read.options.checks.len() <= MAX_CHECKS);
-            assert!(read.options.checks.iter().all(|gate| gate.validate().is_ok()));
+            assert!(read.options.checks.iter().all(|check| check.validate().is_ok()));
             assert!(read.task.is_none_or(|task| text.contains(task) && !task.trim().is_empty()));
         }
         Err(refusal) => assert_eq!(refusal.message().lines().count(), 1, "{refusal:?}"),
     }
     match check_request::parse(text) {
-        Ok(CheckRequest::Add(gate)) => assert!(gate.validate().is_ok() && text.contains(&gate.command), "{gate:?}"),
+        Ok(CheckRequest::Add(check)) => assert!(check.validate().is_ok() && text.contains(&check.command), "{check:?}"),
         Ok(_) => {}
         Err(message) => assert_eq!(message.lines().count(), 1, "{message}"),
     }

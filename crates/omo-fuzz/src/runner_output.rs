@@ -16,7 +16,7 @@ pub fn check(data: &[u8]) {
         assert_eq!(counts(&coloured(&lines), usize::MAX), read, "in colour");
         assert_eq!(counts(&overwritten(&lines), usize::MAX), read, "over other lines");
     }
-    is_judged_soundly(read);
+    assert_sound_judgement(read);
     is_plain(&String::from_utf8_lossy(data));
 }
 
@@ -42,23 +42,27 @@ fn changed(lines: &[&[u8]], change: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     lines.iter().map(|line| change(line)).collect::<Vec<_>>().join(b"\n".as_slice())
 }
 
-fn is_judged_soundly(counts: Option<TestCounts>) {
+fn assert_sound_judgement(counts: Option<TestCounts>) {
     let (verdict, detail) = judge_check(&CheckEnd::Exited(0), counts, None, false);
     let proves = counts.is_none_or(|counts| counts.run > 0 && counts.failed == 0);
     assert_eq!(verdict == CheckVerdict::Green, proves, "{counts:?}: {detail}");
     assert_ne!(judge_check(&CheckEnd::Exited(1), counts, None, false).0, CheckVerdict::Green);
-    let mut gate = Check::default();
-    gate.keep_record(CheckRecord { verdict, detail, counts, ..CheckRecord::default() });
-    let (again, detail) = judge_check(&CheckEnd::Exited(0), counts, gate.best, false);
+    let mut check = Check::default();
+    check.keep_record(CheckRecord { verdict, detail, counts, ..CheckRecord::default() });
+    let (again, detail) = judge_check(&CheckEnd::Exited(0), counts, check.best, false);
     assert!(verdict != CheckVerdict::Green || again == verdict, "the same once more: {detail}");
-    if let Some(best) = gate.best.filter(|best| best.run > 1) {
+    if let Some(best) = check.best.filter(|best| best.run > 1) {
         let fewer = counts.map(|counts| TestCounts { run: best.run - 1, ..counts });
         assert_ne!(
-            judge_check(&CheckEnd::Exited(0), fewer, gate.best, false).0,
+            judge_check(&CheckEnd::Exited(0), fewer, check.best, false).0,
             CheckVerdict::Green,
             "with a test less"
         );
-        assert_ne!(judge_check(&CheckEnd::Exited(0), None, gate.best, false).0, CheckVerdict::Green, "without a count");
+        assert_ne!(
+            judge_check(&CheckEnd::Exited(0), None, check.best, false).0,
+            CheckVerdict::Green,
+            "without a count"
+        );
     }
 }
 

@@ -25,7 +25,7 @@ pub fn check(data: &[u8]) {
     }
     let file = File::of(text);
     let ids = file.sessions.iter().filter_map(|(name, _)| SessionId::parse(name).ok()).take(TRIED);
-    for id in ids.chain(SessionId::parse("nobody-yet")) {
+    for id in ids.chain(SessionId::parse("unknown-yet")) {
         is_not_missed(data, &id);
         survives_a_write(data, &file, &id);
         survives_pruning(data, &file, &id);

@@ -127,14 +127,14 @@ fn counts_only_whose_it_is(data: &[u8], path: &Path, tail: TranscriptTail) {
     }
     let has = |whose: Whose| lines.contains(&whose);
     let mark = TranscriptMark::default();
-    assert!(has(Whose::Waiting) || !tail.input_waiting, "nobody typed anything");
-    assert!(has(Whose::User) || has(Whose::Hook) || tail.interrupted.is_none(), "nobody interrupted");
+    assert!(has(Whose::Waiting) || !tail.input_waiting, "nothing was typed");
+    assert!(has(Whose::User) || has(Whose::Hook) || tail.interrupted.is_none(), "nothing was interrupted");
     let spoke = has(Whose::Model);
     assert!(spoke || model_has_spoken(path, mark) == Some(false), "the model said nothing");
     assert!(spoke || !tail.tool_called_since_block, "the model called nothing");
     assert!(spoke || last_assistant_text(path, mark).is_none(), "the model said nothing");
     assert!(spoke || !has_caught_up(path, mark, None, "any"), "the model said nothing");
-    assert!(has(Whose::User) || read_agent_reports(path, 0, REVIEWER).is_empty(), "nobody reported");
+    assert!(has(Whose::User) || read_agent_reports(path, 0, REVIEWER).is_empty(), "nothing was reported");
     let conversation = read_conversation(path);
     assert!(has(Whose::Hook) || !conversation.holds_contract, "no hook said anything");
     assert!(has(Whose::ApiError) || !conversation.context_pressure, "there was no error");

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use omo_fuzz::TARGETS;
 
-/// More than that is not looked through by anybody.
+/// More than that is not looked through.
 const MOST_FILES: usize = 64;
 /// More than that does not belong into a repository.
 const MOST_BYTES: usize = 160 * 1024;

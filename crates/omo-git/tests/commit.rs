@@ -18,10 +18,13 @@ fn main() -> ExitCode {
     omo_process::keeper::run_if_asked();
     let tests: Vec<(&str, fn())> = if cfg!(unix) {
         vec![
-            ("exactly_the_files_of_the_step_are_committed", exactly_the_files_of_the_step_are_committed),
+            ("exactly_the_files_of_the_task_are_committed", exactly_the_files_of_the_task_are_committed),
             ("every_kind_of_change_is_committed", every_kind_of_change_is_committed),
-            ("a_refusal_of_a_hook_is_told_apart", a_refusal_of_a_hook_is_told_apart),
-            ("what_a_hook_commits_besides_is_not_staged_to_go", what_a_hook_commits_besides_is_not_staged_to_go),
+            ("a_refusal_of_a_hook_is_recognized", a_refusal_of_a_hook_is_recognized),
+            (
+                "what_a_hook_commits_besides_is_not_marked_as_deleted",
+                what_a_hook_commits_besides_is_not_marked_as_deleted,
+            ),
             ("no_change_is_not_the_same_as_nothing_to_commit", no_change_is_not_the_same_as_nothing_to_commit),
             ("what_cannot_be_committed_leaves_the_index_alone", what_cannot_be_committed_leaves_the_index_alone),
             ("a_hook_that_never_ends_is_ended", a_hook_that_never_ends_is_ended),
@@ -98,7 +101,7 @@ impl Repository {
 
     fn commit_within(&self, paths: &[&str], message: &str, limit: Duration) -> CommitEnd {
         let state_home = self.temp.path().join("state");
-        let trailers = [("Omo-Run", "r1"), ("Omo-Unit", "2.1")];
+        let trailers = [("Omo-Run", "r1"), ("Omo-Task", "2.1")];
         let order =
             CommitRequest { root: &self.top, state_home: &state_home, paths, message, trailers: &trailers, limit };
         let variables = variables().map(|(name, value)| (name.into(), value.into()));
@@ -110,7 +113,7 @@ fn variables() -> [(&'static str, &'static str); 3] {
     [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/nonexistent"), ("GIT_CONFIG_NOSYSTEM", "1")]
 }
 
-fn exactly_the_files_of_the_step_are_committed() {
+fn exactly_the_files_of_the_task_are_committed() {
     let it = Repository::new();
     it.write("staged.txt", "by its user");
     it.write("src/b.txt", "by its user\n");
@@ -126,7 +129,7 @@ fn exactly_the_files_of_the_step_are_committed() {
     assert_eq!(it.git(&["status", "--porcelain"]), "MM src/b.txt\nA  staged.txt\n?? loose.txt\n?? x1.txt\n");
     assert_eq!(
         it.git(&["log", "-1", "--format=%an <%ae>%n%B"]).trim(),
-        "A Person <person@localhost>\nfeat: it\n\n# no comment\n\nOmo-Run: r1\nOmo-Unit: 2.1"
+        "A Person <person@localhost>\nfeat: it\n\n# no comment\n\nOmo-Run: r1\nOmo-Task: 2.1"
     );
 }
 
@@ -148,7 +151,7 @@ fn every_kind_of_change_is_committed() {
     );
 }
 
-fn a_refusal_of_a_hook_is_told_apart() {
+fn a_refusal_of_a_hook_is_recognized() {
     for hook in ["pre-commit", "commit-msg", "prepare-commit-msg"] {
         let it = Repository::new();
         let head = it.head();
@@ -178,7 +181,7 @@ fn a_refusal_of_a_hook_is_told_apart() {
     assert_eq!(it.git(&["show", "HEAD:a.txt"]), "formatted\n");
 }
 
-fn what_a_hook_commits_besides_is_not_staged_to_go() {
+fn what_a_hook_commits_besides_is_not_marked_as_deleted() {
     let it = Repository::new();
     it.write("gone.txt", "here");
     it.write("mine.txt", "one");
@@ -226,8 +229,8 @@ fn what_cannot_be_committed_leaves_the_index_alone() {
     it.git(&["config", "user.useConfigOnly", "true"]);
     it.git(&["config", "--unset", "user.email"]);
     let end = it.commit(&["a.txt", ".gitignore"]);
-    let is_told = |output: &str| output.contains("user.email");
-    assert!(matches!(&end, CommitEnd::Failed { output, .. } if is_told(output)), "{end:?}");
+    let is_reported = |output: &str| output.contains("user.email");
+    assert!(matches!(&end, CommitEnd::Failed { output, .. } if is_reported(output)), "{end:?}");
     assert_eq!(it.git(&["status", "--porcelain"]), " M a.txt\n?? .gitignore\n");
 }
 
@@ -236,8 +239,8 @@ fn a_hook_that_never_ends_is_ended() {
     it.hook("pre-commit", "echo waiting; sleep 1000");
     it.write("a.txt", "2");
     let end = it.commit_within(&["a.txt"], "x", Duration::from_secs(1));
-    let is_told = |why: &str| why.starts_with("git commit and its hooks took longer than 1 s");
-    assert!(matches!(&end, CommitEnd::Failed { why, output } if is_told(why) && output == "waiting"), "{end:?}");
+    let is_reported = |why: &str| why.starts_with("git commit and its hooks took longer than 1 s");
+    assert!(matches!(&end, CommitEnd::Failed { why, output } if is_reported(why) && output == "waiting"), "{end:?}");
 }
 
 fn it_is_made_on_no_branch_and_as_the_first_one() {

@@ -123,7 +123,7 @@ fn a_whole_plan_is_read() {
     assert_eq!((plan.source.sha256.clone(), plan.source.bytes), (sha256_hex(PLAN.as_bytes()), PLAN.len() as u64));
     assert!(plan.can_run() && plan.policy.requires_contracts);
     assert_eq!(codes(&plan), [("unresolved_decision", 13), ("unresolved_decision", 28)]);
-    let ids: Vec<&str> = plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
+    let ids: Vec<&str> = plan.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["1", "2-tests", "2-impl"]);
     assert_eq!(plan.groups.len(), 1);
     assert_eq!(
@@ -178,14 +178,14 @@ fn tests_have_to_fail_where_nothing_else_is_said() {
 fn decisions_are_known_with_what_is_chosen() {
     let plan = plan(PLAN);
     let found = decisions(&plan);
-    let told: Vec<_> = found
+    let reported: Vec<_> = found
         .iter()
         .map(|one| {
             (one.id.as_str(), one.title.as_str(), one.blocking, one.recommended.as_deref(), one.chosen.as_deref())
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             ("DP-001", "Where the rates come from", true, Some("B"), None),
             ("DP-002", "Colour", false, Some("A"), Some("A")),
@@ -212,7 +212,7 @@ fn a_choice_is_written_in_place_and_read_again() {
         );
         assert_eq!(
             after.tasks,
-            before.tasks.iter().cloned().map(|unit| moved(unit, &text, &changed)).collect::<Vec<_>>()
+            before.tasks.iter().cloned().map(|task| moved(task, &text, &changed)).collect::<Vec<_>>()
         );
     }
 }
@@ -235,16 +235,16 @@ fn a_choice_goes_where_the_plan_has_room_for_it() {
     }
 }
 
-/// A unit whose lines are those of a text that is longer before it.
-fn moved(mut unit: omo_plan::model::Task, before: &str, after: &str) -> omo_plan::model::Task {
+/// A task whose lines are those of a text that is longer before it.
+fn moved(mut task: omo_plan::model::Task, before: &str, after: &str) -> omo_plan::model::Task {
     let more = after.lines().count() - before.lines().count();
-    unit.lines = unit.lines.map(|line| line + more);
-    unit
+    task.lines = task.lines.map(|line| line + more);
+    task
 }
 
 #[test]
 fn a_verification_is_one_where_its_section_says_so() {
-    let path = format!("{}/tests/vectors/plans/segments-cases.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/vectors/plans/batches-cases.json", env!("CARGO_MANIFEST_DIR"));
     let cases: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let recorded = cases["verification_section"].as_array().unwrap().iter().map(|case| {
         let expected = case["approved"].as_bool().or(case["strict"].as_bool()).unwrap();
@@ -268,7 +268,7 @@ fn a_verification_is_one_where_its_section_says_so() {
 }
 
 #[test]
-fn what_is_likely_not_meant_is_told() {
+fn what_is_likely_not_meant_is_reported() {
     for (task, code) in [
         ("**Files:** `a.rs`", "missing_verify"),
         ("**Verify:**", "missing_verify"),
@@ -312,7 +312,7 @@ fn contracts_are_wanted_from_version_one_on() {
 }
 
 #[test]
-fn what_is_no_plan_is_told() {
+fn what_is_no_plan_is_reported() {
     for (bytes, code) in [
         (b"".as_slice(), "unrecognized_format"),
         (b"# Notes\n", "unrecognized_format"),
@@ -358,9 +358,9 @@ proptest! {
     #[test]
     fn every_text_is_a_plan(text in "(### Task [0-9](-tests|-impl)?: x\n|## Decisions\n|## Verification\n|### \\[DP-1\\] y\n|(- )?\\*\\*(Files|Verify|Options|Chosen|Recommendation|x):\\*\\* |(Run|Expected): |- A: |`|``|```|\"|“|exit 1|a/b\\.c:1|\\PC{0,6}|\r\n|\n){0,60}") {
         let plan = read("x", text.as_bytes(), BatchOptions::default());
-        let segments = compute_batches(text.as_bytes(), 3, 5);
+        let computed = compute_batches(text.as_bytes(), 3, 5);
         let batches: Vec<_> = plan.groups.iter().map(|group| group.tasks.clone()).collect();
-        prop_assert_eq!(batches, segments.batches, "the same batches wherever they are asked for");
+        prop_assert_eq!(batches, computed.batches, "the same batches wherever they are asked for");
         for found in &plan.diagnostics {
             prop_assert!(text.get(found.span.clone()).is_some(), "{:?}", found);
         }

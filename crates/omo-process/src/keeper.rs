@@ -26,7 +26,7 @@ use crate::helper_process;
 use crate::platform::{Leftovers, ProcessGroup, Shell};
 
 /// What makes a binary of omo a keeper.
-pub(crate) const KEEPER_ARGUMENT: &str = "--keep-gate";
+pub(crate) const KEEPER_ARGUMENT: &str = "--keep-check";
 
 /// How much of the beginning of the output is kept in the log.
 const HEAD_BYTES: usize = 512 * 1024;

@@ -15,7 +15,7 @@ fn a_process_lives_until_it_has_ended() {
     drop(child.stdin.take());
     child.wait().unwrap();
     assert_eq!((is_alive(pid), start_mark(pid)), (Some(false), None));
-    // Somebody else's.
+    // Another user's.
     assert_eq!(is_alive(1), Some(true));
     for no_process in [0, u32::MAX, i32::MAX.unsigned_abs()] {
         assert_eq!((is_alive(no_process), start_mark(no_process)), (Some(false), None), "{no_process}");
@@ -24,7 +24,7 @@ fn a_process_lives_until_it_has_ended() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn one_that_has_ended_is_dead_before_anybody_has_asked() {
+fn one_that_has_ended_is_dead_before_it_is_waited_for() {
     let mut child = Command::new("/bin/true").stdout(Stdio::piped()).spawn().unwrap();
     let (pid, mut stdout) = (child.id(), child.stdout.take().unwrap());
     // Its stdout ends with it, or a moment before.

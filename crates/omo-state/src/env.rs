@@ -23,8 +23,8 @@ pub struct ProcessEnv {
     pub disabled: bool,
     /// `OMO_CHECK=1`: a check has started this process. Nothing of omo runs within a check.
     pub in_check: bool,
-    /// `OMO_GROUP`, beside `OMO_RUN`: omo has started this session to work on that group of a plan, and
-    /// no person writes its prompts.
+    /// `OMO_WORKER`, beside `OMO_RUN`: omo has started this session as that worker of a plan, and no person
+    /// writes its prompts.
     pub worker: Option<WorkerIdentity>,
     /// The user's configuration file.
     pub config_file: Option<PathBuf>,
@@ -39,7 +39,7 @@ pub struct ProcessEnv {
 pub struct WorkerIdentity {
     /// The run.
     pub run: String,
-    /// The group of its plan.
+    /// The worker: the id of a group of its plan.
     pub worker: String,
 }
 
@@ -56,7 +56,7 @@ impl ProcessEnv {
             disabled: text("OMO_DISABLE").is_some_and(|value| value == "1"),
             in_check: text("OMO_CHECK").is_some_and(|value| value == "1"),
             // Hardly any session has a first one, and none of those needs to look for the second.
-            worker: text("OMO_RUN").and_then(|run| Some(WorkerIdentity { run, worker: text("OMO_GROUP")? })),
+            worker: text("OMO_RUN").and_then(|run| Some(WorkerIdentity { run, worker: text("OMO_WORKER")? })),
             config_file: platform::config_home().map(|home| home.join("omo").join("config.toml")),
             state_home: platform::state_home(),
             in_session: session_id.is_some() || text("CLAUDECODE").is_some(),

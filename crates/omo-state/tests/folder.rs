@@ -240,7 +240,7 @@ fn a_file_that_may_not_be_read_is_an_error() {
 
 #[test]
 #[ignore = "needs root: cargo xtask test"]
-fn somebody_elses_file_or_folder_is_refused() {
+fn a_file_or_folder_of_another_user_is_refused() {
     let (temp, path) = project().unwrap();
     let folder = GuardedFolder::create_state(temp.path()).unwrap();
     fs::write(path.join("state"), "x").unwrap();

@@ -116,7 +116,7 @@ fn other_sessions_and_unknown_fields_are_the_same_bytes_afterwards() {
 
 /// Looking is quick because it does not read the whole file: it must still see the right entry.
 #[test]
-fn the_same_key_elsewhere_in_the_file_misleads_nobody_who_looks() {
+fn the_same_key_elsewhere_in_the_file_is_not_taken() {
     let (on, off) = (r#"{"ulw":{"enabled":true}}"#, r#"{"ulw":{"enabled":false}}"#);
     for (text, armed) in [
         (format!(r#"{{"sessions":{{"mine":{on},"b":{{"run":{{"mine":{{"task":1}}}}}}}}}}"#), true),
@@ -285,13 +285,13 @@ fn four_mebibytes_are_the_limit_for_reading_and_for_writing() {
 }
 
 #[test]
-fn while_the_lock_is_held_nothing_is_read_or_written() {
+fn while_the_lock_is_busy_nothing_is_read_or_written() {
     let project = Project::new(None).unwrap();
-    let held = StateLock::take(&project.folder, Duration::ZERO).unwrap();
+    let lock = StateLock::take(&project.folder, Duration::ZERO).unwrap();
     let error = project.arm(CorruptPolicy::MoveAside).unwrap_err();
     assert!(matches!(error, StateError::Lock(LockError::Busy(_))), "{error}");
     assert!(!project.file().exists());
-    drop(held);
+    drop(lock);
     project.arm(CorruptPolicy::MoveAside).unwrap();
 }
 
@@ -311,7 +311,7 @@ fn what_a_killed_writer_left_half_written_is_written_over_by_the_next() {
 
 /// A reader holds no lock: what it has opened stays as it is while it may still be reading.
 #[test]
-fn the_old_state_is_written_over_only_when_nobody_reads_it_any_more() {
+fn the_old_state_is_written_over_only_when_no_reader_is_left() {
     let project = Project::new(Some(br#"{"sessions":{}}"#)).unwrap();
     project.write_as_of(60).unwrap();
     let inode = |name: &str| fs::metadata(project.folder.path().join(name)).unwrap().ino();
@@ -326,7 +326,7 @@ fn the_old_state_is_written_over_only_when_nobody_reads_it_any_more() {
     let (present, old) = (inode(FILE), inode(OLD));
     project.write_as_of(60).unwrap();
     project.arm(CorruptPolicy::Refuse).unwrap();
-    assert_eq!((inode(FILE), inode(OLD)), (old, present), "nobody can be reading it");
+    assert_eq!((inode(FILE), inode(OLD)), (old, present), "no reader can be left");
 }
 
 #[test]
@@ -345,7 +345,7 @@ fn an_old_state_that_is_none_of_ours_is_not_written_to() {
 }
 
 #[test]
-fn a_deeply_nested_state_harms_nobody() {
+fn a_deeply_nested_state_does_no_harm() {
     let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
     let objects = format!("{}1{}", "{\"a\":".repeat(50_000), "}".repeat(50_000));
     for value in [deep, objects] {

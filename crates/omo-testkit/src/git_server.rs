@@ -4,45 +4,27 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 
 use anyhow::{Context, Result};
-use tiny_http::{Header, Request, Response, Server};
+use omo_scripted_model::LoopbackServer;
+use tiny_http::{Header, Request, Response};
 
 /// A folder of repositories, for reading. Its server ends when it is dropped.
 pub struct GitServer {
-    server: Arc<Server>,
-    thread: Option<JoinHandle<()>>,
+    server: LoopbackServer,
 }
 
 impl GitServer {
     /// Serves every repository in a folder.
     pub fn start(folder: &Path) -> Result<Self> {
-        let server = Server::http("127.0.0.1:0").map_err(|error| anyhow::anyhow!("listen on loopback: {error}"))?;
-        let server = Arc::new(server);
-        let (accepting, folder) = (Arc::clone(&server), folder.to_owned());
-        let thread = thread::spawn(move || {
-            for request in accepting.incoming_requests() {
-                let folder = folder.clone();
-                thread::spawn(move || serve(request, &folder));
-            }
-        });
-        Ok(Self { server, thread: Some(thread) })
+        let folder = folder.to_owned();
+        let server = LoopbackServer::start(move |request| serve(request, &folder));
+        Ok(Self { server: server.map_err(anyhow::Error::msg)? })
     }
 
     /// The address of the repository in a subfolder.
     pub fn url(&self, repository: &str) -> String {
-        format!("http://{}/{repository}", self.server.server_addr())
-    }
-}
-
-impl Drop for GitServer {
-    fn drop(&mut self) {
-        self.server.unblock();
-        if let Some(thread) = self.thread.take() {
-            thread.join().ok();
-        }
+        format!("{}/{repository}", self.server.url())
     }
 }
 

@@ -1,11 +1,7 @@
 //! Ids that look like the client's and do not repeat.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
-/// A random number; the standard library seeds its hash maps from the system's source.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
+use omo_scripted_model::random_number as random;
+pub(crate) use omo_scripted_model::tagged_id as tagged;
 
 /// A version 4 UUID, the form of session, prompt and line ids.
 pub(crate) fn uuid() -> String {
@@ -18,11 +14,6 @@ pub(crate) fn uuid() -> String {
         0x8000 | ((low >> 48) & 0x3fff),
         low & 0xffff_ffff_ffff,
     )
-}
-
-/// `prefix` and 22 hexadecimal digits, the form of `toolu_…`, `msg_…` and `req_…`.
-pub(crate) fn tagged(prefix: &str) -> String {
-    format!("{prefix}{:016x}{:06x}", random(), random() & 0xff_ffff)
 }
 
 /// The 17 digits of an agent's id, which begins with `a`.

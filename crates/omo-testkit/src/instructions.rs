@@ -173,13 +173,13 @@ pub enum CountChange {
 }
 
 /// Compares a count with the one that is held.
-pub fn compare_count(held: Option<u64>, counted: u64) -> CountChange {
-    let Some(held) = held else { return CountChange::Unknown };
-    let percent = |change: u64| change.saturating_mul(100) / held.max(1);
-    if counted > held + held / TOLERANCE {
-        CountChange::Grown { percent: percent(counted - held) }
-    } else if counted < held - held / TOLERANCE {
-        CountChange::Shrunk { percent: percent(held - counted) }
+pub fn compare_count(recorded: Option<u64>, counted: u64) -> CountChange {
+    let Some(recorded) = recorded else { return CountChange::Unknown };
+    let percent = |change: u64| change.saturating_mul(100) / recorded.max(1);
+    if counted > recorded + recorded / TOLERANCE {
+        CountChange::Grown { percent: percent(counted - recorded) }
+    } else if counted < recorded - recorded / TOLERANCE {
+        CountChange::Shrunk { percent: percent(recorded - counted) }
     } else {
         CountChange::Same
     }

@@ -1,7 +1,7 @@
 //! JSON objects that keep the order in which fields are added.
 //!
 //! The client writes `type` and `operation` first in some lines and late in others; a test that
-//! stages such lines must show a scanner the same bytes, and `serde_json`'s own map would sort them.
+//! writes such lines must show a scanner the same bytes, and `serde_json`'s own map would sort them.
 
 use serde::Serialize;
 

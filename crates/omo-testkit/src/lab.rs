@@ -104,6 +104,16 @@ impl Lab {
         lines_of(&self.state_folder().join("decisions.jsonl"))
     }
 
+    /// Every decision about a Stop, as `row: decision`.
+    pub fn stop_decisions(&self) -> Result<Vec<String>> {
+        let decisions = self.decisions()?;
+        let text = |entry: &Value, field| entry.get(field).cloned().unwrap_or_default();
+        let stops = decisions.iter().filter(|entry| text(entry, "event") == "Stop");
+        let words =
+            stops.map(|entry| format!("{}: {}", text(entry, "row"), text(entry, "decision").as_str().unwrap_or("?")));
+        Ok(words.collect())
+    }
+
     /// The transcripts of the sessions, without those of subagents.
     pub fn transcripts(&self) -> Vec<PathBuf> {
         let projects = entries(&self.home.join(".claude/projects"));
@@ -122,7 +132,8 @@ impl Lab {
         Ok(lines)
     }
 
-    fn git(&self, arguments: &[&str]) -> Result<()> {
+    /// What git prints in the project, as a user of the lab.
+    pub fn git(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command("git");
         for role in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{role}_NAME"), "lab").env(format!("GIT_{role}_EMAIL"), "lab@localhost");
@@ -130,7 +141,7 @@ impl Lab {
         command.env("GIT_CONFIG_NOSYSTEM", "1").args(arguments);
         let done = process::run(command, None, GIT_LIMIT)?;
         anyhow::ensure!(done.status.success(), "git {arguments:?}: {}", done.stderr);
-        Ok(())
+        Ok(done.stdout)
     }
 }
 

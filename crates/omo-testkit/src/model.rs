@@ -2,34 +2,37 @@
 
 mod request;
 mod script;
-mod serve;
 mod turn;
-mod wire;
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Result;
+use omo_scripted_model::{ModelReply, ModelServer, ServerEnd};
 
 pub use request::{RecordedRequest, RequestKind};
 pub use script::ModelScript;
 pub use turn::ModelTurn;
+use turn::TurnKind;
+
+/// Longer than any test; a turn that hangs ends when the model closes.
+const FOREVER: Duration = Duration::from_secs(3600);
+
+/// A computed turn may give a computed turn; a longer chain is a mistake of the test.
+const MOST_COMPUTED: usize = 4;
 
 /// A running scripted model. It ends when it is dropped.
 pub struct MockModel {
     shared: Arc<Shared>,
-    server: Arc<tiny_http::Server>,
-    port: u16,
-    acceptor: Option<JoinHandle<()>>,
+    server: ModelServer,
 }
 
 /// What the threads of one scripted model share.
 #[derive(Debug)]
 struct Shared {
     state: Mutex<State>,
-    /// Notified after each request and at the end.
+    /// Notified after each request.
     changed: Condvar,
 }
 
@@ -37,29 +40,26 @@ struct Shared {
 struct State {
     script: ModelScript,
     requests: Vec<RecordedRequest>,
-    closed: bool,
 }
 
 impl MockModel {
     /// Starts a model on a free port of 127.0.0.1.
     pub fn start(script: ModelScript) -> Result<Self> {
-        let server = tiny_http::Server::http("127.0.0.1:0")
-            .map_err(|error| anyhow::anyhow!("start the scripted model: {error}"))?;
-        let server = Arc::new(server);
-        let Some(address) = server.server_addr().to_ip() else {
-            anyhow::bail!("the scripted model has no port");
-        };
-        let shared = Arc::new(Shared {
-            state: Mutex::new(State { script, requests: Vec::new(), closed: false }),
-            changed: Condvar::new(),
+        let shared =
+            Arc::new(Shared { state: Mutex::new(State { script, requests: Vec::new() }), changed: Condvar::new() });
+        let answering = Arc::clone(&shared);
+        let server = ModelServer::start(move |request, end| {
+            let wants_message = request.wants_message;
+            let request = RecordedRequest::new(&request.path, request.agent, request.body);
+            let turn = answering.record(request.clone());
+            if wants_message { reply(turn, &request, end) } else { ModelReply::Silence }
         });
-        let acceptor = serve::start(Arc::clone(&server), Arc::clone(&shared));
-        Ok(Self { shared, server, port: address.port(), acceptor: Some(acceptor) })
+        Ok(Self { shared, server: server.map_err(anyhow::Error::msg)? })
     }
 
     /// The value for `ANTHROPIC_BASE_URL`.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.server.url()
     }
 
     /// Adds a turn of the main thread while the session runs.
@@ -117,31 +117,28 @@ impl fmt::Debug for MockModel {
     }
 }
 
-impl Drop for MockModel {
-    fn drop(&mut self) {
-        self.shared.lock().closed = true;
-        self.shared.changed.notify_all();
-        self.server.unblock();
-        if let Some(acceptor) = self.acceptor.take() {
-            // A thread that failed has nothing more to tell here.
-            acceptor.join().ok();
+/// What is answered, once the turn has waited as long as it says.
+fn reply(mut turn: ModelTurn, request: &RecordedRequest, end: &ServerEnd) -> ModelReply {
+    for _ in 0..=MOST_COMPUTED {
+        if !turn.delay.is_zero() && !end.wait(turn.delay) {
+            return ModelReply::Silence;
         }
+        turn = match turn.kind {
+            TurnKind::Message => return ModelReply::Message(turn.message),
+            TurnKind::Failure(error) => return error,
+            TurnKind::Hang => {
+                end.wait(FOREVER);
+                return ModelReply::Silence;
+            }
+            TurnKind::Computed(answer) => answer(request),
+        };
     }
+    ModelReply::error(500, "api_error", "the script computes turns without end")
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for `duration`; false when the model closes meanwhile.
-    fn pause(&self, duration: Duration) -> bool {
-        let state = self.lock();
-        let (state, _) = self
-            .changed
-            .wait_timeout_while(state, duration, |state| !state.closed)
-            .unwrap_or_else(PoisonError::into_inner);
-        !state.closed
     }
 
     /// Keeps a request and takes the answer for it.

@@ -7,8 +7,8 @@ use omo_plan::model::{
     TaskKind,
 };
 
-/// A plan with these units, each with what it depends on.
-pub fn plan(units: &[(&str, &[&str])]) -> Plan {
+/// A plan with these tasks, each with what it depends on.
+pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
     Plan {
         schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
@@ -16,7 +16,7 @@ pub fn plan(units: &[(&str, &[&str])]) -> Plan {
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
-        tasks: units.iter().map(|(id, deps)| unit(id, deps)).collect(),
+        tasks: tasks.iter().map(|(id, deps)| task(id, deps)).collect(),
         groups: Vec::new(),
         final_checks: Vec::new(),
         policy: RunPolicy {
@@ -33,7 +33,7 @@ pub fn plan(units: &[(&str, &[&str])]) -> Plan {
     }
 }
 
-fn unit(id: &str, deps: &[&str]) -> Task {
+fn task(id: &str, deps: &[&str]) -> Task {
     Task {
         id: id.to_owned(),
         title: format!("Unit {id}"),

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 pub use answer::{HookAnswer, HookRun};
 pub use events::{StopInput, SubagentStopInput, background_agent, background_shell, session_cron};
-pub use transcript::{StagedTranscript, notification};
+pub use transcript::{ScriptedTranscript, notification};
 
 use crate::json::Object;
 use crate::lab::Lab;
@@ -41,7 +41,7 @@ pub struct StandIn {
     project: PathBuf,
     data: PathBuf,
     session: String,
-    transcript: StagedTranscript,
+    transcript: ScriptedTranscript,
     hooks: Hooks,
     environment: BTreeMap<String, String>,
     prompt_id: String,
@@ -65,7 +65,7 @@ impl StandIn {
             project: lab.project().to_owned(),
             data,
             session: session.to_owned(),
-            transcript: StagedTranscript::new(lab.home(), lab.project(), session),
+            transcript: ScriptedTranscript::new(lab.home(), lab.project(), session),
             hooks: Hooks::read(plugin)?,
             environment: lab.environment().clone(),
             prompt_id: crate::ids::uuid(),
@@ -109,8 +109,8 @@ impl StandIn {
         &self.data
     }
 
-    /// The transcript, to stage what the model and the person did.
-    pub fn transcript(&mut self) -> &mut StagedTranscript {
+    /// The transcript, to write what the model and the person did.
+    pub fn transcript(&mut self) -> &mut ScriptedTranscript {
         &mut self.transcript
     }
 

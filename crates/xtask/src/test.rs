@@ -34,11 +34,21 @@ pub(crate) struct Options {
 /// Suites whose tests wait for other processes more than they compute: they run more at once.
 const WAITING: [&str; 4] = ["client", "parallel", "supervised_client", "supervisor"];
 /// The suites that are long, in the order in which they begin.
-const LONG: [&str; 9] =
-    ["client", "reliability", "hostile", "blackbox", "attacks", "parallel", "supervised_client", "windows", "steps"];
+const LONG: [&str; 9] = [
+    "client",
+    "reliability",
+    "hostile",
+    "blackbox",
+    "attacks",
+    "parallel",
+    "supervised_client",
+    "windows",
+    "ultraplan_tasks",
+];
 /// The suites that take longer than an edit: other programs, faults, random plans and random work trees.
 const NOT_QUICK: [&str; 15] = [
     "attacks",
+    "batches",
     "client",
     "dev_workflow",
     "hostile",
@@ -46,11 +56,10 @@ const NOT_QUICK: [&str; 15] = [
     "parallel",
     "real_client",
     "reliability",
-    "segments",
-    "steps",
     "supervised_client",
     "supervisor",
     "tree",
+    "ultraplan_tasks",
     "windows",
     "worktree",
 ];

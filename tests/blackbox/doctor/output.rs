@@ -18,14 +18,14 @@ use crate::scene::plugin;
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_lock_that_is_held_is_named() {
+fn a_busy_lock_is_named() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     let before = ward.findings().unwrap();
     let folder = GuardedFolder::open_state(ward.scene.lab.project()).unwrap().unwrap();
-    let held = StateLock::take(&folder, Duration::ZERO).unwrap();
+    let lock = StateLock::take(&folder, Duration::ZERO).unwrap();
     let after = ward.findings().unwrap();
-    drop(held);
+    drop(lock);
     let row = after.iter().find(|row| row["name"] == "state").unwrap();
     assert!(row["level"] == "bad" && row["found"].as_str().unwrap().contains("held by another process"), "{row}");
     assert_eq!(others(&before, "state"), others(&after, "state"));
@@ -37,7 +37,7 @@ type Missing = (&'static str, fn(&mut Ward) -> Result<()>, &'static [(&'static s
 /// Several rows are about these: what depends on the missing thing cannot be looked at, and says so.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_cannot_be_looked_at_is_said_and_the_rest_is_judged_all_the_same() {
+fn what_cannot_be_read_is_reported_and_the_rest_is_compared_all_the_same() {
     let built = plugin();
     let level = |findings: &[Value], name: &str| {
         let row = findings.iter().find(|row| row["name"] == name);
@@ -133,8 +133,8 @@ fn what_cannot_be_looked_at_is_said_and_the_rest_is_judged_all_the_same() {
             assert_eq!(level(&findings, name), *wanted, "{what}, {name}: {findings:#?}");
         }
         if *what == "a clone that is not built" {
-            let told = findings.iter().find(|row| row["name"] == "programs").unwrap()["found"].to_string();
-            assert!(told.contains("data/omo-omo/bin/0.1.0") && told.contains("failed: no network"), "{told}");
+            let found = findings.iter().find(|row| row["name"] == "programs").unwrap()["found"].to_string();
+            assert!(found.contains("data/omo-omo/bin/0.1.0") && found.contains("failed: no network"), "{found}");
         }
     }
 }
@@ -150,7 +150,7 @@ fn launchers(ward: &Ward) -> Result<()> {
 /// A clone whose binaries were built is as good as any.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_clone_that_is_built_is_sound() {
+fn a_marketplace_copy_that_is_built_is_sound() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     let data = ward.home(".claude/plugins/data/omo-omo/bin/0.1.0");
@@ -162,20 +162,20 @@ fn a_clone_that_is_built_is_sound() {
     assert!(findings.iter().all(|row| row["level"] == "good" || row["name"] == "hooks"), "{findings:#?}");
     fs::remove_file(data.join("omo-hook")).unwrap();
     let findings = ward.findings().unwrap();
-    let told = findings.first().unwrap();
-    assert!(told["name"] == "programs" && told["found"].as_str().unwrap().contains("omo-hook"), "{told}");
+    let reported = findings.first().unwrap();
+    assert!(reported["name"] == "programs" && reported["found"].as_str().unwrap().contains("omo-hook"), "{reported}");
 }
 
 /// So is a package of npm with the part for this platform.
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_package_with_its_platform_is_sound_and_one_without_is_told() {
+fn a_package_with_its_platform_is_sound_and_one_without_is_reported() {
     let built = plugin();
     let ward = Ward::new(&built).unwrap();
     launchers(&ward).unwrap();
     let findings = ward.findings().unwrap();
-    let told = findings.first().unwrap()["found"].to_string();
-    assert!(told.contains("npm has not brought omo-hook, omo to "), "{told}");
+    let reported = findings.first().unwrap()["found"].to_string();
+    assert!(reported.contains("npm has not brought omo-hook, omo to "), "{reported}");
     let package = ward.installed.join("node_modules/@omo-cc").join(npm_platform()).join("bin");
     fs::create_dir_all(&package).unwrap();
     lay_binaries(&built.join("bin"), &package).unwrap();
@@ -197,7 +197,7 @@ fn the_table_says_what_the_json_says_and_no_line_is_too_long() {
     assert!(!table.contains('\u{1b}'), "colour in a pipe");
     assert!(table.lines().all(|line| line.chars().count() <= 100), "{table}");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let told = words(&table);
+    let reported = words(&table);
     let mut after = 0;
     for finding in &findings {
         let text = |field: &str| finding[field].as_str().unwrap_or_default().to_owned();
@@ -206,9 +206,9 @@ fn the_table_says_what_the_json_says_and_no_line_is_too_long() {
             row = format!("{row} why: {} fix: {}", words(&text("why")), words(&text("fix")));
         }
         // A path may be broken at any letter.
-        let at = told[after..].replace(' ', "").find(&row.replace(' ', ""));
+        let at = reported[after..].replace(' ', "").find(&row.replace(' ', ""));
         assert!(at.is_some(), "no {row:?} in order in\n{table}");
-        after += told[after..].find(&text("name")).unwrap_or(0);
+        after += reported[after..].find(&text("name")).unwrap_or(0);
     }
     assert_eq!(findings.first().unwrap()["level"], "bad", "what is bad comes first");
 }

@@ -192,7 +192,12 @@ fn what_is_wrong_with_the_state_is_named_right() {
             "1 error in the last week, the last one: ",
         ),
         (|w| Ok(fs::remove_file(w.state(".gitignore"))?), "git", "warning", "git does not ignore"),
-        (|w| w.git(&["add", "-f", ".sisyphus/cc-omo/runtime.local.json"]), "git", "bad", "git tracks 1 file"),
+        (
+            |w| w.scene.lab.git(&["add", "-f", ".sisyphus/cc-omo/runtime.local.json"]).map(drop),
+            "git",
+            "bad",
+            "git tracks 1 file",
+        ),
     ];
     play(cases).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What is typed: every row of the seed, as one word of a command line and behind the command in a session.
+//! What is typed: every published row, as one word of a command line and behind the command in a session.
 
 use std::fs;
 
@@ -7,8 +7,8 @@ use omo_tests::plan_project::{PLAN, Said};
 use omo_tests::ultraplan_project::{Case, Steps, plan_text, play, two_parallel_sessions, with_sessions};
 use serde_json::Value;
 
-/// The rows of the seed.
-const ROWS: &str = include_str!("../../vectors/plans/ultra-args.json");
+/// The published rows.
+const ROWS: &str = include_str!("../../vectors/plans/ultraplan-args.json");
 const USAGE: &str = "Usage: /omo:execute-local [OPTIONS] <plan.md>\n";
 
 /// Five steps in two sessions. No command stands in it, so that there is nothing to approve.
@@ -69,7 +69,7 @@ fn furnish(steps: &Steps) -> Result<Value> {
     let cases = rows["cases"].as_array_mut().context("no cases")?;
     ensure!(cases.len() == 37, "the rows of the case file");
     for case in cases.iter_mut().filter(|case| case["arguments"] == "/abs/plan.md") {
-        // That folder is everybody's; the one of the project does as well.
+        // That folder is shared by all; the one of the project does as well.
         let path = steps.lab().project().join("plan.md").to_str().context("no text")?.to_owned();
         (case["arguments"], case["omo"]["path"]) = (path.clone().into(), path.into());
     }
@@ -141,7 +141,7 @@ fn options_mean_the_same_as_in_a_line() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn without_a_plan_it_tells_how_it_is_used() {
+fn without_a_plan_it_says_how_it_is_used() {
     let cases: &[Case] = &[("nothing, or options alone", five(), |s| {
         for line in ["", "--fg", "--yolo"] {
             let before = s.file_tree()?;

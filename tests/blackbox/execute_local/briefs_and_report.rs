@@ -14,19 +14,13 @@ fn says(said: &Said, lines: &str) -> Result<()> {
     Ok(())
 }
 
-fn git(steps: &Steps, arguments: &[&str]) -> Result<String> {
-    let output = steps.lab().command("git").args(arguments).output()?;
-    ensure!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?)
-}
-
 fn files(steps: &Steps) -> Result<String> {
-    git(steps, &["status", "--porcelain"])
+    steps.lab().git(&["status", "--porcelain"])
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
+fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
     let cases: &[Case] = &[
         ("one that passes at its second attempt", plan_text(&[(1, REVERT, SHOWN), (2, "skip", &word_check(2))]), |s| {
             s.begin(PLAN)?;
@@ -53,7 +47,7 @@ fn what_became_of_a_step_is_told_in_the_words_of_its_plan() {
             s.lab().write("words/1.txt", "done\n")?;
             s.lab().write("extra.txt", "x\n")?;
             let said = s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
-            let commit = git(s, &["rev-parse", "HEAD"])?;
+            let commit = s.lab().git(&["rev-parse", "HEAD"])?;
             let short = commit.get(..7).context("no commit")?;
             let green = format!("Verify: {SHOWN}\nResult: PASS (exit code 0)\nStep 1: PASS (committed: {short})\n");
             says(&said, &format!("{green}Outside of the task's files, and not in its commit: extra.txt\n"))?;

@@ -25,7 +25,7 @@ fn the_plan_of_the_document_is_ready() {
         s.lab().write("README.md", "words\n")?;
         s.git(&["add", "."])?;
         s.git(&["commit", "-q", "-m", "words"])?;
-        let told = look(s, PLAN, 0)?;
+        let reported = look(s, PLAN, 0)?;
         for part in [
             "Type: plan\nSteps: 2\n",
             "Strategy: 2 sessions (2 parallel, 0 sequential)\n",
@@ -33,7 +33,7 @@ fn the_plan_of_the_document_is_ready() {
             "- `README.md`: EXISTS\n",
             "### Verdict\n\nREADY\n",
         ] {
-            ensure!(told.contains(part), "no {part:?}: {told}");
+            ensure!(reported.contains(part), "no {part:?}: {reported}");
         }
         let shown = s.omo_at_terminal(&["plan", "lint", PLAN])?.exits_with(0)?.out;
         ensure!(shown.contains("0 warnings, 0 errors"), "{shown}");
@@ -44,10 +44,10 @@ fn the_plan_of_the_document_is_ready() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_dry_run_tells_and_does_nothing() {
+fn a_dry_run_prints_and_does_nothing() {
     let cases: &[Case] = &[
         ("a plan that is ready", two_parallel_sessions(), |s| {
-            let told = look(s, PLAN, 0)?;
+            let reported = look(s, PLAN, 0)?;
             for part in [
                 "Mode: dry-run\nFile: docs/plan.md\nType: plan\nSteps: 2\n",
                 "Strategy: 2 sessions (2 parallel, 0 sequential)\n\n## Dry Run Report: plan.md\n",
@@ -57,46 +57,48 @@ fn a_dry_run_tells_and_does_nothing() {
                 "`/omo:execute-local --session 2 docs/plan.md`",
                 "Billing: ANTHROPIC_API_KEY is NOT SET",
             ] {
-                ensure!(told.contains(part), "no {part:?}: {told}");
+                ensure!(reported.contains(part), "no {part:?}: {reported}");
             }
-            ensure!(told.ends_with("### Verdict\n\nREADY\n"), "{told}");
+            ensure!(reported.ends_with("### Verdict\n\nREADY\n"), "{reported}");
             let one = look(s, "--session 2 docs/plan.md", 0)?;
             ensure!(one.contains("Strategy: single session\n") && !one.contains("words/1.txt"), "{one}");
             Ok(())
         }),
         ("what keeps its sessions from being started", two_parallel_sessions(), |s| {
             s.lab().write("words/1.txt", "mine\n")?;
-            let told = look(s, PLAN, 1)?;
-            ensure!(told.contains("### Pre-flight\n\n- working tree is not clean, and the plan touches words/1.txt"));
-            ensure!(told.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{told}");
+            let reported = look(s, PLAN, 1)?;
+            ensure!(
+                reported.contains("### Pre-flight\n\n- working tree is not clean, and the plan touches words/1.txt")
+            );
+            ensure!(reported.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{reported}");
             // In one session that does not matter.
-            let told = look(s, "--fg docs/plan.md", 0)?;
-            ensure!(told.contains("- `words/1.txt`: EXISTS (marked as new file)\n"), "{told}");
+            let reported = look(s, "--fg docs/plan.md", 0)?;
+            ensure!(reported.contains("- `words/1.txt`: EXISTS (marked as new file)\n"), "{reported}");
             Ok(())
         }),
         ("steps without checks", plan_text(&[(1, "revert", ""), (2, "revert", "true")]), |s| {
-            let told = look(s, PLAN, 1)?;
-            ensure!(told.contains("Warnings: Step 1: missing Verify\n"), "{told}");
-            ensure!(told.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{told}");
+            let reported = look(s, PLAN, 1)?;
+            ensure!(reported.contains("Warnings: Step 1: missing Verify\n"), "{reported}");
+            ensure!(reported.ends_with("NEEDS ATTENTION — 1 issue found\n"), "{reported}");
             let two = look(s, "--step 2 docs/plan.md", 0)?;
             ensure!(two.contains("**Steps:** 1\n"), "{two}");
             Ok(())
         }),
         ("a session of a plan, whose entry condition is not run", session_spec("`touch ran && false`"), |s| {
-            let told = look(s, PLAN, 0)?;
+            let reported = look(s, PLAN, 0)?;
             ensure!(
-                told.contains("Type: session-spec\n") && told.contains("  - would run `touch ran && false`\n"),
-                "{told}"
+                reported.contains("Type: session-spec\n") && reported.contains("  - would run `touch ran && false`\n"),
+                "{reported}"
             );
             Ok(())
         }),
         ("who pays", two_parallel_sessions(), |s| {
             let mut command = s.command(&["run", "start", "--dry-run", PLAN]);
             command.env("ANTHROPIC_API_KEY", "sk-x");
-            let told = omo_tests::plan_project::Said::of(&command.output()?).exits_with(0)?.out;
+            let reported = omo_tests::plan_project::Said::of(&command.output()?).exits_with(0)?.out;
             ensure!(
-                told.contains("Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account\n"),
-                "{told}"
+                reported.contains("Billing: ANTHROPIC_API_KEY is SET — parallel sessions will bill API account\n"),
+                "{reported}"
             );
             Ok(())
         }),

@@ -6,7 +6,7 @@ use omo_tests::ultraplan_project::{Case, REVERT, plan_text, play, word_check};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_plan_is_carried_out_step_by_step() {
+fn a_plan_is_executed_task_by_task() {
     let cases: &[Case] = &[
         ("each of them passes", plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]), |s| {
             let mut session = s.session()?;

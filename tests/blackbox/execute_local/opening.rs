@@ -17,7 +17,7 @@ fn refused(steps: &Steps, line: &str, status: i32, message: &str, hint: &str) ->
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_is_no_plan_in_steps_opens_no_run() {
+fn what_is_no_plan_of_steps_opens_no_run() {
     let cases: &[Case] = &[("files of other kinds", two_parallel_sessions(), |s| {
         let twice = plan_text(&[(1, REVERT, "true"), (1, REVERT, "true")]);
         for (name, text) in [("prose.md", "# Notes\n"), ("twice.md", &twice)] {
@@ -65,9 +65,9 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             let mut session = s.session()?;
             s.type_in(&mut session, PLAN)?.exits_with(7)?;
             let said = session.hooks.prompt("/omo:execute-local docs/plan.md --approve 000000000000")?;
-            let told = format!("{:?}", omo_tests::scene::require_sound(&said)?);
-            ensure!(told.contains("/omo:execute-local docs/plan.md --approve "), "{told}");
-            ensure!(told.contains("The plan `docs/plan.md` would have these commands run"), "{told}");
+            let reported = format!("{:?}", omo_tests::scene::require_sound(&said)?);
+            ensure!(reported.contains("/omo:execute-local docs/plan.md --approve "), "{reported}");
+            ensure!(reported.contains("The plan `docs/plan.md` would have these commands run"), "{reported}");
             Ok(())
         }),
     ];
@@ -80,7 +80,7 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
     let cases: &[Case] = &[
         ("it does not", session_spec("`touch looked && test -f there`"), |s| {
             let said = s.ask(PLAN)?.exits_with(7)?;
-            ensure!(!s.lab().project().join("looked").exists(), "before anybody has agreed");
+            ensure!(!s.lab().project().join("looked").exists(), "before a person has agreed");
             let digest = said.err.split("their digest is ").nth(1).context("no digest")?.trim().to_owned();
             let said = s.omo_at_terminal(&["run", "start", "--fg", "--digest", &digest, PLAN])?;
             let said = said.refuses(5, "Entry condition FAILED: ", "Complete the prerequisite first, then re-run.")?;
@@ -139,7 +139,7 @@ fn a_plan_outside_of_the_project_is_carried_out_in_this_session_alone() {
 fn a_session_that_a_run_has_started_opens_none() {
     let cases: &[Case] = &[("with the variables of a group", two_parallel_sessions(), |s| {
         let mut command = s.command(&["run", "start", "--fg", PLAN]);
-        command.env("OMO_RUN", "r").env("OMO_GROUP", "session-1");
+        command.env("OMO_RUN", "r").env("OMO_WORKER", "session-1");
         let said = omo_tests::plan_project::Said::of(&command.output()?);
         said.refuses(5, "this session works on session-1 of the run r, and opens no run", "omo agent next").map(drop)
     })];

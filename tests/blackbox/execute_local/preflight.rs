@@ -11,7 +11,7 @@ use omo_tests::ultraplan_project::{Case, Steps, play, two_parallel_sessions};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
+fn what_is_in_the_way_of_workers_is_reported_all_at_once() {
     let cases: &[Case] = &[
         ("uncommitted work, a merge and no branch", two_parallel_sessions(), |s| {
             s.lab().write("words/1.txt", "mine\n")?;
@@ -109,7 +109,7 @@ fn what_is_in_the_way_of_sessions_is_told_all_at_once() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_no_session_could_hand_on_is_told_before_anything_is_started() {
+fn what_no_worker_could_pass_on_is_reported_before_the_start() {
     let cases: &[Case] = &[
         ("a branch that leaves no room for those of the sessions", two_parallel_sessions(), |s| {
             s.git(&["branch", "omo"])?;
@@ -143,7 +143,7 @@ fn another_git(steps: &Steps, version: &str) -> Result<String> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_git_that_cannot_merge_away_from_a_checkout_is_told_before_anything_is_started() {
+fn a_git_that_cannot_merge_without_a_checkout_is_reported_before_the_start() {
     let cases: &[Case] = &[("an old one", two_parallel_sessions(), |s| {
         let path = another_git(s, "git version 2.34.1")?;
         let with = |path: &str, line: &str| -> Result<Said> {
@@ -153,8 +153,11 @@ fn a_git_that_cannot_merge_away_from_a_checkout_is_told_before_anything_is_start
         let before = s.file_tree()?;
         let message = "git 2.34.1 cannot merge what workers did; 2.38 or newer is needed";
         with(&path, PLAN)?.refuses(5, message, "upgrade git, then run again; or --fg")?;
-        let told = with(&path, "--dry-run docs/plan.md")?.exits_with(1)?.out;
-        ensure!(told.contains(&format!("- {message}")) && told.contains("NEEDS ATTENTION — 1 issue found"), "{told}");
+        let reported = with(&path, "--dry-run docs/plan.md")?.exits_with(1)?.out;
+        ensure!(
+            reported.contains(&format!("- {message}")) && reported.contains("NEEDS ATTENTION — 1 issue found"),
+            "{reported}"
+        );
         before.require_unchanged(&s.file_tree()?, &[])?;
         // One session needs none of that, nor does one that is new enough and says so at more length.
         with(&path, "--fg docs/plan.md")?.refuses(7, "there is no terminal to ask on", "")?;

@@ -1,4 +1,4 @@
-//! Plans whose sessions are worked on apart: what their clients are started with, who pays, and that one repository has
+//! Plans with parallel workers: what their clients are started with, who pays, and that one repository has
 //! one such run.
 
 use std::fs;
@@ -15,7 +15,7 @@ fn ledger(steps: &Steps) -> Result<String> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
+fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
     let cases: &[Case] = &[("with every option", two_parallel_sessions(), |s| {
         let mut remote = s.lab().command("git");
         Said::of(&remote.args(["remote", "add", "origin", "."]).output()?).exits_with(0)?;
@@ -28,7 +28,7 @@ fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
         let mut head = s.lab().command("git");
         let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?).exits_with(0)?.out;
         let ledger = ledger(s)?;
-        let apart = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not apart")?;
+        let parallel = ledger.lines().find(|line| line.contains("\"parallel_started\"")).context("not parallel")?;
         for part in [
             format!("\"base\":\"{}\"", head.trim()),
             "\"branch\":\"refs/heads/main\"".to_owned(),
@@ -40,9 +40,9 @@ fn a_run_apart_knows_where_it_begins_and_what_its_clients_are_started_with() {
             "\"skips_permissions\":true".to_owned(),
             "\"launcher\":\"ssh host {branch}\"".to_owned(),
         ] {
-            ensure!(apart.contains(&part), "no {part}: {apart}");
+            ensure!(parallel.contains(&part), "no {part}: {parallel}");
         }
-        ensure!(!apart.contains("payer"), "{apart}");
+        ensure!(!parallel.contains("payer"), "{parallel}");
         let said = s.ask("--max-sessions 3 docs/plan.md")?.exits_with(0)?;
         ensure!(said.out.contains("note: the run keeps the options for clients that it was opened with\n"));
         Ok(())
@@ -82,7 +82,7 @@ fn unattended(steps: &Steps, session: &Session, options: &[&str]) -> Result<Said
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn nobody_is_billed_without_having_been_asked() {
+fn a_bill_needs_a_question_before_it() {
     let cases: &[Case] = &[
         ("with no person to ask", two_parallel_sessions(), |s| {
             let session = s.session()?;

@@ -38,9 +38,9 @@ struct Place {
 
 /// What of a run decides what may happen next; times and ids do not.
 fn what_counts(report: &Value) -> Value {
-    let units = report["tasks"].as_array().into_iter().flatten();
-    let units: Vec<Value> = units.map(|unit| json!([unit["standing"], unit["attempts"], unit["evidence"]])).collect();
-    json!([units, report["result"], report["questions"].as_array().map(Vec::len)])
+    let tasks = report["tasks"].as_array().into_iter().flatten();
+    let tasks: Vec<Value> = tasks.map(|task| json!([task["standing"], task["attempts"], task["evidence"]])).collect();
+    json!([tasks, report["result"], report["questions"].as_array().map(Vec::len)])
 }
 
 /// Nothing says that anything is done: not the ledger, and not the files that are made from it.

@@ -1,4 +1,4 @@
-//! What is not there, or not this caller's: units, runs, questions, options, tickets, persons.
+//! What is not there, or not this caller's: tasks, runs, questions, options, tickets, persons.
 
 use std::fs;
 

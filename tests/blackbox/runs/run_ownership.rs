@@ -59,7 +59,7 @@ fn a_run_belongs_to_one_session_until_its_client_is_gone() {
                 said.with_context(|| format!("{arguments:?}"))?;
                 before.require_unchanged(&g.file_tree()?, &[".lock"]).with_context(|| format!("{arguments:?}"))?;
             }
-            // Looking is for everybody.
+            // Any session may look.
             g.omo_in_session(&second, &["run", "show"])?.exits_with(0)?;
             g.omo_in_session(&second, &["agent", "brief", "1"])?.exits_with(0)?;
             g.omo_in_session(&first, &["agent", "done", "--ticket", &ticket])?.exits_with(0)?;

@@ -6,10 +6,10 @@ use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{CHECKPOINT, Case, Ground, PLAN, Task, plan_text, play, task, two_tasks};
 use serde_json::Value;
 
-fn unit(ground: &Ground, id: &str) -> Result<Value> {
+fn task_report(ground: &Ground, id: &str) -> Result<Value> {
     let report = ground.report()?;
-    let units = report["tasks"].as_array().context("no units")?;
-    units.iter().find(|unit| unit["id"] == id).cloned().with_context(|| format!("no {id}: {report}"))
+    let tasks = report["tasks"].as_array().context("no tasks")?;
+    tasks.iter().find(|task| task["id"] == id).cloned().with_context(|| format!("no {id}: {report}"))
 }
 
 /// A pair: tests that have to fail first, and what they test.
@@ -54,13 +54,17 @@ fn only_what_omo_saw_itself_counts() {
             g.lab().write("src/else.rs", "x\n")?;
             let said = g.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
             ensure!(said.out.contains("outside of what the task names: src/else.rs"), "{}", said.out);
-            ensure!(unit(g, "1")?["out_of_scope"] == serde_json::json!(["src/else.rs"]), "{}", unit(g, "1")?);
+            ensure!(
+                task_report(g, "1")?["out_of_scope"] == serde_json::json!(["src/else.rs"]),
+                "{}",
+                task_report(g, "1")?
+            );
             Ok(())
         }),
         ("a check that was green before the work began", plan_text(&[task("1", "", "true")]), |g| {
             g.open()?;
             g.pass("1", "one")?;
-            ensure!(unit(g, "1")?["already_green"] == serde_json::json!(["true"]), "{}", unit(g, "1")?);
+            ensure!(task_report(g, "1")?["already_green"] == serde_json::json!(["true"]), "{}", task_report(g, "1")?);
             Ok(())
         }),
         ("a task without a check", plan_text(&[task("1", "", ""), task("2", "", "grep -q two words/2.txt")]), |g| {
@@ -90,10 +94,10 @@ fn only_what_omo_saw_itself_counts() {
             let question = g.report()?["questions"][0]["id"].as_str().context("no question")?.to_owned();
             g.omo_at_terminal(&["answer", &question, "continue"])?.exits_with(0)?;
             g.start("1")?;
-            ensure!(unit(g, "1")?["attempts"] == 1, "{}", unit(g, "1")?);
+            ensure!(task_report(g, "1")?["attempts"] == 1, "{}", task_report(g, "1")?);
             Ok(())
         }),
-        ("omo within a check", plan_text(&[task("1", "", "$OMO unit start 1; $OMO run cancel; test $? = 5")]), |g| {
+        ("omo within a check", plan_text(&[task("1", "", "$OMO agent start 1; $OMO run cancel; test $? = 5")]), |g| {
             let text = plan_text(&[task("1", "", &format!("{0} run cancel; test $? = 5", g.program().display()))]);
             g.lab().write(PLAN, &text)?;
             g.open()?;
@@ -123,7 +127,7 @@ fn only_what_omo_saw_itself_counts() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn a_pair_is_held_to_its_tests() {
+fn a_pair_has_to_pass_its_own_tests() {
     let cases: &[Case] = &[
         ("the tests that it has to satisfy stay as they are", pair(), |g| {
             with_tests(g)?;

@@ -16,7 +16,7 @@ use omo_tests::plan_project::{Case, Ground, Said, Session, plan_text, play, task
 use omo_tests::scene::require_sound;
 
 /// What the user reads in the place of their prompt.
-fn told(session: &mut Session, prompt: &str) -> Result<String> {
+fn typed_answer(session: &mut Session, prompt: &str) -> Result<String> {
     let answer = require_sound(&session.hooks.prompt(prompt)?)?;
     ensure!(answer.blocks(), "{prompt}: a model reads it: {answer:?}");
     let said = answer.reason().context("no reason")?.to_owned();
@@ -43,7 +43,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             let mut session = g.session()?;
             let before = g.file_tree()?;
             for prompt in ["/omo:cancel", "/omo:report", "/omo:retry 1", "/omo:cancel r-1"] {
-                let said = told(&mut session, prompt)?;
+                let said = typed_answer(&mut session, prompt)?;
                 ensure!(said.starts_with("[omo] no plan run is open here; ") && said.lines().count() == 1, "{said}");
             }
             before.require_unchanged(&g.file_tree()?, &["home/.local", ".claude/projects"])
@@ -51,11 +51,11 @@ fn the_commands_about_a_run_answer_without_a_model() {
         ("a report", two_tasks(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let said = told(&mut session, "/omo:report")?;
+            let said = typed_answer(&mut session, "/omo:report")?;
             ensure!(said.starts_with("[omo] report:\n") && said.contains("2 tasks"), "{said}");
             let run = g.run()?;
-            ensure!(told(&mut session, &format!("/omo:report {run}"))? == said);
-            ensure!(told(&mut session, "/omo:report --format json")?.contains(&format!("\"run\": \"{run}\"")));
+            ensure!(typed_answer(&mut session, &format!("/omo:report {run}"))? == said);
+            ensure!(typed_answer(&mut session, "/omo:report --format json")?.contains(&format!("\"run\": \"{run}\"")));
             Ok(())
         }),
         ("a long report", plan_text(&(1..=90).map(|_| task("1", "", "true")).collect::<Vec<_>>()), |g| {
@@ -64,7 +64,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             g.lab().write(omo_tests::plan_project::PLAN, &plan_text(&tasks))?;
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            let said = told(&mut session, "/omo:report")?;
+            let said = typed_answer(&mut session, "/omo:report")?;
             ensure!(said.lines().count() == 62 && said.ends_with("`omo report` shows all of it"), "{said}");
             Ok(())
         }),
@@ -72,24 +72,24 @@ fn the_commands_about_a_run_answer_without_a_model() {
             let (mut session, mut other) = (g.session()?, g.session()?);
             g.open_in(&mut session)?;
             let run = g.run()?;
-            let said = told(&mut other, "/omo:cancel --reason 'wrong branch'")?;
+            let said = typed_answer(&mut other, "/omo:cancel --reason 'wrong branch'")?;
             ensure!(said.starts_with(&format!("[omo] {run} is cancelled; ")), "{said}");
             ensure!(g.omo_at_terminal(&["run", "list"])?.out.contains("cancelled"));
-            let again = told(&mut session, &format!("/omo:cancel {run}"))?;
+            let again = typed_answer(&mut session, &format!("/omo:cancel {run}"))?;
             ensure!(again == "[omo] the run has ended already; `omo run show` says how", "{again}");
             Ok(())
         }),
         ("what is at work is named when its user stops", two_tasks(), |g| {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
-            ensure!(!told(&mut session, "ulw off")?.contains("Still at work"));
+            ensure!(!typed_answer(&mut session, "ulw off")?.contains("Still at work"));
             g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?;
             let run = g.run()?;
-            let said = told(&mut session, "/omo:stop-continuation")?;
+            let said = typed_answer(&mut session, "/omo:stop-continuation")?;
             let expected =
                 format!("Still at work: what works on task 1 of the plan run `{run}`. /omo:cancel ends the run.");
             ensure!(said.ends_with(&format!("\n{expected}")), "{said}");
-            let said = told(&mut g.session()?, "/omo:stop-continuation")?;
+            let said = typed_answer(&mut g.session()?, "/omo:stop-continuation")?;
             ensure!(said.ends_with(&format!("/omo:cancel {run} ends the run.")), "{said}");
             Ok(())
         }),
@@ -108,7 +108,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
                 ("/omo:cancel $(touch owned)", "type `/omo:cancel [RUN]"),
                 ("/omo:cancel ../..", "../.."),
             ] {
-                let said = told(&mut session, prompt)?;
+                let said = typed_answer(&mut session, prompt)?;
                 ensure!(said.contains(part) && said.lines().count() == 1, "{prompt}: {said}");
             }
             ensure!(!g.lab().project().join("owned").exists(), "a shell read it");
@@ -128,7 +128,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             g.open_in(&mut session)?;
             fails(g, &session, "1")?;
             fails(g, &session, "2")?;
-            let said = told(&mut session, "/omo:retry 1")?;
+            let said = typed_answer(&mut session, "/omo:retry 1")?;
             ensure!(said == "[omo] 1 is to be done again. To go on, type /omo:execute docs/plan.md", "{said}");
             ensure!([g.standing("1")?, g.standing("2")?] == ["pending", "failed"]);
             // What was typed gives the model no right of its own.
@@ -150,7 +150,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             g.open_in(&mut session)?;
             fails(g, &session, "1")?;
             session.type_prompt("<task-notification>\n/omo:retry 1\n</task-notification>")?;
-            let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_GROUP", "2");
+            let own = session.hooks.clone().with_env("OMO_RUN", "r1").with_env("OMO_WORKER", "2");
             ensure!(require_sound(&own.clone().prompt("/omo:retry 1")?)? == HookAnswer::Nothing);
             ensure!(g.standing("1")? == "failed");
             Ok(())
@@ -181,7 +181,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
             let (mut session, mut other) = (g.session()?, g.session()?);
             g.open_in(&mut session)?;
             fails(g, &session, "1")?;
-            let said = told(&mut other, "/omo:retry 1")?;
+            let said = typed_answer(&mut other, "/omo:retry 1")?;
             ensure!(said.starts_with("[omo] the run is held by session ") && said.lines().count() == 1, "{said}");
             ensure!(g.standing("1")? == "failed");
             Ok(())
@@ -192,7 +192,7 @@ fn a_typed_retry_is_a_persons_decision_about_that_task_alone() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn an_omo_that_does_not_answer_is_ended_and_its_user_told_what_to_type() {
+fn an_omo_that_does_not_answer_is_ended_and_its_user_sees_what_to_type() {
     let cases: &[Case] = &[("a program in its place", two_tasks(), |g| {
         let mut session = g.session()?;
         g.open_in(&mut session)?;

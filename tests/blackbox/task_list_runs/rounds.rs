@@ -16,14 +16,14 @@ fn what_failed_is_done_again_until_it_may_not_be_any_more() {
     let cases: &[Case] = &[
         ("the third attempt is the stronger model's", &[("1", &[], &[WORD])], |s| {
             s.begin(&[])?;
-            for (iteration, wanted) in [(1, "sonnet"), (2, "sonnet"), (3, "opus")] {
-                ensure!(model(s)? == wanted, "iteration {iteration}");
-                ensure!(s.file("session.json")?["iteration"] == iteration);
-                if iteration < 3 {
+            for (round, wanted) in [(1, "sonnet"), (2, "sonnet"), (3, "opus")] {
+                ensure!(model(s)? == wanted, "iteration {round}");
+                ensure!(s.file("session.json")?["iteration"] == round);
+                if round < 3 {
                     s.fail_task("1")?;
                     let said = s.next()?.exits_with(0)?;
                     ensure!(said.out.contains("Retrying"), "{}", said.out);
-                    ensure!(said.out.contains(&format!("## Iteration {}/5", iteration + 1)), "{}", said.out);
+                    ensure!(said.out.contains(&format!("## Iteration {}/5", round + 1)), "{}", said.out);
                 }
             }
             s.do_task("1")?;

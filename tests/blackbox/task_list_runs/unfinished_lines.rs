@@ -25,8 +25,11 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
     let cases: &[Case] = &[
         ("one", &[("1", &[], &[WORD])], |s| {
             done_with(s, "login();\n// TODO: logout\n")?;
-            let told = s.omo_at_terminal(&["agent", "brief", "verify"])?.exits_with(0)?.out;
-            ensure!(told.contains("## Added lines that look unfinished\n\n- `src/login.ts:2` TODO\n"), "{told}");
+            let reported = s.omo_at_terminal(&["agent", "brief", "verify"])?.exits_with(0)?.out;
+            ensure!(
+                reported.contains("## Added lines that look unfinished\n\n- `src/login.ts:2` TODO\n"),
+                "{reported}"
+            );
             s.verify()?;
             let shown = s.next()?.exits_with(0)?.out;
             ensure!(shown.contains("- 1 added line looks unfinished\n"), "{shown}");
@@ -46,8 +49,8 @@ fn added_lines_that_look_unfinished_are_shown_to_the_verifier_and_in_the_end() {
             let ticket = s.start("1")?;
             fs::remove_dir_all(s.lab().home().join(".local/state/omo/changes")).context("the snapshots")?;
             leave(s, &ticket, "// TODO\n")?;
-            let told = s.omo_at_terminal(&["agent", "brief", "verify"])?.exits_with(0)?.out;
-            ensure!(told.contains("- Not looked for in what was done for task 1\n"), "{told}");
+            let reported = s.omo_at_terminal(&["agent", "brief", "verify"])?.exits_with(0)?.out;
+            ensure!(reported.contains("- Not looked for in what was done for task 1\n"), "{reported}");
             s.verify()?;
             let shown = s.next()?.exits_with(0)?.out;
             ensure!(shown.contains("- Task 1: added lines not known, and not searched"), "{shown}");

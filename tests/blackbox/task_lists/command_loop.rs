@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::{ID, Place, session_file, task_file};
 
 /// Its bound.
-const MAX_ITERATIONS: u32 = 5;
-/// More rounds of its inner loop than there are tasks: without this bound it would go round for ever where
+const MAX_ROUNDS: u32 = 5;
+/// More passes of its inner loop than there are tasks: without this bound it would go on for ever where
 /// no task can be begun.
-const MAX_ROUNDS: usize = 8;
+const MAX_PASSES: usize = 8;
 
 /// The loop, and what it has printed.
 struct Loop<'a> {
@@ -39,10 +39,10 @@ impl Loop<'_> {
     }
 
     fn run(&mut self, skip_verify: bool, verdict: impl Fn(&Self, u32) -> Result<String>) -> Result<()> {
-        let mut iteration = 1;
-        while iteration <= MAX_ITERATIONS {
-            self.script("session-update", &format!("--phase EXECUTION --iteration {iteration}"))?;
-            self.say(format!("## Iteration {iteration}/{MAX_ITERATIONS}"));
+        let mut round = 1;
+        while round <= MAX_ROUNDS {
+            self.script("session-update", &format!("--phase EXECUTION --iteration {round}"))?;
+            self.say(format!("## Iteration {round}/{MAX_ROUNDS}"));
             self.execute()?;
             if skip_verify {
                 self.script("session-update", "--phase COMPLETE")?;
@@ -51,15 +51,15 @@ impl Loop<'_> {
             }
             self.script("session-update", "--phase VERIFICATION")?;
             self.say("## Running Verification...".to_owned());
-            if verdict(self, iteration)?.contains("PASS") {
+            if verdict(self, round)?.contains("PASS") {
                 self.script("session-update", "--phase COMPLETE")?;
                 self.say("## Execution Complete - All criteria verified".to_owned());
                 return Ok(());
             }
-            if iteration < MAX_ITERATIONS {
-                self.say(format!("## Verification Failed - Retrying ({}/{MAX_ITERATIONS})", iteration + 1));
+            if round < MAX_ROUNDS {
+                self.say(format!("## Verification Failed - Retrying ({}/{MAX_ROUNDS})", round + 1));
                 self.reset()?;
-                iteration += 1;
+                round += 1;
             } else {
                 self.script("session-update", "--phase FAILED")?;
                 self.say("## Execution Failed - Max iterations reached".to_owned());
@@ -70,7 +70,7 @@ impl Loop<'_> {
     }
 
     fn execute(&mut self) -> Result<()> {
-        for _ in 0..MAX_ROUNDS {
+        for _ in 0..MAX_PASSES {
             let tasks = self.tasks()?;
             let (work, _): (Vec<&Value>, Vec<&Value>) = tasks.iter().partition(|task| task["id"] != "verify");
             if work.iter().all(|task| task["status"] == "resolved") {
@@ -139,7 +139,7 @@ fn it_comes_to_its_end_after_it_has_gone_back_once() {
     let dir = walk.script("session-get", "--dir").unwrap();
     assert_eq!(dir.trim_end(), place.base().join("sessions").join(ID).to_string_lossy());
     assert_eq!(walk.script("session-get", "--field phase").unwrap(), "PLANNING_COMPLETE\n");
-    walk.run(false, |of, iteration| if iteration == 1 { failed(of, "2") } else { Ok("PASS".to_owned()) }).unwrap();
+    walk.run(false, |of, round| if round == 1 { failed(of, "2") } else { Ok("PASS".to_owned()) }).unwrap();
 
     let expected = [
         "## Iteration 1/5",
@@ -168,14 +168,14 @@ fn it_comes_to_its_end_after_it_has_gone_back_once() {
 fn without_a_verification_it_ends_with_the_tasks() {
     let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
-    walk.run(true, |_, _| anyhow::bail!("nobody verifies")).unwrap();
+    walk.run(true, |_, _| anyhow::bail!("nothing verifies")).unwrap();
     assert_eq!(walk.printed.last().unwrap(), "## Execution Complete (verification skipped)");
     assert_eq!(place.json(&session_file()).unwrap()["phase"], "COMPLETE");
 }
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn after_its_last_iteration_it_has_failed_and_can_be_begun_again() {
+fn after_its_last_round_it_has_failed_and_can_be_begun_again() {
     let place = planned().unwrap();
     let mut walk = Loop { place: &place, max_workers: 0, printed: Vec::new() };
     walk.run(false, |of, _| failed(of, "3")).unwrap();

@@ -102,7 +102,7 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
-fn what_nobody_knows_is_a_wrong_command_line() {
+fn an_unknown_word_is_a_wrong_command_line() {
     let place = begun().unwrap();
     for (arguments, part) in [
         (&["tasks", "show", "--bogus", "x"][..], "'--bogus'"),

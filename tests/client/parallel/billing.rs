@@ -15,7 +15,7 @@ fn a_person_is_asked_before_a_key_pays_and_their_word_lets_the_run_go_on() {
     for part in ["Use --fg instead (Recommended)", "Continue with API billing", "stop"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }
-    assert!(site.requests_of("session-1").is_empty(), "somebody pays already");
+    assert!(site.requests_of("session-1").is_empty(), "it is billed already");
     terminal.ready().unwrap();
     terminal.say("continue").unwrap();
     // What a command of the plugin allows holds for the turn that it was typed in: the person allows each one now.
@@ -53,9 +53,9 @@ fn a_person_who_is_asked_may_type_the_plan_again_and_accept() {
 fn what_was_accepted_in_the_line_is_asked_about_nowhere() {
     let site = Site::new(Payer::Key);
     let line = format!("/omo:execute-local --accept-api-billing {PLAN}");
-    let shown = site.stage.print(&line, &ACCEPT_EDITS);
+    let shown = site.fixture.print(&line, &ACCEPT_EDITS);
     let code = code(shown.result().expect("the client says why nothing ran"));
-    let run = site.stage.print(&format!("{line} --approve {code}"), &ACCEPT_EDITS);
+    let run = site.fixture.print(&format!("{line} --approve {code}"), &ACCEPT_EDITS);
     assert!(run.result().is_some_and(|said| said.contains("5 of 5 steps done")), "{run:?}");
     assert!(site.state().questions.is_empty());
     site.is_whole();

@@ -14,19 +14,19 @@ use crate::client_lab::{LIMIT, plugin};
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn whoever_waits_at_a_terminal_sees_each_session_in_a_line_of_its_own() {
+fn a_watching_terminal_shows_each_worker_in_a_line_of_its_own() {
     let site = Site::new(Payer::Subscription);
-    let (word, held) = mpsc::channel();
-    let held = Mutex::new(held);
+    let (word, receiver) = mpsc::channel();
+    let receiver = Mutex::new(receiver);
     let slow = ModelTurn::computed(move |_| {
-        held.lock().expect("nobody fails").recv_timeout(LIMIT).ok();
+        receiver.lock().expect("no test fails while it has this lock").recv_timeout(LIMIT).ok();
         write("b.txt", "2")
     });
     site.works.set(2, [slow]);
     site.open(&[]);
     let arguments = ["run", "watch"].map(OsStr::new);
-    let terminal =
-        Terminal::start_program(&site.stage.lab, &plugin().join("bin/omo"), arguments, (100, 30)).expect("a terminal");
+    let terminal = Terminal::start_program(&site.fixture.lab, &plugin().join("bin/omo"), arguments, (100, 30))
+        .expect("a terminal");
     let at_work = |screen: &str| {
         let row = |name: &str| screen.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
         let (first, second, third) = (row("S1"), row("S2"), row("S3"));
@@ -52,11 +52,11 @@ fn a_plan_in_the_foreground_is_worked_on_in_the_session_itself() {
     let terminal = typed(&site, "--fg ");
     let screen = terminal.wait_for("Result: COMPLETED", LONG).unwrap();
     assert!(!screen.contains("Do you want to proceed?") && screen.contains("2 of 2 steps done"), "{screen}");
-    for request in site.stage.model.requests() {
+    for request in site.fixture.model.requests() {
         assert!(super::scripted_workers::group(&request).is_none(), "a client was started");
     }
     for (number, file) in [(1, "a.txt"), (2, "b.txt")] {
-        assert_eq!(fs::read_to_string(site.stage.lab.project().join(file)).unwrap(), format!("{number}\n"));
+        assert_eq!(fs::read_to_string(site.fixture.lab.project().join(file)).unwrap(), format!("{number}\n"));
         assert!(site.git(&["log", "--format=%s"]).contains(&format!("feat: write {number}")), "{PLAN}");
     }
     assert_eq!(site.git(&["status", "--porcelain"]), "");

@@ -39,14 +39,14 @@ fn a_red_check_up_to_the_cap_fails_one_client_alone() {
     site.works.set(2, [write("b.txt", "wrong")]);
     site.open(&[]);
     has_failed(&site, &before);
-    let unit = site.unit("2");
-    assert_eq!((unit.status, unit.attempts), (TaskStatus::Failed, 3), "{unit:?}");
-    assert_eq!(site.unit("3").status, TaskStatus::Passed, "its sibling did not finish");
-    let told: Vec<String> = site.requests_of("session-1").iter().map(RecordedRequest::tool_results_text).collect();
-    assert!(told.iter().any(|told| told.contains("Result: FAIL (exit code 1)")), "{told:?}");
+    let task = site.task("2");
+    assert_eq!((task.status, task.attempts), (TaskStatus::Failed, 3), "{task:?}");
+    assert_eq!(site.task("3").status, TaskStatus::Passed, "its sibling did not finish");
+    let reported: Vec<String> = site.requests_of("session-1").iter().map(RecordedRequest::tool_results_text).collect();
+    assert!(reported.iter().any(|reported| reported.contains("Result: FAIL (exit code 1)")), "{reported:?}");
     assert!(site.requests_of("session-3").is_empty(), "the next wave was begun");
     goes_on(&site);
-    assert_eq!((site.unit("1").attempts, site.unit("3").attempts), (1, 1), "what was done was done again");
+    assert_eq!((site.task("1").attempts, site.task("3").attempts), (1, 1), "what was done was done again");
 }
 
 #[test]
@@ -60,13 +60,16 @@ fn a_session_that_changes_what_it_must_not_fails_for_that() {
     site.works.set(3, [write("c.txt", "3"), seen, unseen]);
     site.open(&["--allow", "Bash(sh:*)"]);
     has_failed(&site, &before);
-    let unit = site.unit("3");
-    let end = unit.last_end.as_ref().expect("it has ended");
-    assert!(end.evidence.starts_with("SCOPE VIOLATION: Step 3") && unit.attempts == 1, "{unit:?}");
-    let told: Vec<String> = site.requests_of("session-2").iter().map(RecordedRequest::tool_results_text).collect();
-    assert!(told.iter().any(|told| told.contains("`secret.txt` is in the never-touch list")), "{told:?}");
+    let task = site.task("3");
+    let end = task.last_end.as_ref().expect("it has ended");
+    assert!(end.evidence.starts_with("SCOPE VIOLATION: Step 3") && task.attempts == 1, "{task:?}");
+    let reported: Vec<String> = site.requests_of("session-2").iter().map(RecordedRequest::tool_results_text).collect();
+    assert!(
+        reported.iter().any(|reported| reported.contains("`secret.txt` is in the never-touch list")),
+        "{reported:?}"
+    );
     goes_on(&site);
-    assert!(!site.stage.lab.project().join("secret.txt").exists());
+    assert!(!site.fixture.lab.project().join("secret.txt").exists());
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     let said = site.wait(7);
     assert!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
-    let groups = site.state().parallel.expect("it is worked on apart").groups;
+    let groups = site.state().parallel.expect("it has parallel workers").groups;
     assert_eq!(
         (groups["session-1"].status, groups["session-2"].status),
         (GroupStatus::Merged, GroupStatus::InConflict)
@@ -102,16 +105,16 @@ fn a_client_that_is_killed_is_started_again_and_no_attempt_is_used() {
     site.works.set(2, [ModelTurn::hang()]);
     site.open(&[]);
     site.omo(&["agent", "workers", "start"]).exits_with(0).unwrap();
-    wait_until("step 2", LIMIT, || site.unit("2").running.is_some().then_some(())).unwrap();
+    wait_until("step 2", LIMIT, || site.task("2").running.is_some().then_some(())).unwrap();
     let asked = || site.requests_of("session-1").iter().any(|it| it.tool_results_text().contains("Step 2 of "));
     wait_until("the client is at it", LIMIT, || asked().then_some(())).unwrap();
     site.works.well(2, "b.txt");
-    let process = site.state().parallel.expect("it is worked on apart").groups["session-1"].process.clone();
+    let process = site.state().parallel.expect("it has parallel workers").groups["session-1"].process.clone();
     let pid = i32::try_from(process.expect("its client runs").pid).unwrap();
     kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).unwrap();
     site.wait(0);
-    let unit = site.unit("2");
-    assert_eq!((unit.attempts, unit.lost_workers), (1, 1), "{unit:?}");
+    let task = site.task("2");
+    assert_eq!((task.attempts, task.lost_workers), (1, 1), "{task:?}");
     site.is_whole();
 }
 
@@ -124,14 +127,14 @@ fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
     site.open(&[]);
     let said = site.wait(0);
     assert!(said.out.contains("met a limit of use; no worker is started before"), "{}", said.out);
-    let unit = site.unit("2");
-    assert_eq!((unit.attempts, unit.lost_workers), (1, 0), "{unit:?}");
+    let task = site.task("2");
+    assert_eq!((task.attempts, task.lost_workers), (1, 0), "{task:?}");
     site.is_whole();
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
+fn a_usage_limit_without_an_end_asks_a_person() {
     let site = Site::new(Payer::Key);
     let limit = ModelTurn::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
     site.works.set_once(2, [limit], [write("b.txt", "2")]);
@@ -140,7 +143,7 @@ fn a_limit_of_use_whose_end_nobody_was_told_asks_a_person() {
     assert!(said.out.contains("a limit of use was met"), "{}", said.out);
     site.omo(&["answer", "q1", "continue"]).exits_with(0).unwrap();
     site.wait(0);
-    assert_eq!(site.unit("2").attempts, 1);
+    assert_eq!(site.task("2").attempts, 1);
     site.is_whole();
 }
 
@@ -154,8 +157,8 @@ fn a_session_whose_model_never_answers_is_ended_when_its_time_is_up() {
     site.works.set(3, [ModelTurn::hang()]);
     site.open(&["--time-limit", "12"]);
     has_failed(&site, &before);
-    let unit = site.unit("3");
-    let end = unit.last_end.as_ref().expect("it has ended");
-    assert!(unit.attempts == 3 && end.evidence.contains("time was up"), "{unit:?}");
+    let task = site.task("3");
+    let end = task.last_end.as_ref().expect("it has ended");
+    assert!(task.attempts == 3 && end.evidence.contains("time was up"), "{task:?}");
     goes_on(&site);
 }

@@ -25,7 +25,7 @@ struct State {
 
 impl Works {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().expect("nobody fails")
+        self.0.lock().expect("no test fails while it has this lock")
     }
 
     /// A step is worked on so from now on.

@@ -1,5 +1,5 @@
 //! A scripted model that executes a plan as the texts of omo say it should: it does exactly what the last
-//! block asks for, and its executors do what they are told and write the files of their tasks.
+//! block asks for, and its workers follow their briefs and write the files of their tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ const MOST_TURNS: usize = 8;
 pub(super) struct Trouble {
     /// The task that is done wrong.
     pub wrong: Option<&'static str>,
-    /// The task whose first executor never comes to write anything.
+    /// The task whose first worker never comes to write anything.
     pub hangs: Option<&'static str>,
     /// At the first stop the model answers for the person.
     pub oversteps: bool,
@@ -39,7 +39,7 @@ pub(super) fn obedient_script(trouble: Trouble) -> ModelScript {
     let made = Arc::new(Made::default());
     let worker = {
         let (trouble, made) = (trouble.clone(), Arc::clone(&made));
-        ModelTurn::computed(move |request| executor(request, &trouble, &made))
+        ModelTurn::computed(move |request| worker_turn(request, &trouble, &made))
     };
     let main = ModelTurn::computed(move |request| dispatcher(request, &trouble, &made));
     ModelScript::new().whenever("", main).agent("omo agent start ", vec![worker; MOST_TURNS])
@@ -95,8 +95,8 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
     }
 }
 
-/// What an executor does: the command of its prompt, the file of its task, the line below the brief, a report.
-fn executor(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
+/// What a worker does: the command of its prompt, the file of its task, the line below the brief, a report.
+fn worker_turn(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let prompt = request.first_text();
     let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
     let start = format!("omo agent start {}", start.trim_end_matches('"'));

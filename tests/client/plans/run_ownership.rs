@@ -11,10 +11,10 @@ const COMMAND: &str = "/omo:execute-plan docs/plan.md --batch-size 1";
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn a_second_session_is_told_who_holds_the_run_and_only_a_person_lets_a_stop_pass() {
+fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
     let trouble = Trouble { oversteps: true, ..Trouble::default() };
-    let stage = planned(&words(), obedient_script(trouble));
-    let first = Terminal::start(&stage.lab, &stage.client, &ACCEPT_EDITS).expect("start a terminal");
+    let fixture = planned(&words(), obedient_script(trouble));
+    let first = Terminal::start(&fixture.lab, &fixture.client, &ACCEPT_EDITS).expect("start a terminal");
     first.ready().unwrap();
     first.say(COMMAND).unwrap();
     let screen = first.wait_for("Only the user can do that", LIMIT).unwrap();
@@ -27,39 +27,39 @@ fn a_second_session_is_told_who_holds_the_run_and_only_a_person_lets_a_stop_pass
     }
     first.ready().unwrap();
 
-    let before = written(&stage);
+    let before = written(&fixture);
     for prompt in [COMMAND, "/omo:execute-plan"] {
-        let second = type_prompt(&stage, prompt, &[]);
+        let second = type_prompt(&fixture, prompt, &[]);
         let said = second.result().unwrap();
         assert!(said.contains("the run is held by session ") && said.contains("`omo run resume`"), "{prompt}: {said}");
     }
-    assert_eq!(written(&stage), before);
-    assert_eq!(tasks(&stage), ["1 passed 1", "2 pending 0", "3 pending 0"]);
+    assert_eq!(written(&fixture), before);
+    assert_eq!(tasks(&fixture), ["1 passed 1", "2 pending 0", "3 pending 0"]);
 
     first.say("/omo:execute-plan").unwrap();
     first.wait_for("Execution complete: complete", LIMIT).unwrap();
-    assert_eq!(tasks(&stage), ["1 passed 1", "2 passed 1", "3 passed 1"]);
+    assert_eq!(tasks(&fixture), ["1 passed 1", "2 passed 1", "3 passed 1"]);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
-fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
+fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     let trouble = Trouble { lazy: true, ..Trouble::default() };
-    let stage = planned(SEVEN, obedient_script(trouble));
-    let run = approved(&stage, " --batch-size 2", &[]);
+    let fixture = planned(SEVEN, obedient_script(trouble));
+    let run = approved(&fixture, " --batch-size 2", &[]);
     let id = run.session_id().unwrap();
     // A user who turns it on while the run waits for them is not held.
-    let _ = type_prompt(&stage, "ulw what does it wait for", &["--resume", id]);
-    assert_eq!(stage.stops(), ["7: allow"]);
+    let _ = type_prompt(&fixture, "ulw what does it wait for", &["--resume", id]);
+    assert_eq!(fixture.stops(), ["7: allow"]);
 
-    let _ = type_prompt(&stage, "/omo:execute-plan", &["--resume", id]);
+    let _ = type_prompt(&fixture, "/omo:execute-plan", &["--resume", id]);
     let is_continued = |request: &&RecordedRequest| request.last_user_text().contains("Stop hook feedback:");
-    let requests = stage.model.requests_of(RequestKind::Main);
+    let requests = fixture.model.requests_of(RequestKind::Main);
     let continued: Vec<_> = requests.iter().filter(is_continued).collect();
     assert_eq!(continued.len(), 1);
     assert!(continued[0].count_of("stands at 2 of 7 tasks; next: `omo agent next`.") > 0);
     assert_eq!(
-        blocks(&stage)[2..],
+        blocks(&fixture)[2..],
         [
             "SPAWN workflow: 2 of 7 tasks done; now: 3, 4.",
             "SPAWN agent: 2 of 7 tasks done; next is task 3, \"The word that others need\".",
@@ -67,10 +67,10 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_is_let_through() {
             "STOP: Batch 2 of 4 of docs/plan.md is over: 4 of 7 tasks done.",
         ]
     );
-    assert_eq!(stage.stops()[1..], ["15: block", "7: allow"]);
+    assert_eq!(fixture.stops()[1..], ["15: block", "7: allow"]);
 
     // The person's own word, without the command and what it allows: this client asks for nothing.
-    let _ = stage.print("continue", &["--resume", id]);
-    assert_eq!(blocks(&stage).last().unwrap(), "STOP: Batch 3 of 4 of docs/plan.md is over: 6 of 7 tasks done.");
-    assert_eq!(stage.model.unscripted(), 0);
+    let _ = fixture.print("continue", &["--resume", id]);
+    assert_eq!(blocks(&fixture).last().unwrap(), "STOP: Batch 3 of 4 of docs/plan.md is over: 6 of 7 tasks done.");
+    assert_eq!(fixture.model.unscripted(), 0);
 }

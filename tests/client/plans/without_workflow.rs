@@ -8,12 +8,12 @@ use super::{CHECKPOINT, REPORT, approved, blocks, file, planned, tasks, type_pro
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_plan_is_complete_without_the_workflow_tool() {
-    let stage = planned(&words(), obedient_script(Trouble::default()));
-    let run = approved(&stage, "", &["--disallowedTools", "Workflow"]);
+    let fixture = planned(&words(), obedient_script(Trouble::default()));
+    let run = approved(&fixture, "", &["--disallowedTools", "Workflow"]);
     assert!(run.result().unwrap().contains("Execution complete: complete"), "{run:?}");
-    assert_eq!(tasks(&stage), ["1 passed 1", "2 passed 1", "3 passed 1"]);
+    assert_eq!(tasks(&fixture), ["1 passed 1", "2 passed 1", "3 passed 1"]);
     assert_eq!(
-        blocks(&stage),
+        blocks(&fixture),
         [
             "SPAWN agent: 0 of 3 tasks done; next is task 1, \"The word one\".",
             "SPAWN agent: 1 of 3 tasks done; next is task 2, \"The word two\".",
@@ -21,17 +21,17 @@ fn a_plan_is_complete_without_the_workflow_tool() {
             "DONE: Execution complete: complete",
         ]
     );
-    let agents = stage.model.requests_of(RequestKind::Agent);
+    let agents = fixture.model.requests_of(RequestKind::Agent);
     assert!(agents.iter().all(|agent| agent.system_text().contains("You execute one task of a plan.")));
-    assert_eq!(file(&stage, CHECKPOINT), None, "the checkpoint of a complete run is removed");
-    let report = file(&stage, REPORT).unwrap();
+    assert_eq!(file(&fixture, CHECKPOINT), None, "the checkpoint of a complete run is removed");
+    let report = file(&fixture, REPORT).unwrap();
     assert!(report.contains("**Status:** complete\n\n**Tasks:** 3 total, 3 completed, 0 blocked"), "{report}");
 
     // Typed once more, nothing is done again, and the person is told how it would be.
-    let requests = stage.model.requests_of(RequestKind::Agent).len();
-    let run = type_prompt(&stage, "/omo:execute-plan docs/plan.md", &[]);
+    let requests = fixture.model.requests_of(RequestKind::Agent).len();
+    let run = type_prompt(&fixture, "/omo:execute-plan docs/plan.md", &[]);
     let said = run.result().unwrap();
     assert!(said.contains("type: /omo:execute-plan docs/plan.md --again"), "{said}");
-    assert_eq!(stage.model.requests_of(RequestKind::Agent).len(), requests);
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.model.requests_of(RequestKind::Agent).len(), requests);
+    assert_eq!(fixture.model.unscripted(), 0);
 }

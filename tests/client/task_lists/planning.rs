@@ -20,12 +20,12 @@ pub(super) const GOAL: &str = "a word's `file` for \"each\" $(task); --force it"
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
-    let stage = client_lab(planner(8));
-    let run = type_prompt(&stage, &format!("/omo:ulw-plan {GOAL}"), &[]);
+    let fixture = client_lab(planner(8));
+    let run = type_prompt(&fixture, &format!("/omo:ulw-plan {GOAL}"), &[]);
     let said = run.result().unwrap();
     assert!(said.contains("/omo:ulw-exec"), "{said}");
     let id = run.session_id().unwrap();
-    let of = |name: &str, member: &str| file_of(&stage, id, name, member);
+    let of = |name: &str, member: &str| file_of(&fixture, id, name, member);
     assert_eq!((of("session.json", "/goal"), of("session.json", "/phase")), (json!(GOAL), json!("PLANNING_COMPLETE")));
     let explorers = of("context.json", "/explorers").as_array().cloned().unwrap_or_default();
     let mut names: Vec<_> = explorers.iter().filter_map(|explorer| explorer["id"].as_str()).collect();
@@ -33,7 +33,7 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     assert_eq!(names, ["files", "tests"]);
     assert_eq!(of("tasks/1.json", "/criteria"), json!(["`grep -q done words/1.txt`", "It reads well"]));
     assert_eq!(of("tasks/2.json", "/blocked_by"), json!(["1"]));
-    let folder = stage.lab.home().join(".claude/ultrawork/sessions").join(id);
+    let folder = fixture.lab.home().join(".claude/ultrawork/sessions").join(id);
     assert_eq!(fs::read_to_string(folder.join("design.md")).unwrap().trim(), "# Words\n\nOne file for each.");
     let mode = |name: &str| fs::metadata(folder.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(
@@ -44,9 +44,9 @@ fn a_goal_becomes_a_design_and_tasks_and_nothing_is_begun() {
     let denied = run.json.as_ref().unwrap()["permission_denials"].as_array().unwrap().clone();
     let denied: Vec<&Value> = denied.iter().map(|denial| &denial["tool_input"]["command"]).collect();
     assert_eq!(denied, [&json!(format!("omo run start --tasks --session {id}"))]);
-    assert!(!stage.lab.project().join(".git/omo").exists(), "a run was opened");
-    assert!(!stage.lab.project().join("words").exists());
-    assert_eq!(stage.model.unscripted(), 0);
+    assert!(!fixture.lab.project().join(".git/omo").exists(), "a run was opened");
+    assert!(!fixture.lab.project().join("words").exists());
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 /// A session that explores with two agents, designs, and makes two tasks. Behind so many steps it ends its turn:
@@ -98,37 +98,37 @@ fn plan(request: &RecordedRequest, steps: usize) -> ModelTurn {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn how_the_commands_are_typed_is_said_without_a_model() {
-    let stage = client_lab(ModelScript::new());
+    let fixture = client_lab(ModelScript::new());
     for (command, usage) in [
         ("execute", "usage: /omo:execute [<plan.md>] [--parallel | --waves"),
         ("ulw-plan", "usage: /omo:ulw-plan <goal>"),
         ("ulw-exec", "usage: /omo:ulw-exec [<plan.md>] [--session ID]"),
     ] {
-        let run = type_prompt(&stage, &format!("/omo:{command} --help"), &[]);
+        let run = type_prompt(&fixture, &format!("/omo:{command} --help"), &[]);
         let said = run.result().unwrap();
         assert!(said.contains(usage), "{said}");
     }
-    assert_eq!(stage.model.requests().iter().filter(|request| request.kind == RequestKind::Main).count(), 0);
-    assert!(!stage.lab.home().join(".claude/ultrawork").exists(), "asking how is no session");
+    assert_eq!(fixture.model.requests().iter().filter(|request| request.kind == RequestKind::Main).count(), 0);
+    assert!(!fixture.lab.home().join(".claude/ultrawork").exists(), "asking how is no session");
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_session_that_is_not_done_is_offered_where_its_project_is_worked_in() {
-    let stage = planned(&[("1", "", WORD)], task_list_script(Trouble::default()));
+    let fixture = planned(&[("1", "", WORD)], task_list_script(Trouble::default()));
     let line = format!("task list {SESSION}");
     let screen = {
-        let terminal = Terminal::start(&stage.lab, &stage.client, &[]).expect("start a terminal");
+        let terminal = Terminal::start(&fixture.lab, &fixture.client, &[]).expect("start a terminal");
         terminal.ready().unwrap();
         terminal.wait_for(&command(""), LIMIT).unwrap()
     };
     for part in ["words in files", "0 of 1"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }
-    let _ = approved(&stage, "");
-    let before = stage.requests();
-    let _ = stage.print("hello", &[]);
-    assert_eq!(stage.count(before, &line), 0, "one that is complete is offered");
-    let (listed, _) = omo(&stage, &["tasks", "list"]);
+    let _ = approved(&fixture, "");
+    let before = fixture.requests();
+    let _ = fixture.print("hello", &[]);
+    assert_eq!(fixture.count(before, &line), 0, "one that is complete is offered");
+    let (listed, _) = omo(&fixture, &["tasks", "list"]);
     assert!(listed.contains("COMPLETE"), "{listed}");
 }

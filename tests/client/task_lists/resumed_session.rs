@@ -11,13 +11,13 @@ const THREE: [Task; 3] = [("1", "", WORD), ("2", "1", WORD), ("3", "1", WORD)];
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on() {
-    let stage = planned(&THREE, task_list_script(Trouble { hangs: Some("2"), ..Trouble::default() }));
-    let mut client = start_prompt(&stage, &approve(&stage, ""), &MAY_SHOW);
+    let fixture = planned(&THREE, task_list_script(Trouble { hangs: Some("2"), ..Trouble::default() }));
+    let mut client = start_prompt(&fixture, &approve(&fixture, ""), &MAY_SHOW);
     let hangs = |request: &RecordedRequest| {
         request.kind == RequestKind::Agent && task(request) == "2" && request.answers() == 1
     };
     // The other worker of the wave is through.
-    let waited = stage.model.wait_for("task 2 hangs, and 3 is done", LIMIT, |requests| {
+    let waited = fixture.model.wait_for("task 2 hangs, and 3 is done", LIMIT, |requests| {
         let is_done = |request: &RecordedRequest| {
             request.kind == RequestKind::Agent && task(request) == "3" && request.answers() == 3
         };
@@ -26,29 +26,29 @@ fn a_client_that_is_killed_loses_nothing_that_was_done_and_the_next_one_goes_on(
     client.kill().expect("kill the client");
     client.wait().expect("the client is gone");
     waited.unwrap();
-    assert_eq!(file(&stage, "tasks/2.json", "/status"), "in_progress");
-    let before = events(&stage).len();
+    assert_eq!(file(&fixture, "tasks/2.json", "/status"), "in_progress");
+    let before = events(&fixture).len();
 
     // Another session of the client: what had passed is not begun again.
-    let next = type_prompt(&stage, &command(""), &MAY_SHOW);
+    let next = type_prompt(&fixture, &command(""), &MAY_SHOW);
     assert!(next.result().unwrap().contains("## Execution Complete"), "{next:?}");
-    assert_eq!(dispatched(&stage), ["1", "2 3", "2", "verify"]);
-    let after: Vec<_> = events(&stage)[before..].iter().map(|event| event["kind"].clone()).collect();
+    assert_eq!(dispatched(&fixture), ["1", "2 3", "2", "verify"]);
+    let after: Vec<_> = events(&fixture)[before..].iter().map(|event| event["kind"].clone()).collect();
     assert_eq!(after[..2], ["holder_changed", "task_held"]);
-    let again = file(&stage, "tasks/2.json", "/retry_count").as_u64().unwrap_or(0);
+    let again = file(&fixture, "tasks/2.json", "/retry_count").as_u64().unwrap_or(0);
     assert_eq!(again, 0, "a worker that is lost is no attempt");
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_worker_that_ends_without_a_word_is_given_up_and_its_task_is_begun_again() {
-    let stage = planned(&THREE[..1], task_list_script(Trouble { silent: Some("1"), ..Trouble::default() }));
-    let run = approved(&stage, "");
+    let fixture = planned(&THREE[..1], task_list_script(Trouble { silent: Some("1"), ..Trouble::default() }));
+    let run = approved(&fixture, "");
     assert!(run.result().unwrap().contains("## Execution Complete"), "{run:?}");
-    let story = story(&stage).join(", ");
+    let story = story(&fixture).join(", ");
     let expected =
         "task_started 1, task_started 1, task_passed 1, task_started verify, verdict_given true, run_ended complete";
     assert_eq!(story, expected, "what a worker only says passes nothing");
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.model.unscripted(), 0);
 }

@@ -29,7 +29,7 @@ pub(super) struct Trouble {
     /// Pairs of workers that wait for each other to have begun.
     pub together: &'static [[&'static str; 2]],
     /// The task whose worker waits, before it writes anything, for a word of the test.
-    pub held: Option<(&'static str, Arc<Mutex<Receiver<()>>>)>,
+    pub blocked: Option<(&'static str, Arc<Mutex<Receiver<()>>>)>,
 }
 
 /// What happened of it.
@@ -87,7 +87,7 @@ fn dispatcher(request: &RecordedRequest) -> ModelTurn {
         "DONE" => {
             ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default())
         }
-        word => ModelTurn::text(format!("omo printed {word}, which nobody foresaw")),
+        word => ModelTurn::text(format!("omo printed {word}, which is not expected")),
     }
 }
 
@@ -124,9 +124,9 @@ fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTur
     match request.last_tool_called() {
         Some("Bash") if request.answers() == 1 => {
             made.wait_for_the_other(id, trouble);
-            if let Some((_, word)) = trouble.held.as_ref().filter(|(held, _)| *held == id) {
+            if let Some((_, word)) = trouble.blocked.as_ref().filter(|(task, _)| *task == id) {
                 // Without a word it goes on at the limit, or when the sender of the word is gone.
-                word.lock().expect("nobody fails").recv_timeout(LIMIT).ok();
+                word.lock().expect("no test fails while it has this lock").recv_timeout(LIMIT).ok();
             }
             if trouble.silent == Some(id) && !made.silent.swap(true, Ordering::SeqCst) {
                 return ModelTurn::text("All criteria are met, PASS.");
@@ -206,10 +206,10 @@ impl Made {
     /// Two workers of one wave go on when both have begun. One that comes alone goes on at the limit.
     fn wait_for_the_other(&self, id: &str, trouble: &Trouble) {
         let Some(both) = trouble.together.iter().find(|both| both.contains(&id)) else { return };
-        let mut begun = self.begun.lock().expect("nobody fails");
+        let mut begun = self.begun.lock().expect("no test fails while it has this lock");
         begun.push(id.to_owned());
         self.one_more.notify_all();
         let is_alone = |begun: &mut Vec<String>| !both.iter().all(|one| begun.iter().any(|known| known == one));
-        drop(self.one_more.wait_timeout_while(begun, LIMIT, is_alone).expect("nobody fails"));
+        drop(self.one_more.wait_timeout_while(begun, LIMIT, is_alone).expect("no test fails while it has this lock"));
     }
 }

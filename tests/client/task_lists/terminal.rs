@@ -6,16 +6,17 @@ use omo_testkit::model::RequestKind;
 
 use super::planning::{GOAL, planner};
 use super::scripted_agents::{Trouble, task_list_script};
-use super::{JUDGED, MAY_SHOW, Task, WORD, agents, command, dispatched, planned, story};
-use crate::client_lab::{LIMIT, Stage, client_lab};
+use super::{MAY_SHOW, REVIEWED, Task, WORD, agents, command, dispatched, planned, story};
+use crate::client_lab::{ClientFixture, LIMIT, client_lab};
 use crate::plans::{ACCEPT_EDITS, code};
 
-const THREE: [Task; 3] = [("1", "", WORD), ("2", "", JUDGED), ("3", "1,2", WORD)];
+const THREE: [Task; 3] = [("1", "", WORD), ("2", "", REVIEWED), ("3", "1,2", WORD)];
 
-fn typed(stage: &Stage, allowed: &[&str]) -> Terminal {
+fn typed(fixture: &ClientFixture, allowed: &[&str]) -> Terminal {
     let arguments = [&ACCEPT_EDITS, allowed].concat();
     // High enough for a whole report: what scrolls away is not on the screen.
-    let terminal = Terminal::start_sized(&stage.lab, &stage.client, &arguments, (140, 120)).expect("start a terminal");
+    let terminal =
+        Terminal::start_sized(&fixture.lab, &fixture.client, &arguments, (140, 120)).expect("start a terminal");
     terminal.ready().unwrap();
     terminal
 }
@@ -32,20 +33,20 @@ fn approved(terminal: &Terminal) {
 #[ignore = "needs the real client: cargo xtask test"]
 fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     let trouble = Trouble { together: &[["1", "2"]], wrong: Some(("3", 2)), ..Trouble::default() };
-    let stage = planned(&THREE, task_list_script(trouble));
-    let terminal = typed(&stage, &MAY_SHOW);
+    let fixture = planned(&THREE, task_list_script(trouble));
+    let terminal = typed(&fixture, &MAY_SHOW);
     approved(&terminal);
     let screen = terminal.wait_for("Verdict of the verifier: PASS", LIMIT).unwrap();
     assert!(screen.contains("Execution Complete") && !screen.contains("Do you want to proceed?"), "{screen}");
     assert!(
-        stage.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
+        fixture.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
     );
-    assert_eq!(dispatched(&stage), ["1 2", "3", "3", "verify"]);
-    let mut agents: Vec<_> = agents(&stage).into_iter().map(|(task, _)| task).collect();
+    assert_eq!(dispatched(&fixture), ["1 2", "3", "3", "verify"]);
+    let mut agents: Vec<_> = agents(&fixture).into_iter().map(|(task, _)| task).collect();
     agents.sort_unstable();
-    assert_eq!(agents, ["1", "2", "3", "3", "verify"], "somebody was started twice");
+    assert_eq!(agents, ["1", "2", "3", "3", "verify"], "an agent was started twice");
     assert_eq!(
-        story(&stage).join(", "),
+        story(&fixture).join(", "),
         "task_started 1, task_started 2, task_passed 1, task_claimed 2, task_started 3, task_failed 3, \
          round_started 2, task_started 3, task_passed 3, task_started verify, verdict_given true, run_ended complete"
     );
@@ -54,29 +55,29 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn explorers_in_the_background_are_waited_for_in_the_turn_that_may_plan() {
-    let stage = client_lab(planner(7));
-    let terminal = typed(&stage, &[]);
+    let fixture = client_lab(planner(7));
+    let terminal = typed(&fixture, &[]);
     terminal.say(&format!("/omo:ulw-plan {GOAL}")).unwrap();
     let screen = terminal.wait_for("Type /omo:ulw-exec to begin.", LIMIT).unwrap();
     assert!(!screen.contains("Do you want to proceed?"), "{screen}");
     let found = |request: &omo_testkit::model::RecordedRequest| {
         request.tool_results_text().contains("# What was found (complete)")
     };
-    assert!(stage.model.requests_of(RequestKind::Main).iter().any(found), "the explorers were not waited for");
+    assert!(fixture.model.requests_of(RequestKind::Main).iter().any(found), "the explorers were not waited for");
 }
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn the_person_is_asked_about_a_command_that_is_to_show_something_and_sees_whose_it_is() {
-    let stage = planned(&[("1", "", WORD), ("2", "1", JUDGED)], task_list_script(Trouble::default()));
-    let terminal = typed(&stage, &[]);
+    let fixture = planned(&[("1", "", WORD), ("2", "1", REVIEWED)], task_list_script(Trouble::default()));
+    let terminal = typed(&fixture, &[]);
     approved(&terminal);
     let screen = terminal.wait_for("Do you want to proceed?", LIMIT).unwrap();
     for part in ["from the omo:worker agent", "omo agent evidence run --run ", "-- grep -c done words/2.txt"] {
         assert!(screen.contains(part), "{part} is not in:\n{screen}");
     }
     assert_eq!(
-        story(&stage).join(", "),
+        story(&fixture).join(", "),
         "task_started 1, task_passed 1, task_started 2",
         "something else was asked about"
     );

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::scripted_agents::{Trouble, task_list_script};
-use super::{JUDGED, Task, WORD, agents, approved, dispatched, events, file, planned, shown, story};
-use crate::client_lab::Stage;
+use super::{REVIEWED, Task, WORD, agents, approved, dispatched, events, file, planned, shown, story};
+use crate::client_lab::ClientFixture;
 
 /// 1, 2 and 3 need nothing; 4 and 5 need those; 6 needs all.
 const SIX: [Task; 6] =
-    [("1", "", WORD), ("2", "", WORD), ("3", "", JUDGED), ("4", "1,2", WORD), ("5", "3", WORD), ("6", "4,5", WORD)];
+    [("1", "", WORD), ("2", "", WORD), ("3", "", REVIEWED), ("4", "1,2", WORD), ("5", "3", WORD), ("6", "4,5", WORD)];
 
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
@@ -19,38 +19,38 @@ fn six_tasks_are_done_in_three_waves_until_a_verifier_passes_them() {
         together: &[["1", "2"], ["3", "4"]],
         ..Trouble::default()
     };
-    let stage = planned(&SIX, task_list_script(trouble));
-    let run = approved(&stage, " --max-workers 2");
+    let fixture = planned(&SIX, task_list_script(trouble));
+    let run = approved(&fixture, " --max-workers 2");
     let said = run.result().unwrap();
     for part in
         ["## Execution Complete", "**Iterations:** 4/5", "**Result:** ✓ PASS", "5 by command, 1 by the verifier"]
     {
         assert!(said.contains(part), "{part} is not in:\n{said}");
     }
-    waves(&stage);
+    waves(&fixture);
     // Another model is asked at the third attempt, and the verifier is always one of that kind.
     let models = |task: &'static str| {
-        let agents = agents(&stage).into_iter().filter(move |(known, _)| *known == task);
+        let agents = agents(&fixture).into_iter().filter(move |(known, _)| *known == task);
         agents.map(|(_, model)| model)
     };
     assert_eq!(models("5").collect::<Vec<_>>(), ["sonnet", "sonnet", "opus"]);
     assert_eq!(models("6").collect::<Vec<_>>(), ["sonnet", "sonnet"]);
     assert_eq!(models("verify").collect::<Vec<_>>(), ["opus", "opus"]);
-    verdicts(&stage);
+    verdicts(&fixture);
     assert_eq!(
-        (file(&stage, "session.json", "/phase"), file(&stage, "session.json", "/iteration")),
+        (file(&fixture, "session.json", "/phase"), file(&fixture, "session.json", "/iteration")),
         (json!("COMPLETE"), json!(4))
     );
     let retries =
-        ["4", "5", "6"].map(|task| file(&stage, &format!("tasks/{task}.json"), "/retry_count").as_u64().unwrap_or(0));
+        ["4", "5", "6"].map(|task| file(&fixture, &format!("tasks/{task}.json"), "/retry_count").as_u64().unwrap_or(0));
     assert_eq!(retries, [0, 2, 1]);
-    assert_eq!(stage.model.unscripted(), 0);
+    assert_eq!(fixture.model.unscripted(), 0);
 }
 
 /// What was begun when, and how many were at work at once.
-fn waves(stage: &Stage) {
-    assert_eq!(dispatched(stage), ["1 2", "3 4", "5", "5", "5", "6", "verify", "6", "verify"]);
-    let story = story(stage);
+fn waves(fixture: &ClientFixture) {
+    assert_eq!(dispatched(fixture), ["1 2", "3 4", "5", "5", "5", "6", "verify", "6", "verify"]);
+    let story = story(fixture);
     assert_eq!(
         story.join("\n"),
         "task_started 1\ntask_started 2\ntask_passed 1\ntask_passed 2\n\
@@ -69,7 +69,7 @@ fn waves(stage: &Stage) {
         Some(*count)
     });
     assert_eq!(at_work.max(), Some(2), "more were at work than there may be, or never two");
-    let shown = shown(stage);
+    let shown = shown(fixture);
     for part in [
         "## Iteration 1/5",
         "## Progress Update",
@@ -81,8 +81,8 @@ fn waves(stage: &Stage) {
 }
 
 /// What the verdicts rest on: the second one on a command that its own verifier had run.
-fn verdicts(stage: &Stage) {
-    let events = events(stage);
+fn verdicts(fixture: &ClientFixture) {
+    let events = events(fixture);
     let of_kind = |kind: &'static str| events.iter().filter(move |event| event["kind"] == kind);
     let [failed, passed] = of_kind("verdict_given").collect::<Vec<_>>()[..] else { panic!("not two verdicts") };
     assert_eq!(failed["reopen"], json!([["6", "the word is too short"]]));

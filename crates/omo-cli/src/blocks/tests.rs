@@ -77,7 +77,7 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
 }
 
 #[test]
-fn a_segment_that_is_handed_out_is_short_whole_batches_and_never_past_a_stop() {
+fn a_batch_that_is_handed_out_is_short_and_never_past_a_stop() {
     let begun = state(&plan(400, "x"), 100);
     let first = WorkflowBatch::from_state("r", &begun);
     assert!((1..100).contains(&first.task_ids().len()), "{:?}", first.task_ids());

@@ -1,4 +1,4 @@
-//! A segment as it is handed out to the Workflow tool: the arguments that the model types out, so that
+//! A batch as it is handed out to the Workflow tool: the arguments that the model types out, so that
 //! they are short.
 
 use omo_engine::next_batches::next_batches;
@@ -27,7 +27,7 @@ struct WorkflowTask {
     depends_on: Vec<String>,
 }
 
-/// A segment that is handed out.
+/// A batch that is handed out.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkflowBatch {
     /// For the tool.
@@ -40,7 +40,7 @@ impl WorkflowBatch {
         self.arguments.batches.iter().flatten().map(String::as_str).collect()
     }
 
-    /// As much of the segment as is handed out at once: whole batches while the arguments are short, and of a
+    /// As much of the work up to the next stop as is handed out at once: whole batches while the arguments are short, and of a
     /// first batch that is too long as much as fits. What is left comes with the next one.
     pub(crate) fn from_state(run: &str, state: &RunState) -> Self {
         let all = next_batches(state);

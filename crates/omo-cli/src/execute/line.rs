@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn every_line_that_was_written_down_is_read_as_it_says() {
-        let rows = include_str!("../../../../tests/vectors/plans/ultra-args.json");
+        let rows = include_str!("../../../../tests/vectors/plans/ultraplan-args.json");
         let rows: Value = serde_json::from_str(rows).unwrap();
         let cases = rows["cases"].as_array().unwrap();
         assert_eq!(cases.len(), 37, "the rows of the case file");

@@ -29,7 +29,7 @@ const PLAN_CASES: &[Case] = &[
         StopRow::Continue,
         "block",
     ),
-    ("a failure from before it that nobody is told", |g| g.same_failure_sent = 2, StopRow::Continue, "block"),
+    ("a failure from before it that is not reported", |g| g.same_failure_sent = 2, StopRow::Continue, "block"),
     ("said to be blocked", |g| g.event.claim = Some(blocked("no access")), StopRow::SaidBlocked, "blocked"),
     ("8 of 8", |g| g.session().ulw.stop_blocks = 8, StopRow::BlocksSpent, "released"),
     ("too old", |g| g.session().ulw.started_at = Some(at(START - 240 * MINUTE)), StopRow::TimeSpent, "expired"),
@@ -101,7 +101,7 @@ fn an_open_plan_is_what_is_left_to_do() {
 }
 
 #[test]
-fn a_claim_is_judged_once_no_plan_is_open() {
+fn a_claim_is_verified_once_no_plan_is_open() {
     let mut given = Given::armed();
     given.event.claim = Some(Claim::Done);
     assert!(needs_judgement(&given.facts()));

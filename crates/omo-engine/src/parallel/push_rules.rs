@@ -99,13 +99,13 @@ mod tests {
     #[test]
     fn a_step_is_found_by_its_whole_trailers_and_the_last_one_counts() {
         let commit =
-            |id: &str, run: &str, unit: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Unit: {unit}\n"));
+            |id: &str, run: &str, unit: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Task: {unit}\n"));
         let commits = [
             commit("a", "r1", "1"),
             commit("b", "r1", "11"),
             commit("c", "r1", "1"),
             commit("d", "r2", "1"),
-            ("e".to_owned(), "says Omo-Run: r1 and Omo-Unit: 1".to_owned()),
+            ("e".to_owned(), "says Omo-Run: r1 and Omo-Task: 1".to_owned()),
         ];
         assert_eq!(find_task_commit(&commits, "r1", "1"), Some("c"));
         assert_eq!(find_task_commit(&commits, "r1", "11"), Some("b"));

@@ -31,7 +31,7 @@ impl Engine<'_> {
         }
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
-        let trailers = [("Omo-Run", self.run.id()), ("Omo-Unit", unit.id.as_str())];
+        let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", unit.id.as_str())];
         let (root, state_home) = (self.work_tree, self.state_home);
         let order =
             CommitRequest { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };

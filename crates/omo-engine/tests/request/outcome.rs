@@ -29,12 +29,12 @@ fn passed(plan: &Plan, part: PlanSelection) -> RunState {
     };
     let mut state =
         RunState::from_first_event(&RunEvent { seq: 1, ts: Timestamp::from_millis(1), actor, kind: what }).unwrap();
-    state.tasks.values_mut().for_each(|unit| unit.status = TaskStatus::Passed);
+    state.tasks.values_mut().for_each(|task| task.status = TaskStatus::Passed);
     state
 }
 
 #[test]
-fn of_a_step_that_runs_by_itself_the_others_of_its_plan_were_not_reached() {
+fn the_other_tasks_of_a_single_task_run_were_not_reached() {
     let plan = plan(3, &[(&[1], 1), (&[2, 3], 1)]);
     for (part, outcome, words, not_reached) in [
         (PlanSelection::Step(2), PlanOutcome::Partial, "PARTIAL (1/3 passed)", 2),
@@ -53,7 +53,7 @@ fn statuses(words: &Value) -> Vec<ReportedStatus> {
 
 #[test]
 fn every_row_of_results_holds() {
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows = vectors["reports"]["cases"].as_array().unwrap();
     assert_eq!(rows.len(), 7);
     for row in rows {
@@ -96,7 +96,7 @@ fn what_is_not_proved_is_not_complete() {
 
 #[test]
 fn every_row_of_where_a_run_goes_on_holds() {
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows = vectors["progress"]["resume"].as_array().unwrap();
     let mut seen = 0;
     // The others have no steps, or are about who reads what.

@@ -42,7 +42,7 @@ fn rules(findings: &[PreflightFinding]) -> Vec<(PreflightRule, PreflightSeverity
 
 #[test]
 fn every_row_about_who_pays_holds() {
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "billing").collect();
     assert_eq!(rows.len(), 8);
     for row in rows {
@@ -66,7 +66,7 @@ fn every_row_about_who_pays_holds() {
 }
 
 #[test]
-fn a_key_that_was_accepted_is_told_and_one_without_a_value_is_none() {
+fn an_accepted_key_is_reported_and_one_without_a_value_is_none() {
     let facts = |name: &str, value: &str| {
         BillingFacts::from_environment(|asked| (asked == name).then(|| value.to_owned()), false)
     };
@@ -89,7 +89,7 @@ fn every_row_about_a_clean_tree_holds() {
     let text = format!("# A plan\n\n## Implementation Plan\n\n{}", touching.concat());
     let plan = dialects::read("p.md", text.as_bytes(), BatchOptions::default());
     let stop = |rule| vec![(rule, PreflightSeverity::Stop)];
-    let vectors = vectors("ultra-progress_report_preflight.json");
+    let vectors = vectors("ultraplan-progress_report_preflight.json");
     let rows: Vec<_> = vectors["preflight"].as_array().unwrap().iter().filter(|row| row["name"] == "clean").collect();
     assert_eq!(rows.len(), 6);
     for row in rows {
@@ -242,7 +242,7 @@ fn each_rule_finds_what_it_is_for() {
 }
 
 #[test]
-fn an_old_git_is_told_by_each_form_of_its_version() {
+fn an_old_git_is_known_by_each_form_of_its_version() {
     for (said, old) in [
         ("git version 2.34.1", Some("2.34.1")),
         ("git version 2.37.1 (Apple Git-137.1)", Some("2.37.1")),
@@ -266,7 +266,7 @@ fn an_old_git_is_told_by_each_form_of_its_version() {
 }
 
 #[test]
-fn findings_stand_in_the_order_in_which_they_are_mended() {
+fn findings_stand_in_the_order_in_which_they_are_fixed() {
     let facts = PreflightFacts {
         git: Some("git version 2.37.9".to_owned()),
         has_identity: true,

@@ -40,9 +40,9 @@ fn only_a_run_of_the_whole_is_done_in_sessions() {
 }
 
 #[test]
-fn a_part_has_its_steps_and_its_sessions() {
+fn a_part_has_its_tasks_and_its_workers() {
     let plan = plan(5, &[(&[1, 3], 1), (&[2], 1)]);
-    for (part, wanted_groups, wanted_units) in [
+    for (part, wanted_groups, wanted_tasks) in [
         (PlanSelection::Whole, vec!["session-1", "session-2", "rest"], vec!["1", "3", "2", "4", "5"]),
         (PlanSelection::Session(1), vec!["session-1"], vec!["1", "3"]),
         (PlanSelection::Step(3), vec!["session-1"], vec!["3"]),
@@ -51,7 +51,7 @@ fn a_part_has_its_steps_and_its_sessions() {
     ] {
         let groups: Vec<&str> =
             selected_groups(&plan, part).into_iter().map(|TaskGroup { id, .. }| id.as_str()).collect();
-        let units: Vec<&str> = selected_tasks(&plan, part).into_iter().map(|Task { id, .. }| id.as_str()).collect();
-        assert_eq!((groups, units), (wanted_groups, wanted_units), "{part:?}");
+        let tasks: Vec<&str> = selected_tasks(&plan, part).into_iter().map(|Task { id, .. }| id.as_str()).collect();
+        assert_eq!((groups, tasks), (wanted_groups, wanted_tasks), "{part:?}");
     }
 }

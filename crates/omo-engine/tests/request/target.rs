@@ -18,7 +18,7 @@ fn a_path_leads_to_a_file() {
 fn the_numbers_that_there_are_are_named_however_they_stand() {
     let five = plan(5, &[(&[1, 2], 1), (&[3, 4, 5], 1)]);
     let mut gaps = plan(6, &[]);
-    gaps.tasks.retain(|unit| unit.id != "4" && unit.id != "6");
+    gaps.tasks.retain(|task| task.id != "4" && task.id != "6");
     for (plan, part, message) in [
         (&five, PlanSelection::Step(99), "no step 99 (plan has 1..5)"),
         (&five, PlanSelection::Session(9), "no session 9 (plan has 1..2)"),

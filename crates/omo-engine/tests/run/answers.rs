@@ -6,12 +6,12 @@ use omo_engine::verbs;
 use omo_plan::model::{OnFailure, OnTaskFail, Plan, PlanDecision, Precondition};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, all, decision, in_batches, needs, no_tool, plan, unit};
+use crate::kit::{Run, all, decision, in_batches, needs, no_tool, plan, task};
 
-/// One unit behind these decisions.
+/// One task behind these decisions.
 fn deciding(decisions: Vec<PlanDecision>) -> Plan {
     let preconditions = decisions.into_iter().map(Precondition::Decision).collect();
-    Plan { preconditions, ..plan(vec![unit("1")]) }
+    Plan { preconditions, ..plan(vec![task("1")]) }
 }
 
 /// The ids of the decisions that are asked about now.
@@ -94,7 +94,7 @@ fn a_decision_without_options_can_be_passed_all_the_same() {
 }
 
 #[test]
-fn a_decision_that_was_taken_asks_nobody() {
+fn a_decision_that_was_taken_is_not_asked_again() {
     let run = Run::open(deciding(vec![PlanDecision { chosen: Some("B".to_owned()), ..decision("D", true) }]));
     assert_eq!((run.asked(), run.ready()), (None, vec!["1"]));
 }
@@ -127,8 +127,8 @@ fn an_unverified_plan_is_asked_about_once() {
 }
 
 #[test]
-fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
-    let two = || in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]);
+fn only_a_person_answers_a_question_that_ends_the_turn() {
+    let two = || in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0]);
     let mut run = Run::open(two());
     run.types();
     run.pass("1");
@@ -136,7 +136,7 @@ fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
     assert_eq!(early.kind, VerbRefusalKind::Human);
     assert_eq!(early.message, "question q1 waits for a person, and none has typed anything since it was opened");
     assert_eq!(early.hint, "show them the question and end the turn");
-    // At a terminal somebody sits.
+    // A terminal has a person at it.
     let terminal = verbs::VerbCaller::default();
     assert!(verbs::answer_question(&run.state, &terminal, "q1", ANSWER_CONTINUE, None).is_ok());
     run.answer("q1", ANSWER_CONTINUE).unwrap();
@@ -144,7 +144,7 @@ fn nobody_but_a_person_answers_a_gate_that_ends_the_turn() {
 }
 
 #[test]
-fn a_gate_takes_only_an_answer_of_its_own_and_only_once() {
+fn a_question_takes_only_an_answer_of_its_own_and_only_once() {
     let mut run = Run::open(deciding(vec![decision("D", true)]));
     for (question, option, kind, message, hint) in [
         (
@@ -168,7 +168,7 @@ fn a_gate_takes_only_an_answer_of_its_own_and_only_once() {
 
 #[test]
 fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
-    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
     for question in ["q1", "q2", "q3", "q4"] {
         run.work("1", &no_tool());
         assert_eq!(run.asked(), Some((question.to_owned(), "check_not_runnable".to_owned())));
@@ -183,13 +183,13 @@ fn a_missing_tool_asks_a_person_and_uses_no_attempt() {
 }
 
 #[test]
-fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
-    let mut plan = in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1", "2"], &["3"]], &[0]);
+fn two_open_questions_are_answered_one_after_the_other() {
+    let mut plan = in_batches(plan(vec![task("1"), task("2"), task("3")]), &[&["1", "2"], &["3"]], &[0]);
     plan.policy.parallel = omo_plan::model::Parallelism::Tasks;
     let mut run = Run::open(plan);
     let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
-    run.done(&first, all(&unit("1"), &no_tool())).unwrap();
-    run.done(&second, all(&unit("2"), &no_tool())).unwrap();
+    run.done(&first, all(&task("1"), &no_tool())).unwrap();
+    run.done(&second, all(&task("2"), &no_tool())).unwrap();
     let ids: Vec<&str> = run.state.questions.iter().map(|known| known.question.id.as_str()).collect();
     assert_eq!(ids, ["q1", "q2"]);
     run.answer("q2", ANSWER_CONTINUE).unwrap();
@@ -200,11 +200,11 @@ fn two_gates_that_are_open_at_once_are_answered_one_after_the_other() {
     assert_eq!(run.asked().unwrap().1, "hard_stop");
 }
 
-/// Three units, the first of which asks for judgment; the second needs it.
+/// Three tasks, the first of which asks for judgment; the second needs it.
 fn escalating(policy: OnTaskFail) -> Run {
-    let mut first = unit("1");
+    let mut first = task("1");
     first.on_failure = OnFailure::Escalate;
-    let mut plan = plan(vec![first, needs("2", &["1"]), unit("3")]);
+    let mut plan = plan(vec![first, needs("2", &["1"]), task("3")]);
     plan.policy.on_task_fail = policy;
     let mut run = Run::open(plan);
     run.fail("1");
@@ -214,7 +214,7 @@ fn escalating(policy: OnTaskFail) -> Run {
 }
 
 #[test]
-fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
+fn a_person_continues_a_run_behind_a_task_that_asks_for_judgment() {
     for policy in [OnTaskFail::Continue, OnTaskFail::Stop] {
         let mut run = escalating(policy);
         run.answer("q1", ANSWER_CONTINUE).unwrap();
@@ -225,12 +225,12 @@ fn a_person_has_a_run_go_on_behind_a_step_that_asks_for_judgment() {
 }
 
 #[test]
-fn a_person_ends_a_run_at_a_step_that_asks_for_judgment() {
+fn a_person_ends_a_run_at_a_task_that_asks_for_judgment() {
     for policy in [OnTaskFail::Continue, OnTaskFail::Stop] {
         let mut run = escalating(policy);
         run.answer("q1", ANSWER_STOP).unwrap();
         assert_eq!(run.result(), Some(RunResult::Failed), "{policy:?}");
-        // Whoever goes on with it is asked again.
+        // The next one that goes on with it is asked again.
         let events = verbs::take_over_run(&run.state, &run.caller);
         run.take(Ok(events)).unwrap();
         assert_eq!(run.asked(), Some(("q2".to_owned(), "escalated".to_owned())));
@@ -253,7 +253,7 @@ fn a_retry_takes_the_place_of_judgment() {
 
 #[test]
 fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
-    let mut first = unit("1");
+    let mut first = task("1");
     first.on_failure = OnFailure::Escalate;
     let mut run = Run::open(plan(vec![first]));
     for _ in 0..verbs::MAX_LOST_WORKERS {
@@ -264,7 +264,7 @@ fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
 }
 
 #[test]
-fn gates_of_a_run_that_is_over_are_not_answered() {
+fn questions_of_a_run_that_is_over_are_not_answered() {
     let mut run = escalating(OnTaskFail::Continue);
     run.take(verbs::cancel_run(&run.state, "enough").map(|what| vec![what])).unwrap();
     let refusal = run.answer("q1", ANSWER_CONTINUE).unwrap_err();

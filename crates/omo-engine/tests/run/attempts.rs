@@ -19,13 +19,13 @@ use crate::kit::{Run, all};
 const CLAUSES: [&str; 4] = ["revert", "retry", "skip", "escalate"];
 
 fn rows() -> Vec<Value> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/plans/ultra-state_machine.json");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/plans/ultraplan-state_machine.json");
     let all: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     all["rows"].as_array().unwrap().clone()
 }
 
 /// A plan of two steps that say this about their failure, with a check or without one.
-fn steps_that(on_failure: &str, verify: &str) -> Plan {
+fn tasks_that(on_failure: &str, verify: &str) -> Plan {
     let clause = match on_failure {
         "(missing)" => String::new(),
         word => format!("- **On failure:** {word} — the other way\n"),
@@ -38,7 +38,7 @@ fn steps_that(on_failure: &str, verify: &str) -> Plan {
 }
 
 fn steps(on_failure: &str) -> Plan {
-    steps_that(on_failure, "- **Verify:** `prove`\n")
+    tasks_that(on_failure, "- **Verify:** `prove`\n")
 }
 
 /// What a check is worth that ends like this; where a text is wanted, it is in the output or is not.
@@ -90,7 +90,7 @@ fn assert_stands(run: &Run, status: &str, on_failure: &str, row: &Value) {
     let asked = run.asked().map(|(_, about)| about);
     match status {
         "passed" | "skipped" => assert_eq!((run.standing("1"), run.ready()), (status, vec!["2"]), "{row}"),
-        // Between two attempts nobody is at it.
+        // Between two attempts it has no worker.
         "running" => assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["1"]), "{row}"),
         "failed" if matches!(on_failure, "escalate" | "(missing)") => {
             assert_eq!((run.standing("1"), asked.as_deref()), ("failed", Some("escalated")), "{row}");
@@ -147,13 +147,13 @@ fn a_check_that_cannot_be_run_spends_no_attempt() {
 }
 
 #[test]
-fn a_step_without_a_check_never_passes() {
-    let run = played(steps_that("revert", ""), 0, |measured| measured, &TaskCheckVerdict::Green);
+fn a_task_without_a_check_never_passes() {
+    let run = played(tasks_that("revert", ""), 0, |measured| measured, &TaskCheckVerdict::Green);
     assert_eq!((run.standing("1"), run.result()), ("unverified", Some(RunResult::Failed)));
 }
 
 #[test]
-fn whoever_crosses_a_fence_is_stopped_whatever_the_clause_says() {
+fn a_worker_that_crosses_a_fence_is_stopped_whatever_the_clause_says() {
     for on_failure in CLAUSES {
         for file in ["src/db/mod.rs", "SRC/db/mod.rs"] {
             let mut plan = steps(on_failure);
@@ -211,7 +211,7 @@ fn a_file_whose_name_looks_like_a_pattern_crosses_no_fence_by_that() {
     assert_stands(&played(plan, 0, changes, &TaskCheckVerdict::Green), "passed", "revert", &Value::Null);
 }
 
-/// A run whose first step somebody has begun with in a work tree that is kept.
+/// A run whose first step was begun in a worktree that is kept.
 fn begun_on_kept_ground(on_failure: &str) -> (Run, String) {
     let mut run = Run::open(steps(on_failure));
     let kept = Some("as it was".to_owned());
@@ -238,7 +238,7 @@ fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
         assert_eq!(known.is_to_restore, is_taken_back, "{on_failure}");
         assert_eq!(known.last_end.as_ref().unwrap().snapshot, Some(left), "{on_failure}");
     }
-    // What is tried again is taken back by nobody, nor is what was never kept.
+    // What is tried again is not taken back, nor is what was never kept.
     let (run, ticket) = begun_on_kept_ground("revert");
     let red = all(run.state.plan.task("1").unwrap(), &TaskCheckVerdict::Red);
     assert!(!verbs::reverts_changes(&run.state, &verbs::judge_attempt(&run.state, &ticket, red).unwrap()));
@@ -249,7 +249,7 @@ fn what_is_taken_back_is_what_was_there_when_it_failed_for_good() {
 }
 
 #[test]
-fn an_edited_step_is_worked_on_from_where_its_first_attempt_began() {
+fn an_edited_task_begins_where_its_first_attempt_began() {
     let (mut run, ticket) = begun_on_kept_ground("revert");
     let red = all(run.state.plan.task("1").unwrap(), &TaskCheckVerdict::Red);
     run.take(verbs::judge_attempt(&run.state, &ticket, red)).unwrap();

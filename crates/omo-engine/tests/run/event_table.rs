@@ -7,7 +7,7 @@ use omo_engine::event::{AttemptEnd, EventKind, ImportedStatus, RunEvent, RunResu
 use omo_engine::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStatus};
 use omo_engine::verbs;
 
-use crate::kit::{Run, needs, outcome, plan, session, unit};
+use crate::kit::{Run, needs, outcome, plan, session, task};
 
 fn end(evidence: &str) -> AttemptEnd {
     AttemptEnd { attempt: 1, evidence: evidence.to_owned(), ..AttemptEnd::default() }
@@ -26,12 +26,12 @@ fn started(id: &str, attempt: u32) -> EventKind {
 }
 
 fn ran(verdict: TaskCheckVerdict) -> EventKind {
-    let (unit, command) = ("1".to_owned(), "c".to_owned());
-    EventKind::CheckRan { task: unit, attempt: 1, position: 0, command, outcome: outcome(verdict) }
+    let (task, command) = ("1".to_owned(), "c".to_owned());
+    EventKind::CheckRan { task, attempt: 1, position: 0, command, outcome: outcome(verdict) }
 }
 
 #[test]
-fn a_unit_ends_as_its_event_says() {
+fn a_task_ends_as_its_event_says() {
     let id = || "1".to_owned();
     for (what, status, evidence, why) in [
         (EventKind::TaskPassed { task: id(), end: end("e") }, TaskStatus::Passed, Some("e"), None),
@@ -50,7 +50,7 @@ fn a_unit_ends_as_its_event_says() {
         (imported(ImportedStatus::Failed), TaskStatus::Failed, Some("e"), None),
         (imported(ImportedStatus::Blocked), TaskStatus::Skipped, Some("e"), Some("e")),
     ] {
-        let mut run = Run::open(plan(vec![unit("1")]));
+        let mut run = Run::open(plan(vec![task("1")]));
         run.write([started("1", 1), ran(Green), what.clone()]);
         let known = &run.state.tasks["1"];
         assert_eq!(known.status, status, "{what:?}");
@@ -67,7 +67,7 @@ fn imported(status: ImportedStatus) -> EventKind {
 
 #[test]
 fn what_is_known_of_an_attempt_is_of_the_last_one() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     run.write([started("1", 1), ran(Red), ran(Green)]);
     let known = run.state.tasks["1"].clone();
     assert_eq!((known.status, known.attempts, known.checks.len()), (TaskStatus::Running, 1, 2));
@@ -84,7 +84,7 @@ fn what_is_known_of_an_attempt_is_of_the_last_one() {
 
 #[test]
 fn a_run_goes_through_its_phases() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     assert_eq!(run.state.phase, RunPhase::Executing);
     run.write([EventKind::RunCancelled { reason: "w".to_owned() }]);
     assert_eq!(run.state.phase, RunPhase::Cancelled { why: "w".to_owned() });
@@ -104,21 +104,21 @@ fn a_run_goes_through_its_phases() {
 }
 
 #[test]
-fn nobody_is_at_work_in_a_run_that_was_cancelled() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+fn a_cancelled_run_has_no_worker() {
+    let mut run = Run::open(plan(vec![task("1")]));
     let ticket = run.start("1").unwrap();
     run.write([EventKind::RunCancelled { reason: "w".to_owned() }]);
     assert_eq!(run.standing("1"), "held");
     assert_eq!(run.state.tasks["1"].attempts, 0, "it does not count");
     assert_eq!(run.state.tasks["1"].lost_workers, 0, "nor was its worker lost");
     let before = run.state.clone();
-    run.done(&ticket, crate::kit::all(&unit("1"), &Green)).unwrap_err();
+    run.done(&ticket, crate::kit::all(&task("1"), &Green)).unwrap_err();
     assert_eq!(run.state, before);
 }
 
 #[test]
-fn a_unit_may_be_called_as_the_final_checks_are() {
-    let mut run = Run::open(plan(vec![unit(FINAL_CHECKS_ID)]));
+fn a_task_may_have_the_name_of_the_final_checks() {
+    let mut run = Run::open(plan(vec![task(FINAL_CHECKS_ID)]));
     run.pass(FINAL_CHECKS_ID);
     assert_eq!(run.state.tasks[FINAL_CHECKS_ID].checks.len(), 1);
     assert!(run.state.final_checks.is_empty());
@@ -126,7 +126,7 @@ fn a_unit_may_be_called_as_the_final_checks_are() {
 
 #[test]
 fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
-    let run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
+    let run = Run::open(plan(vec![task("1"), needs("2", &["1"])]));
     let known =
         |what: EventKind| RunEvent { seq: 2, ts: Timestamp::from_millis(1), actor: session("s", 1), kind: what };
     let open = || EventKind::RunOpened {
@@ -165,12 +165,12 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
 }
 
 #[test]
-fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
-    for units in [
-        vec![unit("1"), needs("2", &["1"]), needs("3", &["2"]), unit("4")],
-        vec![needs("3", &["2"]), needs("2", &["1"]), unit("4"), unit("1")],
+fn a_task_is_blocked_by_what_is_nearest_in_any_order_of_the_plan() {
+    for tasks in [
+        vec![task("1"), needs("2", &["1"]), needs("3", &["2"]), task("4")],
+        vec![needs("3", &["2"]), needs("2", &["1"]), task("4"), task("1")],
     ] {
-        let mut run = Run::open(plan(units));
+        let mut run = Run::open(plan(tasks));
         let failed = EventKind::TaskFailed { task: "1".to_owned(), is_final: true, end: end("e") };
         run.write([failed]);
         let by = |id: &str| match run.state.standing(id) {
@@ -187,10 +187,10 @@ fn a_unit_is_blocked_by_what_is_nearest_in_whatever_order_the_plan_has_them() {
 
 #[test]
 fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
-    let edit = || EventKind::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() };
+    let edit = || EventKind::PlanChanged { plan: Box::new(plan(vec![task("1")])), approved: String::new() };
     let cancel = || EventKind::RunCancelled { reason: String::new() };
     for later in [vec![EventKind::HolderChanged], vec![cancel(), EventKind::RunResumed], vec![edit()]] {
-        let mut run = Run::open(plan(vec![unit("1")]));
+        let mut run = Run::open(plan(vec![task("1")]));
         run.write([EventKind::TasksDispatched { tasks: vec!["1".to_owned()], to_agents: false }]);
         assert!(run.state.dispatched.is_some());
         run.write(later.clone());
@@ -199,7 +199,7 @@ fn what_was_handed_out_is_gone_with_whom_and_with_what_it_was_handed_out_for() {
 }
 
 #[test]
-fn no_event_passes_a_unit_that_was_not_proved() {
+fn no_event_passes_a_task_that_was_not_proved() {
     let passed = || EventKind::TaskPassed { task: "1".to_owned(), end: end("so it says") };
     let failed = || EventKind::TaskFailed { task: "1".to_owned(), is_final: false, end: end("e") };
     for before in [
@@ -211,7 +211,7 @@ fn no_event_passes_a_unit_that_was_not_proved() {
         vec![started("1", 1), ran(Green), failed()],
         vec![started("1", 1), ran(Green), failed(), started("1", 2)],
     ] {
-        let mut run = Run::open(plan(vec![unit("1")]));
+        let mut run = Run::open(plan(vec![task("1")]));
         run.write(before.clone());
         let event =
             RunEvent { seq: run.state.seq + 1, ts: run.state.updated_at, actor: session("s1", 100), kind: passed() };
@@ -229,10 +229,10 @@ fn what_the_final_checks_said_is_void_once_anything_is_done() {
         started("1", 1),
         EventKind::TaskReopened { task: id(), reason: String::new() },
         EventKind::TaskSkipped { task: id(), reason: String::new() },
-        EventKind::PlanChanged { plan: Box::new(plan(vec![unit("1")])), approved: String::new() },
+        EventKind::PlanChanged { plan: Box::new(plan(vec![task("1")])), approved: String::new() },
         EventKind::RunResumed,
     ] {
-        let mut run = Run::open(plan(vec![unit("1")]));
+        let mut run = Run::open(plan(vec![task("1")]));
         run.write(verbs::final_check_events(vec![(TaskCheck::new("make"), outcome(Green))]));
         assert_eq!(run.state.final_checks.len(), 1);
         run.write([later.clone()]);

@@ -8,12 +8,12 @@ use omo_engine::state::ANSWER_CONTINUE;
 use omo_plan::model::{OnFailure, Parallelism, Plan, Task};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, in_batches, needs, plan, unit};
+use crate::kit::{Run, in_batches, needs, plan, task};
 
-/// Seven units in batches of two, with a stop behind the batches named.
+/// Seven tasks in batches of two, with a stop behind the batches named.
 fn seven(stops: &[usize]) -> Plan {
-    let units = (1..=7).map(|number| unit(&number.to_string())).collect();
-    in_batches(plan(units), &[&["1", "2"], &["3", "4"], &["5", "6"], &["7"]], stops)
+    let tasks = (1..=7).map(|number| task(&number.to_string())).collect();
+    in_batches(plan(tasks), &[&["1", "2"], &["3", "4"], &["5", "6"], &["7"]], stops)
 }
 
 #[test]
@@ -41,18 +41,18 @@ fn a_person_is_asked_behind_a_batch_and_nothing_behind_it_is_begun_before() {
 }
 
 #[test]
-fn nobody_is_asked_where_nothing_is_left() {
-    let mut run = Run::open(in_batches(plan(vec![unit("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
+fn no_question_is_asked_where_nothing_is_left() {
+    let mut run = Run::open(in_batches(plan(vec![task("1"), needs("2", &["1"])]), &[&["1"], &["2"]], &[0, 1]));
     run.fail("1");
     assert_eq!((run.asked(), run.result()), (None, Some(RunResult::CompletedWithFailures)));
-    let mut run = Run::open(in_batches(plan(vec![unit("1")]), &[&["1"]], &[0]));
+    let mut run = Run::open(in_batches(plan(vec![task("1")]), &[&["1"]], &[0]));
     run.pass("1");
     assert_eq!(run.result(), Some(RunResult::Complete));
 }
 
 #[test]
-fn a_stop_within_one_stage_holds_the_batches_behind_it() {
-    let mut plan = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]);
+fn a_stop_within_one_wave_blocks_the_batches_behind_it() {
+    let mut plan = in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0]);
     plan.policy.parallel = Parallelism::Tasks;
     for group in &mut plan.groups {
         group.wave = 0;
@@ -65,8 +65,8 @@ fn a_stop_within_one_stage_holds_the_batches_behind_it() {
 }
 
 #[test]
-fn stages_go_before_the_order_in_the_plan() {
-    let mut plan = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0, 1]);
+fn waves_go_before_the_order_in_the_plan() {
+    let mut plan = in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0, 1]);
     plan.groups[0].wave = 1;
     plan.groups[1].wave = 0;
     let mut run = Run::open(plan);
@@ -85,27 +85,27 @@ fn a_stop_stays_passed_when_something_before_it_is_done_again() {
     run.pass("2");
     run.answer("q1", ANSWER_CONTINUE).unwrap();
     run.retry("1").unwrap();
-    assert_eq!(run.ready(), ["1"], "an earlier stage goes first");
+    assert_eq!(run.ready(), ["1"], "an earlier wave goes first");
     run.pass("1");
     assert_eq!((run.asked(), run.ready()), (None, vec!["3"]));
 }
 
 #[test]
-fn an_empty_batch_with_a_stop_asks_nobody() {
-    let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &[], &["2"]], &[1]));
+fn an_empty_batch_with_a_stop_asks_nothing() {
+    let mut run = Run::open(in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &[], &["2"]], &[1]));
     run.pass("1");
     run.pass("2");
     assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Complete)));
 }
 
-/// Records how a unit ended before the run, as an imported checkpoint does.
+/// Records how a task ended before the run, as an imported checkpoint does.
 fn record(run: &mut Run, id: &str, status: ImportedStatus) {
-    let unit = id.to_owned();
-    run.write([EventKind::TaskImported { task: unit, status, evidence: String::new(), files: Vec::new() }]);
+    let task = id.to_owned();
+    run.write([EventKind::TaskImported { task, status, evidence: String::new(), files: Vec::new() }]);
 }
 
 #[test]
-fn a_segment_is_what_is_left_up_to_the_next_stop() {
+fn a_batch_is_what_is_left_up_to_the_next_stop() {
     let done = ImportedStatus::Done;
     for (stops, ended, passed, expected) in [
         (vec![0], vec![], 0, vec![vec!["1", "2"]]),
@@ -130,10 +130,10 @@ fn a_segment_is_what_is_left_up_to_the_next_stop() {
 }
 
 #[test]
-fn what_failed_and_what_it_blocks_is_in_no_segment() {
-    let mut units: Vec<Task> = vec![unit("1"), unit("2"), needs("3", &["1"]), needs("4", &["3"]), unit("5")];
-    units[0].on_failure = OnFailure::Hold;
-    let mut run = Run::open(in_batches(plan(units), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));
+fn what_failed_and_what_it_blocks_is_in_no_batch() {
+    let mut tasks: Vec<Task> = vec![task("1"), task("2"), needs("3", &["1"]), needs("4", &["3"]), task("5")];
+    tasks[0].on_failure = OnFailure::Hold;
+    let mut run = Run::open(in_batches(plan(tasks), &[&["1", "2"], &["3", "4"], &["5"]], &[0]));
     record(&mut run, "1", ImportedStatus::Failed);
     record(&mut run, "2", ImportedStatus::Done);
     run.advance();
@@ -142,9 +142,9 @@ fn what_failed_and_what_it_blocks_is_in_no_segment() {
     assert_eq!(next_batches(&run.state), [["5"]]);
 }
 
-/// What was dispatched, and how each unit ended, with a stop answered whenever it asks.
+/// What was dispatched, and how each task ended, with a stop answered whenever it asks.
 fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, String>) {
-    let ids: Vec<String> = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
+    let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     let mut run = Run::open(plan);
     let mut order = Vec::new();
     while run.result().is_none() {
@@ -166,15 +166,15 @@ fn dispatched(plan: Plan, failing: &[&str]) -> (Vec<String>, BTreeMap<String, St
 
 #[test]
 fn what_a_failure_blocks_is_not_dispatched_and_all_else_is() {
-    let units = || vec![unit("1"), needs("2", &["1"]), needs("3", &["2"]), unit("4")];
+    let tasks = || vec![task("1"), needs("2", &["1"]), needs("3", &["2"]), task("4")];
     for (failing, order, ends) in [
         (vec![], vec!["1", "2", "3", "4"], ["passed", "passed", "passed", "passed"]),
         (vec!["2"], vec!["1", "2", "4"], ["passed", "failed", "blocked", "passed"]),
         (vec!["1"], vec!["1", "4"], ["failed", "blocked", "blocked", "passed"]),
         (vec!["4"], vec!["1", "2", "3", "4"], ["passed", "passed", "passed", "failed"]),
     ] {
-        let stopped = in_batches(plan(units()), &[&["1", "2"], &["3"], &["4"]], &[0, 1]);
-        for plan in [plan(units()), stopped] {
+        let stopped = in_batches(plan(tasks()), &[&["1", "2"], &["3"], &["4"]], &[0, 1]);
+        for plan in [plan(tasks()), stopped] {
             let (was, how) = dispatched(plan, &failing);
             assert_eq!(was, order, "{failing:?}");
             assert_eq!(how.values().map(String::as_str).collect::<Vec<_>>(), ends, "{failing:?}");

@@ -5,15 +5,15 @@ use omo_engine::event::{EventActor, EventKind, RecordedProcess};
 use omo_engine::verbs::{self, MAX_LOST_WORKERS, VerbCaller};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::kit::{Run, all, file, plan, session, unit};
+use crate::kit::{Run, all, file, plan, session, task};
 
 fn caller(actor: EventActor) -> VerbCaller {
     VerbCaller { actor, prompted_at: None, group: None }
 }
 
-/// A run of session `s1`, process 100, that is at work on its only unit.
+/// A run of session `s1`, process 100, that is at work on its only task.
 fn at_work() -> Run {
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     run.start("1").unwrap();
     run
 }
@@ -26,7 +26,7 @@ fn taken(run: &Run, actor: EventActor, living: &[u32]) -> Result<Vec<EventKind>,
 
 #[test]
 fn a_run_belongs_to_the_session_that_lives() {
-    let nobody = EventActor { session: Some("s1".to_owned()), process: None };
+    let unknown = EventActor { session: Some("s1".to_owned()), process: None };
     let lost = EventKind::TaskHeld {
         task: "1".to_owned(),
         attempt: 1,
@@ -36,7 +36,7 @@ fn a_run_belongs_to_the_session_that_lives() {
     for (who, living, expected) in [
         (session("s1", 100), vec![100], Some(vec![])),
         // A call whose process cannot be told is the session's all the same.
-        (nobody, vec![100], Some(vec![])),
+        (unknown, vec![100], Some(vec![])),
         (session("s2", 200), vec![100, 200], None),
         (session("s2", 200), vec![200], Some(vec![EventKind::HolderChanged, lost.clone()])),
         // The same session in another process of the client.
@@ -50,7 +50,7 @@ fn a_run_belongs_to_the_session_that_lives() {
 }
 
 #[test]
-fn whoever_is_refused_a_run_is_told_who_has_it() {
+fn a_refused_run_names_its_owner() {
     let refusal = taken(&at_work(), session("s2", 200), &[100]).unwrap_err();
     assert_eq!(refusal.kind, VerbRefusalKind::Contention);
     assert_eq!(refusal.message, "the run is held by session s1, process 100, last at work 1970-01-01T00:00:02.000Z");
@@ -61,7 +61,7 @@ fn whoever_is_refused_a_run_is_told_who_has_it() {
 }
 
 #[test]
-fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
+fn a_holder_of_unknown_state_is_taken_to_live() {
     let mut run = at_work();
     run.caller.actor = session("s1", 0);
     run.write([EventKind::HolderChanged]);
@@ -69,7 +69,7 @@ fn a_holder_of_whom_nothing_can_be_told_is_taken_to_live() {
     run.caller.actor.process = None;
     run.write([EventKind::HolderChanged]);
     assert_eq!(taken(&run, session("s2", 200), &[]).unwrap_err().kind, VerbRefusalKind::Contention);
-    // Its own process is taken in as soon as it is known: somebody else can then tell that it is gone.
+    // Its own process is taken in as soon as it is known: others can then find that it is gone.
     assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), [EventKind::HolderChanged]);
 }
 
@@ -94,13 +94,13 @@ fn a_run_is_taken_over_with_what_others_were_at() {
     assert_eq!(verbs::take_over_run(&run.state, &run.caller), [], "it is this one's already");
     run.caller.actor = session("s2", 200);
     let events = verbs::take_over_run(&run.state, &run.caller);
-    let held = EventKind::TaskHeld {
+    let pause = EventKind::TaskHeld {
         task: "1".to_owned(),
         attempt: 1,
         reason: "the run was taken over".to_owned(),
         is_pause: false,
     };
-    assert_eq!(events, [EventKind::HolderChanged, held]);
+    assert_eq!(events, [EventKind::HolderChanged, pause]);
     run.take(Ok(events)).unwrap();
     assert_eq!((run.ready(), &run.state.holder), (vec!["1"], &session("s2", 200)));
 }
@@ -121,13 +121,13 @@ fn a_cancelled_run_is_resumed_where_it_was() {
 
 #[test]
 fn a_worker_is_lost_so_often_and_no_more() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     for number in 1..=MAX_LOST_WORKERS {
         let ticket = run.start("1").unwrap();
         run.take(verbs::report_lost_worker(&run.state, "1").map(|what| vec![what])).unwrap();
         let standing = if number == MAX_LOST_WORKERS { "failed" } else { "held" };
         assert_eq!(run.standing("1"), standing, "{number}");
-        assert!(run.done(&ticket, all(&unit("1"), &Green)).is_err(), "its ticket is worth nothing any more");
+        assert!(run.done(&ticket, all(&task("1"), &Green)).is_err(), "its ticket is worth nothing any more");
     }
     assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "its worker was lost 3 times");
     run.retry("1").unwrap();
@@ -138,7 +138,7 @@ fn a_worker_is_lost_so_often_and_no_more() {
 
 #[test]
 fn every_worker_of_a_session_that_is_gone_is_given_back() {
-    let mut plan = plan(vec![unit("1"), unit("2")]);
+    let mut plan = plan(vec![task("1"), task("2")]);
     plan.policy.parallel = omo_plan::model::Parallelism::Tasks;
     plan.tasks[1].files = vec![file("elsewhere")];
     let mut run = Run::open(plan);
@@ -150,8 +150,8 @@ fn every_worker_of_a_session_that_is_gone_is_given_back() {
 }
 
 #[test]
-fn a_worker_of_whom_nothing_can_be_told_is_gone_with_its_session() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+fn a_worker_of_unknown_state_is_gone_with_its_session() {
+    let mut run = Run::open(plan(vec![task("1")]));
     run.caller.actor = session("s1", 0);
     run.start("1").unwrap();
     assert_eq!(taken(&run, session("s1", 100), &[100]).unwrap(), []);

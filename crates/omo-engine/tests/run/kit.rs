@@ -14,8 +14,8 @@ use omo_plan::model::{
 };
 use omo_plan::refusal::VerbRefusal;
 
-/// A unit with one check of its own that fails once and stays failed.
-pub(crate) fn unit(id: &str) -> Task {
+/// A task with one check of its own that fails once and stays failed.
+pub(crate) fn task(id: &str) -> Task {
     Task {
         id: id.to_owned(),
         title: format!("Unit {id}"),
@@ -42,9 +42,9 @@ pub(crate) fn unit(id: &str) -> Task {
     }
 }
 
-/// A unit that needs others.
+/// A task that needs others.
 pub(crate) fn needs(id: &str, deps: &[&str]) -> Task {
-    Task { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..unit(id) }
+    Task { deps: deps.iter().map(|dep| (*dep).to_owned()).collect(), ..task(id) }
 }
 
 /// A file that is changed.
@@ -52,9 +52,9 @@ pub(crate) fn file(path: &str) -> FileUse {
     FileUse { path: path.to_owned(), action: FileAction::Modify, lines: None }
 }
 
-/// A plan that is done one unit after the other, all of them in one batch.
-pub(crate) fn plan(units: Vec<Task>) -> Plan {
-    let all: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
+/// A plan that is done one task after the other, all of them in one batch.
+pub(crate) fn plan(tasks: Vec<Task>) -> Plan {
+    let all: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
     Plan {
         schema: PLAN_SCHEMA,
         dialect: Dialect::DevWorkflow,
@@ -62,7 +62,7 @@ pub(crate) fn plan(units: Vec<Task>) -> Plan {
         title: "A plan".to_owned(),
         goal: String::new(),
         preconditions: Vec::new(),
-        tasks: units,
+        tasks,
         groups: vec![TaskGroup { tasks: all, ..group(0) }],
         final_checks: Vec::new(),
         policy: RunPolicy {
@@ -79,7 +79,7 @@ pub(crate) fn plan(units: Vec<Task>) -> Plan {
     }
 }
 
-/// A batch without units.
+/// A batch without tasks.
 pub(crate) fn group(place: usize) -> TaskGroup {
     TaskGroup {
         id: format!("batch-{}", place + 1),
@@ -140,9 +140,9 @@ pub(crate) fn no_tool() -> TaskCheckVerdict {
     TaskCheckVerdict::Environment { command: Some("tool".to_owned()) }
 }
 
-/// Every check of a unit, each with this result.
-pub(crate) fn all(unit: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
-    let outcomes = unit.proving_checks().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
+/// Every check of a task, each with this result.
+pub(crate) fn all(task: &Task, verdict: &TaskCheckVerdict) -> AttemptMeasurement {
+    let outcomes = task.proving_checks().map(|check| (check.clone(), outcome(verdict.clone()))).collect();
     AttemptMeasurement { outcomes, ..AttemptMeasurement::default() }
 }
 
@@ -218,7 +218,7 @@ impl Run {
         self.caller.prompted_at = Some(Timestamp::from_millis(self.now));
     }
 
-    /// A worker begins; its ticket is of the unit and the number of the event.
+    /// A worker begins; its ticket is of the task and the number of the event.
     pub(crate) fn start(&mut self, id: &str) -> Result<String, VerbRefusal> {
         let ticket = format!("{id}#{}", self.state.seq);
         let start = AttemptStart { ticket: ticket.clone(), ..AttemptStart::default() };
@@ -231,7 +231,7 @@ impl Run {
         self.take(verbs::judge_attempt(&self.state, ticket, measured))
     }
 
-    /// A worker begins and ends, each check of the unit with this result.
+    /// A worker begins and ends, each check of the task with this result.
     pub(crate) fn work(&mut self, id: &str, verdict: &TaskCheckVerdict) {
         let ticket = self.start(id).unwrap();
         let measured = all(self.state.plan.task(id).unwrap(), verdict);
@@ -254,13 +254,13 @@ impl Run {
         self.take(verbs::answer_question(&self.state, &self.caller, question, option, None).map(|what| vec![what]))
     }
 
-    /// A person types something, and a unit is done again.
+    /// A person types something, and a task is done again.
     pub(crate) fn retry(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::retry_task(&self.state, &self.caller, id))
     }
 
-    /// A person types something, and a unit is left out.
+    /// A person types something, and a task is left out.
     pub(crate) fn skip(&mut self, id: &str) -> Result<(), VerbRefusal> {
         self.types();
         self.take(verbs::skip_task(&self.state, &self.caller, id, "not wanted").map(|what| vec![what]))
@@ -271,7 +271,7 @@ impl Run {
         self.take(verbs::replace_plan(&self.state, plan, "approved again".to_owned()).map(|what| vec![what]))
     }
 
-    /// Where a unit stands, in a word.
+    /// Where a task stands, in a word.
     pub(crate) fn standing(&self, id: &str) -> &'static str {
         self.state.standing(id).map_or("missing", |standing| standing.word())
     }
@@ -279,7 +279,7 @@ impl Run {
     /// The ids that can be begun now.
     pub(crate) fn ready(&self) -> Vec<&str> {
         match next_action(&self.state) {
-            NextAction::Start(units) => units.iter().map(|unit| unit.id.as_str()).collect(),
+            NextAction::Start(tasks) => tasks.iter().map(|task| task.id.as_str()).collect(),
             _ => Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind, RunEvent};
 
-use crate::kit::{Run, plan, session, unit};
+use crate::kit::{Run, plan, session, task};
 
 fn event(what: EventKind) -> RunEvent {
     RunEvent { seq: 7, ts: Timestamp::from_millis(0), actor: session("s1", 100), kind: what }
@@ -26,22 +26,22 @@ fn a_line_is_flat_and_its_fields_do_not_meet() {
 }
 
 #[test]
-fn whatever_a_unit_is_called_and_says_comes_back() {
+fn any_name_and_text_of_a_task_comes_back() {
     for text in ["seq", "ts", "actor", "kind", "what", "task", "evidence", "final", "\u{2028}é\0", ""] {
-        let unit = text.to_owned();
+        let task = text.to_owned();
         for what in [
-            EventKind::TaskSkipped { task: unit.clone(), reason: unit.clone() },
+            EventKind::TaskSkipped { task: task.clone(), reason: task.clone() },
             EventKind::TaskFailed {
-                task: unit.clone(),
+                task: task.clone(),
                 is_final: true,
-                end: AttemptEnd { evidence: unit.clone(), note: Some(unit.clone()), ..AttemptEnd::default() },
+                end: AttemptEnd { evidence: task.clone(), note: Some(task.clone()), ..AttemptEnd::default() },
             },
             EventKind::QuestionAnswered {
-                question: unit.clone(),
-                option: unit.clone(),
-                plan_sha256: Some(unit.clone()),
+                question: task.clone(),
+                option: task.clone(),
+                plan_sha256: Some(task.clone()),
             },
-            EventKind::ProjectionChanged { file: unit.clone(), backup: None },
+            EventKind::ProjectionChanged { file: task.clone(), backup: None },
         ] {
             let line = serde_json::to_string(&event(what.clone())).unwrap();
             assert!(!line.contains('\n'));
@@ -82,7 +82,7 @@ fn a_line_of_an_older_omo_is_read() {
 
 #[test]
 fn a_plan_is_kept_whole() {
-    let run = Run::open(plan(vec![unit("1")]));
+    let run = Run::open(plan(vec![task("1")]));
     let line = serde_json::to_string(&run.events[0]).unwrap();
     assert_eq!(serde_json::from_str::<RunEvent>(&line).unwrap(), run.events[0]);
     assert!(line.starts_with(r#"{"seq":1,"#) && line.contains(r#""kind":"run_opened","plan":{"schema":1,"#));

@@ -47,7 +47,7 @@ fn steps(count: u32, sessions: &[(&str, u32)]) -> Plan {
     read(&format!("# A plan\n\n## Implementation Plan\n\n{steps}{heading}{sessions}"))
 }
 
-/// `wave: unit unit` for each group, in the order of the plan.
+/// `wave: task task` for each group, in the order of the plan.
 fn groups(plan: &Plan) -> Vec<String> {
     plan.groups.iter().map(|group| format!("{}: {}", group.wave, group.tasks.join(" "))).collect()
 }
@@ -60,7 +60,7 @@ fn in_mode(plan: &Plan, mode: ExecutionMode) -> Plan {
 }
 
 #[test]
-fn tasks_that_follow_each_other_stay_with_one_client_and_all_else_is_apart() {
+fn tasks_that_follow_each_other_stay_with_one_client_and_all_others_are_parallel() {
     for (name, all, expected) in [
         ("a chain", &[("1", "a", ""), ("2", "b", "Task 1"), ("3", "c", "Task 2")][..], vec!["0: 1 2 3"]),
         ("nothing in common", &[("1", "a", ""), ("2", "b", ""), ("3", "c", "Task 1")], vec!["0: 1 3", "0: 2"]),
@@ -82,19 +82,19 @@ fn sessions_are_the_workers_of_a_parallel_run_and_dependencies_in_any_other() {
     let plan = steps(4, &[("1, 2", 1), ("3", 1), ("4", 2)]);
     assert_eq!(in_mode(&plan, ExecutionMode::Parallel), plan);
     let waves = in_mode(&plan, ExecutionMode::Waves);
-    let unit = |id: &str| waves.task(id).unwrap();
-    assert_eq!(unit("2").deps, ["1"]);
-    assert!(unit("3").deps.is_empty());
-    assert_eq!(unit("4").deps, ["2", "3"], "the wave before");
-    assert_eq!(unit("4").never_touch, ["secret.txt"]);
+    let task = |id: &str| waves.task(id).unwrap();
+    assert_eq!(task("2").deps, ["1"]);
+    assert!(task("3").deps.is_empty());
+    assert_eq!(task("4").deps, ["2", "3"], "the wave before");
+    assert_eq!(task("4").never_touch, ["secret.txt"]);
     // Nothing of one worker can be taken back while others work in the same files.
-    assert!(waves.tasks.iter().all(|unit| unit.on_failure == OnFailure::Hold));
+    assert!(waves.tasks.iter().all(|task| task.on_failure == OnFailure::Hold));
     let verification = waves.verification_task().unwrap();
     assert_eq!((verification.id.as_str(), verification.kind, verification.deps.len()), ("verify", TaskKind::Verify, 4));
     let batches = in_mode(&plan, ExecutionMode::Batches);
     assert_eq!(groups(&batches), ["0: 1 2 3 4"]);
     assert!(batches.groups.iter().all(|group| group.hard_stop));
-    assert!(batches.tasks.iter().all(|unit| unit.on_failure == OnFailure::Revert), "one after the other");
+    assert!(batches.tasks.iter().all(|task| task.on_failure == OnFailure::Revert), "one after the other");
 }
 
 #[test]

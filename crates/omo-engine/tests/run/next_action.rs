@@ -7,21 +7,21 @@ use omo_engine::schedule::{NextAction, have_disjoint_files, next_action};
 use omo_engine::verbs;
 use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism, Plan, Task};
 
-use crate::kit::{Run, all, file, in_batches, needs, outcome, plan, unit};
+use crate::kit::{Run, all, file, in_batches, needs, outcome, plan, task};
 
-fn at_once(parallel: Parallelism, max_workers: u32, units: Vec<Task>) -> Plan {
-    let mut plan = plan(units);
+fn at_once(parallel: Parallelism, max_workers: u32, tasks: Vec<Task>) -> Plan {
+    let mut plan = plan(tasks);
     (plan.policy.parallel, plan.policy.max_workers) = (parallel, max_workers);
     plan
 }
 
 fn touching(id: &str, paths: &[&str]) -> Task {
-    Task { files: paths.iter().map(|path| file(path)).collect(), ..unit(id) }
+    Task { files: paths.iter().map(|path| file(path)).collect(), ..task(id) }
 }
 
 #[test]
 fn one_after_the_other_is_one() {
-    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
     assert_eq!(run.ready(), ["1"]);
     run.start("1").unwrap();
     assert_eq!(next_action(&run.state), NextAction::Wait(vec!["1"]));
@@ -45,14 +45,14 @@ fn what_may_touch_the_same_path_is_not_done_at_the_same_time() {
         assert_eq!(run.ready(), ready);
         let first = run.start("1").unwrap();
         assert_eq!(run.ready().len(), ready.len() - 1);
-        run.done(&first, all(&unit("1"), &Green)).unwrap();
+        run.done(&first, all(&task("1"), &Green)).unwrap();
         assert_eq!(run.ready(), ["2"]);
     }
 }
 
 #[test]
 fn there_are_only_so_many_workers() {
-    let mut run = Run::open(at_once(Parallelism::Tasks, 2, vec![unit("1"), unit("2"), unit("3")]));
+    let mut run = Run::open(at_once(Parallelism::Tasks, 2, vec![task("1"), task("2"), task("3")]));
     assert_eq!(run.ready(), ["1", "2"]);
     run.start("1").unwrap();
     assert_eq!(run.ready(), ["2"]);
@@ -63,16 +63,16 @@ fn there_are_only_so_many_workers() {
 #[test]
 fn without_a_bound_there_are_still_only_so_many() {
     for (bound, begun) in [(0, 64), (63, 63), (1_000, 64)] {
-        let units = (0..100).map(|number| unit(&number.to_string())).collect();
-        assert_eq!(Run::open(at_once(Parallelism::Tasks, bound, units)).ready().len(), begun);
+        let tasks = (0..100).map(|number| task(&number.to_string())).collect();
+        assert_eq!(Run::open(at_once(Parallelism::Tasks, bound, tasks)).ready().len(), begun);
     }
 }
 
 #[test]
 fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after_the_other() {
-    let units = || vec![touching("1", &["a"]), touching("2", &["b"]), touching("3", &["a"])];
+    let tasks = || vec![touching("1", &["a"]), touching("2", &["b"]), touching("3", &["a"])];
     for (isolation, ready) in [(GroupIsolation::Worktree, vec!["1", "3"]), (GroupIsolation::Shared, vec!["1"])] {
-        let mut plan = in_batches(at_once(Parallelism::Groups, 0, units()), &[&["1", "2"], &["3"]], &[]);
+        let mut plan = in_batches(at_once(Parallelism::Groups, 0, tasks()), &[&["1", "2"], &["3"]], &[]);
         for group in &mut plan.groups {
             (group.wave, group.isolation) = (0, isolation);
         }
@@ -81,9 +81,9 @@ fn sessions_in_work_trees_of_their_own_may_touch_the_same_and_do_one_thing_after
 }
 
 #[test]
-fn a_stage_and_a_group_wait_for_what_is_before_them() {
+fn a_wave_and_a_group_wait_for_what_is_before_them() {
     let mut plan = in_batches(
-        at_once(Parallelism::Tasks, 0, vec![unit("1"), unit("2"), unit("3")]),
+        at_once(Parallelism::Tasks, 0, vec![task("1"), task("2"), task("3")]),
         &[&["1"], &["2"], &["3"]],
         &[],
     );
@@ -99,16 +99,16 @@ fn a_stage_and_a_group_wait_for_what_is_before_them() {
 
 #[test]
 fn a_policy_that_stops_begins_nothing_more_and_lets_who_is_at_work_finish() {
-    let mut plan = at_once(Parallelism::Tasks, 0, vec![unit("1"), unit("2"), unit("3"), unit("4")]);
+    let mut plan = at_once(Parallelism::Tasks, 0, vec![task("1"), task("2"), task("3"), task("4")]);
     plan.policy.on_task_fail = OnTaskFail::Stop;
     let mut plan = in_batches(plan, &[&["1", "2"], &["3", "4"]], &[0]);
     plan.policy.max_workers = 2;
     let mut run = Run::open(plan);
     let (first, second) = (run.start("1").unwrap(), run.start("2").unwrap());
-    run.done(&first, all(&unit("1"), &Red)).unwrap();
+    run.done(&first, all(&task("1"), &Red)).unwrap();
     assert_eq!(next_action(&run.state), NextAction::Wait(vec!["2"]));
-    run.done(&second, all(&unit("2"), &Green)).unwrap();
-    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Failed)), "nobody is asked to go on");
+    run.done(&second, all(&task("2"), &Green)).unwrap();
+    assert_eq!((run.asked(), run.result()), (None, Some(RunResult::Failed)), "no question whether to go on");
     run.retry("1").unwrap();
     run.pass("1");
     assert_eq!(run.asked().unwrap().1, "hard_stop");
@@ -116,7 +116,7 @@ fn a_policy_that_stops_begins_nothing_more_and_lets_who_is_at_work_finish() {
 
 #[test]
 fn what_can_never_be_begun_ends_the_run_and_is_no_success() {
-    let mut groups = in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[]);
+    let mut groups = in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[]);
     groups.groups[0].deps = vec!["batch-2".to_owned()];
     let circle = plan(vec![needs("1", &["2"]), needs("2", &["1"])]);
     let unknown = plan(vec![needs("1", &["9"])]);
@@ -126,14 +126,14 @@ fn what_can_never_be_begun_ends_the_run_and_is_no_success() {
 }
 
 #[test]
-fn a_plan_without_units_is_complete_at_once() {
+fn a_plan_without_tasks_is_complete_at_once() {
     assert_eq!(Run::open(plan(Vec::new())).result(), Some(RunResult::Complete));
 }
 
-/// A run whose only unit has passed, with two final checks of one command in two folders.
+/// A run whose only task has passed, with two final checks of one command in two folders.
 fn at_its_finals() -> (Run, Vec<TaskCheck>) {
     let checks = vec![TaskCheck::new("make"), TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("make") }];
-    let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![unit("1")]) });
+    let mut run = Run::open(Plan { final_checks: checks.clone(), ..plan(vec![task("1")]) });
     run.pass("1");
     assert_eq!((next_action(&run.state), run.result()), (NextAction::FinalChecks, None));
     (run, checks)

@@ -1,4 +1,4 @@
-//! Sessions that are worked on apart: wave by wave, merged in the order of the plan, and the user's branch last.
+//! Parallel workers: wave by wave, merged in the order of the plan, and the user's branch last.
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;
@@ -13,22 +13,22 @@ use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, MAX_LOST_WORKER
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use omo_plan::refusal::VerbRefusal;
 
-use crate::kit::{Run, all, group, plan, session, unit};
+use crate::kit::{Run, all, group, plan, session, task};
 
 /// Sessions `a` and `b` in the first wave, `c` in the second; `a` has two steps.
 fn waves() -> Plan {
-    let of = |id: &str, units: &[&str], stage| TaskGroup {
+    let of = |id: &str, tasks: &[&str], wave| TaskGroup {
         id: id.to_owned(),
-        tasks: units.iter().map(|id| (*id).to_owned()).collect(),
-        ..group(stage)
+        tasks: tasks.iter().map(|id| (*id).to_owned()).collect(),
+        ..group(wave)
     };
-    let all = plan(["1", "2", "3", "4"].map(unit).to_vec());
+    let all = plan(["1", "2", "3", "4"].map(task).to_vec());
     let policy = RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
     let final_checks = vec![TaskCheck::new("all of it")];
     Plan { groups: vec![of("a", &["1", "2"], 0), of("b", &["3"], 0), of("c", &["4"], 1)], policy, final_checks, ..all }
 }
 
-fn apart(max_at_once: u32) -> Run {
+fn parallel_run(max_at_once: u32) -> Run {
     let mut run = Run::open(waves());
     let terms = ClientPolicy { max_workers: max_at_once, ..ClientPolicy::default() };
     run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: terms }]);
@@ -79,7 +79,7 @@ fn remove(run: &mut Run, ids: &[&str]) {
 
 #[test]
 fn waves_are_done_merged_checked_and_landed_in_this_order() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     assert_eq!(step(&run), "start a b");
     begin(&mut run, "b");
     assert_eq!(step(&run), "start a");
@@ -93,7 +93,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
     run.pass("1");
     run.pass("2");
     end(&mut run, "a", None);
-    // In the order of the plan, whoever was done first.
+    // In the order of the plan, whichever was done first.
     assert_eq!(step(&run), "merge a");
     merge(&mut run, "a");
     assert_eq!(step(&run), "merge b");
@@ -136,7 +136,7 @@ fn waves_are_done_merged_checked_and_landed_in_this_order() {
 
 #[test]
 fn a_session_that_failed_lets_its_siblings_finish_and_nothing_is_merged() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     begin(&mut run, "a");
     begin(&mut run, "b");
     run.fail("3");
@@ -154,7 +154,7 @@ fn a_session_that_failed_lets_its_siblings_finish_and_nothing_is_merged() {
 
 #[test]
 fn no_more_sessions_are_at_work_than_there_may_be() {
-    let mut run = apart(1);
+    let mut run = parallel_run(1);
     assert_eq!(step(&run), "start a");
     begin(&mut run, "a");
     assert_eq!(step(&run), "wait a");
@@ -165,8 +165,8 @@ fn no_more_sessions_are_at_work_than_there_may_be() {
 }
 
 #[test]
-fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_one_ended() {
-    let mut run = apart(1);
+fn the_question_about_clients_that_begin_nothing_says_how_the_last_one_ended() {
+    let mut run = parallel_run(1);
     begin(&mut run, "b");
     run.pass("3");
     end(&mut run, "b", None);
@@ -186,12 +186,12 @@ fn whoever_is_asked_about_clients_that_begin_with_nothing_is_told_how_the_last_o
 
 #[test]
 fn a_conflict_waits_for_a_person() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     for id in ["a", "b"] {
         begin(&mut run, id);
     }
-    for unit in ["1", "2", "3"] {
-        run.pass(unit);
+    for task in ["1", "2", "3"] {
+        run.pass(task);
     }
     end(&mut run, "a", None);
     end(&mut run, "b", None);
@@ -212,7 +212,7 @@ fn a_ledger_that_says_what_cannot_be_is_refused() {
         assert!(state == run.state, "it was half done: {what:?}");
     };
     let group = || "a".to_owned();
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     refused(&run, EventKind::ParallelStarted { base: "other".to_owned(), policy: ClientPolicy::default() });
     refused(&run, EventKind::GroupMerged { group: group(), tip: "t".to_owned() });
     refused(&run, EventKind::Landed { from: "base".to_owned(), to: "base".to_owned() });
@@ -239,7 +239,7 @@ fn known<'r>(run: &'r Run, id: &str) -> &'r GroupState {
 
 /// The first wave with `b` failed at its step, ended and put away.
 fn failed_wave() -> Run {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     begin(&mut run, "a");
     begin(&mut run, "b");
     run.pass("1");
@@ -274,11 +274,11 @@ fn a_run_that_goes_on_begins_only_what_has_failed_and_where_that_was_left() {
 
 /// A run in which both sessions of the first wave are done and not merged yet.
 fn both_done() -> Run {
-    let mut run = apart(0);
-    for (id, units) in [("a", &["1", "2"][..]), ("b", &["3"][..])] {
+    let mut run = parallel_run(0);
+    for (id, tasks) in [("a", &["1", "2"][..]), ("b", &["3"][..])] {
         begin(&mut run, id);
-        for unit in units {
-            run.pass(unit);
+        for task in tasks {
+            run.pass(task);
         }
         end(&mut run, id, None);
     }
@@ -315,7 +315,7 @@ fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_fail
     begin(&mut run, "a");
     run.fail("1");
     end(&mut run, "a", Some("step 1 failed"));
-    // Whoever answered that it is to be done again was asked the same once more, for ever.
+    // An answer that it is to be done again led to the same question, for ever.
     assert_eq!(step(&run), "clean a b");
     remove(&mut run, &["a", "b"]);
     assert_eq!(step(&run), "end Failed");
@@ -334,8 +334,8 @@ fn what_to_do_about_a_conflict_is_not_asked_where_a_session_at_its_side_has_fail
 }
 
 #[test]
-fn no_client_is_started_for_a_session_whose_next_step_a_person_left_out() {
-    let mut run = apart(0);
+fn no_client_is_started_for_a_worker_whose_next_task_a_person_skipped() {
+    let mut run = parallel_run(0);
     begin(&mut run, "a");
     begin(&mut run, "b");
     run.pass("1");
@@ -366,7 +366,7 @@ fn who_pays_is_answered_before_any_session_is_begun() {
         run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: terms.clone() }]);
         run.advance();
         let question = run.state.open_question().unwrap().question.id.clone();
-        assert!(run.start("1").is_err(), "somebody began before the answer");
+        assert!(run.start("1").is_err(), "a worker began before the answer");
         run.write([EventKind::QuestionAnswered { question, option: option.to_owned(), plan_sha256: None }]);
         assert!(step(&run).starts_with(expected), "{option}: {}", step(&run));
     }
@@ -374,7 +374,7 @@ fn who_pays_is_answered_before_any_session_is_begun() {
 
 #[test]
 fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     begin(&mut run, "a");
     begin(&mut run, "b");
     let group = || "a".to_owned();
@@ -403,7 +403,7 @@ fn a_session_that_is_stuck_holds_up_no_other_and_is_asked_about_last() {
 
 #[test]
 fn another_budget_takes_back_what_was_asked_for_want_of_it() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     begin(&mut run, "a");
     let ended = |group: &str| EventKind::WorkerEnded {
         group: group.to_owned(),
@@ -435,7 +435,7 @@ fn another_budget_takes_back_what_was_asked_for_want_of_it() {
 
 #[test]
 fn only_a_person_accepts_who_pays() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     assert_eq!(
         verbs::accept_billing(&run.state, &run.caller, "KEY").unwrap_err().kind,
         omo_plan::refusal::VerbRefusalKind::Human
@@ -448,7 +448,7 @@ fn only_a_person_accepts_who_pays() {
 
 #[test]
 fn clients_that_begin_with_nothing_end_in_a_question() {
-    let mut run = apart(1);
+    let mut run = parallel_run(1);
     begin(&mut run, "a");
     let ended = || EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost_micros: None };
     let again = || EventKind::WorkerStarted { group: "a".to_owned(), process: RecordedProcess { pid: 9, mark: None } };
@@ -465,7 +465,7 @@ fn clients_that_begin_with_nothing_end_in_a_question() {
 #[test]
 fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
     let one = TaskGroup { tasks: vec!["1".to_owned()], ..group(0) };
-    let all = plan(vec![unit("1")]);
+    let all = plan(vec![task("1")]);
     let policy = RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
     let mut run = Run::open(Plan { groups: vec![TaskGroup { id: "a".to_owned(), ..one }], policy, ..all });
     run.write([EventKind::ParallelStarted { base: "base".to_owned(), policy: ClientPolicy::default() }]);
@@ -492,7 +492,7 @@ fn a_branch_that_could_not_move_is_asked_about_and_tried_again() {
 
 #[test]
 fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     begin(&mut run, "b");
     run.caller.actor = session("the client", 300);
     let ticket = run.start("3").unwrap();
@@ -501,34 +501,34 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
         run.take(Ok(verbs::take_over_run(&run.state, &caller))).unwrap();
     }
     // Three of these would have failed its step.
-    run.done(&ticket, all(&unit("3"), &Green)).unwrap();
+    run.done(&ticket, all(&task("3"), &Green)).unwrap();
     assert_eq!(run.standing("3"), "passed");
 }
 
 #[test]
 fn an_edited_plan_leaves_each_session_what_it_has() {
-    let moved = |unit: &str, to: usize| {
+    let moved = |task: &str, to: usize| {
         let mut plan = waves();
-        plan.groups.iter_mut().for_each(|group| group.tasks.retain(|id| id != unit));
-        plan.groups[to].tasks.push(unit.to_owned());
+        plan.groups.iter_mut().for_each(|group| group.tasks.retain(|id| id != task));
+        plan.groups[to].tasks.push(task.to_owned());
         plan
     };
-    let mut run = apart(0);
+    let mut run = parallel_run(0);
     begin(&mut run, "a");
     run.replan(moved("1", 1)).unwrap();
     run.replan(waves()).unwrap();
     let ticket = run.start("1").unwrap();
     let why = |said: Result<(), VerbRefusal>| said.unwrap_err().message;
-    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "somebody is at it");
+    assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"), "it has a worker");
     let commit = Some(CommitOutcome::Made { id: "made".to_owned() });
-    run.done(&ticket, AttemptMeasurement { commit, ..all(&unit("1"), &Green) }).unwrap();
-    // Whoever was to work there found no trace of it, and was asked about that for ever.
+    run.done(&ticket, AttemptMeasurement { commit, ..all(&task("1"), &Green) }).unwrap();
+    // The next worker there found no trace of it, and asked about that for ever.
     assert!(why(run.replan(moved("1", 1))).starts_with("task 1 was worked on in session a"));
     run.replan(moved("2", 1)).unwrap();
     let mut gone = waves();
     gone.groups.remove(0);
     gone.tasks.drain(..2);
-    // Nothing could be written down about its client any more, and nobody could go on with the run.
+    // Nothing could be recorded about its client any more, and the run could not go on.
     assert!(why(run.replan(gone.clone())).contains("a client works on session a"));
     run.write([EventKind::WorkerEnded { group: "a".to_owned(), how: String::new(), cost_micros: None }]);
     run.replan(gone).unwrap();
@@ -536,12 +536,12 @@ fn an_edited_plan_leaves_each_session_what_it_has() {
 }
 
 #[test]
-fn a_step_that_was_added_and_left_out_is_missing_from_the_whole() {
+fn a_task_that_was_added_and_left_out_is_missing_from_the_whole() {
     let mut run = both_done();
     merge(&mut run, "a");
     merge(&mut run, "b");
     let mut more = waves();
-    more.tasks.push(unit("5"));
+    more.tasks.push(task("5"));
     more.groups[0].tasks.push("5".to_owned());
     run.replan(more).unwrap();
     run.skip("5").unwrap();
@@ -553,7 +553,7 @@ fn a_step_that_was_added_and_left_out_is_missing_from_the_whole() {
 }
 
 #[test]
-fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too() {
+fn a_worker_whose_tasks_were_all_left_out_begins_anew_after_a_conflict_too() {
     let mut plan = waves();
     plan.tasks[2].on_failure = OnFailure::Skip;
     let mut run = Run::open(plan);
@@ -578,7 +578,7 @@ fn a_session_of_which_every_step_was_left_out_is_begun_anew_after_a_conflict_too
 
 #[test]
 fn whatever_clients_spend_the_run_stays_within_its_budget() {
-    let apart = |budget_micros, spent| {
+    let parallel_run = |budget_micros, spent| {
         let terms = ClientPolicy { budget_micros, ..ClientPolicy::default() };
         let group = GroupState { cost_micros: spent, ..GroupState::default() };
         ParallelState { policy: terms, groups: [("a".to_owned(), group)].into(), ..ParallelState::default() }
@@ -594,7 +594,7 @@ fn whatever_clients_spend_the_run_stays_within_its_budget() {
         (Some(100), 0, 0, 0, BudgetGrant::Micros(100)),
         (Some(2), 0, 0, 3, BudgetGrant::Nothing),
     ] {
-        let found = apart(budget, spent).grant_budget(granted, clients);
+        let found = parallel_run(budget, spent).grant_budget(granted, clients);
         assert_eq!(found, expected, "{budget:?}, {spent} spent, {granted} granted, {clients} clients");
     }
 }

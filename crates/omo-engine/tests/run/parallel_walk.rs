@@ -1,4 +1,4 @@
-//! Runs whose sessions are worked on apart, played with every verb, every end of a client and every edit of the plan:
+//! Runs with parallel workers, played with every verb, every end of a client and every edit of the plan:
 //! whatever has happened, nothing that was not done is called done, nothing that was done is missing from the user's
 //! branch, and the run comes to an end once all goes well.
 
@@ -18,7 +18,7 @@ use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome};
 use omo_plan::model::{Dialect, OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, Task, TaskGroup};
 use proptest::prelude::*;
 
-use crate::kit::{Run, all, group, no_tool, outcome as checked, plan, unit};
+use crate::kit::{Run, all, group, no_tool, outcome as checked, plan, task};
 
 /// One thing that happens. Numbers are taken round by what there is, and say how well it goes: 0 is well.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ enum Move {
         which: usize,
         how: usize,
     },
-    /// Whoever looks after the clients is gone, and the next one to come along finds what is left.
+    /// The supervisor of the clients is gone, and the next one finds what is left.
     Dies,
     Skip(usize),
     Retry(usize),
@@ -47,7 +47,7 @@ enum Edit {
     Add(usize),
     Move(usize, usize),
     Session(usize),
-    Stage(usize, usize),
+    Wave(usize, usize),
     Drop(usize),
     Swap,
     Together,
@@ -69,18 +69,18 @@ struct World {
 
 fn sessions(of: &[(usize, Vec<OnFailure>)], finals: usize, max_at_once: u32, asks: bool) -> World {
     let mut number = 0;
-    let mut units = Vec::new();
+    let mut tasks = Vec::new();
     let mut groups = Vec::new();
-    for (place, (stage, steps)) in of.iter().enumerate() {
+    for (place, (wave, steps)) in of.iter().enumerate() {
         let mut own = Vec::new();
         for on_failure in steps {
             number += 1;
-            units.push(Task { on_failure: *on_failure, max_attempts: 2, ..unit(&number.to_string()) });
+            tasks.push(Task { on_failure: *on_failure, max_attempts: 2, ..task(&number.to_string()) });
             own.push(number.to_string());
         }
-        groups.push(TaskGroup { id: format!("session-{}", place + 1), tasks: own, ..group(*stage) });
+        groups.push(TaskGroup { id: format!("session-{}", place + 1), tasks: own, ..group(*wave) });
     }
-    let all = plan(units);
+    let all = plan(tasks);
     let policy = RunPolicy { on_task_fail: OnTaskFail::Stop, parallel: Parallelism::Groups, ..all.policy.clone() };
     let final_checks = (0..finals).map(|number| TaskCheck::new(&format!("final {number}"))).collect();
     let plan = in_order(Plan { dialect: Dialect::Ultraplan, groups, policy, final_checks, ..all });
@@ -99,8 +99,8 @@ fn in_order(mut plan: Plan) -> Plan {
     for group in &plan.groups {
         let mut before: Option<&String> = None;
         for id in &group.tasks {
-            let unit = plan.tasks.iter_mut().find(|unit| unit.id == *id).unwrap();
-            unit.deps = before.into_iter().cloned().collect();
+            let task = plan.tasks.iter_mut().find(|task| task.id == *id).unwrap();
+            task.deps = before.into_iter().cloned().collect();
             before = Some(id);
         }
     }
@@ -108,11 +108,11 @@ fn in_order(mut plan: Plan) -> Plan {
 }
 
 impl World {
-    /// Writes down what somebody did, and what follows by itself.
+    /// Records what was done, and what follows by itself.
     fn play(&mut self, events: Vec<EventKind>) {
         self.run.write(events);
-        if let Some(apart) = landed_with_more_work(&self.run.state) {
-            let terms = apart.policy.clone();
+        if let Some(parallel) = landed_with_more_work(&self.run.state) {
+            let terms = parallel.policy.clone();
             self.run.write([EventKind::ParallelStarted { base: self.theirs.clone(), policy: terms }]);
         }
         self.run.advance();
@@ -126,12 +126,12 @@ impl World {
             return;
         }
         let theirs = &self.commits[&self.theirs];
-        for unit in &state.plan.tasks {
-            let known = &state.tasks[&unit.id];
-            assert_eq!(known.status, TaskStatus::Passed, "complete, and {} is not", unit.id);
+        for task in &state.plan.tasks {
+            let known = &state.tasks[&task.id];
+            assert_eq!(known.status, TaskStatus::Passed, "complete, and {} is not", task.id);
             if let (true, Some(end)) = (state.parallel.is_some(), &known.last_end) {
                 let commit = end.commit.as_ref().unwrap();
-                assert!(theirs.contains(commit), "complete, and {} is not in the user's branch", unit.id);
+                assert!(theirs.contains(commit), "complete, and {} is not in the user's branch", task.id);
             }
         }
         for place in 0..state.plan.final_checks.len() {
@@ -153,7 +153,7 @@ impl World {
     /// Does what comes next; whether there was anything to do.
     fn follow(&mut self, how: usize) -> bool {
         let state = self.run.state.clone();
-        let apart = state.parallel.clone();
+        let parallel = state.parallel.clone();
         match next_action(&state) {
             NextAction::Over => return false,
             NextAction::Ask(question) => {
@@ -170,11 +170,11 @@ impl World {
             }
             NextAction::Parallel(step) => self.step(&step, how),
             // Its user had it brought together: the rules of that are played elsewhere.
-            NextAction::Start(units) => {
-                let ids: Vec<String> = units.iter().map(|unit| unit.id.clone()).collect();
+            NextAction::Start(tasks) => {
+                let ids: Vec<String> = tasks.iter().map(|task| task.id.clone()).collect();
                 self.run.start(&ids[0]).unwrap();
             }
-            NextAction::Wait(ids) if apart.is_none() => self.judge(ids[0], how),
+            NextAction::Wait(ids) if parallel.is_none() => self.judge(ids[0], how),
             other => panic!("it follows by itself: {other:?}"),
         }
         true
@@ -187,7 +187,7 @@ impl World {
     }
 
     fn step(&mut self, step: &ParallelAction, how: usize) {
-        let apart = self.run.state.parallel.clone().unwrap();
+        let parallel = self.run.state.parallel.clone().unwrap();
         match step {
             ParallelAction::Start(groups) => {
                 for group in groups {
@@ -199,17 +199,17 @@ impl World {
                 self.client(&id, if how.is_multiple_of(5) { 0 } else { how / 5 });
             }
             ParallelAction::Merge(group) => {
-                let own = &self.commits[apart.groups[&group.id].tip.as_ref().unwrap()];
+                let own = &self.commits[parallel.groups[&group.id].tip.as_ref().unwrap()];
                 if how % 4 == 3 {
                     let files = vec!["x".to_owned()];
                     return self.play(vec![EventKind::GroupRefused { group: group.id.clone(), files }]);
                 }
-                let merged = self.commits[&apart.tip].union(own).cloned().collect();
+                let merged = self.commits[&parallel.tip].union(own).cloned().collect();
                 let tip = self.name(merged);
                 self.play(vec![EventKind::GroupMerged { group: group.id.clone(), tip }]);
             }
             ParallelAction::Land => {
-                let tip = apart.tip.clone();
+                let tip = parallel.tip.clone();
                 let (ours, theirs) = (&self.commits[&tip], &self.commits[&self.theirs]);
                 if !theirs.is_subset(ours) {
                     let tip = self.name(ours.union(theirs).cloned().collect());
@@ -236,9 +236,9 @@ impl World {
 
     /// As the one who looks after the clients does it.
     fn begin(&mut self, group: &TaskGroup) {
-        let apart = self.run.state.parallel.clone().unwrap();
-        if apart.groups.get(&group.id).is_none_or(|known| known.worktree.is_none()) {
-            let base = apart.base_commit_of(&group.id).to_owned();
+        let parallel = self.run.state.parallel.clone().unwrap();
+        if parallel.groups.get(&group.id).is_none_or(|known| known.worktree.is_none()) {
+            let base = parallel.base_commit_of(&group.id).to_owned();
             self.branches.insert(group.id.clone(), self.commits[&base].clone());
             let (worktree, branch) = (format!("/trees/{}", group.id), group.id.clone());
             self.play(vec![EventKind::GroupPrepared { group: group.id.clone(), worktree, branch, base }]);
@@ -259,7 +259,7 @@ impl World {
         let branch = self.branches[&group.id].clone();
         let passed =
             group.tasks.iter().map(|id| &self.run.state.tasks[id]).filter(|it| it.status == TaskStatus::Passed);
-        let ends = passed.filter_map(|unit| unit.last_end.as_ref()?.commit.clone());
+        let ends = passed.filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let has_all = ends.collect::<Vec<_>>().iter().all(|commit| branch.contains(commit));
         if !has_all {
             let why = "the branch does not hold what its steps committed".to_owned();
@@ -279,16 +279,16 @@ impl World {
         let is_running = state
             .parallel
             .as_ref()
-            .is_some_and(|apart| apart.groups.get(id).is_some_and(|known| known.status == GroupStatus::Running));
+            .is_some_and(|parallel| parallel.groups.get(id).is_some_and(|known| known.status == GroupStatus::Running));
         if !is_running || state.phase != RunPhase::Executing {
             return;
         }
         let running = verbs::running_task_in(&state, &group).map(|(id, _)| id.to_owned());
         if how < 4 {
             match (running, next_task_of(&state, &group)) {
-                (Some(unit), _) => return self.judge(&unit, how),
-                (None, Some(unit)) if !state.is_stopped => {
-                    self.run.start(&unit.id.clone()).unwrap();
+                (Some(task), _) => return self.judge(&task, how),
+                (None, Some(task)) if !state.is_stopped => {
+                    self.run.start(&task.id.clone()).unwrap();
                     return self.look();
                 }
                 _ => {}
@@ -313,9 +313,9 @@ impl World {
         }
     }
 
-    /// Somebody says that a unit is done.
+    /// A worker says that a task is done.
     fn judge(&mut self, id: &str, how: usize) {
-        let unit = self.run.state.plan.task(id).unwrap().clone();
+        let task = self.run.state.plan.task(id).unwrap().clone();
         let ticket = self.run.state.tasks[id].running.as_ref().unwrap().ticket.clone();
         let verdict = match how % 4 {
             2 => Red,
@@ -325,7 +325,7 @@ impl World {
         let commit = format!("{id} at {}", self.run.state.seq);
         let made = verdict == Green;
         let made_commit = made.then(|| CommitOutcome::Made { id: commit.clone() });
-        let measured = AttemptMeasurement { commit: made_commit, ..all(&unit, &verdict) };
+        let measured = AttemptMeasurement { commit: made_commit, ..all(&task, &verdict) };
         let events = verbs::judge_attempt(&self.run.state, &ticket, measured).unwrap();
         if let (true, Some((_, group))) = (made, self.run.state.plan.group_of(id)) {
             self.branches.entry(group.id.clone()).or_default().insert(commit);
@@ -335,19 +335,19 @@ impl World {
 
     /// What a dead supervisor has left is put right.
     fn reap(&mut self) {
-        let Some(apart) = self.run.state.parallel.clone() else { return };
-        for (id, known) in &apart.groups {
+        let Some(parallel) = self.run.state.parallel.clone() else { return };
+        for (id, known) in &parallel.groups {
             if known.status == GroupStatus::Running {
-                let held = self.group(id).and_then(|group| verbs::pause_event(&self.run.state, &group, "gone"));
+                let pause = self.group(id).and_then(|group| verbs::pause_event(&self.run.state, &group, "gone"));
                 let ended = EventKind::WorkerEnded { group: id.clone(), how: "gone".to_owned(), cost_micros: None };
-                self.play(std::iter::once(ended).chain(held).collect());
+                self.play(std::iter::once(ended).chain(pause).collect());
             }
         }
     }
 
     fn id(&self, number: usize) -> String {
-        let units = &self.run.state.plan.tasks;
-        units[number % units.len()].id.clone()
+        let tasks = &self.run.state.plan.tasks;
+        tasks[number % tasks.len()].id.clone()
     }
 
     fn make(&mut self, step: &Move) {
@@ -387,10 +387,11 @@ impl World {
             Move::Cancel => {
                 if let Ok(what) = verbs::cancel_run(&self.run.state, "why") {
                     self.play(vec![what]);
-                    // Whoever looks after the clients ends them, and puts away what is left.
+                    // The supervisor of the clients ends them, and puts away what is left.
                     self.reap();
-                    let apart = self.run.state.parallel.clone();
-                    let trees = apart.iter().flat_map(|apart| &apart.groups).filter(|(_, it)| it.worktree.is_some());
+                    let parallel = self.run.state.parallel.clone();
+                    let trees =
+                        parallel.iter().flat_map(|parallel| &parallel.groups).filter(|(_, it)| it.worktree.is_some());
                     let ids: Vec<&str> = trees.map(|(id, _)| id.as_str()).collect();
                     let known = ids.into_iter().filter(|id| self.group(id).is_some()).collect();
                     if self.run.state.parallel.is_some() {
@@ -418,7 +419,7 @@ impl World {
         }
     }
 
-    /// How it came to where it is, for whoever reads a failure.
+    /// How it came to where it is, for the reader of a failure.
     fn shown(&self) -> String {
         let cut = |text: String| text.chars().take(160).collect::<String>();
         self.run.events.iter().map(|event| cut(format!("{:?}", event.kind))).collect::<Vec<_>>().join("\n")
@@ -442,7 +443,7 @@ impl World {
                         .plan
                         .tasks
                         .iter()
-                        .any(|unit| self.run.state.tasks[&unit.id].status == TaskStatus::Skipped);
+                        .any(|task| self.run.state.tasks[&task.id].status == TaskStatus::Skipped);
                     if left_out {
                         return;
                     }
@@ -476,15 +477,15 @@ impl World {
 
 fn edited(plan: &Plan, edit: Edit) -> Plan {
     let mut plan = plan.clone();
-    let units = plan.tasks.len();
+    let tasks = plan.tasks.len();
     let groups = plan.groups.len();
-    let fresh = plan.tasks.iter().filter_map(|unit| unit.id.parse::<usize>().ok()).max().unwrap_or(0) + 1;
-    let new = || Task { max_attempts: 2, ..unit(&fresh.to_string()) };
+    let fresh = plan.tasks.iter().filter_map(|task| task.id.parse::<usize>().ok()).max().unwrap_or(0) + 1;
+    let new = || Task { max_attempts: 2, ..task(&fresh.to_string()) };
     match edit {
-        Edit::Text(number) => plan.tasks[number % units].body_sha256.push('!'),
+        Edit::Text(number) => plan.tasks[number % tasks].body_sha256.push('!'),
         Edit::Remove(number) => {
-            if units > 1 {
-                let id = plan.tasks.remove(number % units).id;
+            if tasks > 1 {
+                let id = plan.tasks.remove(number % tasks).id;
                 for group in &mut plan.groups {
                     group.tasks.retain(|known| *known != id);
                 }
@@ -495,23 +496,23 @@ fn edited(plan: &Plan, edit: Edit) -> Plan {
             plan.tasks.push(new());
         }
         Edit::Move(number, place) => {
-            let id = plan.tasks[number % units].id.clone();
+            let id = plan.tasks[number % tasks].id.clone();
             for group in &mut plan.groups {
                 group.tasks.retain(|known| *known != id);
             }
             plan.groups[place % groups].tasks.push(id);
         }
-        Edit::Session(stage) => {
+        Edit::Session(wave) => {
             let id = (1..).map(|number| format!("session-{number}"));
             let id = id.into_iter().find(|id| plan.groups.iter().all(|group| group.id != *id)).unwrap();
-            plan.groups.push(TaskGroup { id, tasks: vec![fresh.to_string()], ..group(stage % 3) });
+            plan.groups.push(TaskGroup { id, tasks: vec![fresh.to_string()], ..group(wave % 3) });
             plan.tasks.push(new());
         }
-        Edit::Stage(place, stage) => plan.groups[place % groups].wave = stage % 3,
+        Edit::Wave(place, wave) => plan.groups[place % groups].wave = wave % 3,
         Edit::Drop(place) => {
             if groups > 1 {
                 let gone = plan.groups.remove(place % groups);
-                plan.tasks.retain(|unit| !gone.tasks.contains(&unit.id));
+                plan.tasks.retain(|task| !gone.tasks.contains(&task.id));
             }
         }
         Edit::Swap => {
@@ -521,8 +522,8 @@ fn edited(plan: &Plan, edit: Edit) -> Plan {
             }
         }
         Edit::Together => {
-            let units = plan.groups.iter().flat_map(|group| group.tasks.clone()).collect();
-            plan.groups = vec![TaskGroup { id: "plan".to_owned(), tasks: units, ..group(0) }];
+            let tasks = plan.groups.iter().flat_map(|group| group.tasks.clone()).collect();
+            plan.groups = vec![TaskGroup { id: "plan".to_owned(), tasks, ..group(0) }];
         }
         Edit::Whole => {
             let command = format!("final after {fresh}");
@@ -538,9 +539,9 @@ fn any_edit() -> impl Strategy<Value = Edit> {
         2 => number().prop_map(Edit::Text),
         1 => number().prop_map(Edit::Remove),
         3 => number().prop_map(Edit::Add),
-        2 => (number(), number()).prop_map(|(unit, place)| Edit::Move(unit, place)),
+        2 => (number(), number()).prop_map(|(task, place)| Edit::Move(task, place)),
         2 => number().prop_map(Edit::Session),
-        1 => (number(), number()).prop_map(|(place, stage)| Edit::Stage(place, stage)),
+        1 => (number(), number()).prop_map(|(place, wave)| Edit::Wave(place, wave)),
         1 => number().prop_map(Edit::Drop),
         1 => Just(Edit::Swap),
         1 => Just(Edit::Together),

@@ -5,28 +5,28 @@ use omo_engine::state::{ANSWER_CONTINUE, ANSWER_WITHDRAWN, PlanDifferences};
 use omo_plan::model::{Dialect, Plan, Precondition, Task};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, decision, in_batches, needs, plan, session, unit};
+use crate::kit::{Run, decision, in_batches, needs, plan, session, task};
 
-/// The same unit with another text.
-fn edited(unit: Task) -> Task {
-    Task { body_sha256: format!("another {}", unit.body_sha256), ..unit }
+/// The same task with another text.
+fn edited(task: Task) -> Task {
+    Task { body_sha256: format!("another {}", task.body_sha256), ..task }
 }
 
-/// Another reading of a file with these units.
-fn again(units: Vec<Task>) -> Plan {
-    let mut plan = plan(units);
+/// Another reading of a file with these tasks.
+fn again(tasks: Vec<Task>) -> Plan {
+    let mut plan = plan(tasks);
     plan.source.sha256 = String::from("plan, edited");
     plan
 }
 
 #[test]
 fn only_what_says_something_else_is_done_again() {
-    let three = || vec![unit("1"), unit("2"), unit("3"), unit("4")];
+    let three = || vec![task("1"), task("2"), task("3"), task("4")];
     let mut run = Run::open(plan(three()));
     run.pass("1");
     run.pass("2");
     run.fail("3");
-    run.replan(again(vec![unit("1"), edited(unit("2")), edited(unit("3")), unit("5")])).unwrap();
+    run.replan(again(vec![task("1"), edited(task("2")), edited(task("3")), task("5")])).unwrap();
     let standings: Vec<&str> = ["1", "2", "3", "4", "5"].iter().map(|id| run.standing(id)).collect();
     assert_eq!(standings, ["passed", "pending", "pending", "missing", "pending"]);
     let stale: Vec<bool> = ["1", "2", "3", "5"].iter().map(|id| run.state.tasks[*id].is_stale).collect();
@@ -42,42 +42,42 @@ fn only_what_says_something_else_is_done_again() {
 
 #[test]
 fn what_differs_is_named() {
-    let run = Run::open(plan(vec![unit("1"), unit("2"), unit("3")]));
+    let run = Run::open(plan(vec![task("1"), task("2"), task("3")]));
     let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
-    let same = run.state.compare_plan(&plan(vec![unit("3"), unit("2"), unit("1")]));
+    let same = run.state.compare_plan(&plan(vec![task("3"), task("2"), task("1")]));
     assert_eq!(same, PlanDifferences::default(), "their order is not their text");
-    let other = run.state.compare_plan(&plan(vec![unit("4"), edited(unit("3")), unit("1"), edited(unit("5"))]));
+    let other = run.state.compare_plan(&plan(vec![task("4"), edited(task("3")), task("1"), edited(task("5"))]));
     assert_eq!(other, PlanDifferences { changed: ids(&["3"]), added: ids(&["4", "5"]), removed: ids(&["2"]) });
 }
 
 #[test]
 fn a_plan_is_not_changed_under_a_worker() {
-    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
     let ticket = run.start("1").unwrap();
-    for units in [vec![edited(unit("1")), unit("2")], vec![unit("2")]] {
+    for tasks in [vec![edited(task("1")), task("2")], vec![task("2")]] {
         let before = run.state.clone();
-        let refusal = run.replan(again(units)).unwrap_err();
+        let refusal = run.replan(again(tasks)).unwrap_err();
         assert_eq!(refusal.kind, VerbRefusalKind::Contention);
         assert_eq!(refusal.message, "a worker is at 1, which the plan says otherwise now");
         assert_eq!(refusal.hint, "let it finish, or `omo agent fail` it, and then again");
         assert_eq!(run.state, before);
     }
-    run.replan(again(vec![unit("1"), edited(unit("2")), unit("3")])).unwrap();
-    run.done(&ticket, crate::kit::all(&unit("1"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
+    run.replan(again(vec![task("1"), edited(task("2")), task("3")])).unwrap();
+    run.done(&ticket, crate::kit::all(&task("1"), &omo_core::check::task_check::TaskCheckVerdict::Green)).unwrap();
     assert_eq!(run.standing("1"), "passed");
 }
 
 #[test]
 fn a_plan_stays_of_its_dialect() {
-    let mut run = Run::open(plan(vec![unit("1")]));
-    let refusal = run.replan(Plan { dialect: Dialect::Ultraplan, ..again(vec![unit("1")]) }).unwrap_err();
+    let mut run = Run::open(plan(vec![task("1")]));
+    let refusal = run.replan(Plan { dialect: Dialect::Ultraplan, ..again(vec![task("1")]) }).unwrap_err();
     assert_eq!((refusal.kind, refusal.hint.as_str()), (VerbRefusalKind::Precondition, "open a run of its own for it"));
     assert_eq!(refusal.message, "the plan was dev-workflow and is ultraplan now");
 }
 
 #[test]
-fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
-    let two = || Task { max_attempts: 2, ..unit("1") };
+fn a_failed_task_that_was_edited_has_all_its_attempts_again() {
+    let two = || Task { max_attempts: 2, ..task("1") };
     let mut run = Run::open(plan(vec![two()]));
     run.fail("1");
     run.fail("1");
@@ -91,13 +91,13 @@ fn a_failed_unit_that_was_edited_has_all_its_attempts_again() {
 
 #[test]
 fn a_task_that_lacks_its_contract_is_never_begun() {
-    let without = |id: &str| Task { contract: None, ..unit(id) };
-    let promising = |units: Vec<Task>| {
-        let mut plan = again(units);
+    let without = |id: &str| Task { contract: None, ..task(id) };
+    let promising = |tasks: Vec<Task>| {
+        let mut plan = again(tasks);
         plan.policy.requires_contracts = true;
         plan
     };
-    let mut run = Run::open(promising(vec![without("1"), needs("2", &["1"]), unit("3")]));
+    let mut run = Run::open(promising(vec![without("1"), needs("2", &["1"]), task("3")]));
     assert_eq!((run.standing("1"), run.standing("2"), run.ready()), ("failed", "blocked", vec!["3"]));
     assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "missing Task Contract");
     let refusal = run.retry("1").unwrap_err();
@@ -107,7 +107,7 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
     );
     assert_eq!(refusal.hint, "add it to the plan, then `omo run resume`");
     // One that an edit brings is no better.
-    run.replan(promising(vec![edited(unit("1")), needs("2", &["1"]), unit("3"), without("4")])).unwrap();
+    run.replan(promising(vec![edited(task("1")), needs("2", &["1"]), task("3"), without("4")])).unwrap();
     assert_eq!((run.standing("1"), run.standing("4")), ("pending", "failed"));
     for id in ["1", "2", "3"] {
         run.pass(id);
@@ -117,8 +117,8 @@ fn a_task_that_lacks_its_contract_is_never_begun() {
 
 #[test]
 fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
-    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
-    let mut without = again(vec![Task { contract: None, ..edited(unit("1")) }, unit("2")]);
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
+    let mut without = again(vec![Task { contract: None, ..edited(task("1")) }, task("2")]);
     without.policy.requires_contracts = true;
     run.write([EventKind::PlanChanged { plan: Box::new(without), approved: String::new() }]);
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["2"]));
@@ -128,9 +128,9 @@ fn a_task_without_its_contract_is_not_begun_before_it_has_failed_either() {
 #[test]
 fn no_edit_slips_a_batch_past_a_stop() {
     let batches = |first: &[&str]| {
-        let mut units: Vec<Task> = first.iter().map(|id| unit(id)).collect();
-        units.push(unit("9"));
-        in_batches(again(units), &[first, &["9"]], &[0])
+        let mut tasks: Vec<Task> = first.iter().map(|id| task(id)).collect();
+        tasks.push(task("9"));
+        in_batches(again(tasks), &[first, &["9"]], &[0])
     };
     let mut run = Run::open(batches(&["1", "2"]));
     run.pass("1");
@@ -144,7 +144,7 @@ fn no_edit_slips_a_batch_past_a_stop() {
     assert_eq!(run.asked().unwrap().1, "hard_stop");
     run.answer("q2", ANSWER_CONTINUE).unwrap();
     let mut plan = batches(&["1", "3"]);
-    plan.tasks[0] = edited(unit("1"));
+    plan.tasks[0] = edited(task("1"));
     run.replan(plan).unwrap();
     run.pass("1");
     assert_eq!(run.asked(), Some(("q3".to_owned(), "hard_stop".to_owned())));
@@ -155,7 +155,7 @@ fn what_was_asked_about_the_plan_as_it_was_is_taken_back() {
     let deciding = |open: bool| {
         let mut known = decision("D", true);
         known.chosen = (!open).then(|| "B".to_owned());
-        Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
+        Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![task("1")]) }
     };
     let mut run = Run::open(deciding(true));
     run.replan(deciding(false)).unwrap();
@@ -172,7 +172,7 @@ fn a_choice_outlives_an_edit_that_asks_the_same() {
     let with = |title: &str| {
         let mut known = decision("D", true);
         title.clone_into(&mut known.title);
-        Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![unit("1")]) }
+        Plan { preconditions: vec![Precondition::Decision(known)], ..again(vec![task("1")]) }
     };
     let mut run = Run::open(with("t"));
     run.answer("q1", "B").unwrap();
@@ -186,7 +186,7 @@ fn a_choice_outlives_an_edit_that_asks_the_same() {
 
 #[test]
 fn an_imported_claim_is_done_again_where_its_text_changed() {
-    let mut run = Run::open(plan(vec![unit("1"), needs("2", &["1"])]));
+    let mut run = Run::open(plan(vec![task("1"), needs("2", &["1"])]));
     run.write([EventKind::TaskImported {
         task: "1".to_owned(),
         status: omo_engine::event::ImportedStatus::Done,
@@ -195,7 +195,7 @@ fn an_imported_claim_is_done_again_where_its_text_changed() {
     }]);
     assert_eq!((run.standing("1"), run.ready()), ("claimed", vec!["2"]));
     run.caller.actor = session("s1", 100);
-    run.replan(again(vec![edited(unit("1")), needs("2", &["1"])])).unwrap();
+    run.replan(again(vec![edited(task("1")), needs("2", &["1"])])).unwrap();
     assert_eq!((run.standing("1"), run.ready()), ("pending", vec!["1"]));
     assert!(run.state.tasks["1"].is_stale);
 }

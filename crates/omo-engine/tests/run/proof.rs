@@ -1,4 +1,4 @@
-//! How a unit comes to pass, and how it does not: only what was measured counts.
+//! How a task comes to pass, and how it does not: only what was measured counts.
 
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, NothingRan, Red, TimedOut};
 use omo_core::check::task_check::{ExpectedExit, ExpectedResult, TaskCheck};
@@ -7,11 +7,11 @@ use omo_engine::verbs::{self, AttemptMeasurement};
 use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::refusal::VerbRefusalKind;
 
-use crate::kit::{Run, all, needs, no_tool, outcome, plan, unit};
+use crate::kit::{Run, all, needs, no_tool, outcome, plan, task};
 
-/// A unit with these checks.
+/// A task with these checks.
 fn checked(commands: &[&str]) -> Task {
-    Task { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..unit("1") }
+    Task { checks: commands.iter().map(|command| TaskCheck::new(command)).collect(), ..task("1") }
 }
 
 /// These results of these commands.
@@ -20,9 +20,9 @@ fn measured(results: &[(&str, TaskCheckVerdict)]) -> AttemptMeasurement {
     AttemptMeasurement { outcomes: outcomes.collect(), ..AttemptMeasurement::default() }
 }
 
-/// Where the only unit stands after one attempt at it, and what is said about it.
-fn judge(unit: Task, measured: AttemptMeasurement) -> (&'static str, String) {
-    let mut run = Run::open(plan(vec![unit]));
+/// Where the only task stands after one attempt at it, and what is said about it.
+fn judge(task: Task, measured: AttemptMeasurement) -> (&'static str, String) {
+    let mut run = Run::open(plan(vec![task]));
     let ticket = run.start("1").unwrap();
     run.done(&ticket, measured).unwrap();
     let evidence = run.state.tasks["1"].last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
@@ -30,7 +30,7 @@ fn judge(unit: Task, measured: AttemptMeasurement) -> (&'static str, String) {
 }
 
 #[test]
-fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
+fn a_task_passes_by_a_green_result_of_each_of_its_checks() {
     for (results, standing, evidence) in [
         (vec![("a", Green), ("b", Green)], "passed", "`a` exit 0; `b` exit 0"),
         (vec![("b", Green), ("a", Green)], "passed", "`b` exit 0; `a` exit 0"),
@@ -45,22 +45,22 @@ fn a_unit_passes_by_a_green_result_of_each_of_its_checks() {
         (vec![("a", Green), ("b", NothingRan)], "failed", "`b` exit 1"),
         (vec![("a", no_tool()), ("b", Green)], "held", ""),
     ] {
-        let judged = judge(checked(&["a", "b"]), measured(&results));
-        assert_eq!(judged, (standing, evidence.to_owned()), "{results:?}");
+        let judgement = judge(checked(&["a", "b"]), measured(&results));
+        assert_eq!(judgement, (standing, evidence.to_owned()), "{results:?}");
     }
 }
 
 #[test]
-fn checks_of_one_command_are_told_apart() {
+fn checks_of_one_command_are_distinguished() {
     let elsewhere = TaskCheck { cwd: Some("sub".to_owned()), ..TaskCheck::new("a") };
-    let two = Task { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..unit("1") };
+    let two = Task { checks: vec![TaskCheck::new("a"), elsewhere.clone()], ..task("1") };
     assert_eq!(judge(two.clone(), measured(&[("a", Green), ("a", Green)])).0, "failed");
     let both = vec![(TaskCheck::new("a"), outcome(Green)), (elsewhere, outcome(Green))];
     assert_eq!(judge(two, AttemptMeasurement { outcomes: both, ..AttemptMeasurement::default() }).0, "passed");
 }
 
 #[test]
-fn a_unit_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
+fn a_task_that_nothing_can_prove_is_unverified_and_blocks_what_needs_it() {
     let mut run = Run::open(plan(vec![checked(&[]), needs("2", &["1"])]));
     run.work("1", &Green);
     assert_eq!((run.standing("1"), run.standing("2")), ("unverified", "blocked"));
@@ -74,7 +74,7 @@ fn pair() -> Vec<Task> {
         expect: ExpectedResult { exit: ExpectedExit::NonZero, stdout_has: None },
         ..TaskCheck::new("run the tests")
     };
-    let tests = Task { kind: TaskKind::Tests, red_check: Some(red.clone()), checks: Vec::new(), ..unit("1-tests") };
+    let tests = Task { kind: TaskKind::Tests, red_check: Some(red.clone()), checks: Vec::new(), ..task("1-tests") };
     let done =
         Task { red_check: Some(red), checks: vec![TaskCheck::new("run the tests")], ..needs("1-impl", &["1-tests"]) };
     vec![tests, done]
@@ -104,26 +104,26 @@ fn tests_that_are_not_there_prove_nothing_by_failing() {
     assert_eq!(evidence, "the tests are not there: tests/a.rs");
     // Anywhere else the checks say whether a file is needed.
     assert_eq!(
-        judge(unit("1"), AttemptMeasurement { missing: vec!["a".to_owned()], ..all(&unit("1"), &Green) }).0,
+        judge(task("1"), AttemptMeasurement { missing: vec!["a".to_owned()], ..all(&task("1"), &Green) }).0,
         "passed"
     );
 }
 
 #[test]
-fn whoever_changes_what_it_must_not_has_failed_whatever_is_green() {
-    for unit in [unit("1"), checked(&[])] {
+fn a_worker_that_changes_what_it_must_not_has_failed_whatever_is_green() {
+    for task in [task("1"), checked(&[])] {
         let tampered = vec!["tests/a.rs".to_owned(), "tests/b.rs".to_owned()];
-        let (standing, evidence) = judge(unit.clone(), AttemptMeasurement { tampered, ..all(&unit, &Green) });
+        let (standing, evidence) = judge(task.clone(), AttemptMeasurement { tampered, ..all(&task, &Green) });
         assert_eq!(standing, "failed");
         assert_eq!(evidence, "changed what it must not change: tests/a.rs, tests/b.rs");
     }
-    let tampered = AttemptMeasurement { tampered: vec!["a".to_owned()], ..all(&unit("1"), &no_tool()) };
-    assert_eq!(judge(unit("1"), tampered).0, "failed", "a tool that is missing excuses nothing");
+    let tampered = AttemptMeasurement { tampered: vec!["a".to_owned()], ..all(&task("1"), &no_tool()) };
+    assert_eq!(judge(task("1"), tampered).0, "failed", "a tool that is missing excuses nothing");
 }
 
 #[test]
 fn what_was_measured_is_kept() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     let ticket = run.start("1").unwrap();
     let seen = AttemptMeasurement {
         files: vec!["src/1.rs".to_owned(), "other".to_owned()],
@@ -131,7 +131,7 @@ fn what_was_measured_is_kept() {
         note: Some("mind the gap".to_owned()),
         test_digests: vec![("t".to_owned(), "digest".to_owned())],
         tree: Some("tree".to_owned()),
-        ..all(&unit("1"), &Green)
+        ..all(&task("1"), &Green)
     };
     run.done(&ticket, seen).unwrap();
     let end = run.state.tasks["1"].last_end.clone().unwrap();
@@ -143,12 +143,12 @@ fn what_was_measured_is_kept() {
 
 #[test]
 fn a_ticket_is_good_for_one_end_of_one_attempt() {
-    let mut run = Run::open(plan(vec![Task { max_attempts: 3, ..unit("1") }]));
+    let mut run = Run::open(plan(vec![Task { max_attempts: 3, ..task("1") }]));
     let first = run.start("1").unwrap();
-    run.done(&first, all(&unit("1"), &Red)).unwrap();
+    run.done(&first, all(&task("1"), &Red)).unwrap();
     let second = run.start("1").unwrap();
     for stale in [first.as_str(), "", "made up"] {
-        let refusal = run.done(stale, all(&unit("1"), &Green)).unwrap_err();
+        let refusal = run.done(stale, all(&task("1"), &Green)).unwrap_err();
         assert_eq!(refusal.kind, VerbRefusalKind::Precondition);
         assert_eq!(
             refusal.message,
@@ -158,13 +158,13 @@ fn a_ticket_is_good_for_one_end_of_one_attempt() {
         assert!(verbs::give_up_attempt(&run.state, stale, "why", Vec::new()).is_err());
     }
     assert_eq!(verbs::task_of_ticket(&run.state, &second).unwrap().id, "1");
-    run.done(&second, all(&unit("1"), &Green)).unwrap();
+    run.done(&second, all(&task("1"), &Green)).unwrap();
     assert!(verbs::task_of_ticket(&run.state, &second).is_err());
 }
 
 #[test]
-fn a_unit_is_tried_as_often_as_its_plan_says_and_as_often_again_when_asked_for() {
-    let three = Task { max_attempts: 3, on_failure: OnFailure::Revert, ..unit("1") };
+fn a_task_has_the_attempts_of_its_plan_and_as_many_again_when_asked_for() {
+    let three = Task { max_attempts: 3, on_failure: OnFailure::Revert, ..task("1") };
     let mut run = Run::open(plan(vec![three]));
     for attempt in 1..=6 {
         run.fail("1");
@@ -187,8 +187,8 @@ fn what_a_failure_becomes_is_what_the_plan_says() {
         (OnFailure::Skip, "skipped", "skipped"),
         (OnFailure::Escalate, "failed", "failed"),
     ] {
-        let unit = Task { max_attempts: 2, on_failure, ..unit("1") };
-        let mut run = Run::open(plan(vec![unit, needs("2", &["1"])]));
+        let task = Task { max_attempts: 2, on_failure, ..task("1") };
+        let mut run = Run::open(plan(vec![task, needs("2", &["1"])]));
         run.fail("1");
         assert_eq!(run.standing("1"), first, "{on_failure:?}");
         assert_eq!(run.state.tasks["1"].last_end.as_ref().unwrap().evidence, "`prove 1` exit 1");
@@ -203,7 +203,7 @@ fn what_a_failure_becomes_is_what_the_plan_says() {
 
 #[test]
 fn a_run_is_not_complete_without_what_its_plan_lets_be_left_out() {
-    let mut run = Run::open(plan(vec![Task { on_failure: OnFailure::Skip, ..unit("1") }, needs("2", &["1"])]));
+    let mut run = Run::open(plan(vec![Task { on_failure: OnFailure::Skip, ..task("1") }, needs("2", &["1"])]));
     run.fail("1");
     run.pass("2");
     assert_eq!(run.result(), Some(RunResult::CompletedWithFailures));
@@ -211,7 +211,7 @@ fn a_run_is_not_complete_without_what_its_plan_lets_be_left_out() {
 
 #[test]
 fn a_worker_may_say_that_it_cannot_be_done() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     let ticket = run.start("1").unwrap();
     let said = verbs::give_up_attempt(&run.state, &ticket, "no\nway", vec!["a".to_owned()]);
     run.take(said).unwrap();
@@ -220,10 +220,10 @@ fn a_worker_may_say_that_it_cannot_be_done() {
 }
 
 #[test]
-fn the_gate_of_a_missing_tool_names_it() {
-    let mut run = Run::open(plan(vec![unit("1")]));
+fn the_question_about_a_missing_tool_names_it() {
+    let mut run = Run::open(plan(vec![task("1")]));
     let ticket = run.start("1").unwrap();
-    let events = verbs::judge_attempt(&run.state, &ticket, all(&unit("1"), &no_tool())).unwrap();
+    let events = verbs::judge_attempt(&run.state, &ticket, all(&task("1"), &no_tool())).unwrap();
     let [EventKind::CheckRan { .. }, EventKind::TaskHeld { reason: why, .. }, EventKind::QuestionOpened { question }] =
         events.as_slice()
     else {

@@ -5,12 +5,12 @@ use omo_engine::event::EventKind;
 use omo_engine::verbs;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use crate::kit::{Run, all, in_batches, needs, plan, unit};
+use crate::kit::{Run, all, in_batches, needs, plan, task};
 
-/// Units that have passed (1), failed (2), are blocked (3), were left out (4), are running (5) and wait (6).
+/// Tasks that have passed (1), failed (2), are blocked (3), were left out (4), are running (5) and wait (6).
 fn every_standing() -> Run {
-    let units = vec![unit("1"), unit("2"), needs("3", &["2"]), unit("4"), unit("5"), unit("6")];
-    let mut run = Run::open(plan(units));
+    let tasks = vec![task("1"), task("2"), needs("3", &["2"]), task("4"), task("5"), task("6")];
+    let mut run = Run::open(plan(tasks));
     run.pass("1");
     run.fail("2");
     run.skip("4").unwrap();
@@ -53,7 +53,7 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
         (|run| skip(run, "4"), Precondition, "4 is skipped", left_out),
         (|run| skip(run, "5"), Precondition, "5 is running", left_out),
         (
-            |run| verbs::judge_attempt(&run.state, "foreign", all(&unit("5"), &Green)),
+            |run| verbs::judge_attempt(&run.state, "foreign", all(&task("5"), &Green)),
             Precondition,
             "that ticket is not valid: it was used, its attempt has ended, or it is of another run",
             "`omo agent next` says what comes next; `omo agent start` gives a new ticket",
@@ -86,7 +86,7 @@ fn skip(run: &Run, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
 #[test]
 fn only_a_person_has_something_left_out_or_done_again() {
     for verb in [retry as fn(&Run, &str) -> _, skip] {
-        let mut run = Run::open(plan(vec![unit("2"), unit("6")]));
+        let mut run = Run::open(plan(vec![task("2"), task("6")]));
         run.types();
         run.fail("2");
         let refusal: VerbRefusal = verb(&run, "2").unwrap_err();
@@ -96,9 +96,9 @@ fn only_a_person_has_something_left_out_or_done_again() {
         run.types();
         assert!(verb(&run, "2").is_ok());
         run.caller = verbs::VerbCaller::default();
-        assert!(verb(&run, "2").is_ok(), "at a terminal somebody sits");
+        assert!(verb(&run, "2").is_ok(), "a terminal has a person at it");
     }
-    let mut run = Run::open(plan(vec![unit("1")]));
+    let mut run = Run::open(plan(vec![task("1")]));
     assert_eq!(skip(&run, "1").unwrap_err().kind, VerbRefusalKind::Human, "opening a run is no word about its units");
     run.types();
     assert!(skip(&run, "1").is_ok());
@@ -106,7 +106,7 @@ fn only_a_person_has_something_left_out_or_done_again() {
 
 #[test]
 fn nothing_is_begun_or_left_out_in_a_run_that_is_over() {
-    let mut run = Run::open(plan(vec![unit("1"), unit("2")]));
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
     run.fail("1");
     run.take(verbs::cancel_run(&run.state, "enough").map(|what| vec![what])).unwrap();
     run.types();
@@ -119,7 +119,7 @@ fn nothing_is_begun_or_left_out_in_a_run_that_is_over() {
 
 #[test]
 fn a_question_that_waits_is_named_on_one_line() {
-    let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
+    let mut run = Run::open(in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0]));
     run.pass("1");
     let refusal = start(&run, "2").unwrap_err();
     assert_eq!(refusal.kind, VerbRefusalKind::Human);
@@ -130,8 +130,8 @@ fn a_question_that_waits_is_named_on_one_line() {
 }
 
 #[test]
-fn a_plan_with_many_units_does_not_list_them_all() {
-    let units = (1..=50).map(|number| unit(&number.to_string())).collect();
-    let refusal = start(&Run::open(plan(units)), "x").unwrap_err();
+fn a_plan_with_many_tasks_does_not_list_them_all() {
+    let tasks = (1..=50).map(|number| task(&number.to_string())).collect();
+    let refusal = start(&Run::open(plan(tasks)), "x").unwrap_err();
     assert!(refusal.hint.ends_with("19, 20, …"), "{}", refusal.hint);
 }

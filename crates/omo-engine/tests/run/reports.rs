@@ -8,20 +8,20 @@ use omo_engine::state::ANSWER_CONTINUE;
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart};
 use omo_plan::model::{Plan, Task};
 
-use crate::kit::{Run, all, in_batches, needs, outcome, plan, unit};
+use crate::kit::{Run, all, in_batches, needs, outcome, plan, task};
 
 #[test]
 fn a_report_says_what_was_proved_and_what_was_not() {
-    let bare = Task { checks: Vec::new(), ..unit("3") };
-    let units = vec![unit("1"), unit("2"), bare, needs("4", &["2"]), unit("5"), unit("6")];
-    let mut run = Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(units) });
+    let bare = Task { checks: Vec::new(), ..task("3") };
+    let tasks = vec![task("1"), task("2"), bare, needs("4", &["2"]), task("5"), task("6")];
+    let mut run = Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(tasks) });
     let start = AttemptStart { ticket: "t".to_owned(), already_green: vec![0], ..AttemptStart::default() };
     run.take(verbs::start_attempt(&run.state, "1", start).map(|what| vec![what])).unwrap();
     let seen = AttemptMeasurement {
         files: vec!["src/1.rs".to_owned(), "x".to_owned()],
         out_of_scope: vec!["x".to_owned()],
         note: Some("mind the gap".to_owned()),
-        ..all(&unit("1"), &Green)
+        ..all(&task("1"), &Green)
     };
     run.done("t", seen).unwrap();
     run.fail("2");
@@ -78,7 +78,7 @@ fn a_report_says_what_was_proved_and_what_was_not() {
 #[test]
 fn a_report_says_who_answered_what() {
     let mut run =
-        Run::open(in_batches(plan(vec![unit("1"), unit("2"), unit("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
+        Run::open(in_batches(plan(vec![task("1"), task("2"), task("3")]), &[&["1"], &["2"], &["3"]], &[0, 1]));
     run.pass("1");
     let waiting = build_report("r1", &run.state);
     assert_eq!(
@@ -100,8 +100,8 @@ fn a_report_says_who_answered_what() {
 }
 
 #[test]
-fn a_question_that_was_taken_back_was_answered_by_nobody() {
-    let mut run = Run::open(in_batches(plan(vec![unit("1"), unit("2")]), &[&["1"], &["2"]], &[0]));
+fn a_question_that_was_taken_back_has_no_answer() {
+    let mut run = Run::open(in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0]));
     run.pass("1");
     run.replan(run.state.plan.clone()).unwrap();
     let said = build_report("r1", &run.state);
@@ -112,7 +112,7 @@ fn a_question_that_was_taken_back_was_answered_by_nobody() {
 
 #[test]
 fn a_report_of_a_run_that_is_over_names_the_way_on() {
-    let open = || Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(vec![unit("1")]) });
+    let open = || Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(vec![task("1")]) });
     let mut cancelled = open();
     cancelled.take(verbs::cancel_run(&cancelled.state, "enough").map(|what| vec![what])).unwrap();
     let said = build_report("r1", &cancelled.state);
@@ -129,7 +129,7 @@ fn a_report_of_a_run_that_is_over_names_the_way_on() {
 
 #[test]
 fn a_report_is_plain_json() {
-    let run = Run::open(plan(vec![unit("1")]));
+    let run = Run::open(plan(vec![task("1")]));
     let json = serde_json::to_value(build_report("r1", &run.state)).unwrap();
     assert_eq!(json["schema"], 1);
     assert_eq!(json["result"], "in_progress");

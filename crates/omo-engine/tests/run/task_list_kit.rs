@@ -11,27 +11,27 @@ use omo_plan::task_list::VERIFY_TASK_ID;
 use crate::kit::{Run, all, needs, outcome, plan};
 
 /// A task that a command proves.
-pub(crate) fn task(id: &str, deps: &[&str]) -> Task {
+pub(crate) fn checked_task(id: &str, deps: &[&str]) -> Task {
     Task { files: Vec::new(), contract: None, ..needs(id, deps) }
 }
 
-/// A task that somebody has to judge.
-pub(crate) fn judged_task(id: &str, deps: &[&str]) -> Task {
-    Task { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..task(id, deps) }
+/// A task with a criterion that no command decides.
+pub(crate) fn criteria_task(id: &str, deps: &[&str]) -> Task {
+    Task { checks: Vec::new(), criteria: vec!["it reads well".to_owned()], ..checked_task(id, deps) }
 }
 
 /// A session that goes over its tasks three times at most, with a verification behind them.
-pub(crate) fn session_plan(mut units: Vec<Task>) -> Plan {
-    let deps = units.iter().map(|unit| unit.id.clone()).collect();
-    units.push(Task { kind: TaskKind::Verify, deps, ..judged_task(VERIFY_TASK_ID, &[]) });
-    without_verification(units)
+pub(crate) fn session_plan(mut tasks: Vec<Task>) -> Plan {
+    let deps = tasks.iter().map(|task| task.id.clone()).collect();
+    tasks.push(Task { kind: TaskKind::Verify, deps, ..criteria_task(VERIFY_TASK_ID, &[]) });
+    without_verification(tasks)
 }
 
 /// The same without a verification.
-pub(crate) fn without_verification(units: Vec<Task>) -> Plan {
-    let final_checks = units.iter().flat_map(|unit| unit.checks.iter().cloned()).collect();
-    let skips_verification = units.iter().all(|unit| unit.kind != TaskKind::Verify);
-    let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(units) };
+pub(crate) fn without_verification(tasks: Vec<Task>) -> Plan {
+    let final_checks = tasks.iter().flat_map(|task| task.checks.iter().cloned()).collect();
+    let skips_verification = tasks.iter().all(|task| task.kind != TaskKind::Verify);
+    let mut plan = Plan { dialect: Dialect::TasksJson, final_checks, ..plan(tasks) };
     plan.policy.on_task_fail = OnTaskFail::NextRound;
     plan.policy.parallel = Parallelism::Tasks;
     plan.policy.max_rounds = 3;
@@ -68,7 +68,7 @@ pub(crate) fn fail_for(ids: &[&str]) -> PlanVerdict {
 }
 
 impl Run {
-    /// Whoever has a ticket runs a command; its id.
+    /// The owner of a ticket runs a command; its id.
     pub(crate) fn shows(&mut self, ticket: &str, verdict: &TaskCheckVerdict) -> Result<String, VerbRefusal> {
         let said = verbs::record_evidence(&self.state, ticket, ran("look at it", verdict));
         self.take(said.map(|what| vec![what]))?;
@@ -82,7 +82,7 @@ impl Run {
         self.take(Ok(verbs::final_check_events(outcomes))).unwrap();
     }
 
-    /// Whoever has a ticket judges the whole.
+    /// The owner of a ticket gives a verdict on the whole.
     pub(crate) fn judges(&mut self, ticket: &str, verdict: PlanVerdict) -> Result<(), VerbRefusal> {
         self.take(verbs::give_verdict(&self.state, ticket, verdict))
     }
@@ -110,8 +110,8 @@ impl Run {
     }
 
     /// A task is added.
-    pub(crate) fn adds(&mut self, unit: Task) -> Result<(), VerbRefusal> {
-        let said = verbs::add_task(&self.state, &self.caller, unit);
+    pub(crate) fn adds(&mut self, task: Task) -> Result<(), VerbRefusal> {
+        let said = verbs::add_task(&self.state, &self.caller, task);
         self.take(said.map(|what| vec![what]))
     }
 
@@ -120,9 +120,9 @@ impl Run {
         &self.events.last().unwrap().kind
     }
 
-    /// How each unit stands, in the order of the plan.
+    /// How each task stands, in the order of the plan.
     pub(crate) fn all_standings(&self) -> Vec<(&str, &'static str)> {
         let standings = self.state.standings();
-        standings.into_iter().map(|(unit, standing)| (unit.id.as_str(), standing.word())).collect()
+        standings.into_iter().map(|(task, standing)| (task.id.as_str(), standing.word())).collect()
     }
 }

@@ -6,12 +6,12 @@ use omo_engine::verbs;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::kit::{Run, all, plan, session, unit};
-use crate::task_list_kit::{fail_for, judged_task, pass_by, ran, session_plan, task};
+use crate::kit::{Run, all, plan, session, task};
+use crate::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, ran, session_plan};
 
 /// A task that is claimed by evidence e1 (1), one that has passed (2), and a verifier at work with green evidence e2.
 fn verifying() -> Run {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), checked_task("2", &[])]));
     run.claim("1");
     run.pass("2");
     let ticket = run.start(VERIFY_TASK_ID).unwrap();
@@ -22,7 +22,7 @@ fn verifying() -> Run {
 
 /// A worker at task 1, which is judged, with red evidence e1 and green e2.
 fn at_work() -> Run {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), checked_task("2", &[])]));
     let ticket = run.start("1").unwrap();
     run.shows(&ticket, &Red).unwrap();
     run.shows(&ticket, &Green).unwrap();
@@ -33,22 +33,22 @@ fn given(verdict: omo_engine::event::PlanVerdict) -> EventKind {
     EventKind::VerdictGiven { verdict }
 }
 
-fn claimed(unit: &str, ids: &[&str]) -> EventKind {
+fn claimed(task: &str, ids: &[&str]) -> EventKind {
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
-    EventKind::TaskClaimed { task: unit.to_owned(), evidence_ids, end: AttemptEnd::default() }
+    EventKind::TaskClaimed { task: task.to_owned(), evidence_ids, end: AttemptEnd::default() }
 }
 
-fn again(iteration: u32, ids: &[&str]) -> EventKind {
+fn again(round: u32, ids: &[&str]) -> EventKind {
     let reopened = ids.iter().map(|id| ((*id).to_owned(), "why".to_owned())).collect();
-    EventKind::RoundStarted { round: iteration, reopened }
+    EventKind::RoundStarted { round, reopened }
 }
 
-fn added(unit: Task) -> EventKind {
-    EventKind::TaskAdded { task: Box::new(unit) }
+fn added(task: Task) -> EventKind {
+    EventKind::TaskAdded { task: Box::new(task) }
 }
 
-fn evidence(id: &str, unit: &str, attempt: u32) -> EventKind {
-    let evidence = Evidence { id: id.to_owned(), task: unit.to_owned(), attempt, ..ran("true", &Green) };
+fn evidence(id: &str, task: &str, attempt: u32) -> EventKind {
+    let evidence = Evidence { id: id.to_owned(), task: task.to_owned(), attempt, ..ran("true", &Green) };
     EventKind::EvidenceRan { evidence }
 }
 
@@ -78,10 +78,10 @@ fn what_no_verb_of_a_session_writes_is_refused() {
         (at_work, again(1, &["1"]), "has a task done again that was not done"),
         (verifying, again(3, &["1"]), "goes over the tasks once more than it may"),
         (verifying, again(0, &["1"]), "goes over the tasks once more than it may"),
-        (at_work, added(task("1", &[])), no_task),
-        (at_work, added(task("3", &[VERIFY_TASK_ID])), no_task),
-        (at_work, added(Task { kind: TaskKind::Verify, ..task("3", &[]) }), no_task),
-        (|| Run::open(plan(vec![unit("1")])), added(task("3", &[])), no_task),
+        (at_work, added(checked_task("1", &[])), no_task),
+        (at_work, added(checked_task("3", &[VERIFY_TASK_ID])), no_task),
+        (at_work, added(Task { kind: TaskKind::Verify, ..checked_task("3", &[]) }), no_task),
+        (|| Run::open(plan(vec![task("1")])), added(checked_task("3", &[])), no_task),
     ];
     for (open, what, says) in table {
         let run = open();
@@ -113,7 +113,7 @@ fn a_verification_comes_from_nowhere_else() {
         assert_eq!(error.problem, says);
     }
     // What else was done before the run is not done again, and is verified like all the rest.
-    let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &["1"])]));
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[]), checked_task("2", &["1"])]));
     run.write([imported("1")]);
     assert_eq!((run.standing("1"), run.ready()), ("claimed", vec!["2"]));
     run.pass("2");
@@ -124,7 +124,7 @@ fn a_verification_comes_from_nowhere_else() {
 #[test]
 fn every_event_of_a_session_is_one_line_that_comes_back() {
     let mut run = verifying();
-    run.adds(judged_task("3", &["1"])).unwrap();
+    run.adds(criteria_task("3", &["1"])).unwrap();
     let ticket = run.state.tasks[VERIFY_TASK_ID].running.as_ref().unwrap().ticket.clone();
     run.take(verbs::give_verdict(&run.state, &ticket, fail_for(&["2"]))).unwrap();
     let kinds: Vec<String> = run
@@ -140,6 +140,6 @@ fn every_event_of_a_session_is_one_line_that_comes_back() {
         assert!(kinds.iter().any(|known| known == kind), "{kind}");
     }
     let ticket = run.start("2").unwrap();
-    run.done(&ticket, all(&task("2", &[]), &Green)).unwrap();
+    run.done(&ticket, all(&checked_task("2", &[]), &Green)).unwrap();
     assert_eq!(run.standing("2"), "passed");
 }

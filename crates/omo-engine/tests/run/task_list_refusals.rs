@@ -8,14 +8,14 @@ use omo_plan::model::{Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::VERIFY_TASK_ID;
 
-use crate::kit::{Run, all, no_tool, plan, unit};
-use crate::task_list_kit::{fail_for, judged_task, pass_by, ran, session_plan, task};
+use crate::kit::{Run, all, no_tool, plan, task};
+use crate::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, ran, session_plan};
 
-const JUDGED: &str = "task 1 has criteria that no command decides, and nothing shows them: ";
+const NEEDS_EVIDENCE: &str = "task 1 has criteria that no command decides, and nothing shows them: ";
 
 #[test]
 fn a_claim_counts_by_green_evidence_of_its_own() {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), judged_task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), criteria_task("2", &[])]));
     let other = run.start("2").unwrap();
     run.shows(&other, &Green).unwrap();
     let ticket = run.start("1").unwrap();
@@ -31,7 +31,7 @@ fn a_claim_counts_by_green_evidence_of_its_own() {
         (vec!["e4", "e2"], "e2 is not green: exit 1"),
     ] {
         let refusal = claim(&mut run, &ticket, &ids, &Green).unwrap_err();
-        assert_eq!((refusal.kind, refusal.message), (VerbRefusalKind::Precondition, format!("{JUDGED}{why}")));
+        assert_eq!((refusal.kind, refusal.message), (VerbRefusalKind::Precondition, format!("{NEEDS_EVIDENCE}{why}")));
         assert_eq!(run.standing("1"), "running", "its ticket stays valid");
     }
     claim(&mut run, &ticket, &["e4"], &Green).unwrap();
@@ -46,9 +46,9 @@ fn claim(
     ids: &[&str],
     verdict: &omo_core::check::task_check::TaskCheckVerdict,
 ) -> Result<(), VerbRefusal> {
-    let unit = verbs::task_of_ticket(&run.state, ticket)?.clone();
+    let task = verbs::task_of_ticket(&run.state, ticket)?.clone();
     let evidence_ids = ids.iter().map(|id| (*id).to_owned()).collect();
-    run.done(ticket, AttemptMeasurement { evidence_ids, ..all(&unit, verdict) })
+    run.done(ticket, AttemptMeasurement { evidence_ids, ..all(&task, verdict) })
 }
 
 #[test]
@@ -58,21 +58,21 @@ fn evidence_of_a_worker_that_is_gone_shows_nothing_of_the_next_one() {
             as fn(&mut Run, &str) -> _,
         |run, ticket| run.take(verbs::give_up_attempt(&run.state, ticket, "no", Vec::new())),
     ] {
-        let mut run = Run::open(session_plan(vec![judged_task("1", &[])]));
+        let mut run = Run::open(session_plan(vec![criteria_task("1", &[])]));
         let ticket = run.start("1").unwrap();
         run.shows(&ticket, &Green).unwrap();
         ends(&mut run, &ticket).unwrap();
         assert_eq!(run.shows(&ticket, &Green).unwrap_err().kind, VerbRefusalKind::Precondition);
         let ticket = run.start("1").unwrap();
         let refusal = claim(&mut run, &ticket, &["e1"], &Green).unwrap_err();
-        assert_eq!(refusal.message, format!("{JUDGED}e1 was run by an earlier worker"));
+        assert_eq!(refusal.message, format!("{NEEDS_EVIDENCE}e1 was run by an earlier worker"));
     }
 }
 
 #[test]
 fn a_red_check_is_a_failure_whatever_else_is_shown() {
-    let both = Task { criteria: vec!["it reads well".to_owned()], ..task("1", &[]) };
-    let mut run = Run::open(session_plan(vec![both, task("2", &[])]));
+    let both = Task { criteria: vec!["it reads well".to_owned()], ..checked_task("1", &[]) };
+    let mut run = Run::open(session_plan(vec![both, checked_task("2", &[])]));
     let ticket = run.start("1").unwrap();
     run.shows(&ticket, &Green).unwrap();
     claim(&mut run, &ticket, &["e1"], &Red).unwrap();
@@ -88,7 +88,7 @@ fn a_red_check_is_a_failure_whatever_else_is_shown() {
 
 /// A task that is claimed (1), one that has passed (2), and a verifier at work: its ticket.
 fn verifying() -> (Run, String) {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), checked_task("2", &[])]));
     run.claim("1");
     run.pass("2");
     let ticket = run.start(VERIFY_TASK_ID).unwrap();
@@ -165,7 +165,7 @@ fn only_a_verifier_judges_the_whole_and_only_by_a_verdict() {
         (refusal.kind, refusal.message.as_str()),
         (VerbRefusalKind::Precondition, "a verification ends with a verdict")
     );
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[])]));
     let ticket = run.start("1").unwrap();
     for (ticket, message) in [
         (ticket.as_str(), "that ticket is of task 1, and not of the verification"),
@@ -199,40 +199,48 @@ fn what_is_said_is_kept_on_one_line() {
 #[test]
 fn a_task_is_added_only_where_it_can_be() {
     use VerbRefusalKind::{NotFound, Precondition, Usage};
-    let open = || Run::open(session_plan(vec![task("1", &[])]));
+    let open = || Run::open(session_plan(vec![checked_task("1", &[])]));
     let table: [(Task, VerbRefusalKind, &str); 6] = [
-        (task("1", &[]), Precondition, "there is a task 1 already"),
-        (task(VERIFY_TASK_ID, &[]), Precondition, "the verification is no task that is added"),
-        (Task { kind: TaskKind::Verify, ..task("2", &[]) }, Precondition, "the verification is no task that is added"),
+        (checked_task("1", &[]), Precondition, "there is a task 1 already"),
+        (checked_task(VERIFY_TASK_ID, &[]), Precondition, "the verification is no task that is added"),
         (
-            task("../2", &[]),
+            Task { kind: TaskKind::Verify, ..checked_task("2", &[]) },
+            Precondition,
+            "the verification is no task that is added",
+        ),
+        (
+            checked_task("../2", &[]),
             Usage,
             "`../2` is no id: a letter or digit, then up to 63 of letters, digits, `.`, `_` and `-`",
         ),
-        (task("2", &["9"]), NotFound, "the plan has no task `9`"),
-        (task("2", &[VERIFY_TASK_ID]), Precondition, "2 would wait for the verification, which comes after all tasks"),
+        (checked_task("2", &["9"]), NotFound, "the plan has no task `9`"),
+        (
+            checked_task("2", &[VERIFY_TASK_ID]),
+            Precondition,
+            "2 would wait for the verification, which comes after all tasks",
+        ),
     ];
-    for (unit, kind, message) in table {
+    for (task, kind, message) in table {
         let mut run = open();
         let before = run.state.clone();
-        let refusal = run.adds(unit).unwrap_err();
+        let refusal = run.adds(task).unwrap_err();
         assert_eq!((refusal.kind, refusal.message.as_str()), (kind, message));
         assert_eq!(run.state, before);
     }
-    assert_eq!(open().adds(task("2", &["2"])).unwrap_err().kind, NotFound, "a task cannot wait for itself");
-    let mut of_a_file = Run::open(plan(vec![unit("1")]));
-    let refusal = of_a_file.adds(task("2", &[])).unwrap_err();
+    assert_eq!(open().adds(checked_task("2", &["2"])).unwrap_err().kind, NotFound, "a task cannot wait for itself");
+    let mut of_a_file = Run::open(plan(vec![task("1")]));
+    let refusal = of_a_file.adds(checked_task("2", &[])).unwrap_err();
     assert_eq!((refusal.kind, refusal.message.as_str()), (Precondition, "the tasks of this run are those of its plan"));
     let mut over = open();
     over.take(verbs::cancel_run(&over.state, "enough").map(|what| vec![what])).unwrap();
-    assert_eq!(over.adds(task("2", &[])).unwrap_err().message, "the run has ended");
+    assert_eq!(over.adds(checked_task("2", &[])).unwrap_err().message, "the run has ended");
 }
 
 #[test]
-fn what_an_added_task_would_run_nobody_has_approved() {
-    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+fn what_an_added_task_would_run_is_not_approved() {
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     let commands: Vec<TaskCheck> = run.state.plan.labeled_checks().map(|(_, check)| check.clone()).collect();
-    let added = Task { criteria: vec!["it is fast".to_owned()], ..task("2", &[]) };
+    let added = Task { criteria: vec!["it is fast".to_owned()], ..checked_task("2", &[]) };
     run.adds(added).unwrap();
     let EventKind::TaskAdded { task: added } = run.last() else { panic!("{:?}", run.last()) };
     assert_eq!((added.checks.len(), added.criteria.join("; ")), (0, "it is fast; `prove 2`".to_owned()));

@@ -12,17 +12,17 @@ use omo_plan::model::{OnTaskFail, Parallelism, Plan, Task};
 use omo_plan::task_list::VERIFY_TASK_ID;
 use proptest::prelude::*;
 
-use crate::task_list_kit::{judged_task, ran, session_plan, task, without_verification};
-use crate::walk::{Move, VERDICTS, Walk, any_move, any_unit, descend, verdict};
+use crate::task_list_kit::{checked_task, criteria_task, ran, session_plan, without_verification};
+use crate::walk::{Move, VERDICTS, Walk, any_move, any_task, descend, verdict};
 
-/// One thing that somebody does in a session. Numbers are taken round by what there is.
+/// One thing that is done in a session. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
 pub(crate) enum Session {
-    /// A command is run by whoever has a ticket.
+    /// A command is run by the owner of a ticket.
     Show { ticket: usize, verdict: usize },
-    /// Whoever has a ticket says that all is done, by some of the evidence.
+    /// The owner of a ticket says that all is done, by some of the evidence.
     Pass { ticket: usize, cites: usize },
-    /// Whoever has a ticket says that it is not, because of some units.
+    /// The owner of a ticket says that it is not, because of some tasks.
     Fail { ticket: usize, names: Vec<usize> },
     /// A task is added that waits for another one.
     Add { dep: usize, id: usize },
@@ -47,19 +47,19 @@ impl Walk {
             }
             Session::Fail { ticket, names } => {
                 let ticket = self.ticket(*ticket);
-                let units = &self.run.state.plan.tasks;
-                let reopen = names.iter().map(|number| (units[number % units.len()].id.clone(), "why".to_owned()));
+                let tasks = &self.run.state.plan.tasks;
+                let reopen = names.iter().map(|number| (tasks[number % tasks.len()].id.clone(), "why".to_owned()));
                 let verdict = PlanVerdict { reopen: reopen.collect(), ..PlanVerdict::default() };
                 self.run.judges(&ticket, verdict).is_ok()
             }
             Session::Add { dep, id } => {
-                let units = &self.run.state.plan.tasks;
+                let tasks = &self.run.state.plan.tasks;
                 // More of them than this make no other run.
-                if units.len() > 8 {
+                if tasks.len() > 8 {
                     return false;
                 }
-                let dep = units[dep % units.len()].id.clone();
-                self.run.adds(task(&(20 + id).to_string(), &[&dep])).is_ok()
+                let dep = tasks[dep % tasks.len()].id.clone();
+                self.run.adds(checked_task(&(20 + id).to_string(), &[&dep])).is_ok()
             }
         }
     }
@@ -68,7 +68,7 @@ impl Walk {
     pub(crate) fn cited(&self, ticket: &str, amiss: usize) -> Vec<String> {
         let all = self.run.state.evidence.iter().map(|evidence| evidence.id.clone());
         let own = verbs::task_of_ticket(&self.run.state, ticket)
-            .map(|unit| self.run.state.tasks[&unit.id].evidence_ids.clone());
+            .map(|task| self.run.state.tasks[&task.id].evidence_ids.clone());
         match amiss % 5 {
             1 => Vec::new(),
             2 => all.collect(),
@@ -78,7 +78,7 @@ impl Walk {
         }
     }
 
-    /// Whoever has a ticket runs something that is green; its id.
+    /// The owner of a ticket runs something that is green; its id.
     pub(crate) fn show(&mut self, ticket: &str) -> Vec<String> {
         vec![self.run.shows(ticket, &Green).unwrap()]
     }
@@ -107,23 +107,23 @@ fn any_session_move() -> impl Strategy<Value = Move> {
     ];
     let known = any_move().prop_map(|step| match step {
         // What a task says may change; which tasks there are is for the session to say.
-        Move::Edit { unit, .. } => Move::Edit { unit, how: 0 },
+        Move::Edit { task, .. } => Move::Edit { task, how: 0 },
         step => step,
     });
     prop_oneof![3 => known, 2 => step.prop_map(Move::Session)]
 }
 
 fn any_session() -> impl Strategy<Value = Plan> {
-    let units = (1..6_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
+    let tasks = (1..6_usize).prop_flat_map(|count| (0..count).map(any_task).collect::<Vec<_>>());
     let judged = prop::collection::vec(any::<bool>(), 6);
-    (units, judged, any::<bool>(), 1..4_u32, 0..4_u32).prop_map(|(units, judged, verifies, times, most)| {
-        let units = units.into_iter().zip(judged).map(|(unit, is_judged)| Task {
+    (tasks, judged, any::<bool>(), 1..4_u32, 0..4_u32).prop_map(|(tasks, judged, verifies, times, most)| {
+        let tasks = tasks.into_iter().zip(judged).map(|(task, is_judged)| Task {
             criteria: if is_judged { vec!["judge it".to_owned()] } else { Vec::new() },
             on_failure: omo_plan::model::OnFailure::Hold,
             max_attempts: 1,
-            ..unit
+            ..task
         });
-        let mut plan = if verifies { session_plan(units.collect()) } else { without_verification(units.collect()) };
+        let mut plan = if verifies { session_plan(tasks.collect()) } else { without_verification(tasks.collect()) };
         (plan.policy.max_rounds, plan.policy.max_workers) = (times, most);
         plan
     })
@@ -137,12 +137,12 @@ fn holds(state: &RunState) {
     let most = usize::try_from(state.plan.policy.max_workers).unwrap();
     assert!(most == 0 || running <= most);
     if let Some(verification) = state.plan.verification_task() {
-        let is_done = |unit: &Task| matches!(status(&unit.id), TaskStatus::Passed | TaskStatus::Claimed);
+        let is_done = |task: &Task| matches!(status(&task.id), TaskStatus::Passed | TaskStatus::Claimed);
         if status(&verification.id) == TaskStatus::Passed {
-            let mut others = state.plan.tasks.iter().filter(|unit| unit.id != verification.id);
+            let mut others = state.plan.tasks.iter().filter(|task| task.id != verification.id);
             assert!(others.all(is_done) && state.verdicts.last().is_some_and(|verdict| verdict.passed));
         }
-        assert!(status(&verification.id) != TaskStatus::Running || running == 1, "somebody works under a verifier");
+        assert!(status(&verification.id) != TaskStatus::Running || running == 1, "a worker runs under a verifier");
     }
 }
 
@@ -164,8 +164,8 @@ proptest! {
 
     #[test]
     fn a_session_that_is_green_is_complete(mut plan in any_session()) {
-        for unit in plan.tasks.iter_mut().filter(|unit| unit.checks.len() + unit.criteria.len() == 0) {
-            unit.criteria.push("judge it".to_owned());
+        for task in plan.tasks.iter_mut().filter(|task| task.checks.len() + task.criteria.len() == 0) {
+            task.criteria.push("judge it".to_owned());
         }
         let mut walk = Walk::open(plan);
         while next_action(&walk.run.state) != NextAction::Over {
@@ -179,8 +179,8 @@ proptest! {
 
 /// A task with a check and a sentence, one with a check behind it, and a verification; gone over twice at most.
 fn small() -> Plan {
-    let first = Task { checks: vec![TaskCheck::new("a")], ..judged_task("1", &[]) };
-    let mut plan = session_plan(vec![first, task("2", &["1"])]);
+    let first = Task { checks: vec![TaskCheck::new("a")], ..criteria_task("1", &[]) };
+    let mut plan = session_plan(vec![first, checked_task("2", &["1"])]);
     plan.policy.max_rounds = 2;
     assert_eq!((plan.policy.on_task_fail, plan.policy.parallel), (OnTaskFail::NextRound, Parallelism::Tasks));
     plan

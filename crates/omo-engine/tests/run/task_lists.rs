@@ -11,11 +11,11 @@ use omo_plan::refusal::VerbRefusalKind;
 use omo_plan::task_list::VERIFY_TASK_ID;
 
 use crate::kit::{Run, file, no_tool, session};
-use crate::task_list_kit::{fail_for, judged_task, pass_by, session_plan, task, without_verification};
+use crate::task_list_kit::{checked_task, criteria_task, fail_for, pass_by, session_plan, without_verification};
 
 /// Two tasks side by side, one behind both, and a verification.
 fn waves() -> Plan {
-    session_plan(vec![task("1", &[]), judged_task("2", &[]), task("3", &["1", "2"])])
+    session_plan(vec![checked_task("1", &[]), criteria_task("2", &[]), checked_task("3", &["1", "2"])])
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_session_is_done_in_waves_and_then_verified() {
 #[test]
 fn no_more_workers_are_begun_than_there_may_be() {
     for (most, first) in [(0, 4), (1, 1), (2, 2), (3, 3), (9, 4)] {
-        let mut plan = session_plan(["1", "2", "3", "4"].iter().map(|id| task(id, &[])).collect());
+        let mut plan = session_plan(["1", "2", "3", "4"].iter().map(|id| checked_task(id, &[])).collect());
         plan.policy.max_workers = most;
         let mut run = Run::open(plan);
         assert_eq!(run.ready().len(), first, "{most}");
@@ -49,11 +49,14 @@ fn no_more_workers_are_begun_than_there_may_be() {
 
 #[test]
 fn tasks_that_name_the_same_file_are_not_worked_on_together_and_those_without_files_are() {
-    let with = |id: &str, path: &str| Task { files: vec![file(path)], ..task(id, &[]) };
-    let ready = |units: Vec<Task>| Run::open(session_plan(units)).ready().join(" ");
+    let with = |id: &str, path: &str| Task { files: vec![file(path)], ..checked_task(id, &[]) };
+    let ready = |tasks: Vec<Task>| Run::open(session_plan(tasks)).ready().join(" ");
     assert_eq!(ready(vec![with("1", "a"), with("2", "a"), with("3", "b")]), "1 3");
-    assert_eq!(ready(vec![with("1", "src"), with("2", "src/x.rs"), task("3", &[])]), "1 3");
-    assert_eq!(ready(vec![task("1", &[]), Task { files: Vec::<FileUse>::new(), ..task("2", &[]) }]), "1 2");
+    assert_eq!(ready(vec![with("1", "src"), with("2", "src/x.rs"), checked_task("3", &[])]), "1 3");
+    assert_eq!(
+        ready(vec![checked_task("1", &[]), Task { files: Vec::<FileUse>::new(), ..checked_task("2", &[]) }]),
+        "1 2"
+    );
 }
 
 #[test]
@@ -79,13 +82,13 @@ fn what_has_failed_is_done_again_with_the_rest_once_all_else_has_ended() {
 fn a_session_has_failed_when_it_was_gone_over_as_often_as_it_may_be() {
     let mut run = Run::open(waves());
     run.claim("2");
-    for iteration in 1..=3 {
-        assert_eq!(run.state.round, iteration);
+    for round in 1..=3 {
+        assert_eq!(run.state.round, round);
         run.fail("1");
     }
     assert_eq!(run.result(), Some(RunResult::Failed));
     assert_eq!(run.standing("1"), "failed");
-    assert!(run.state.verdicts.is_empty(), "nobody verifies what is known to have failed");
+    assert!(run.state.verdicts.is_empty(), "what is known to have failed is not verified");
 }
 
 #[test]
@@ -122,9 +125,9 @@ fn a_last_verdict_that_it_is_not_done_ends_the_session_with_what_it_named() {
 }
 
 #[test]
-fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
+fn a_failed_worker_that_goes_on_begins_to_count_anew() {
     let failed = || {
-        let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &[])]));
+        let mut run = Run::open(session_plan(vec![checked_task("1", &[]), checked_task("2", &[])]));
         run.pass("2");
         (0..3).for_each(|_| run.fail("1"));
         assert_eq!(run.result(), Some(RunResult::Failed));
@@ -147,9 +150,9 @@ fn whoever_goes_on_with_a_failed_session_begins_to_count_anew() {
 }
 
 #[test]
-fn whoever_has_a_failed_verification_done_again_has_the_tasks_done_first_that_it_named() {
+fn a_repeated_verification_first_repeats_the_tasks_that_it_named() {
     let failed = |reopen: &[&str]| {
-        let mut plan = session_plan(vec![task("1", &[])]);
+        let mut plan = session_plan(vec![checked_task("1", &[])]);
         plan.policy.max_rounds = 1;
         let mut run = Run::open(plan);
         run.pass("1");
@@ -172,7 +175,7 @@ fn whoever_has_a_failed_verification_done_again_has_the_tasks_done_first_that_it
 
 #[test]
 fn a_session_that_was_cancelled_goes_on_where_it_was() {
-    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     run.fail("1");
     run.take(verbs::cancel_run(&run.state, "enough").map(|what| vec![what])).unwrap();
     assert!(matches!(run.state.phase, RunPhase::Cancelled { .. }));
@@ -181,8 +184,8 @@ fn a_session_that_was_cancelled_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_verifier_that_is_lost_for_good_takes_an_iteration_and_one_that_is_lost_once_does_not() {
-    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+fn a_verifier_that_is_lost_for_good_takes_a_round_and_one_that_is_lost_once_does_not() {
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     run.pass("1");
     for lost in 1..=MAX_LOST_WORKERS {
         assert_eq!(run.state.round, 1, "{lost}");
@@ -199,7 +202,7 @@ fn a_verifier_that_is_lost_for_good_takes_an_iteration_and_one_that_is_lost_once
 
 #[test]
 fn without_a_verification_the_checks_of_the_tasks_are_run_once_more() {
-    let plan = || without_verification(vec![task("1", &[]), judged_task("2", &[])]);
+    let plan = || without_verification(vec![checked_task("1", &[]), criteria_task("2", &[])]);
     let mut run = Run::open(plan());
     run.pass("1");
     run.claim("2");
@@ -221,7 +224,7 @@ fn without_a_verification_the_checks_of_the_tasks_are_run_once_more() {
 
 #[test]
 fn checks_of_the_whole_that_cannot_be_run_say_nothing_about_the_tasks() {
-    let mut run = Run::open(without_verification(vec![task("1", &[])]));
+    let mut run = Run::open(without_verification(vec![checked_task("1", &[])]));
     run.pass("1");
     run.finals(&no_tool());
     assert_eq!((run.result(), run.state.round, run.standing("1")), (Some(RunResult::Failed), 1, "passed"));
@@ -232,8 +235,8 @@ fn checks_of_the_whole_that_cannot_be_run_say_nothing_about_the_tasks() {
 }
 
 #[test]
-fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_an_iteration() {
-    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_a_round() {
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     run.work("1", &no_tool());
     let question = run.state.open_question().unwrap().question.clone();
     assert_eq!(question.kind, QuestionKind::CheckNotRunnable { task: "1".to_owned(), missing: "tool".to_owned() });
@@ -246,7 +249,7 @@ fn a_missing_tool_asks_a_person_and_takes_neither_an_attempt_nor_an_iteration() 
 
 #[test]
 fn a_task_that_a_person_leaves_out_leaves_the_session_undone() {
-    let mut run = Run::open(session_plan(vec![task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[]), checked_task("2", &[])]));
     run.skip("1").unwrap();
     run.fail("2");
     assert_eq!((run.state.round, run.standing("1")), (2, "skipped"), "what has failed is done again all the same");
@@ -257,7 +260,7 @@ fn a_task_that_a_person_leaves_out_leaves_the_session_undone() {
 
 #[test]
 fn what_is_done_again_is_verified_again() {
-    let mut run = Run::open(session_plan(vec![judged_task("1", &[]), task("2", &[])]));
+    let mut run = Run::open(session_plan(vec![criteria_task("1", &[]), checked_task("2", &[])]));
     run.claim("1");
     run.pass("2");
     run.verify();
@@ -268,7 +271,7 @@ fn what_is_done_again_is_verified_again() {
     assert_eq!(run.ready(), [VERIFY_TASK_ID]);
     run.verify();
     assert_eq!(run.result(), Some(RunResult::Complete));
-    // Whoever opens a finished session once more has its checks run, and nothing else.
+    // Opening a finished session once more runs its checks, and nothing else.
     run.take(Ok(verbs::take_over_run(&run.state, &run.caller))).unwrap();
     assert_eq!((next_action(&run.state), run.state.round), (NextAction::FinalChecks, 1));
     run.finals(&Red);
@@ -277,10 +280,10 @@ fn what_is_done_again_is_verified_again() {
 
 #[test]
 fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
-    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     run.pass("1");
     let ticket = run.start(VERIFY_TASK_ID).unwrap();
-    run.adds(judged_task("2", &["1"])).unwrap();
+    run.adds(criteria_task("2", &["1"])).unwrap();
     assert_eq!(run.ready(), Vec::<&str>::new(), "what is being verified stays as it is");
     let evidence = run.shows(&ticket, &Green).unwrap();
     let refused = verbs::verdict_objection(&run.state, &ticket, &pass_by(&[&evidence]));
@@ -290,7 +293,7 @@ fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
     run.claim("2");
     run.verify();
     assert_eq!(run.result(), Some(RunResult::Complete));
-    let ids: Vec<&str> = run.state.plan.tasks.iter().map(|unit| unit.id.as_str()).collect();
+    let ids: Vec<&str> = run.state.plan.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(
         (ids, &run.state.plan.groups[0].tasks),
         (vec!["1", "2", VERIFY_TASK_ID], &vec!["1".to_owned(), "2".to_owned(), VERIFY_TASK_ID.to_owned()])
@@ -299,7 +302,7 @@ fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
 
 #[test]
 fn a_session_is_taken_over_from_one_that_is_gone() {
-    let mut run = Run::open(session_plan(vec![task("1", &[])]));
+    let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     run.start("1").unwrap();
     let caller = VerbCaller { actor: session("s2", 200), prompted_at: None, group: None };
     let events = verbs::join_run(&run.state, &caller, &|_| Some(false)).unwrap();
@@ -310,9 +313,9 @@ fn a_session_is_taken_over_from_one_that_is_gone() {
 
 #[test]
 fn a_check_belongs_to_every_task_that_has_it() {
-    let same = |id: &str| Task { checks: vec![TaskCheck::new("make")], ..task(id, &[]) };
+    let same = |id: &str| Task { checks: vec![TaskCheck::new("make")], ..checked_task(id, &[]) };
     let judged_too = Task { criteria: vec!["it reads well".to_owned()], ..same("2") };
-    let mut plan = without_verification(vec![same("1"), judged_too, task("3", &[])]);
+    let mut plan = without_verification(vec![same("1"), judged_too, checked_task("3", &[])]);
     plan.final_checks.dedup();
     let mut run = Run::open(plan);
     run.pass("1");
@@ -326,7 +329,7 @@ fn a_check_belongs_to_every_task_that_has_it() {
 #[test]
 fn what_was_green_before_the_work_is_what_was_so_before_its_first_attempt() {
     for (first, second) in [(vec![], vec![0]), (vec![0], vec![])] {
-        let mut run = Run::open(session_plan(vec![task("1", &[])]));
+        let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
         for vacuous in [first.clone(), second] {
             let start = AttemptStart { ticket: "t".to_owned(), already_green: vacuous, ..AttemptStart::default() };
             run.take(verbs::start_attempt(&run.state, "1", start).map(|what| vec![what])).unwrap();

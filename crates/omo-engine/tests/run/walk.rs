@@ -14,10 +14,10 @@ use omo_plan::refusal::VerbRefusal;
 use proptest::prelude::*;
 
 use crate::invariants::Witness;
-use crate::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, unit};
+use crate::kit::{Run, all, decision, in_batches, needs, no_tool, outcome, plan, session, task};
 use crate::task_list_walk::Session;
 
-/// One thing that somebody does. Numbers are taken round by what there is.
+/// One thing that is done. Numbers are taken round by what there is.
 #[derive(Clone, Debug)]
 pub(crate) enum Move {
     Start(usize),
@@ -44,7 +44,7 @@ pub(crate) enum Move {
     },
     Finals(usize),
     Edit {
-        unit: usize,
+        task: usize,
         how: usize,
     },
     /// What only a run of a session knows.
@@ -101,8 +101,8 @@ impl Walk {
     }
 
     fn id(&self, number: usize) -> String {
-        let units = &self.run.state.plan.tasks;
-        units[number % units.len()].id.clone()
+        let tasks = &self.run.state.plan.tasks;
+        tasks[number % tasks.len()].id.clone()
     }
 
     pub(crate) fn ticket(&self, number: usize) -> String {
@@ -196,7 +196,7 @@ impl Walk {
             Move::Finals(of) => {
                 // They are run once all is done, or when a verifier says so.
                 let verifier =
-                    run.state.plan.verification_task().and_then(|unit| run.state.tasks[&unit.id].running.as_ref());
+                    run.state.plan.verification_task().and_then(|task| run.state.tasks[&task.id].running.as_ref());
                 if next_action(&run.state) != NextAction::FinalChecks && verifier.is_none() {
                     return false;
                 }
@@ -204,8 +204,8 @@ impl Walk {
                 let ran = checks.into_iter().map(|check| (check, outcome(verdict(*of)))).collect();
                 run.take(Ok(verbs::final_check_events(ran))).is_ok()
             }
-            Move::Edit { unit, how } => {
-                let plan = edited(&run.state.plan, *unit, *how);
+            Move::Edit { task, how } => {
+                let plan = edited(&run.state.plan, *task, *how);
                 run.replan(plan).is_ok()
             }
             Move::Session(step) => self.make_session(step),
@@ -223,14 +223,14 @@ impl Walk {
         self.run.take(Ok(events)).is_ok()
     }
 
-    /// What came of the checks of a ticket's unit: of all of them, or with something amiss.
+    /// What came of the checks of a ticket's task: of all of them, or with something amiss.
     fn outcomes(&self, ticket: &str, verdict: &TaskCheckVerdict, amiss: usize) -> Vec<(TaskCheck, TaskCheckOutcome)> {
-        let Ok(unit) = verbs::task_of_ticket(&self.run.state, ticket) else { return Vec::new() };
-        let mut outcomes = all(unit, verdict).outcomes;
+        let Ok(task) = verbs::task_of_ticket(&self.run.state, ticket) else { return Vec::new() };
+        let mut outcomes = all(task, verdict).outcomes;
         match amiss % 5 {
             1 => outcomes.clear(),
             2 => outcomes.truncate(1),
-            3 => outcomes = outcomes.first().map(|first| vec![first.clone(); unit.checks.len()]).unwrap_or_default(),
+            3 => outcomes = outcomes.first().map(|first| vec![first.clone(); task.checks.len()]).unwrap_or_default(),
             4 => outcomes.iter_mut().for_each(|(check, _)| check.command.push_str(" || true")),
             _ => {}
         }
@@ -246,7 +246,7 @@ impl Walk {
                 self.run.answer(&question, &option).unwrap();
             }
             NextAction::Start(ready) => {
-                let ids: Vec<String> = ready.iter().map(|unit| unit.id.clone()).collect();
+                let ids: Vec<String> = ready.iter().map(|task| task.id.clone()).collect();
                 // All of them at the same time, as it says.
                 for id in ids {
                     let ticket = self.run.start(&id).unwrap();
@@ -254,13 +254,13 @@ impl Walk {
                 }
             }
             NextAction::Wait(running) => {
-                let unit = self.run.state.plan.task(running[of % running.len()]).unwrap();
-                let ticket = self.run.state.tasks[&unit.id].running.as_ref().unwrap().ticket.clone();
-                if unit.kind == TaskKind::Verify {
+                let task = self.run.state.plan.task(running[of % running.len()]).unwrap();
+                let ticket = self.run.state.tasks[&task.id].running.as_ref().unwrap().ticket.clone();
+                if task.kind == TaskKind::Verify {
                     self.follow_verification(&ticket, of);
                 } else {
-                    let measured = all(unit, &verdict(of));
-                    let evidence_ids = if unit.criteria.is_empty() { Vec::new() } else { self.show(&ticket) };
+                    let measured = all(task, &verdict(of));
+                    let evidence_ids = if task.criteria.is_empty() { Vec::new() } else { self.show(&ticket) };
                     self.run.done(&ticket, AttemptMeasurement { evidence_ids, ..measured }).unwrap();
                 }
             }
@@ -270,17 +270,17 @@ impl Walk {
             NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) => {
                 unreachable!("it follows by itself")
             }
-            NextAction::Parallel(_) => unreachable!("no plan here is worked on apart"),
+            NextAction::Parallel(_) => unreachable!("no plan here has parallel workers"),
             NextAction::Over => return false,
         }
         true
     }
 
-    /// Follows what comes next to the end of the run. Every unit is begun and ended so often at most, and
+    /// Follows what comes next to the end of the run. Every task is begun and ended so often at most, and
     /// every question comes from one of those, from a decision or from a batch.
     pub(crate) fn finish(mut self, of: usize) {
         let plan = &self.run.state.plan;
-        let attempts: usize = plan.tasks.iter().map(|unit| usize::try_from(unit.max_attempts).unwrap()).sum();
+        let attempts: usize = plan.tasks.iter().map(|task| usize::try_from(task.max_attempts).unwrap()).sum();
         let times = usize::try_from(plan.policy.max_rounds).unwrap();
         let most =
             times * (4 * attempts + 2 * plan.tasks.len() + 2) + plan.groups.len() + plan.preconditions.len() + 10;
@@ -312,7 +312,7 @@ impl Walk {
     }
 }
 
-/// The same plan with one unit edited, taken out together with what needs it, or another one added.
+/// The same plan with one task edited, taken out together with what needs it, or another one added.
 fn edited(plan: &Plan, number: usize, how: usize) -> Plan {
     let mut plan = plan.clone();
     let place = number % plan.tasks.len();
@@ -321,16 +321,16 @@ fn edited(plan: &Plan, number: usize, how: usize) -> Plan {
         0 => plan.tasks[place].body_sha256.push('!'),
         1 if plan.tasks.len() > 1 => {
             plan.tasks.remove(place);
-            for unit in &mut plan.tasks {
-                unit.deps.retain(|dep| *dep != id);
+            for task in &mut plan.tasks {
+                task.deps.retain(|dep| *dep != id);
             }
             for group in &mut plan.groups {
                 group.tasks.retain(|known| *known != id);
             }
         }
         _ => {
-            let added = unit(&format!("{}x", plan.tasks.len()));
-            if plan.tasks.iter().all(|unit| unit.id != added.id) {
+            let added = task(&format!("{}x", plan.tasks.len()));
+            if plan.tasks.iter().all(|task| task.id != added.id) {
                 let group = place % plan.groups.len();
                 plan.groups[group].tasks.push(added.id.clone());
                 plan.tasks.push(added);
@@ -358,11 +358,11 @@ pub(crate) fn any_move() -> impl Strategy<Value = Move> {
         1 => (1..3_u32).prop_map(Move::TakeOver),
         1 => (1..3_u32, any::<bool>()).prop_map(|(who, lives)| Move::Take { who, lives }),
         1 => (0..VERDICTS).prop_map(Move::Finals),
-        1 => (number, 0..3_usize).prop_map(|(unit, how)| Move::Edit { unit, how }),
+        1 => (number, 0..3_usize).prop_map(|(task, how)| Move::Edit { task, how }),
     ]
 }
 
-pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
+pub(crate) fn any_task(number: usize) -> impl Strategy<Value = Task> {
     let paths = prop_oneof![Just("a"), Just("b"), Just("src"), Just("src/x.rs"), Just("src/*.rs")];
     let failure = prop_oneof![
         Just(OnFailure::Hold),
@@ -380,22 +380,22 @@ pub(crate) fn any_unit(number: usize) -> impl Strategy<Value = Task> {
             on_failure,
             max_attempts: attempts_max,
             contract: (contract > 0).then(|| "contract".to_owned()),
-            ..unit(&number.to_string())
+            ..task(&number.to_string())
         },
     )
 }
 
 fn any_plan() -> impl Strategy<Value = Plan> {
     use omo_plan::model::{GroupIsolation, OnTaskFail, Parallelism};
-    let units = (1..7_usize).prop_flat_map(|count| (0..count).map(any_unit).collect::<Vec<_>>());
+    let tasks = (1..7_usize).prop_flat_map(|count| (0..count).map(any_task).collect::<Vec<_>>());
     let fail = prop_oneof![Just(OnTaskFail::Continue), Just(OnTaskFail::Stop), Just(OnTaskFail::NextRound)];
     let parallel = prop_oneof![Just(Parallelism::None), Just(Parallelism::Groups), Just(Parallelism::Tasks)];
     let batches = (1..4_usize, prop::collection::vec(any::<bool>(), 6), any::<bool>(), any::<bool>());
     let asked = (prop::collection::vec((any::<bool>(), any::<bool>()), 0..4), any::<bool>());
-    (units, fail, (parallel, 0..3_u32), batches, asked, 0..3_usize, any::<bool>()).prop_map(
-        |(units, fail, (parallel, most), (size, stops, staged, own), (decisions, verified), finals, wants)| {
-            let mut plan = plan(units);
-            let ids: Vec<String> = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
+    (tasks, fail, (parallel, 0..3_u32), batches, asked, 0..3_usize, any::<bool>()).prop_map(
+        |(tasks, fail, (parallel, most), (size, stops, staged, own), (decisions, verified), finals, wants)| {
+            let mut plan = plan(tasks);
+            let ids: Vec<String> = plan.tasks.iter().map(|task| task.id.clone()).collect();
             let batches: Vec<Vec<&str>> =
                 ids.chunks(size).map(|batch| batch.iter().map(String::as_str).collect()).collect();
             let batches: Vec<&[&str]> = batches.iter().map(Vec::as_slice).collect();
@@ -443,29 +443,29 @@ proptest! {
             walk.run(step);
             let state = &walk.run.state;
             let ready = match next_action(state) {
-                NextAction::Start(ready) => ready.iter().map(|unit| unit.id.as_str()).collect(),
+                NextAction::Start(ready) => ready.iter().map(|task| task.id.as_str()).collect(),
                 _ => BTreeSet::new(),
             };
-            for unit in &state.plan.tasks {
-                prop_assert_eq!(verbs::may_start(state, &unit.id).is_ok(), ready.contains(unit.id.as_str()));
+            for task in &state.plan.tasks {
+                prop_assert_eq!(verbs::may_start(state, &task.id).is_ok(), ready.contains(task.id.as_str()));
             }
         }
     }
 }
 
-/// Three units: the second has two checks and needs the first, the third asks for judgment when it fails
+/// Three tasks: the second has two checks and needs the first, the third asks for judgment when it fails
 /// twice; a stop behind the first.
 fn small() -> Plan {
     let second = Task { checks: vec![TaskCheck::new("a"), TaskCheck::new("b")], ..needs("2", &["1"]) };
-    let third = Task { on_failure: OnFailure::Escalate, max_attempts: 2, ..unit("3") };
-    in_batches(plan(vec![unit("1"), second, third]), &[&["1"], &["2", "3"]], &[0])
+    let third = Task { on_failure: OnFailure::Escalate, max_attempts: 2, ..task("3") };
+    in_batches(plan(vec![task("1"), second, third]), &[&["1"], &["2", "3"]], &[0])
 }
 
 #[test]
 fn every_sequence_of_five_verbs_holds_the_rules() {
     let mut moves = vec![Move::Types, Move::Cancel, Move::TakeOver(1), Move::TakeOver(2), Move::Finals(0)];
     moves.push(Move::Take { who: 2, lives: false });
-    moves.push(Move::Edit { unit: 0, how: 0 });
+    moves.push(Move::Edit { task: 0, how: 0 });
     moves.extend((0..2).map(|option| Move::Answer { question: 0, option }));
     for number in 0..3 {
         moves.extend([Move::Start(number), Move::Lost(number), Move::Skip(number), Move::Retry(number)]);

@@ -4,7 +4,7 @@ use std::fs;
 
 use omo_engine::Run;
 
-use crate::run_lab::{Stage, ledger, ledger_problem};
+use crate::run_lab::{RunLab, ledger, ledger_problem};
 
 /// What is done to the lines of a ledger; those of another run are there too.
 type Edit = fn(&mut Vec<String>, &[String]);
@@ -19,7 +19,7 @@ fn lines(run: &Run) -> Vec<String> {
 
 #[test]
 fn a_line_that_omo_did_not_write_there_is_named() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let (other, run) = (scene.run_with(4), scene.run_with(4));
     let (good, foreign) = (lines(&run), lines(&other));
     let cases: [(&str, Edit, &str); 12] = [
@@ -60,7 +60,7 @@ fn a_line_that_omo_did_not_write_there_is_named() {
 
 #[test]
 fn a_ledger_that_another_user_sealed_is_not_believed() {
-    let (scene, other) = (Stage::new(), Stage::new());
+    let (scene, other) = (RunLab::new(), RunLab::new());
     let (run, foreign) = (scene.run_with(1), other.run_with(1));
     fs::write(ledger(&run), lines(&foreign).concat()).unwrap();
     assert!(ledger_problem(&run).contains("line 1: was not written by omo"));
@@ -68,7 +68,7 @@ fn a_ledger_that_another_user_sealed_is_not_believed() {
 
 #[test]
 fn without_the_key_nothing_is_believed_and_no_new_key_is_made() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     scene.run();
     fs::remove_file(scene.home().join("omo/key")).unwrap();
     let error = omo_engine::RunStore::find(&scene.project(), Some(&scene.home())).unwrap_err();
@@ -78,7 +78,7 @@ fn without_the_key_nothing_is_believed_and_no_new_key_is_made() {
 
 #[test]
 fn a_file_of_a_gigabyte_is_not_read() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     fs::File::options().write(true).open(ledger(&run)).unwrap().set_len(1 << 30).unwrap();
     assert!(ledger_problem(&run).contains("too large"));
@@ -87,7 +87,7 @@ fn a_file_of_a_gigabyte_is_not_read() {
 #[test]
 #[cfg(unix)]
 fn what_is_no_file_of_omos_is_not_opened() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let kinds: [(&str, Make); 4] = [
         ("no regular file", |run| {
             let made = std::process::Command::new("mkfifo").arg(ledger(run)).status().unwrap();

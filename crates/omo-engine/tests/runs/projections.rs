@@ -10,20 +10,20 @@ use omo_engine::report::dev_workflow::{CHECKPOINT_PATH, REPORT_PATH};
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, TransactError};
 
-use crate::run_lab::{Stage, add_events};
+use crate::run_lab::{RunLab, add_events};
 
-fn write(stage: &Stage, run: &Run, now: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
-    let memory = memory_path(&stage.runs().path(), &stage.project());
-    Projection::new(&stage.project(), &memory, run.id()).write(now)
+fn write(fixture: &RunLab, run: &Run, now: &RunState) -> Result<Vec<FileDrift>, ProjectionError> {
+    let memory = memory_path(&fixture.runs().path(), &fixture.project());
+    Projection::new(&fixture.project(), &memory, run.id()).write(now)
 }
 
-fn is_last(stage: &Stage, run: &Run) -> Result<bool, ProjectionError> {
-    let memory = memory_path(&stage.runs().path(), &stage.project());
-    Projection::new(&stage.project(), &memory, run.id()).is_last()
+fn is_last(fixture: &RunLab, run: &Run) -> Result<bool, ProjectionError> {
+    let memory = memory_path(&fixture.runs().path(), &fixture.project());
+    Projection::new(&fixture.project(), &memory, run.id()).is_last()
 }
 
-fn file(stage: &Stage, path: &str) -> PathBuf {
-    stage.project().join(path)
+fn file(fixture: &RunLab, path: &str) -> PathBuf {
+    fixture.project().join(path)
 }
 
 fn kept(path: &str, number: u32) -> FileDrift {
@@ -39,39 +39,39 @@ fn later(run: &Run, name: &str) -> Result<RunState, TransactError> {
 
 #[test]
 fn what_something_else_wrote_is_kept_once_whatever_its_bytes() {
-    let stage = Stage::new();
-    let run = stage.run();
-    assert_eq!(write(&stage, &run, &later(&run, "a").unwrap()).unwrap(), []);
-    fs::write(file(&stage, CHECKPOINT_PATH), b"\xff mine").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "b").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
-    assert_eq!(fs::read(file(&stage, &format!("{CHECKPOINT_PATH}.edited-1"))).unwrap(), b"\xff mine");
+    let fixture = RunLab::new();
+    let run = fixture.run();
+    assert_eq!(write(&fixture, &run, &later(&run, "a").unwrap()).unwrap(), []);
+    fs::write(file(&fixture, CHECKPOINT_PATH), b"\xff mine").unwrap();
+    assert_eq!(write(&fixture, &run, &later(&run, "b").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
+    assert_eq!(fs::read(file(&fixture, &format!("{CHECKPOINT_PATH}.edited-1"))).unwrap(), b"\xff mine");
     // The same once more is there already; something else gets another name.
-    fs::write(file(&stage, CHECKPOINT_PATH), b"\xff mine").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "c").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
-    fs::write(file(&stage, CHECKPOINT_PATH), "other").unwrap();
-    assert_eq!(write(&stage, &run, &later(&run, "d").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 2)]);
-    assert_eq!(write(&stage, &run, &later(&run, "e").unwrap()).unwrap(), []);
+    fs::write(file(&fixture, CHECKPOINT_PATH), b"\xff mine").unwrap();
+    assert_eq!(write(&fixture, &run, &later(&run, "c").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 1)]);
+    fs::write(file(&fixture, CHECKPOINT_PATH), "other").unwrap();
+    assert_eq!(write(&fixture, &run, &later(&run, "d").unwrap()).unwrap(), [kept(CHECKPOINT_PATH, 2)]);
+    assert_eq!(write(&fixture, &run, &later(&run, "e").unwrap()).unwrap(), []);
 }
 
 #[test]
 fn an_older_state_is_not_written_over_a_newer_one() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let fixture = RunLab::new();
+    let run = fixture.run();
     let (old, new) = (later(&run, "a").unwrap(), later(&run, "b").unwrap());
-    write(&stage, &run, &new).unwrap();
-    let text = fs::read(file(&stage, CHECKPOINT_PATH)).unwrap();
-    assert_eq!(write(&stage, &run, &old).unwrap(), []);
-    assert_eq!(fs::read(file(&stage, CHECKPOINT_PATH)).unwrap(), text);
+    write(&fixture, &run, &new).unwrap();
+    let text = fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap();
+    assert_eq!(write(&fixture, &run, &old).unwrap(), []);
+    assert_eq!(fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap(), text);
 }
 
 #[test]
 fn the_next_run_takes_over_what_the_one_before_wrote_and_that_one_knows() {
-    let stage = Stage::new();
-    let (first, second) = (stage.run(), stage.run());
-    write(&stage, &first, &later(&first, "a").unwrap()).unwrap();
-    assert!(is_last(&stage, &first).unwrap() && !is_last(&stage, &second).unwrap());
-    assert_eq!(write(&stage, &second, &later(&second, "b").unwrap()).unwrap(), []);
-    assert!(is_last(&stage, &second).unwrap() && !is_last(&stage, &first).unwrap());
+    let fixture = RunLab::new();
+    let (first, second) = (fixture.run(), fixture.run());
+    write(&fixture, &first, &later(&first, "a").unwrap()).unwrap();
+    assert!(is_last(&fixture, &first).unwrap() && !is_last(&fixture, &second).unwrap());
+    assert_eq!(write(&fixture, &second, &later(&second, "b").unwrap()).unwrap(), []);
+    assert!(is_last(&fixture, &second).unwrap() && !is_last(&fixture, &first).unwrap());
 }
 
 #[test]
@@ -84,40 +84,40 @@ fn each_work_tree_has_a_memory_of_its_own() {
 
 #[test]
 fn a_memory_that_is_none_keeps_whatever_is_there() {
-    let stage = Stage::new();
-    let run = stage.run();
-    write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
-    fs::write(memory_path(&stage.runs().path(), &stage.project()), "{").unwrap();
-    let drifts = write(&stage, &run, &later(&run, "b").unwrap()).unwrap();
+    let fixture = RunLab::new();
+    let run = fixture.run();
+    write(&fixture, &run, &later(&run, "a").unwrap()).unwrap();
+    fs::write(memory_path(&fixture.runs().path(), &fixture.project()), "{").unwrap();
+    let drifts = write(&fixture, &run, &later(&run, "b").unwrap()).unwrap();
     assert!(drifts.contains(&kept(CHECKPOINT_PATH, 1)), "{drifts:?}");
 }
 
 #[test]
 fn a_memory_that_cannot_be_read_is_said_and_nothing_is_written() {
-    let stage = Stage::new();
-    let run = stage.run();
-    write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
+    let fixture = RunLab::new();
+    let run = fixture.run();
+    write(&fixture, &run, &later(&run, "a").unwrap()).unwrap();
     let (before, memory) =
-        (fs::read(file(&stage, CHECKPOINT_PATH)).unwrap(), memory_path(&stage.runs().path(), &stage.project()));
+        (fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap(), memory_path(&fixture.runs().path(), &fixture.project()));
     fs::remove_file(&memory).unwrap();
     fs::create_dir(&memory).unwrap();
-    assert!(Projection::new(&stage.project(), &memory, run.id()).write(&later(&run, "b").unwrap()).is_err());
-    assert_eq!(fs::read(file(&stage, CHECKPOINT_PATH)).unwrap(), before);
-    assert!(!file(&stage, &format!("{CHECKPOINT_PATH}.edited-1")).exists());
+    assert!(Projection::new(&fixture.project(), &memory, run.id()).write(&later(&run, "b").unwrap()).is_err());
+    assert_eq!(fs::read(file(&fixture, CHECKPOINT_PATH)).unwrap(), before);
+    assert!(!file(&fixture, &format!("{CHECKPOINT_PATH}.edited-1")).exists());
 }
 
 #[test]
 fn the_section_of_another_plan_stays_and_the_checkpoint_goes_with_the_end() {
-    let stage = Stage::new();
-    let run = stage.run();
+    let fixture = RunLab::new();
+    let run = fixture.run();
     let mine = b"## Execution Report\r\n\r\n**Plan:** docs/other.md\r\n\xff\r\n";
-    fs::create_dir_all(file(&stage, REPORT_PATH).parent().unwrap()).unwrap();
-    fs::write(file(&stage, REPORT_PATH), mine).unwrap();
-    write(&stage, &run, &later(&run, "a").unwrap()).unwrap();
+    fs::create_dir_all(file(&fixture, REPORT_PATH).parent().unwrap()).unwrap();
+    fs::write(file(&fixture, REPORT_PATH), mine).unwrap();
+    write(&fixture, &run, &later(&run, "a").unwrap()).unwrap();
     let mut ended = later(&run, "b").unwrap();
     ended.phase = RunPhase::Ended { result: RunResult::Complete };
-    assert_eq!(write(&stage, &run, &ended).unwrap(), []);
-    let report = fs::read(file(&stage, REPORT_PATH)).unwrap();
+    assert_eq!(write(&fixture, &run, &ended).unwrap(), []);
+    let report = fs::read(file(&fixture, REPORT_PATH)).unwrap();
     assert!(report.starts_with(mine) && String::from_utf8_lossy(&report).contains("**Status:** complete"));
-    assert!(!file(&stage, CHECKPOINT_PATH).exists());
+    assert!(!file(&fixture, CHECKPOINT_PATH).exists());
 }

@@ -10,11 +10,11 @@ use omo_testkit::plans;
 use tempfile::TempDir;
 
 /// A repository, and its user's state.
-pub(crate) struct Stage {
+pub(crate) struct RunLab {
     pub temp: TempDir,
 }
 
-impl Stage {
+impl RunLab {
     pub(crate) fn new() -> Self {
         let scene = Self { temp: tempfile::tempdir().unwrap() };
         fs::create_dir_all(scene.git()).unwrap();
@@ -39,7 +39,7 @@ impl Stage {
         RunStore::create(&self.project(), Some(&self.home())).unwrap()
     }
 
-    /// A run of two units, with one event.
+    /// A run of two tasks, with one event.
     pub(crate) fn run(&self) -> Run {
         let plan = plans::plan(&[("1", &[]), ("2", &["1"])]);
         self.runs().begin(&actor(), plans::time(0), plans::run_opened(plan), Vec::new()).unwrap().0

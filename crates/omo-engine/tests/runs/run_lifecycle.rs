@@ -8,11 +8,11 @@ use omo_engine::{RunStore, RunStoreError, TransactError};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_testkit::plans;
 
-use crate::run_lab::{Stage, actor, add_events, added_events, ledger};
+use crate::run_lab::{RunLab, actor, add_events, added_events, ledger};
 
 #[test]
 fn what_was_written_is_read_again() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     add_events(&run, &["a", "b"]).unwrap();
     let state = add_events(&run, &["c"]).unwrap();
@@ -27,7 +27,7 @@ fn what_was_written_is_read_again() {
 
 #[test]
 fn an_old_line_can_be_read_by_a_person_and_by_jq() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     add_events(&run, &["a"]).unwrap();
     let text = fs::read_to_string(ledger(&run)).unwrap();
@@ -42,14 +42,14 @@ fn an_old_line_can_be_read_by_a_person_and_by_jq() {
 
 #[test]
 fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(1);
     let before = fs::read(ledger(&run)).unwrap();
     let refusal = VerbRefusal { kind: VerbRefusalKind::Human, message: "no".to_owned(), hint: String::new() };
     let refused = run.transact(&actor(), plans::time(2), |_| Err::<(Vec<EventKind>, ()), _>(refusal.clone()));
     assert!(matches!(refused, Err(TransactError::Refused(same)) if same == refusal));
-    let of_nobody = EventKind::TaskSkipped { task: "9".to_owned(), reason: String::new() };
-    let both = vec![plans::marker_event("x"), of_nobody];
+    let of_no_task = EventKind::TaskSkipped { task: "9".to_owned(), reason: String::new() };
+    let both = vec![plans::marker_event("x"), of_no_task];
     let bad = run.transact(&actor(), plans::time(2), |_| Ok((both, ())));
     assert!(matches!(bad, Err(TransactError::RunStore(RunStoreError::Ledger { .. }))));
     let ((), state) = run.transact(&actor(), plans::time(2), |_| Ok((Vec::new(), ()))).unwrap();
@@ -61,7 +61,7 @@ fn a_refusal_and_an_event_that_cannot_happen_write_nothing() {
 
 #[test]
 fn the_newest_run_is_listed_first_and_a_broken_one_with_why() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let runs = scene.runs();
     let begin = |seconds| {
         let opened = plans::run_opened(plans::plan(&[("1", &[])]));
@@ -79,7 +79,7 @@ fn the_newest_run_is_listed_first_and_a_broken_one_with_why() {
 
 #[test]
 fn an_id_is_checked_before_it_is_a_path() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let runs = scene.runs();
     fs::create_dir_all(scene.project().join("secret")).unwrap();
     for id in ["..", "../../../secret", "/etc", "", ".new-x", "a/b"] {
@@ -90,7 +90,7 @@ fn an_id_is_checked_before_it_is_a_path() {
 
 #[test]
 fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let runs = scene.runs();
     let end = |run: &omo_engine::Run, seconds| {
         let ended = EventKind::RunEnded { result: RunResult::Complete };
@@ -116,7 +116,7 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
         assert!(kept.exists(), "{}", kept.display());
     }
     assert!(matches!(add_events(&old, &["x"]), Err(TransactError::RunStore(RunStoreError::NotFound(_)))));
-    // A removal that did not come to its end is done again, and nobody adds to what is left.
+    // A removal that did not come to its end is done again, and nothing is added to what is left.
     fs::write(open.folder().join("going"), "").unwrap();
     assert!(matches!(add_events(&open, &["x"]), Err(TransactError::RunStore(RunStoreError::NotFound(_)))));
     assert!(matches!(runs.get(open.id()), Err(RunStoreError::NotFound(_))));
@@ -127,7 +127,7 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
 #[test]
 #[cfg(unix)]
 fn a_link_in_the_place_of_a_run_is_no_run() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     let base = run.folder().parent().unwrap().to_owned();
     let elsewhere = scene.temp.path().join("elsewhere");
@@ -141,8 +141,8 @@ fn a_link_in_the_place_of_a_run_is_no_run() {
 }
 
 #[test]
-fn one_process_at_a_time_checks_a_unit() {
-    let scene = Stage::new();
+fn one_process_at_a_time_checks_a_task() {
+    let scene = RunLab::new();
     let run = scene.run();
     let guard = run.try_lock_check("1").unwrap();
     assert!(guard.is_some() && run.try_lock_check("1").unwrap().is_none());
@@ -154,7 +154,7 @@ fn one_process_at_a_time_checks_a_unit() {
 
 #[test]
 fn a_log_has_a_name_and_lies_in_the_run() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     let (_, path) = run.log_file(&format!("{}-1-2.log", "x".repeat(64))).unwrap();
     assert!(path.is_file() && path.starts_with(run.folder()));
@@ -167,7 +167,7 @@ fn a_log_has_a_name_and_lies_in_the_run() {
 #[cfg(unix)]
 fn only_its_user_can_read_a_run() {
     use std::os::unix::fs::PermissionsExt;
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(70);
     run.log_file("1.log").unwrap();
     let mode = |path: std::path::PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;

@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use omo_engine::{RunStore, RunStoreError};
 use omo_testkit::plans;
 
-use crate::run_lab::{Stage, actor};
+use crate::run_lab::{RunLab, actor};
 
 fn begin(runs: &RunStore) -> PathBuf {
     let opened = plans::run_opened(plans::plan(&[("1", &[])]));
     runs.begin(&actor(), plans::time(0), opened, Vec::new()).unwrap().0.folder().to_owned()
 }
 
-fn listed(root: &Path, scene: &Stage) -> usize {
+fn listed(root: &Path, scene: &RunLab) -> usize {
     RunStore::find(root, Some(&scene.home())).unwrap().map_or(0, |runs| runs.list().unwrap().len())
 }
 
 /// As a repository that cannot be written to leaves it.
-fn record(scene: &Stage, runs: &str) -> PathBuf {
+fn record(scene: &RunLab, runs: &str) -> PathBuf {
     let projects = scene.home().join("omo/projects");
     let id = fs::read_dir(&projects).unwrap().next().unwrap().unwrap().path();
     let note = id.join("place.json");
@@ -30,7 +30,7 @@ fn record(scene: &Stage, runs: &str) -> PathBuf {
 
 #[test]
 fn runs_lie_where_every_work_tree_of_the_repository_sees_them() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let folder = begin(&scene.runs());
     assert!(folder.starts_with(fs::canonicalize(scene.git()).unwrap().join("omo/runs")), "{}", folder.display());
     let linked = scene.temp.path().join("linked");
@@ -47,7 +47,7 @@ fn runs_lie_where_every_work_tree_of_the_repository_sees_them() {
 
 #[test]
 fn without_a_repository_there_is_no_run_and_nothing_is_made() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let bare = scene.temp.path().join("bare");
     fs::create_dir(&bare).unwrap();
     assert!(RunStore::find(&bare, Some(&scene.home())).unwrap().is_none());
@@ -59,7 +59,7 @@ fn without_a_repository_there_is_no_run_and_nothing_is_made() {
 
 #[test]
 fn a_place_that_was_chosen_and_cannot_be_used_is_an_error_and_no_second_one_is_made() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     begin(&scene.runs());
     fs::remove_dir_all(scene.git().join("omo")).unwrap();
     fs::write(scene.git().join("omo"), "").unwrap();
@@ -75,7 +75,7 @@ fn a_place_that_was_chosen_and_cannot_be_used_is_an_error_and_no_second_one_is_m
 
 #[test]
 fn what_was_chosen_is_kept_to_when_the_repository_can_be_written_again() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     scene.runs();
     fs::remove_dir_all(scene.git().join("omo")).unwrap();
     let project = record(&scene, "home");
@@ -90,7 +90,7 @@ fn what_was_chosen_is_kept_to_when_the_repository_can_be_written_again() {
 
 #[test]
 fn a_note_that_is_none_is_an_error_that_says_what_to_do() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     scene.runs();
     let note = record(&scene, "on the moon").join("place.json");
     let error = RunStore::create(&scene.project(), Some(&scene.home())).unwrap_err().to_string();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::run_lab::{Stage, add_events, added_events, ledger};
+use crate::run_lab::{RunLab, add_events, added_events, ledger};
 
 fn names(count: usize) -> Vec<String> {
     (0..count).map(|number| number.to_string()).collect()
@@ -10,7 +10,7 @@ fn names(count: usize) -> Vec<String> {
 
 #[test]
 fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(62);
     let snapshot = run.folder().join("snapshot.json");
     assert!(!snapshot.exists());
@@ -34,18 +34,18 @@ fn with_a_snapshot_a_run_stands_where_it_stands_without_one() {
 
 #[test]
 fn a_snapshot_is_really_used() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(70);
-    // What it covers is not read again: a line that was changed there is not noticed by whoever uses it.
+    // What it covers is not read again: a line that was changed there is not noticed by its reader.
     let text = fs::read_to_string(ledger(&run)).unwrap();
     fs::write(ledger(&run), text.replacen("\"file\":\"3\"", "\"file\":\"4\"", 1)).unwrap();
     assert_eq!(added_events(&run.state().unwrap()), names(70));
-    assert!(run.events().is_err(), "whoever reads all of it notices");
+    assert!(run.events().is_err(), "a reader of all of it notices");
 }
 
 #[test]
 fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(70);
     let other = scene.run_with(70);
     let snapshot = run.folder().join("snapshot.json");
@@ -77,7 +77,7 @@ fn a_snapshot_that_omo_did_not_write_for_this_ledger_is_not_used() {
 #[test]
 #[cfg(unix)]
 fn where_no_snapshot_can_be_kept_the_run_goes_on() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     fs::create_dir(run.folder().join("snapshot.json")).unwrap();
     for number in 0..70 {

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use crate::run_lab::{Stage, add_events, added_events, ledger};
+use crate::run_lab::{RunLab, add_events, added_events, ledger};
 
 /// Two events in one write: both happened, or none.
 const WRITE: [&str; 2] = ["x", "y"];
 
 #[test]
 fn whatever_byte_a_write_ends_at_the_run_is_as_before_it_or_as_after_it() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(2);
     let before = fs::read(ledger(&run)).unwrap();
     add_events(&run, &WRITE).unwrap();
@@ -35,7 +35,7 @@ fn whatever_byte_a_write_ends_at_the_run_is_as_before_it_or_as_after_it() {
 
 #[test]
 fn what_looks_at_a_torn_ledger_changes_nothing() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run_with(2);
     let mut text = fs::read(ledger(&run)).unwrap();
     text.truncate(text.len() - 5);
@@ -46,7 +46,7 @@ fn what_looks_at_a_torn_ledger_changes_nothing() {
 
 #[test]
 fn a_run_whose_first_write_is_torn_says_so() {
-    let scene = Stage::new();
+    let scene = RunLab::new();
     let run = scene.run();
     fs::write(ledger(&run), "").unwrap();
     assert!(crate::run_lab::ledger_problem(&run).contains("nothing was ever written down"));

@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn trailers_stand_below_a_message() {
-        let run = [("Omo-Run", "r1"), ("Omo-Unit", "1.2\nInjected: x")];
+        let run = [("Omo-Run", "r1"), ("Omo-Task", "1.2\nInjected: x")];
         for (message, expected) in [
             ("fix: a", "fix: a\n\nOmo-Run: r1\n"),
             ("fix: a\n\n", "fix: a\n\nOmo-Run: r1\n"),

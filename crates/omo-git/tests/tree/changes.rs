@@ -1,4 +1,4 @@
-//! What a unit of a plan changed, in repositories of every kind, with the real git.
+//! What a task of a plan changed, in repositories of every kind, with the real git.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -40,7 +40,7 @@ fn differs_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnap
 }
 
 #[test]
-fn every_path_that_a_unit_touches_is_told() {
+fn every_path_that_a_task_touches_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
     it.write("run.sh", "x");
@@ -78,7 +78,7 @@ fn every_path_that_a_unit_touches_is_told() {
 }
 
 #[test]
-fn a_difference_can_be_told_when_the_repository_has_forgotten_everything() {
+fn a_difference_is_found_when_the_repository_has_forgotten_everything() {
     let it = Repository::new();
     it.write("src/c.txt", "c");
     let (before, id_before) = (it.snapshot(), id(&it.top, Some(&it.state_home())));
@@ -128,7 +128,7 @@ fn a_setting_or_a_reference_of_the_repository_hides_nothing() {
 }
 
 #[test]
-fn line_ends_that_git_would_not_take_from_its_user_are_told() {
+fn line_ends_that_git_would_refuse_are_reported() {
     let it = Repository::new();
     it.git(&["config", "core.autocrlf", "true"]);
     it.git(&["config", "core.safecrlf", "true"]);
@@ -171,7 +171,7 @@ fn a_project_below_the_top_sees_its_own_paths() {
     let it = Repository::new();
     it.write(".gitignore", "/web/\n");
     it.write("web/a.txt", "x");
-    assert_eq!(snapshot_tree(&it.top.join("web"), &it.state_home(), RUN), None, "nobody sees what is ignored");
+    assert_eq!(snapshot_tree(&it.top.join("web"), &it.state_home(), RUN), None, "what is ignored is not seen");
 }
 
 /// The lines that were added, each as `file:line text`.
@@ -181,7 +181,7 @@ fn added_in(root: &Path, state_home: &Path, from: &TreeSnapshot, to: &TreeSnapsh
 }
 
 #[test]
-fn every_line_that_a_unit_adds_is_told() {
+fn every_line_that_a_task_adds_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
     it.write("long.txt", "1\n2\n3\n4\n5\n6\n");

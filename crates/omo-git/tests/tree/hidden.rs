@@ -213,7 +213,7 @@ fn files_have_no_id_once_what_was_settled_is_gone() {
 }
 
 #[test]
-fn what_became_ignored_is_told() {
+fn what_became_ignored_is_reported() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n!kept.log\n");
     it.write("x.log", "x");
@@ -226,22 +226,22 @@ fn what_became_ignored_is_told() {
     omo_testkit::wait_until("later", std::time::Duration::from_secs(10), is_later).unwrap();
     let since = Some(omo_state::env::now());
     let state_home = it.state_home();
-    let told = || {
+    let reported = || {
         let calls = GitCalls::default();
         WorkFiles::new(&it.top, Some(&state_home), &calls, Some(&scope)).newly_ignored(since)
     };
     it.write("y.log", "y");
     it.write("venv/lib/y", "y");
-    assert_eq!(told(), [""; 0]);
+    assert_eq!(reported(), [""; 0]);
     it.write(".gitignore", "*.log\n");
-    assert_eq!(told(), ["what `!kept.log` in .gitignore had brought back"]);
+    assert_eq!(reported(), ["what `!kept.log` in .gitignore had brought back"]);
     it.write(".gitignore", "!kept.log\n*.log\n");
-    assert_eq!(told(), ["what .gitignore had brought back: its lines stand in another order"]);
+    assert_eq!(reported(), ["what .gitignore had brought back: its lines stand in another order"]);
     it.write(".gitignore", "*.log\n!kept.log\n/conftest.py\n");
     it.write("conftest.py", "x");
     it.write("hidden/.gitignore", "*\n");
     it.write("hidden/conftest.py", "x");
-    assert_eq!(told(), ["conftest.py", "hidden/.gitignore", "hidden/conftest.py"]);
+    assert_eq!(reported(), ["conftest.py", "hidden/.gitignore", "hidden/conftest.py"]);
     let before = it.state_in(&scope);
     it.write("hidden/.gitignore", "*\n#\n");
     assert_ne!(it.state_in(&scope).id, before.id, "what ignores itself counts");

@@ -136,7 +136,7 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Every file below a folder, with what would show that somebody wrote to it.
+/// Every file below a folder, with what would show a write to it.
 fn traces(folder: &Path) -> BTreeMap<PathBuf, (u64, i64, i64)> {
     let mut found = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -278,7 +278,7 @@ fn nothing_is_left_in_the_repository_and_nothing_of_it_is_run() {
 }
 
 #[test]
-fn files_that_git_was_told_to_take_for_unchanged_are_looked_at() {
+fn files_that_git_takes_for_unchanged_are_compared() {
     for flag in ["--assume-unchanged", "--skip-worktree"] {
         let it = Repository::new();
         it.git(&["update-index", flag, "a.txt"]);
@@ -333,7 +333,7 @@ fn what_an_ignoring_repository_holds_has_an_id_of_its_own() {
 }
 
 #[test]
-fn a_file_that_comes_back_where_git_was_told_not_to_look_counts() {
+fn a_file_that_comes_back_where_git_does_not_look_counts() {
     let it = Repository::new();
     it.git(&["update-index", "--skip-worktree", "a.txt"]);
     fs::remove_file(it.top.join("a.txt")).unwrap();
@@ -480,7 +480,7 @@ fn a_folder_below_the_top_has_the_id_of_the_whole_and_files_without_a_repository
 }
 
 #[test]
-fn what_was_kept_is_not_believed_when_somebody_changed_it() {
+fn what_was_kept_is_not_believed_when_it_was_changed() {
     let it = Repository::new();
     let first = it.id();
     let kept = fs::read_dir(it.state_home().join("omo/files")).unwrap().next().unwrap().unwrap().path();

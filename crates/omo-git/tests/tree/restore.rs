@@ -187,7 +187,7 @@ fn a_link_in_the_way_leads_nowhere() {
 }
 
 #[test]
-fn what_cannot_be_put_back_is_told_and_the_rest_is() {
+fn what_cannot_be_put_back_is_reported_and_the_rest_is_restored() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\n");
     it.write("spot", "a file");
@@ -284,7 +284,7 @@ fn no_filter_and_no_hook_of_the_repository_is_run() {
 }
 
 #[test]
-fn what_is_not_covered_is_told_before() {
+fn what_is_not_covered_is_reported_before() {
     let it = Repository::new();
     it.write(".gitignore", "*.log\nsrc/b.txt\n");
     it.write("inner/file", "x");

@@ -44,7 +44,7 @@ fn a_try_that_was_cut_short_is_taken_up() {
     // After the branch.
     it.git(&["branch", "omo/run1/g1"]);
     it.create();
-    // Before it was whole: nobody has worked there, and half of the files are missing.
+    // Before it was whole: no worker was there, and half of the files are missing.
     let made = it.create();
     fs::remove_file(it.top.join(".git/worktrees/omo-run1-g1/omo-ready")).unwrap();
     fs::write(it.top.join(".git/worktrees/omo-run1-g1/locked"), "initializing").unwrap();
@@ -58,7 +58,7 @@ fn a_try_that_was_cut_short_is_taken_up() {
 }
 
 #[test]
-fn a_worktree_whose_folder_somebody_has_removed_is_written_again_where_its_branch_is() {
+fn a_worktree_with_a_removed_folder_is_written_again_where_its_branch_is() {
     let it = Project::new();
     let at = it.create().path;
     write(&at.join("b.txt"), "two\n");
@@ -117,7 +117,7 @@ fn ignored_files_are_copied_where_they_are_named() {
     it.write(".env", "KEY=1");
     it.write("deep/.env", "KEY=2");
     it.write("notes.txt", "not ignored");
-    write(&it.temp.path().join("secret"), "of somebody else");
+    write(&it.temp.path().join("secret"), "of another user");
     symlink(it.temp.path().join("secret"), it.top.join("link.log")).unwrap();
     let made = it.create();
     assert_eq!(fs::read_to_string(made.path.join(".env")).unwrap(), "KEY=1");
@@ -144,7 +144,7 @@ fn nothing_of_the_repository_is_run() {
 }
 
 #[test]
-fn locks_that_a_killed_git_has_left_keep_nobody_from_working_there() {
+fn locks_that_a_killed_git_left_do_not_stop_work_there() {
     let it = Project::new();
     let made = it.create();
     for lock in ["worktrees/omo-run1-g1/index.lock", "worktrees/omo-run1-g1/HEAD.lock", "refs/heads/omo/run1/g1.lock"] {

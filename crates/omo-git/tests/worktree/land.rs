@@ -69,7 +69,7 @@ fn edits_in_the_way_are_named_and_kept() {
 }
 
 #[test]
-fn a_staged_or_ignored_file_in_the_way_is_kept() {
+fn an_added_or_ignored_file_in_the_way_is_kept() {
     let it = Landing::new();
     it.write("changed.txt", "staged\n");
     it.git(&["add", "changed.txt"]);
@@ -109,7 +109,7 @@ fn a_branch_that_moved_or_is_none_stays() {
 }
 
 #[test]
-fn a_file_that_was_cut_short_is_nobodys_work_and_an_edit_is() {
+fn a_file_that_was_cut_short_is_no_work_and_an_edit_is() {
     let it = Landing::new();
     it.write("other.txt", "mine\n");
     // As an end in the middle of writing `changed.txt` leaves it.
@@ -127,7 +127,7 @@ fn a_file_that_was_cut_short_is_nobodys_work_and_an_edit_is() {
 }
 
 #[test]
-fn locks_of_a_git_that_was_killed_with_the_move_keep_nobody_from_ending_it() {
+fn locks_of_a_git_killed_with_the_move_do_not_stop_its_end() {
     for (lock, is_begun) in
         [("omo-landing-index.lock", true), ("omo-landing-compared.lock", true), ("omo-landing-index.lock", false)]
     {

@@ -122,7 +122,7 @@ fn what_git_ignores_is_kept_however_much_it_is() {
 
 #[cfg(unix)]
 #[test]
-fn folders_that_nobody_may_write_in_go_as_well() {
+fn read_only_folders_go_as_well() {
     use std::os::unix::fs::PermissionsExt;
     let it = Project::new();
     it.write(".git/info/exclude", "cache/\n");
@@ -192,7 +192,7 @@ fn nothing_that_the_worktree_set_up_is_run() {
 }
 
 #[test]
-fn a_worktree_stays_while_somebody_works_in_it() {
+fn a_worktree_stays_while_it_is_in_use() {
     let it = Project::new();
     let at = it.create().path;
     let removal = it.prepare();

@@ -15,7 +15,7 @@ fn nothing(mark: TranscriptMark) -> TranscriptTail {
 }
 
 #[test]
-fn what_is_no_file_says_nothing_and_keeps_nobody_waiting() {
+fn what_is_no_file_says_nothing_and_delays_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let (fifo, link) = (temp.path().join("fifo"), temp.path().join("link"));
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());

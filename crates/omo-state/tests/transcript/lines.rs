@@ -154,7 +154,7 @@ pub(crate) fn compacted() -> String {
     )
 }
 
-/// A copy of a request, which repeats what everybody said.
+/// A copy of a request, which repeats what all said.
 pub(crate) fn request_copy(text: &str) -> String {
     format!(
         r#"{{"type":"api-request-blob","sessionId":"s","hash":"0","message":{{"role":"user","content":[{{"type":"text","text":{}}}]}}}}"#,

@@ -84,7 +84,7 @@ fn reading_goes_on_before_the_first_input_that_waits() {
 }
 
 /// An input that left the queue without its name, before the mark's own, must not be taken for the
-/// one that waits by whoever reads on.
+/// one that waits by the code that reads on.
 #[test]
 fn reading_goes_on_where_the_queue_was_last_empty() {
     let transcript = Transcript::of(&[enqueue("old"), dequeue()]).unwrap();
@@ -177,7 +177,7 @@ fn a_tool_call_counts_from_the_last_block_on() {
 
 #[test]
 fn the_contract_and_the_pressure_last_until_a_compaction() {
-    let told = |event: &str| {
+    let reported = |event: &str| {
         let text = quoted(&format!("{CONTRACT_MARK}\nThe user turned on ultrawork"));
         attachment(&format!(
             r#""type":"hook_success","hookName":"{event}","hookEvent":"{event}","content":{text},"exitCode":0"#
@@ -186,13 +186,13 @@ fn the_contract_and_the_pressure_last_until_a_compaction() {
     let too_long = assistant("Prompt is too long").replace("\"madeBy\"", "\"isApiErrorMessage\":true,\"madeBy\"");
     for (name, lines, holds, pressure) in [
         ("nothing", vec![human("x")], false, false),
-        ("told at a prompt", vec![told("UserPromptSubmit")], true, false),
-        ("told at the start", vec![told("SessionStart")], true, false),
-        ("of another hook", vec![told("PostToolUse")], false, false),
-        ("compacted since", vec![told("UserPromptSubmit"), too_long.clone(), compacted()], false, false),
-        ("told again since", vec![compacted(), told("SessionStart")], true, false),
+        ("reported at a prompt", vec![reported("UserPromptSubmit")], true, false),
+        ("reported at the start", vec![reported("SessionStart")], true, false),
+        ("of another hook", vec![reported("PostToolUse")], false, false),
+        ("compacted since", vec![reported("UserPromptSubmit"), too_long.clone(), compacted()], false, false),
+        ("reported again since", vec![compacted(), reported("SessionStart")], true, false),
         ("quoted by a person", vec![human(CONTRACT_MARK)], false, false),
-        ("shown by a tool", vec![tool_result(&told("UserPromptSubmit"))], false, false),
+        ("shown by a tool", vec![tool_result(&reported("UserPromptSubmit"))], false, false),
         ("too long", vec![too_long.clone()], false, true),
         ("the model says so", vec![assistant("Prompt is too long")], false, false),
     ] {

@@ -124,14 +124,6 @@ impl RecordedRequest {
     pub fn first_text(&self) -> String {
         self.messages().first().map(text_of).unwrap_or_default()
     }
-
-    pub(super) fn streams(&self) -> bool {
-        self.body.get("stream").and_then(Value::as_bool) == Some(true)
-    }
-
-    pub(super) fn model(&self) -> &str {
-        self.body.get("model").and_then(Value::as_str).unwrap_or("scripted")
-    }
 }
 
 fn classify(request: &RecordedRequest) -> RequestKind {
@@ -212,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_requests_apart() {
+    fn distinguishes_requests() {
         let kind =
             |path: &str, agent: Option<&str>, body| RecordedRequest::new(path, agent.map(str::to_owned), body).kind;
         let plain = json!({"messages": [{"role": "user", "content": "x"}]});

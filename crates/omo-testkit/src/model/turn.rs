@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use omo_scripted_model::{ModelMessage, ModelReply, ReplyBlock};
 use serde_json::{Value, json};
 
 use super::request::RecordedRequest;
@@ -11,51 +12,40 @@ use super::request::RecordedRequest;
 /// One answer of the model.
 #[derive(Debug, Clone)]
 pub struct ModelTurn {
-    pub(super) body: Body,
+    pub(super) kind: TurnKind,
     pub(super) delay: Duration,
-    pub(super) chunks: usize,
-    pub(super) chunk_delay: Duration,
-    pub(super) usage: Value,
-    pub(super) stop_reason: Option<String>,
+    pub(super) message: ModelMessage,
 }
 
-/// What an answer consists of.
+/// What a turn does.
 #[derive(Clone)]
-pub(super) enum Body {
-    Message(Vec<Block>),
-    Failure { status: u16, kind: String, message: String, headers: Vec<(&'static str, String)> },
+pub(super) enum TurnKind {
+    Message,
+    Failure(ModelReply),
     Hang,
     Computed(Arc<dyn Fn(&RecordedRequest) -> ModelTurn + Send + Sync>),
 }
 
-impl fmt::Debug for Body {
+impl fmt::Debug for TurnKind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Message(blocks) => formatter.debug_tuple("Message").field(blocks).finish(),
-            Self::Failure { status, kind, .. } => write!(formatter, "Failure({status} {kind})"),
+            Self::Message => formatter.write_str("Message"),
+            Self::Failure(error) => error.fmt(formatter),
             Self::Hang => formatter.write_str("Hang"),
             Self::Computed(_) => formatter.write_str("Computed"),
         }
     }
 }
 
-/// One content block of a message.
-#[derive(Debug, Clone)]
-pub(super) enum Block {
-    Thinking(String),
-    Text(String),
-    Tool { name: String, input: Value },
-}
-
 impl ModelTurn {
     /// The model says `text`.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(Body::Message(vec![Block::Text(text.into())]))
+        Self::new(TurnKind::Message).block(ReplyBlock::Text(text.into()))
     }
 
     /// The model calls a tool and says nothing.
     pub fn call(name: &str, input: Value) -> Self {
-        Self::new(Body::Message(Vec::new())).tool(name, input)
+        Self::new(TurnKind::Message).tool(name, input)
     }
 
     /// The model runs a shell command.
@@ -91,14 +81,14 @@ impl ModelTurn {
     /// The API answers with an error. The client retries most of them; see `LabBuilder::env` and
     /// `CLAUDE_CODE_MAX_RETRIES`.
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
-        Self::new(Body::Failure { status, kind: kind.to_owned(), message: message.to_owned(), headers: Vec::new() })
+        Self::new(TurnKind::Failure(ModelReply::error(status, kind, message)))
     }
 
     /// The API says that a subscription has no more use left for five hours, until `resets_at`, in seconds since 1970.
     /// The client believes the headers where it was given a token of a subscription, and only then.
     pub fn usage_limit(resets_at: i64) -> Self {
         let mut turn = Self::error(429, "rate_limit_error", "This request would exceed the limit of use.");
-        if let Body::Failure { headers, .. } = &mut turn.body {
+        if let TurnKind::Failure(ModelReply::Error { headers, .. }) = &mut turn.kind {
             headers.extend([
                 ("anthropic-ratelimit-unified-status", "rejected".to_owned()),
                 ("anthropic-ratelimit-unified-reset", resets_at.to_string()),
@@ -110,24 +100,24 @@ impl ModelTurn {
 
     /// The API never answers.
     pub fn hang() -> Self {
-        Self::new(Body::Hang)
+        Self::new(TurnKind::Hang)
     }
 
     /// The answer depends on the request, for example to repeat a token that a hook gave.
     pub fn computed(answer: impl Fn(&RecordedRequest) -> Self + Send + Sync + 'static) -> Self {
-        Self::new(Body::Computed(Arc::new(answer)))
+        Self::new(TurnKind::Computed(Arc::new(answer)))
     }
 
     /// Adds a tool call.
     #[must_use]
     pub fn tool(self, name: &str, input: Value) -> Self {
-        self.block(Block::Tool { name: name.to_owned(), input })
+        self.block(ReplyBlock::Tool { name: name.to_owned(), input })
     }
 
     /// Adds a thinking block.
     #[must_use]
     pub fn thinking(self, text: &str) -> Self {
-        self.block(Block::Thinking(text.to_owned()))
+        self.block(ReplyBlock::Thinking(text.to_owned()))
     }
 
     /// Waits before the first byte.
@@ -142,40 +132,31 @@ impl ModelTurn {
     /// The client shows finished paragraphs only: a text to be seen growing needs blank lines.
     #[must_use]
     pub fn stream_chunks(mut self, chunks: usize, delay: Duration) -> Self {
-        self.chunks = chunks.max(1);
-        self.chunk_delay = delay;
+        self.message.chunks = chunks.max(1);
+        self.message.chunk_delay = delay;
         self
     }
 
     /// Sets fields of `usage`, for example `{"input_tokens": 195000}` to make the client compact.
     #[must_use]
     pub fn usage(mut self, usage: Value) -> Self {
-        self.usage = usage;
+        self.message.usage = usage;
         self
     }
 
     /// Sets the stop reason instead of `end_turn` or `tool_use`.
     #[must_use]
     pub fn stop_reason(mut self, reason: &str) -> Self {
-        self.stop_reason = Some(reason.to_owned());
+        self.message.stop_reason = Some(reason.to_owned());
         self
     }
 
-    fn new(body: Body) -> Self {
-        Self {
-            body,
-            delay: Duration::ZERO,
-            chunks: 1,
-            chunk_delay: Duration::ZERO,
-            usage: Value::Null,
-            stop_reason: None,
-        }
+    fn new(kind: TurnKind) -> Self {
+        Self { kind, delay: Duration::ZERO, message: ModelMessage::new(Vec::new()) }
     }
 
-    fn block(mut self, block: Block) -> Self {
-        if let Body::Message(blocks) = &mut self.body {
-            blocks.push(block);
-        }
+    fn block(mut self, block: ReplyBlock) -> Self {
+        self.message.blocks.push(block);
         self
     }
 }

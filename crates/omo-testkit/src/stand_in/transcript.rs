@@ -1,4 +1,4 @@
-//! A transcript with the lines that the client writes, to stage what happened in a session.
+//! A transcript with the lines that the client writes, to write what happened in a session.
 //!
 //! Shapes and the order of fields are those of client 2.1.328; what no reader of ours needs, such
 //! as token usage, is left out.
@@ -21,7 +21,7 @@ pub use conversation_lines::notification;
 
 /// The transcript of one session. The file comes into being with its first line.
 #[derive(Debug, Clone)]
-pub struct StagedTranscript {
+pub struct ScriptedTranscript {
     path: PathBuf,
     project: String,
     session: String,
@@ -29,7 +29,7 @@ pub struct StagedTranscript {
     parent: Option<String>,
 }
 
-impl StagedTranscript {
+impl ScriptedTranscript {
     pub(super) fn new(home: &Path, project: &Path, session: &str) -> Self {
         let project = project.to_string_lossy().into_owned();
         let folder: String =

@@ -80,7 +80,7 @@ fn workflows_use_pinned_actions_and_no_secret() {
             assert!(is_pinned && line.contains(" # v"), "{name}: {line} is not pinned by a commit with its version");
         }
         assert!(!text.contains("secrets."), "{name} names a secret");
-        // Nothing that somebody else can choose, a branch's name say, becomes a part of a script.
+        // Nothing that another person can choose, a branch's name say, becomes a part of a script.
         let mut is_script = false;
         for line in text.lines() {
             is_script = line.trim_start().trim_start_matches("- ").starts_with("run:")

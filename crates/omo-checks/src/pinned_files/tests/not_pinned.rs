@@ -3,7 +3,7 @@
 use super::{Scene, first_changed};
 
 #[test]
-fn what_is_only_looked_at_is_not_held() {
+fn what_is_only_read_is_not_pinned() {
     for (run, file) in [
         ("git ls-files '*.sh' | xargs -I{} bash -n {}", "app.sh"),
         ("find . -name '*.py' | xargs -0 -n1 python3 -m py_compile", "app.py"),

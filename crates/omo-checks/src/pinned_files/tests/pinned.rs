@@ -5,7 +5,7 @@ use super::Scene;
 /// A command, the file that it runs, and the files that there are beside it.
 type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
 
-fn assert_held(rows: &[Row]) {
+fn assert_pinned(rows: &[Row]) {
     for (run, file, others) in rows {
         let scene = Scene::new(others);
         scene.write(file, "x");
@@ -18,7 +18,7 @@ fn assert_held(rows: &[Row]) {
 #[test]
 fn the_folder_is_the_one_that_a_shell_would_be_in() {
     let web: &[(&str, &str)] = &[("web/Makefile", "x"), ("web/x", "x")];
-    assert_held(&[
+    assert_pinned(&[
         ("(cd web && make check) && (cd api && make check)", "api/Makefile", web),
         ("(cd web && make check) && make check", "Makefile", web),
         ("cd web && make check && cd - && make check", "Makefile", web),
@@ -46,9 +46,9 @@ fn the_folder_is_the_one_that_a_shell_would_be_in() {
 }
 
 #[test]
-fn a_program_and_a_script_are_held_however_they_are_run() {
+fn a_program_and_a_script_are_pinned_however_they_are_run() {
     let package: &[(&str, &str)] = &[("package.json", r#"{"main":"main.js"}"#)];
-    assert_held(&[
+    assert_pinned(&[
         ("timeout 60 ./check", "check", &[]),
         ("env X=1 ./run", "run", &[]),
         ("exec ./check", "check", &[]),
@@ -100,7 +100,7 @@ fn a_program_and_a_script_are_held_however_they_are_run() {
 
 #[test]
 fn the_files_of_a_tool_are_known() {
-    assert_held(
+    assert_pinned(
         &[
             ("mise run test", "mise.toml"),
             ("mise run test", ".mise.toml"),
@@ -133,9 +133,9 @@ fn the_files_of_a_tool_are_known() {
 }
 
 #[test]
-fn what_python_loads_before_the_tests_is_held() {
+fn what_python_loads_before_the_tests_is_pinned() {
     let run: &[(&str, &str)] = &[("checks/run.py", "x"), ("scripts/run.py", "x"), ("src/app.py", "x")];
-    assert_held(&[
+    assert_pinned(&[
         ("PYTHONPATH=src python3 -m unittest", "src/sitecustomize.py", run),
         ("env PYTHONPATH=src python3 -m unittest", "src/usercustomize.py", run),
         ("export PYTHONPATH=lib:src; python3 -m unittest", "src/csv.py", run),
@@ -155,7 +155,7 @@ fn what_python_loads_before_the_tests_is_held() {
 }
 
 #[test]
-fn the_scripts_of_a_workspace_are_held() {
+fn the_scripts_of_a_workspace_are_pinned() {
     let of = |file: &'static str| {
         move |run: &'static str, top: &'static str, script: &'static str| {
             let scene = Scene::new(&[

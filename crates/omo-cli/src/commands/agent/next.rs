@@ -169,7 +169,7 @@ fn no_next_step(context: &CommandContext) -> CommandError {
     )
 }
 
-/// Whether a segment was handed out a moment ago, of which no worker has begun a task yet.
+/// Whether a batch was handed out a moment ago, of which no worker has begun a task yet.
 fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.dispatched else { return false };
     let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));

@@ -19,7 +19,7 @@ use super::facts::{Client, Facts, PluginBinaries, ProgramKind, Scope, SeenHooks,
 use super::gather::Surroundings;
 use cancel_watch::CancelWatch;
 use sandbox::Sandbox;
-use scripted_model::{Script, ScriptedModel};
+use scripted_model::{Script, start_model};
 
 /// How long both sessions may take together.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ fn run_session(
     script: Script,
     cancel: &mut CancelWatch,
 ) -> Result<String, String> {
-    let model = ScriptedModel::start(script)?;
+    let model = start_model(script)?;
     let headless = HeadlessRequest {
         folder: &sandbox.project,
         variables: sandbox.variables(&model.url()),

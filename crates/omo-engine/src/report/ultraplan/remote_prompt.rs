@@ -15,7 +15,7 @@ use crate::work::commit_message;
 /// The trailer of a commit that names the run.
 pub(crate) const RUN_TRAILER: &str = "Omo-Run";
 /// The trailer of a commit that names the step.
-pub(crate) const TASK_TRAILER: &str = "Omo-Unit";
+pub(crate) const TASK_TRAILER: &str = "Omo-Task";
 
 /// The prompt for what is left of a group of a run, on a branch.
 pub(crate) fn remote_worker_prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {

@@ -9,35 +9,35 @@ impl Witness {
     pub(super) fn see_session(&mut self, what: &EventKind) {
         match what {
             EventKind::EvidenceRan { evidence } => {
-                let seen = self.units.get_mut(&evidence.task).unwrap();
-                assert!(seen.is_running && seen.attempt == evidence.attempt, "{evidence:?} was run by nobody");
+                let seen = self.tasks.get_mut(&evidence.task).unwrap();
+                assert!(seen.is_running && seen.attempt == evidence.attempt, "{evidence:?} was run without a worker");
                 seen.shown.insert(evidence.id.clone());
                 let known = self.evidence.insert(evidence.id.clone(), evidence.outcome.is_green());
                 assert_eq!(known, None, "{} is taken", evidence.id);
             }
             EventKind::TaskClaimed { task: id, evidence_ids, .. } => {
-                let unit = self.plan.as_ref().unwrap().task(id).unwrap().clone();
+                let task = self.plan.as_ref().unwrap().task(id).unwrap().clone();
                 let seen = self.ended(id, "claimed");
-                assert!(!seen.is_refuted && !unit.criteria.is_empty(), "{id} is claimed");
-                assert_eq!(seen.green.len(), unit.checks.len(), "{id} is claimed without its checks");
+                assert!(!seen.is_refuted && !task.criteria.is_empty(), "{id} is claimed");
+                assert_eq!(seen.green.len(), task.checks.len(), "{id} is claimed without its checks");
                 assert!(!evidence_ids.is_empty() && self.are_green(evidence_ids), "{id} by {evidence_ids:?}");
                 assert!(evidence_ids.iter().all(|one| seen.shown.contains(one)), "{id} by another's evidence");
             }
             EventKind::TaskAdded { task: added } => {
                 self.void();
-                assert!(added.checks.is_empty(), "nobody has approved what it runs");
-                assert!(added.deps.iter().all(|dep| self.units.contains_key(dep)), "{} waits for nothing", added.id);
-                assert!(self.units.insert(added.id.clone(), Seen::default()).is_none(), "{} is taken", added.id);
+                assert!(added.checks.is_empty(), "what it runs is not approved");
+                assert!(added.deps.iter().all(|dep| self.tasks.contains_key(dep)), "{} waits for nothing", added.id);
+                assert!(self.tasks.insert(added.id.clone(), Seen::default()).is_none(), "{} is taken", added.id);
                 let plan = self.plan.as_mut().unwrap();
                 plan.tasks.push((**added).clone());
                 plan.groups[0].tasks.push(added.id.clone());
-                if let Some(verify) = plan.tasks.iter_mut().find(|unit| unit.kind == TaskKind::Verify) {
+                if let Some(verify) = plan.tasks.iter_mut().find(|task| task.kind == TaskKind::Verify) {
                     verify.deps.push(added.id.clone());
                 }
             }
             EventKind::VerdictGiven { verdict } => self.judge(verdict),
-            EventKind::RoundStarted { round: iteration, reopened } => self.again(*iteration, reopened),
-            other => panic!("nobody knows {other:?}"),
+            EventKind::RoundStarted { round, reopened } => self.again(*round, reopened),
+            other => panic!("unknown: {other:?}"),
         }
     }
 
@@ -45,7 +45,7 @@ impl Witness {
         let id = self.verification().unwrap();
         let seen = self.ended(&id, if verdict.passed { "passed" } else { "failed" });
         if verdict.passed {
-            let mut others = self.units.iter().filter(|(other, _)| **other != id);
+            let mut others = self.tasks.iter().filter(|(other, _)| **other != id);
             assert!(others.all(|(_, seen)| matches!(seen.word, "passed" | "claimed")), "PASS over what is not done");
             assert!(self.are_green(&verdict.evidence_ids), "PASS by {:?}", verdict.evidence_ids);
             assert!(verdict.evidence_ids.iter().any(|one| seen.shown.contains(one)), "PASS that ran nothing");
@@ -53,20 +53,20 @@ impl Witness {
             assert!((0..count).all(|place| self.finals.get(&place) == Some(&true)), "PASS over a red check");
         }
         for (named, _) in &verdict.reopen {
-            let seen = self.units.get_mut(named).unwrap();
+            let seen = self.tasks.get_mut(named).unwrap();
             assert!(*named != id && !seen.is_running, "a verdict on {named}");
             seen.word = if seen.word.is_empty() { "" } else { "failed" };
         }
     }
 
-    fn again(&mut self, iteration: u32, reopened: &[(String, String)]) {
+    fn again(&mut self, round: u32, reopened: &[(String, String)]) {
         let most = self.plan.as_ref().unwrap().policy.max_rounds;
-        assert!(iteration <= most, "iteration {iteration} of {most}");
-        assert!(iteration == self.iteration + 1 || iteration == 1 && self.is_resumed, "not the next one");
-        assert!(!reopened.is_empty() && self.units.values().all(|seen| !seen.is_running));
-        self.iteration = iteration;
+        assert!(round <= most, "iteration {round} of {most}");
+        assert!(round == self.round + 1 || round == 1 && self.is_resumed, "not the next one");
+        assert!(!reopened.is_empty() && self.tasks.values().all(|seen| !seen.is_running));
+        self.round = round;
         for (id, why) in reopened {
-            let seen = self.units.get_mut(id).unwrap();
+            let seen = self.tasks.get_mut(id).unwrap();
             assert!(!matches!(seen.word, "" | "skipped"), "{id} had not ended");
             assert!(!why.is_empty(), "{id} is done again for no reason");
             (seen.word, seen.attempts) = ("", 0);
@@ -78,33 +78,33 @@ impl Witness {
     /// Nothing that was said of the whole holds any longer.
     pub(super) fn void(&mut self) {
         self.finals.clear();
-        let verification = self.verification().and_then(|id| self.units.get_mut(&id));
+        let verification = self.verification().and_then(|id| self.tasks.get_mut(&id));
         if let Some(seen) = verification.filter(|seen| matches!(seen.word, "passed" | "failed")) {
             (seen.word, seen.attempts) = ("", 0);
         }
     }
 
-    pub(super) fn import(&mut self, unit: &Task) {
-        assert_ne!(unit.kind, TaskKind::Verify, "a verification that another program did");
-        self.units.get_mut(&unit.id).unwrap().word = "claimed";
+    pub(super) fn import(&mut self, task: &Task) {
+        assert_ne!(task.kind, TaskKind::Verify, "a verification that another program did");
+        self.tasks.get_mut(&task.id).unwrap().word = "claimed";
     }
 
     /// No more at once than there may be, and a verification behind all else.
-    pub(super) fn room_for(&self, plan: &Plan, unit: &Task) {
-        let running = self.units.values().filter(|seen| seen.is_running).count();
+    pub(super) fn room_for(&self, plan: &Plan, task: &Task) {
+        let running = self.tasks.values().filter(|seen| seen.is_running).count();
         let most = usize::try_from(plan.policy.max_workers).unwrap();
         let most = if plan.policy.parallel == Parallelism::None { 1 } else { most };
-        assert!(most == 0 || running < most, "{} beside {running}", unit.id);
-        if unit.kind == TaskKind::Verify {
+        assert!(most == 0 || running < most, "{} beside {running}", task.id);
+        if task.kind == TaskKind::Verify {
             assert_eq!(plan.dialect, Dialect::TasksJson);
-            let mut others = self.units.iter().filter(|(id, _)| **id != unit.id);
+            let mut others = self.tasks.iter().filter(|(id, _)| **id != task.id);
             assert!(others.all(|(_, seen)| matches!(seen.word, "passed" | "claimed")), "verified too early");
         }
     }
 
     fn verification(&self) -> Option<String> {
         let plan = self.plan.as_ref().unwrap();
-        plan.tasks.iter().find(|unit| unit.kind == TaskKind::Verify).map(|unit| unit.id.clone())
+        plan.tasks.iter().find(|task| task.kind == TaskKind::Verify).map(|task| task.id.clone())
     }
 
     fn are_green(&self, ids: &[String]) -> bool {

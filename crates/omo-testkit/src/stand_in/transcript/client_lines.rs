@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::{StagedTranscript, quoted, text_blocks};
+use super::{ScriptedTranscript, quoted, text_blocks};
 use crate::environment::timestamp;
 use crate::ids;
 use crate::json::Object;
@@ -13,7 +13,7 @@ const REJECTED: &str = "The user doesn't want to proceed with this tool use. The
                         the file). STOP what you are doing and wait for the user to tell you how \
                         to proceed.";
 
-impl StagedTranscript {
+impl ScriptedTranscript {
     /// Something waits in the queue: a typed prompt, a slash command, or a
     /// [`notification`](super::notification).
     pub fn enqueue(&mut self, content: &str) -> Result<()> {

@@ -3,12 +3,12 @@
 use anyhow::Result;
 use serde_json::Value;
 
-use super::{StagedTranscript, quoted, text_blocks};
+use super::{ScriptedTranscript, quoted, text_blocks};
 use crate::ids;
 use crate::json::Object;
 use crate::stand_in::PERMISSION_MODE;
 
-impl StagedTranscript {
+impl ScriptedTranscript {
     /// A prompt that a person typed.
     pub fn human(&mut self, text: &str) -> Result<()> {
         let origin = Object::new()

@@ -1,0 +1,27 @@
+//! Steps of ultraplans through the engine: what becomes of the files, of the commits and of the run, by what each step
+//! says about its failure.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test's helpers fail as a test does")]
+
+mod concurrent_workers;
+mod kills;
+mod published_commands;
+mod state_machine;
+mod ultraplan_lab;
+mod written_files;
+
+use std::process::ExitCode;
+
+use omo_testkit::main_tests;
+
+/// A test by its name.
+type Named = (&'static str, fn());
+
+fn main() -> ExitCode {
+    omo_process::keeper::run_if_asked();
+    let tests: Vec<Named> = if cfg!(unix) {
+        [state_machine::ALL, published_commands::ALL, kills::ALL, concurrent_workers::ALL, written_files::ALL].concat()
+    } else {
+        Vec::new()
+    };
+    main_tests::run(tests)
+}

@@ -1,0 +1,15 @@
+//! A scripted model: a small part of the Messages API, on this machine alone.
+//!
+//! [`ModelServer`] listens and speaks the protocol. What the model says to a request is a function of
+//! its caller: a few lines for `omo doctor --live`, a whole script for the tests.
+
+mod ids;
+mod loopback;
+mod model_server;
+mod reply;
+mod reply_json;
+
+pub use ids::{random_number, tagged_id};
+pub use loopback::LoopbackServer;
+pub use model_server::{ModelRequest, ModelServer, ServerEnd};
+pub use reply::{ModelMessage, ModelReply, ReplyBlock};
