@@ -10,12 +10,11 @@ use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::work::{RunOpening, planned_commands};
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{self, BatchOptions};
-use omo_state::trust::GivenApproval;
-use omo_state::trust::pending_approval;
+use omo_state::trust::{GivenApproval, pending_approval};
 
 use crate::contest::Contestant;
 use crate::contestants::{BATCHES, BATCHES_IN_PYTHON, CAT, NEXT};

@@ -2,7 +2,7 @@
 
 use omo_engine::billing::{self, BillingDecision, BillingFacts, decide_billing};
 use omo_engine::event::QuestionKind;
-use omo_engine::parallel_state::accepts_billing;
+use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::report::ultraplan::COMMAND;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::RunState;

@@ -15,7 +15,7 @@ use std::fmt::Write;
 use omo_core::text::{format_age, list_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::QuestionKind;
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding};

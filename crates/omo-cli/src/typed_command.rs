@@ -14,7 +14,7 @@ use omo_core::run_command::RunCommand;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::text::sanitize;
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{RunPhase, RunState};

@@ -8,8 +8,8 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
 use serde::{Deserialize, Serialize};
 
-use crate::modes::ExecutionMode;
-use crate::parallel_state::ClientPolicy;
+use crate::client_policy::ClientPolicy;
+use crate::execution_mode::ExecutionMode;
 use crate::request::run_scope::RunScope;
 
 pub use crate::question::{Question, QuestionKind, QuestionOption};

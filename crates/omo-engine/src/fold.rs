@@ -12,7 +12,7 @@ use omo_plan::dialects::PlanKind;
 use omo_plan::model::{Plan, PlanDecision, Precondition};
 
 use crate::event::{AttemptEnd, EventKind, ImportedStatus, Question, QuestionKind, RunEvent};
-use crate::modes::ExecutionMode;
+use crate::execution_mode::ExecutionMode;
 use crate::schedule;
 use crate::state::{
     ANSWER_FOREGROUND, ANSWER_STOP, ANSWER_WITHDRAWN, DispatchedTasks, FINAL_CHECKS_ID, LedgerError, QuestionAnswer,

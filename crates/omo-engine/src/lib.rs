@@ -5,9 +5,11 @@
 //! when what it says is on the disk.
 
 pub mod billing;
+pub mod client_policy;
 mod error;
 pub mod event;
 mod evidence_rules;
+pub mod execution_mode;
 pub mod fence;
 mod fold;
 pub mod import;
@@ -17,6 +19,7 @@ pub mod modes;
 pub mod next_batches;
 pub mod outcome;
 pub mod parallel;
+pub mod parallel_schedule;
 pub mod parallel_state;
 pub mod preflight;
 pub mod projection;

@@ -26,7 +26,8 @@ use omo_git::worktree::WorkerName;
 use omo_plan::model::TaskGroup;
 
 use crate::event::EventKind;
-use crate::parallel_state::{ParallelAction, ParallelState};
+use crate::parallel_schedule::ParallelAction;
+use crate::parallel_state::ParallelState;
 use crate::schedule::{self, NextAction};
 use crate::state::{RunPhase, RunState};
 use crate::verbs;

@@ -5,10 +5,9 @@ use omo_core::text::sanitize;
 use omo_plan::model::{OnTaskFail, Task};
 
 use crate::event::EventKind;
-use crate::modes::ExecutionMode;
-use crate::schedule::lacks_contract;
-use crate::state::{RunPhase, RunState, TaskState, TaskStatus};
-use crate::verbs::MAX_REASON_CHARS;
+use crate::execution_mode::ExecutionMode;
+use crate::standing::lacks_contract;
+use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskState, TaskStatus};
 
 /// The units that have ended and have to be done again, each with why: what has failed or could not be proved, what a
 /// red check of the whole belongs to, and with any of them the verification.

@@ -11,13 +11,13 @@ use omo_plan::model::{
 use omo_plan::paths;
 
 use crate::event::{QuestionKind, RunResult};
-use crate::parallel_state::{self, ParallelAction};
-use crate::rounds;
-use crate::standing::unblocks_dependents;
+use crate::parallel_schedule::ParallelAction;
+use crate::standing::{lacks_contract, unblocks_dependents};
 use crate::state::{
     ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskStanding,
     TaskStatus,
 };
+use crate::{parallel_schedule, rounds};
 
 /// More workers than this at once no session can have.
 const MAX_WORKERS: usize = 64;
@@ -55,7 +55,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
             return action;
         }
         // What one session waits for holds up no other: its questions are asked there.
-        return match parallel_state::next_action(state, apart) {
+        return match parallel_schedule::next_action(state, apart) {
             ParallelAction::End(result) => NextAction::End(result),
             ParallelAction::FinalChecks => NextAction::FinalChecks,
             ParallelAction::Ask(question) => NextAction::Ask(question),
@@ -364,11 +364,6 @@ impl<'a> View<'a> {
             _ => have_disjoint_files(one, other),
         }
     }
-}
-
-/// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
-pub(crate) fn lacks_contract(plan: &Plan, unit: &Task) -> bool {
-    plan.policy.requires_contracts && unit.contract.is_none()
 }
 
 /// Whether two units of one work tree can be worked on at the same time: both name their files, and none

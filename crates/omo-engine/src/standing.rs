@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use omo_plan::model::{OnFailure, Task};
+use omo_plan::model::{OnFailure, Plan, Task};
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskCounts, TaskStanding, TaskStatus};
 
@@ -108,4 +108,9 @@ pub(crate) fn unblocks_dependents(unit: &Task, status: TaskStatus) -> bool {
             false
         }
     }
+}
+
+/// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
+pub(crate) fn lacks_contract(plan: &Plan, unit: &Task) -> bool {
+    plan.policy.requires_contracts && unit.contract.is_none()
 }

@@ -12,10 +12,15 @@ use serde::{Deserialize, Serialize};
 use crate::event::{
     AttemptEnd, EventActor, Evidence, ImportedStatus, PlanVerdict, Question, RunResult, UnfinishedLine,
 };
-use crate::modes::ExecutionMode;
+use crate::execution_mode::ExecutionMode;
 use crate::parallel_state::ParallelState;
 use crate::request::run_scope::RunScope;
 
+/// The longest reason that is kept of what a worker or a person says, in characters.
+pub(crate) const MAX_REASON_CHARS: usize = 300;
+/// So often a worker may be lost before the unit counts as failed: a session that dies at the same
+/// unit again and again must not be fed to it for ever.
+pub const MAX_LOST_WORKERS: u32 = 3;
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunState {

@@ -15,8 +15,9 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::event::{AttemptEnd, EventActor, EventKind};
 use crate::question_text::build_question;
 use crate::rounds;
-use crate::schedule::{self, NextAction, lacks_contract};
-use crate::state::{QuestionState, RunPhase, RunState, TaskStatus};
+use crate::schedule::{self, NextAction};
+use crate::standing::lacks_contract;
+use crate::state::{MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
 
 pub(crate) use attempts::has_passed_task;
 pub use attempts::{
@@ -27,12 +28,6 @@ pub use client_events::{client_end_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
 pub use user_actions::{accept_billing, answer_question, cancel_run, replace_plan, retry_task, set_budget, skip_task};
-
-/// The longest reason that is kept of what a worker or a person says, in characters.
-pub(crate) const MAX_REASON_CHARS: usize = 300;
-/// So often a worker may be lost before the unit counts as failed: a session that dies at the same
-/// unit again and again must not be fed to it for ever.
-pub const MAX_LOST_WORKERS: u32 = 3;
 
 /// Who asks, and what is known about them.
 #[derive(Clone, Debug, Default)]

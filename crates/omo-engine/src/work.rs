@@ -20,8 +20,10 @@ use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
 use omo_state::git_worktree::GitWorktree;
 
+use crate::client_policy::ClientPolicy;
 use crate::event::{EventActor, EventKind, RecordedProcess, RunEvent};
-use crate::parallel_state::{self, ClientPolicy, ParallelState};
+use crate::parallel_schedule;
+use crate::parallel_state::ParallelState;
 use crate::projection::{self, FileDrift, Projection, ProjectionError};
 use crate::report::ultraplan;
 use crate::state::RunState;
@@ -164,7 +166,7 @@ impl Engine<'_> {
             play.apply_all(before(state)?);
             let (events, value) = decide(&play.state)?;
             play.apply_all(events);
-            if let Some(apart) = parallel_state::landed_with_more_work(&play.state) {
+            if let Some(apart) = parallel_schedule::landed_with_more_work(&play.state) {
                 let set_apart = self.begin_parallel_anew(apart)?;
                 play.apply(set_apart);
             }

@@ -10,15 +10,14 @@ use omo_core::check::task_check::TaskCheck;
 use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, EventKind};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::{CompletionReport, Engine, RunOpening, SilentWatcher, planned_commands};
 use omo_engine::{Run, RunStore};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
-use omo_state::trust::GivenApproval;
-use omo_state::trust::pending_approval;
+use omo_state::trust::{GivenApproval, pending_approval};
 use omo_testkit::{main_tests, plans, wait_until};
 use tempfile::TempDir;
 

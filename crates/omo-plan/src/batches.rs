@@ -69,10 +69,17 @@ fn as_map<S: Serializer>(pairs: &[(&str, usize)], serializer: S) -> Result<S::Ok
     serializer.collect_map(pairs.iter().map(|(id, count)| (id, count)))
 }
 
+/// The tasks of a document, each with what it depends on.
+pub(crate) fn read_outline<'a>(document: &MarkdownDocument<'a>) -> TaskOutline<'a> {
+    let mut outline = TaskOutline::read_tasks(document);
+    depends_on::read_dependencies(document, &mut outline);
+    outline
+}
+
 /// The batches of a plan file. Where it cannot be read they are empty, and a diagnostic says why.
 pub fn compute_batches(bytes: &[u8], k: usize, batch_size: usize) -> PlanBatches<'_> {
     match decode_plan_text(bytes) {
-        Ok(text) => batch_outline(&TaskOutline::read(&MarkdownDocument::read(text)), k, batch_size),
+        Ok(text) => batch_outline(&read_outline(&MarkdownDocument::read(text)), k, batch_size),
         Err(diagnostic) => empty_batches(k, batch_size, vec![diagnostic]),
     }
 }

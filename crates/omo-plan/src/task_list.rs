@@ -9,4 +9,7 @@ mod validate;
 pub use file_formats::{
     ContextFile, ExplorerEntry, TaskFile, TaskFileStatus, TaskListDesign, TaskListFile, TaskListPhase, TaskListSettings,
 };
-pub use plan::{VERIFY_TASK_ID, task_from_file, task_list_plan};
+pub use plan::{task_from_file, task_list_plan};
+
+/// The task that verifies all others.
+pub const VERIFY_TASK_ID: &str = "verify";

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use omo_core::text::{pluralize, sanitize};
+use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::RunResult;
 use omo_engine::outcome::OutcomeSummary;
-use omo_engine::parallel_state::{ClientPolicy, ParallelState};
+use omo_engine::parallel_state::ParallelState;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity};
 use omo_engine::report::ultraplan::{COMMAND, short_commit};
 use omo_engine::request::client_policy::quote_argument;

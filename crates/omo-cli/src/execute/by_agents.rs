@@ -4,7 +4,8 @@ use std::path::Path;
 
 use omo_core::text::sanitize;
 use omo_engine::event::RunResult;
-use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::arranged;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::{Run, RunStore};
 use omo_plan::dialects::PlanKind;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use omo_engine::event::{EventKind, RunResult};
 use omo_engine::parallel::worker_row::format_dollars;
-use omo_engine::parallel_state::accepts_billing;
+use omo_engine::parallel_schedule::accepts_billing;
 use omo_engine::report::ultraplan::COMMAND;
 use omo_engine::request::check_target::check_selection;
 use omo_engine::request::client_policy::quote_argument;

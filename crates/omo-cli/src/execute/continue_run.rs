@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use omo_engine::event::{QuestionKind, RunResult};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
 use omo_engine::{Run, verbs};

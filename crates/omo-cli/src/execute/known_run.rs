@@ -1,7 +1,7 @@
 //! The run that a plan has already, which parallel workers or the session itself work on.
 
 use omo_engine::event::RunResult;
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::COMMAND;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::client_policy::quote_argument;

@@ -81,7 +81,7 @@ fn usage_hint(command: ExecuteCommand) -> String {
 
 #[cfg(test)]
 mod tests {
-    use omo_engine::modes::ExecutionMode;
+    use omo_engine::execution_mode::ExecutionMode;
     use omo_engine::request::arguments::PlanSelection;
     use serde_json::Value;
 

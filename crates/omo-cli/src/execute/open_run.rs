@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use omo_core::text::sanitize;
 use omo_engine::RunStore;
+use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::EventKind;
-use omo_engine::modes::ExecutionMode;
-use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;

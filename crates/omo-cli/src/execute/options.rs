@@ -1,9 +1,9 @@
 //! What is typed to start a plan: behind `omo run start`, and behind the slash commands. Both are read by clap.
 
 use clap::{Args, Parser};
+use omo_engine::client_policy::ClientPolicy;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::launcher::LauncherTemplate;
-use omo_engine::modes::ExecutionMode;
-use omo_engine::parallel_state::ClientPolicy;
 use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
 
 /// The longest model name, rule or template, in characters.

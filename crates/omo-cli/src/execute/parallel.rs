@@ -2,7 +2,8 @@
 //! or it is only looked at.
 
 use omo_engine::RunStore;
-use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::arranged;
 use omo_engine::report::ultraplan::dry_run;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::request::run_scope::RunScope;

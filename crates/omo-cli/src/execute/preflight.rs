@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use omo_engine::modes::ExecutionMode;
-use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::client_policy::ClientPolicy;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository};
 use omo_engine::state::RunPhase;
 use omo_git::commit::has_identity;

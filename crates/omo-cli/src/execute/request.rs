@@ -1,7 +1,8 @@
 //! What is asked for, however it was typed.
 
 use clap::ValueEnum;
-use omo_engine::modes::{ExecutionMode, ModeOptions};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::ModeOptions;
 use omo_engine::request::arguments::{PlanSelection, RunRequest};
 use omo_engine::request::client_policy::ClientPolicyRequest;
 

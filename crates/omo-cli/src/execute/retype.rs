@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::client_policy::quote_argument;
 

@@ -5,7 +5,8 @@ mod loaded;
 use std::path::Path;
 
 use omo_engine::event::{QuestionKind, RunResult};
-use omo_engine::modes::{ExecutionMode, arranged};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::arranged;
 use omo_engine::report::task_list as task_list_report;
 use omo_engine::request::arguments::PlanSelection;
 use omo_engine::request::run_scope::RunScope;

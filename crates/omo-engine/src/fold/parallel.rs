@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{RunState, reopen_task};
+use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, QuestionKind, RunEvent};
-use crate::modes::ExecutionMode;
-use crate::parallel_state::{BUDGET_SPENT, ClientPolicy, GroupState, GroupStatus, ParallelState, group_outcome};
+use crate::execution_mode::ExecutionMode;
+use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::state::{LedgerError, TaskStatus};
 
 impl RunState {

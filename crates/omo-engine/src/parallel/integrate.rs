@@ -12,8 +12,7 @@ use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::event::EventKind;
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
-use crate::state::RunState;
-use crate::verbs::MAX_REASON_CHARS;
+use crate::state::{MAX_REASON_CHARS, RunState};
 
 impl ParallelDriver<'_> {
     /// Brings a session together with what the run has come to. Nothing that is checked out changes.

@@ -6,7 +6,7 @@ use omo_plan::model::TaskGroup;
 
 use super::{DriveError, ParallelDriver, find_worker};
 use crate::event::EventKind;
-use crate::parallel_state::group_outcome;
+use crate::parallel_schedule::group_outcome;
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
 

@@ -10,8 +10,8 @@ use omo_git::worktree::WorkerName;
 
 use super::DriveError;
 use crate::Run;
+use crate::client_policy::ClientPolicy;
 use crate::parallel::push_rules::launch_number;
-use crate::parallel_state::ClientPolicy;
 
 /// No session is begun with more often than this.
 const MAX_LAUNCHES: u32 = 10_000;

@@ -16,6 +16,7 @@ use omo_plan::model::TaskGroup;
 use omo_state::search_path::SearchPath;
 
 use super::{DriveError, LaunchConfig, ParallelDriver};
+use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
 use crate::parallel::final_checks::AsLongAsWanted;
@@ -23,11 +24,10 @@ use crate::parallel::push_rules::{
     describe_process_end, find_task_commit, follow_up, last_passed_commit, launch_branch,
 };
 use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
-use crate::parallel_state::{self, ClientPolicy};
 use crate::report::ultraplan::remote_prompt;
 use crate::state::{RunPhase, TaskStatus};
-use crate::verbs;
 use crate::work::{Engine, EngineError, WorkerCommit};
+use crate::{parallel_schedule, verbs};
 
 /// What became of what a session has pushed.
 enum Judgement {
@@ -190,7 +190,7 @@ impl ParallelDriver<'_> {
         let engine = self.engine.in_tree(&tree);
         loop {
             let state = self.engine.run.state()?;
-            let Some(unit) = parallel_state::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
+            let Some(unit) = parallel_schedule::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
             let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &unit.id) else {
                 return Ok(Judgement::Missing(unit.id.clone()));
             };

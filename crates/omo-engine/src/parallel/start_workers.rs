@@ -17,9 +17,11 @@ use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
 
 use super::{DriveError, LaunchConfig, ParallelDriver, WORK_TREES_AT_ONCE, parallel_map};
+use crate::client_policy::ClientPolicy;
 use crate::event::{EventKind, RecordedProcess};
 use crate::fence::{self, FenceRules};
-use crate::parallel_state::{BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupStatus, ParallelState, group_outcome};
+use crate::parallel_schedule::{BUDGET_SPENT, group_outcome};
+use crate::parallel_state::{BudgetGrant, GroupStatus, ParallelState};
 use crate::report::ultraplan::worker_prompt;
 use crate::state::{RunPhase, RunState, TaskStatus};
 use crate::verbs;

@@ -5,7 +5,8 @@ use omo_core::timestamp::Timestamp;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
-use crate::parallel_state::{GroupState, GroupStatus, ParallelState, group_outcome};
+use crate::parallel_schedule::group_outcome;
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::state::{RunState, TaskStatus};
 
 /// How one session looks.

@@ -1,6 +1,6 @@
 //! What the clients of a parallel run are started with, as it is asked for and as it is typed once more.
 
-use crate::parallel_state::ClientPolicy;
+use crate::client_policy::ClientPolicy;
 
 /// The most that a budget can be, in US dollars.
 const MAX_BUDGET: u64 = 1_000_000;

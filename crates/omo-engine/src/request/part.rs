@@ -6,7 +6,7 @@ use omo_plan::plan_summary::{SESSION_PREFIX, sessions_per_wave};
 use omo_plan::strategy::RunStrategy;
 
 use super::arguments::{PlanSelection, RunMode, RunRequest};
-use crate::modes::ExecutionMode;
+use crate::execution_mode::ExecutionMode;
 
 /// How a plan is worked on where this is asked for: in sessions only by a run of the whole without `--fg`. A
 /// resumed run that was begun in sessions goes on as its ledger has it; this is for one without.

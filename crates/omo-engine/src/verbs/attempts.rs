@@ -6,12 +6,12 @@ use omo_plan::model::{OnFailure, Task, TaskKind};
 use omo_plan::paths::PlannedPaths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::{MAX_REASON_CHARS, ended_refusal, find_task, lost_worker_event, unanswered_refusal};
+use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
 use crate::schedule::{self, NextAction};
-use crate::state::{FINAL_CHECKS_ID, RunPhase, RunState, TaskStanding, TaskStatus};
-use crate::{evidence_rules, parallel_state};
+use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskStatus};
+use crate::{evidence_rules, parallel_schedule};
 
 /// What the edge found out before a worker begins.
 #[derive(Clone, Debug, Default)]
@@ -68,8 +68,8 @@ fn is_next_in_group(state: &RunState, unit: &Task) -> bool {
     if state.is_stopped || state.phase != RunPhase::Executing {
         return false;
     }
-    let group = state.parallel.as_ref().and_then(|known| parallel_state::running_group_of(state, known, &unit.id));
-    group.and_then(|group| parallel_state::next_task_of(state, group)).is_some_and(|next| next.id == unit.id)
+    let group = state.parallel.as_ref().and_then(|known| parallel_schedule::running_group_of(state, known, &unit.id));
+    group.and_then(|group| parallel_schedule::next_task_of(state, group)).is_some_and(|next| next.id == unit.id)
 }
 
 /// A worker begins.

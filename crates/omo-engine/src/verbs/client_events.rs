@@ -6,10 +6,10 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::TaskGroup;
 
-use super::{MAX_LOST_WORKERS, MAX_REASON_CHARS, VerbCaller, lost_worker_event};
+use super::{VerbCaller, lost_worker_event};
 use crate::event::EventKind;
 use crate::parallel_state::GroupStatus;
-use crate::state::{RunState, RunningAttempt};
+use crate::state::{MAX_LOST_WORKERS, MAX_REASON_CHARS, RunState, RunningAttempt};
 use crate::verbs::attempts;
 
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.

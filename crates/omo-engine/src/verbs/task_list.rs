@@ -7,10 +7,10 @@ use omo_plan::model::{MAX_PLAN_TASKS, Task, TaskKind};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_plan::task_list::criterion::criterion_text;
 
-use super::{MAX_REASON_CHARS, VerbCaller, ended_refusal, find_task, task_of_ticket};
+use super::{VerbCaller, ended_refusal, find_task, task_of_ticket};
 use crate::event::{EventKind, Evidence, PlanVerdict};
 use crate::evidence_rules;
-use crate::state::{RunPhase, RunState, TaskStatus};
+use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskStatus};
 
 const NEXT_HINT: &str = "`omo agent next` says what comes next";
 

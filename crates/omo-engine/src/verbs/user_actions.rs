@@ -5,13 +5,13 @@ use omo_plan::model::{Dialect, Plan, TaskKind};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
-use super::{MAX_REASON_CHARS, VerbCaller, ended_refusal, find_task};
+use super::{VerbCaller, ended_refusal, find_task};
 use crate::event::{EventKind, QuestionKind};
 use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::question_text::build_question;
 use crate::rounds;
-use crate::schedule::lacks_contract;
-use crate::state::{ANSWER_CONTINUE, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use crate::standing::lacks_contract;
+use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 
 /// A person leaves a unit out.
 ///

@@ -14,7 +14,7 @@ use omo_state::trust::pending_approval;
 
 use super::{CommandWatcher, Engine, EngineError};
 use crate::event::EventKind;
-use crate::modes::ExecutionMode;
+use crate::execution_mode::ExecutionMode;
 use crate::report::ultraplan;
 use crate::request::client_policy::quote_argument;
 use crate::request::run_scope::RunScope;

@@ -256,7 +256,7 @@ fn a_worker_that_is_lost_for_good_asks_for_judgment_too() {
     let mut first = task("1");
     first.on_failure = OnFailure::Escalate;
     let mut run = Run::open(plan(vec![first]));
-    for _ in 0..verbs::MAX_LOST_WORKERS {
+    for _ in 0..omo_engine::state::MAX_LOST_WORKERS {
         run.start("1").unwrap();
         run.take(verbs::report_lost_worker(&run.state, "1").map(|what| vec![what])).unwrap();
     }

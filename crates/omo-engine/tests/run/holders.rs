@@ -2,7 +2,8 @@
 
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::event::{EventActor, EventKind, RecordedProcess};
-use omo_engine::verbs::{self, MAX_LOST_WORKERS, VerbCaller};
+use omo_engine::state::MAX_LOST_WORKERS;
+use omo_engine::verbs::{self, VerbCaller};
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use crate::kit::{Run, all, file, plan, session, task};

@@ -1,6 +1,7 @@
 //! How each mode arranges the tasks of a plan, whatever its dialect.
 
-use omo_engine::modes::{ExecutionMode, ModeOptions, arranged, choose};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::{ModeOptions, arranged, choose};
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::{OnFailure, Plan, TaskKind};
 

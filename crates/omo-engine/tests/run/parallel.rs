@@ -2,14 +2,15 @@
 
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;
+use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
-use omo_engine::parallel_state::{
-    BUDGET_SPENT, BudgetGrant, ClientPolicy, GroupState, GroupStatus, ParallelAction, ParallelState, accepts_billing,
-    group_outcome, landed_with_more_work,
+use omo_engine::parallel_schedule::{
+    BUDGET_SPENT, ParallelAction, accepts_billing, group_outcome, landed_with_more_work,
 };
+use omo_engine::parallel_state::{BudgetGrant, GroupState, GroupStatus, ParallelState};
 use omo_engine::schedule::{NextAction, next_action};
-use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP};
-use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, MAX_LOST_WORKERS, VerbCaller};
+use omo_engine::state::{ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_REDO, ANSWER_STOP, MAX_LOST_WORKERS};
+use omo_engine::verbs::{self, AttemptMeasurement, CommitOutcome, VerbCaller};
 use omo_plan::model::{OnFailure, OnTaskFail, Parallelism, Plan, RunPolicy, TaskGroup};
 use omo_plan::refusal::VerbRefusal;
 

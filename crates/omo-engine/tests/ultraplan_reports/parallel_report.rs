@@ -1,7 +1,7 @@
 //! The report of parallel workers.
 
+use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::{EventKind, RecordedProcess, RunResult};
-use omo_engine::parallel_state::ClientPolicy;
 use omo_engine::report::ultraplan::final_report::final_report;
 use omo_engine::state::RunState;
 use omo_plan::model::Plan;

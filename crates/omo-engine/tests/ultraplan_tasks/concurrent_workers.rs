@@ -1,12 +1,12 @@
 //! Sessions in work trees of their own, at the same time: none of them sees what another one does.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{fs, thread};
 
+use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::{EventActor, EventKind, RecordedProcess};
-use omo_engine::modes::{ExecutionMode, ModeOptions, arranged};
-use omo_engine::parallel_state::ClientPolicy;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::{ModeOptions, arranged};
 use omo_engine::work::{CompletionReport, EngineError, JudgedAttempt, SilentWatcher};
 use omo_state::env;
 

@@ -121,7 +121,7 @@ fn a_lost_worker_is_followed_on_the_same_ground() {
 
 fn a_worker_that_is_lost_for_good_is_taken_back() {
     let fixture = UltraplanLab::new(&plan_text(&[usual_step(1, "revert"), usual_step(2, "revert")], ""));
-    for _ in 0..verbs::MAX_LOST_WORKERS {
+    for _ in 0..omo_engine::state::MAX_LOST_WORKERS {
         fixture.start("1").unwrap();
         fixture.write("src/1.rs", RED);
         fixture.engine(|engine| engine.decide(|state| Ok(vec![verbs::report_lost_worker(state, "1")?]))).unwrap();

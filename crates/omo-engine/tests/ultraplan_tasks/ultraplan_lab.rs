@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use omo_core::session::ChangedBy;
 use omo_engine::event::{EventActor, EventKind};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::ultraplan::RunScope;
 use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::RunState;
@@ -20,8 +20,7 @@ use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 use omo_process::environment::CheckEnvironment;
 use omo_state::env;
-use omo_state::trust::GivenApproval;
-use omo_state::trust::pending_approval;
+use omo_state::trust::{GivenApproval, pending_approval};
 use tempfile::TempDir;
 
 /// Where the plan is.

@@ -9,8 +9,6 @@ use crate::document::{Heading, MarkdownDocument, line_ranges};
 use crate::id::is_id;
 use crate::pattern::Pattern;
 
-use super::depends_on;
-
 /// More findings of one kind are not kept: a reader does not go through them.
 pub(super) const MAX_FINDINGS_OF_A_KIND: usize = 1000;
 
@@ -63,8 +61,8 @@ pub struct TaskOutline<'a> {
 }
 
 impl<'a> TaskOutline<'a> {
-    /// Looks through a document.
-    pub fn read(document: &MarkdownDocument<'a>) -> Self {
+    /// The tasks of a document, without what they depend on.
+    pub(super) fn read_tasks(document: &MarkdownDocument<'a>) -> Self {
         let mut outline = TaskOutline {
             tasks: Vec::new(),
             positions: HashMap::new(),
@@ -79,7 +77,6 @@ impl<'a> TaskOutline<'a> {
         }
         outline.find_open_fences(document);
         outline.find_markers(document);
-        depends_on::read_dependencies(document, &mut outline);
         outline
     }
 

@@ -6,7 +6,7 @@ mod task;
 use std::collections::HashMap;
 
 use super::{BatchOptions, PlanChange, PlanDialect, PlanInput};
-use crate::batches::{PlanBatches, TaskOutline, batch_outline, has_tasks, span_diagnostic};
+use crate::batches::{PlanBatches, TaskOutline, batch_outline, has_tasks, read_outline, span_diagnostic};
 use crate::diagnostic::Code;
 use crate::document::MarkdownDocument;
 use crate::labels::{normalize_key, read_labels};
@@ -29,7 +29,7 @@ impl PlanDialect for DevWorkflowDialect {
 
     fn read_plan(&self, input: &PlanInput<'_>, options: BatchOptions, plan: &mut Plan) {
         let document = input.document();
-        read_dev_workflow(document, &TaskOutline::read(document), options, plan);
+        read_dev_workflow(document, &read_outline(document), options, plan);
     }
 
     fn write_back(&self, text: &str, change: &PlanChange<'_>) -> Option<String> {

@@ -12,10 +12,8 @@ use crate::model::{
     RunPolicy, Task, TaskComplexity, TaskGroup, TaskKind,
 };
 use crate::task_list::validate;
-use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile};
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
 
-/// The task that verifies all others.
-pub const VERIFY_TASK_ID: &str = "verify";
 /// What a task is judged by that says nothing about it.
 const AS_DESCRIBED: &str = "what it says is done";
 /// The same of the task that verifies all others.

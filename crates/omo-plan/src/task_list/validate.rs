@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use omo_core::text::sanitize;
 
-use super::TaskFile;
 use super::criterion::parse_criterion_command;
-use super::plan::VERIFY_TASK_ID;
+use super::{TaskFile, VERIFY_TASK_ID};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::fields::named_files::path_problem;
 use crate::id::is_id;

@@ -5,7 +5,7 @@ mod ultraplan_outcome;
 use std::io::Write;
 
 use omo_core::text::sanitize;
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{TaskStanding, TaskStatus};
 use omo_engine::work::JudgedAttempt;
 

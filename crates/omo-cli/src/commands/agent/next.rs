@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use omo_engine::Run;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::RunState;
 use omo_engine::work::Engine;

@@ -1,7 +1,7 @@
 //! `omo run resume`: takes a run over, with its plan as the file says it now.
 
 use clap::Args;
-use omo_engine::modes::ExecutionMode;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 

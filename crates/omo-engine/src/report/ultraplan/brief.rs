@@ -6,11 +6,8 @@ use omo_core::text::command_text::paste_form;
 use omo_core::text::{inline_code, sanitize};
 use omo_plan::model::{FileAction, OnFailure, Task, TaskGroup};
 
-use crate::report::ultraplan::task_lines::task_heading;
+use crate::report::ultraplan::task_lines::{OUTPUT_LINES, task_heading};
 use crate::state::{RunState, TaskState, TaskStatus};
-
-/// So many lines of what a red check has printed are shown.
-pub(crate) const OUTPUT_LINES: usize = 10;
 
 /// The brief of a step, in Markdown.
 pub fn brief(state: &RunState, unit: &Task) -> String {

@@ -5,9 +5,11 @@ use omo_core::text::command_text::typed_form;
 use omo_core::text::{inline_code, sanitize};
 use omo_plan::model::{OnFailure, Plan, Task};
 
-use super::brief::OUTPUT_LINES;
 use super::short_commit;
 use crate::event::EventKind;
+
+/// So many lines of what a red check has printed are shown.
+pub(crate) const OUTPUT_LINES: usize = 10;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
 pub(crate) fn task_heading(plan: &Plan, unit: &Task) -> String {

@@ -10,7 +10,7 @@ use omo_core::text::sanitize;
 
 use super::is_horizontal_rule;
 use crate::diagnostic::Code as DiagnosticCode;
-use crate::dialects::ultraplan::expectation::{apply_expectation, strip_word};
+use crate::dialects::ultraplan::expectation::{VerifyCommand, apply_expectation, strip_word};
 use crate::dialects::ultraplan::inline_code::{InlinePiece, split_inline_code};
 use crate::dialects::ultraplan::section_outline::PlanFindings;
 use crate::document::{CodeBlock, MarkdownDocument, line_ranges};
@@ -20,17 +20,6 @@ use crate::labels::split_list_marker;
 const MARKS: [&str; 9] = ["→", "->", "=>", "expect", "should ", "prints ", "outputs ", "contains ", "shows "];
 /// What begins it behind a command that stands between no backticks, which may say the others itself.
 const PLAIN_MARKS: [&str; 4] = ["→", "expected:", "expected output:", "(expect"];
-/// A command that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct VerifyCommand {
-    /// It, and what is expected of it.
-    pub check: TaskCheck,
-    /// It stands between no backticks and reads like a sentence.
-    pub is_prose: bool,
-    /// What is expected of it beyond its exit, where that is a sentence that no output can be held to.
-    pub expected_sentence: Option<String>,
-}
-
 /// Reads what some bytes of a document hold: a block of code, lines with a command each, or both.
 pub(crate) fn read_commands(document: &MarkdownDocument<'_>, bytes: Range<usize>) -> Vec<VerifyCommand> {
     let mut found = Vec::new();

@@ -90,7 +90,7 @@ pub(crate) fn report_fence<'s>(
     for step in steps {
         for file in &step.files {
             let one = std::slice::from_ref(file);
-            let (Some(never), Some(touch)) =
+            let (Ok(never), Ok(touch)) =
                 (comparison.first_overlap(one, &fence.never), comparison.first_overlap(one, &fence.touch))
             else {
                 return report_too_much(file, findings);
@@ -129,7 +129,7 @@ pub(crate) fn report_overlaps(
         let mut before: &[(&SessionSection, Vec<NamedFile>)] = &[];
         for (place, (session, touched)) in wave.iter().enumerate() {
             for (other, theirs) in before {
-                let Some(pair) = comparison.first_overlap(theirs, touched) else {
+                let Ok(pair) = comparison.first_overlap(theirs, touched) else {
                     return touched.first().map_or((), |file| report_too_much(file, findings));
                 };
                 if let Some((first, second)) = pair {

@@ -1,10 +1,21 @@
 //! What is expected of a command: an exit, a text in its output, or a sentence about it.
 
 use omo_core::check::task_check::ExpectedExit;
+use omo_core::check::task_check::TaskCheck;
 
-use super::commands::VerifyCommand;
 use crate::dialects::ultraplan::inline_code::split_inline_code;
 use crate::pattern::Pattern;
+
+/// A command that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VerifyCommand {
+    /// It, and what is expected of it.
+    pub check: TaskCheck,
+    /// It stands between no backticks and reads like a sentence.
+    pub is_prose: bool,
+    /// What is expected of it beyond its exit, where that is a sentence that no output can be held to.
+    pub expected_sentence: Option<String>,
+}
 
 /// The marks and words between a command and what is expected of it.
 static LEADING_WORDS: Pattern =

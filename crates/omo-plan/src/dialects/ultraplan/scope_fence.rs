@@ -145,6 +145,10 @@ fn split_one_line_fence(line: &str) -> (Range<usize>, Range<usize>) {
     (touch.start..touch.start + inner, never)
 }
 
+/// More was compared than any plan needs.
+#[derive(Debug)]
+pub(crate) struct ComparisonLimit;
+
 /// Compares paths until more was compared than any plan needs.
 #[derive(Debug)]
 pub(crate) struct PathComparer {
@@ -157,11 +161,11 @@ impl PathComparer {
         Self { remaining: MAX_COMPARED }
     }
 
-    /// Whether two paths can be the same file; `None` once too much was compared.
-    pub(crate) fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Option<bool> {
+    /// Whether two paths can be the same file.
+    fn overlap(&mut self, one: &NamedFile, other: &NamedFile) -> Result<bool, ComparisonLimit> {
         let cost = (one.0.path.len() + 1).saturating_mul(other.0.path.len() + 1);
-        self.remaining = self.remaining.checked_sub(cost)?;
-        Some(paths_overlap(&one.0.path, &other.0.path))
+        self.remaining = self.remaining.checked_sub(cost).ok_or(ComparisonLimit)?;
+        Ok(paths_overlap(&one.0.path, &other.0.path))
     }
 
     /// The first pair of two lists that can be the same file.
@@ -169,16 +173,16 @@ impl PathComparer {
         &mut self,
         ones: &'n [NamedFile],
         others: &'n [NamedFile],
-    ) -> Option<Option<(&'n NamedFile, &'n NamedFile)>> {
-        self.remaining = self.remaining.checked_sub(1)?;
+    ) -> Result<Option<(&'n NamedFile, &'n NamedFile)>, ComparisonLimit> {
+        self.remaining = self.remaining.checked_sub(1).ok_or(ComparisonLimit)?;
         for one in ones {
             for other in others {
                 if self.overlap(one, other)? {
-                    return Some(Some((one, other)));
+                    return Ok(Some((one, other)));
                 }
             }
         }
-        Some(None)
+        Ok(None)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What comes next for a parallel worker, which has no user.
 
-use omo_engine::parallel_state::next_task_of;
+use omo_engine::parallel_schedule::next_task_of;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs;
 use omo_plan::model::TaskGroup;

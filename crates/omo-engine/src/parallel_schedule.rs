@@ -1,0 +1,293 @@
+//! What comes next in a run with parallel workers: each in a worktree and on a branch of its own, a wave at a time, and
+//! brought together when all of a wave are done.
+//!
+//! It is one pure function of the state, as for tasks (`schedule`). The user's own branch is the last thing that moves,
+//! once, and everything before that can be done again or thrown away.
+
+use omo_plan::model::{Task, TaskGroup};
+
+use crate::event::{QuestionKind, RunResult};
+use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
+use crate::state::{ANSWER_CONTINUE, MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStatus};
+
+/// More sessions than this at once no machine is asked for.
+const MAX_WORKERS: usize = 16;
+
+/// What comes next in such a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParallelAction<'a> {
+    /// A client has to be started for each of these sessions of one wave, from the run's tip.
+    Start(Vec<&'a TaskGroup>),
+    /// Clients are at work on these, and nothing else can be begun.
+    Wait(Vec<&'a str>),
+    /// This one has to be merged with what the run has come to.
+    Merge(&'a TaskGroup),
+    /// A person has to answer, and nothing else can be done before that.
+    Ask(&'a QuestionState),
+    /// A question has to be asked that is not in the ledger yet.
+    Open(QuestionKind),
+    /// All is merged; the checks of the whole have to be run on that.
+    FinalChecks,
+    /// All is merged and checked; the user's branch has to move there.
+    Land,
+    /// The work trees of these have to be removed, and what is in no branch of the user has to be kept.
+    Clean(Vec<&'a str>),
+    /// The run ends with this result.
+    End(RunResult),
+}
+
+/// Why no client of a session can be started once all that its user lets them cost was spent.
+pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
+
+/// Decides what comes next.
+pub fn next_action<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
+    if apart.landed.is_some() {
+        // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
+        let was_left_out = state.tasks.values().any(|unit| unit.status == TaskStatus::Skipped);
+        let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
+        return clean_worktrees(state, apart, |_| true).unwrap_or(ParallelAction::End(result));
+    }
+    let view = View { state, parallel: apart };
+    let running: Vec<&str> = view.ids_where(|group| view.status(group) == Some(GroupStatus::Running));
+    if state.is_stopped {
+        return view.end_action(running);
+    }
+    if let Some(asked) = view.question_of_all() {
+        return asked;
+    }
+    // The wave that is not behind us: the first with a session that is not merged.
+    let Some(wave) = view.groups().filter(|group| !view.is_merged(group)).map(|group| group.wave).min() else {
+        return after_all_merged(state, apart);
+    };
+    // All that came of the waves before is merged: their work trees would only take up room.
+    if let Some(clean) = clean_worktrees(state, apart, |group| group.wave < wave) {
+        return clean;
+    }
+    let of_wave = || view.groups().filter(move |group| group.wave == wave);
+    // Those at its side finish what they do; nothing more is begun once one of them has failed.
+    let has_failed = of_wave().any(|group| view.has_failed(group));
+    if !has_failed {
+        let room = max_workers(apart).saturating_sub(running.len());
+        let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
+        // What an earlier try has left is put away before it is begun anew.
+        let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
+        if let Some(clean) = clean_worktrees(state, apart, is_left) {
+            return clean;
+        }
+        if !ready.is_empty() {
+            return ParallelAction::Start(ready);
+        }
+    }
+    if !running.is_empty() {
+        return ParallelAction::Wait(running);
+    }
+    // In the order of the plan, not in the order in which they were done.
+    if let Some(group) = of_wave().find(|group| view.status(group) == Some(GroupStatus::Done)).filter(|_| !has_failed) {
+        return ParallelAction::Merge(group);
+    }
+    if let Some(asked) = view.question(has_failed) {
+        return asked;
+    }
+    view.end_action(running)
+}
+
+/// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
+/// step that was added, or is done again, or another check of the whole. It goes on from where that branch is by then.
+pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
+    let apart = state.parallel.as_ref().filter(|apart| apart.landed.is_some() && state.phase == RunPhase::Executing)?;
+    let view = View { state, parallel: apart };
+    let is_checked = (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
+    (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
+}
+
+/// Whether a person has accepted that clients are billed to something else than a subscription.
+pub fn accepts_billing(state: &RunState) -> bool {
+    let is_accepted = |known: &QuestionState| {
+        matches!(known.question.kind, QuestionKind::Billing { .. })
+            && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
+    };
+    state.parallel.as_ref().is_some_and(|apart| apart.policy.accepts_billing) || state.questions.iter().any(is_accepted)
+}
+
+/// What the rules ask about a state again and again.
+struct View<'a> {
+    state: &'a RunState,
+    parallel: &'a ParallelState,
+}
+
+impl<'a> View<'a> {
+    fn groups(&self) -> impl Iterator<Item = &'a TaskGroup> + use<'a> {
+        self.state.plan.groups.iter()
+    }
+
+    fn state_of(&self, group: &TaskGroup) -> Option<&'a GroupState> {
+        self.parallel.groups.get(&group.id)
+    }
+
+    fn status(&self, group: &TaskGroup) -> Option<GroupStatus> {
+        self.state_of(group).map(|known| known.status)
+    }
+
+    fn ids_where(&self, is: impl Fn(&TaskGroup) -> bool) -> Vec<&'a str> {
+        self.groups().filter(|group| is(group)).map(|group| group.id.as_str()).collect()
+    }
+
+    /// Whether it is part of what the run has come to, and nothing in it was left out or has to be done again.
+    fn is_merged(&self, group: &TaskGroup) -> bool {
+        self.status(group) == Some(GroupStatus::Merged) && group_outcome(self.state, group) == Some(GroupStatus::Done)
+    }
+
+    /// Whether it has ended and something in it is not done: also where that came to it afterwards.
+    fn has_failed(&self, group: &TaskGroup) -> bool {
+        self.has_ended(group) && group_outcome(self.state, group) == Some(GroupStatus::Failed)
+    }
+
+    /// Whether it had ended: where it is begun all the same, something in it has to be done again.
+    fn has_ended(&self, group: &TaskGroup) -> bool {
+        self.status(group).is_some_and(GroupStatus::is_ended)
+    }
+
+    /// Whether a client can be started for it now.
+    fn can_begin(&self, group: &TaskGroup) -> bool {
+        let is_open = match self.status(group) {
+            None | Some(GroupStatus::Ready) => true,
+            Some(GroupStatus::Running | GroupStatus::Done) => false,
+            Some(GroupStatus::Failed) => !self.has_failed(group),
+            Some(GroupStatus::Merged) => group_outcome(self.state, group).is_none(),
+            // Also where nothing in it is left to be done: the next one does not have what stood in the way.
+            Some(GroupStatus::InConflict) => {
+                group_outcome(self.state, group).is_none() || self.state_of(group).is_some_and(|known| known.is_to_redo)
+            }
+        };
+        is_open && self.why_stuck(group).is_none() && !self.waits_for_an_answer(group)
+    }
+
+    /// Why a session cannot go on by itself.
+    fn why_stuck(&self, group: &TaskGroup) -> Option<String> {
+        let known = self.state_of(group)?;
+        let idle = || match known.reason.as_deref().unwrap_or_default() {
+            "" => "its clients end without beginning with a step".to_owned(),
+            last => format!("its clients end without beginning with a step; the last one: {last}"),
+        };
+        known.stuck_reason.clone().or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
+    }
+
+    /// Whether a question about one of its units is open.
+    fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
+        self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
+            match &question.question.kind {
+                QuestionKind::CheckNotRunnable { task: unit, .. } | QuestionKind::Escalated { task: unit } => {
+                    group.tasks.contains(unit)
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// What has to be answered before any client is started.
+    fn question_of_all(&self) -> Option<ParallelAction<'a>> {
+        let of_all =
+            |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. } | QuestionKind::LandingRefused { .. });
+        let open = |question: &&QuestionState| question.answer.is_none() && of_all(&question.question.kind);
+        if let Some(question) = self.state.questions.iter().find(open) {
+            return Some(ParallelAction::Ask(question));
+        }
+        let payer = self.parallel.policy.payer.as_ref().filter(|_| !accepts_billing(self.state))?;
+        Some(ParallelAction::Open(QuestionKind::Billing { payer: payer.clone() }))
+    }
+
+    /// What a person has to decide once no client is at work any more. How a stuck session goes on is not asked where
+    /// one has failed: whatever the answer, it would be asked again.
+    fn question(&self, has_failed: bool) -> Option<ParallelAction<'a>> {
+        if let Some(question) = self.state.open_question() {
+            return Some(ParallelAction::Ask(question));
+        }
+        if has_failed {
+            return None;
+        }
+        let stuck = self.groups().find_map(|group| Some((group, self.why_stuck(group)?)));
+        if let Some((group, why)) = stuck {
+            return Some(ParallelAction::Open(QuestionKind::Stuck { group: group.id.clone(), reason: why }));
+        }
+        // A session that will be done again, once its wave has come, was asked about.
+        let in_conflict =
+            |group: &&TaskGroup| self.status(group) == Some(GroupStatus::InConflict) && !self.can_begin(group);
+        let group = self.groups().find(in_conflict)?;
+        let files = self.state_of(group).and_then(|known| known.reason.clone()).unwrap_or_default();
+        Some(ParallelAction::Open(QuestionKind::Conflict { group: group.id.clone(), files }))
+    }
+
+    /// The run ends without having moved the user's branch.
+    fn end_action(&self, running: Vec<&'a str>) -> ParallelAction<'a> {
+        if !running.is_empty() {
+            return ParallelAction::Wait(running);
+        }
+        clean_worktrees(self.state, self.parallel, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed))
+    }
+}
+
+/// Everything is merged.
+fn after_all_merged<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
+    let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
+    if outcomes().flatten().any(|outcome| !outcome.is_green()) {
+        return clean_worktrees(state, apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
+    }
+    match &apart.landing_refusal {
+        Some(why) => ParallelAction::Open(QuestionKind::LandingRefused { reason: why.clone() }),
+        None if outcomes().any(|outcome| outcome.is_none()) => ParallelAction::FinalChecks,
+        None => ParallelAction::Land,
+    }
+}
+
+/// The sessions of this kind whose work trees are still there.
+fn clean_worktrees<'a>(
+    state: &'a RunState,
+    apart: &ParallelState,
+    is_meant: impl Fn(&TaskGroup) -> bool,
+) -> Option<ParallelAction<'a>> {
+    let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+    let left = state.plan.groups.iter().filter(has_tree).filter(|group| is_meant(group));
+    let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
+    (!left.is_empty()).then_some(ParallelAction::Clean(left))
+}
+
+fn max_workers(apart: &ParallelState) -> usize {
+    match usize::try_from(apart.policy.max_workers) {
+        Ok(0) | Err(_) => MAX_WORKERS,
+        Ok(most) => most.min(MAX_WORKERS),
+    }
+}
+
+/// The next unit of a session: its first that is still to do, unless one of the others has ended in a way that lets
+/// nothing behind it begin. `None` where a worker is at one of them, or nothing is left.
+pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
+    let known = |id: &String| state.tasks.get(id).map(|known| known.status);
+    if group.tasks.iter().any(|id| known(id) == Some(TaskStatus::Running)) {
+        return None;
+    }
+    let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
+    let first = group.tasks.iter().find(|id| left(id) || !state.unblocks_dependents(id))?;
+    let unit = state.plan.task(first).filter(|_| left(&first))?;
+    unit.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(unit)
+}
+
+/// The session that a client works on, of which a unit is.
+pub(crate) fn running_group_of<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
+    let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == unit))?;
+    apart.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
+}
+
+/// How a session has ended, as its units say: nothing that its client prints has a say in it. `None` where
+/// one of them is still to be done.
+pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
+    let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {
+        Some(TaskStatus::Failed | TaskStatus::Unverified) => true,
+        // A person left it out, and its plan does not let it be: nothing behind it can be begun.
+        Some(TaskStatus::Skipped) => !state.unblocks_dependents(id),
+        _ => false,
+    };
+    if group.tasks.iter().any(has_failed) {
+        return Some(GroupStatus::Failed);
+    }
+    group.tasks.iter().all(|id| state.unblocks_dependents(id)).then_some(GroupStatus::Done)
+}
