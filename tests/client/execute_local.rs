@@ -69,7 +69,7 @@ fn an_unattended_session_is_refused_where_a_person_would_be_asked() {
     // The lab has a key, as its client needs one.
     let run = type_prompt(&fixture, "/omo:execute-local docs/plan.md", &[]);
     let result = run.result().expect("the client says why nothing ran");
-    for part in ["ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing"] {
+    for part in ["ANTHROPIC_API_KEY is set: the workers are billed to it", "--accept-api-billing"] {
         assert!(result.contains(part), "no {part:?}: {result}");
     }
     let looked = type_prompt(&fixture, "/omo:execute-local --dry-run docs/plan.md", &[]);

@@ -219,7 +219,7 @@ fn a_limit_of_use_holds_all_sessions_until_it_is_reset_and_uses_no_attempt() {
         )?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(0)?;
-        ensure!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
+        ensure!(said.out.contains("met a limit of use; no worker is started before"), "{}", said.out);
         let task = ground.state()?.tasks["2"].clone();
         ensure!((task.attempts, task.lost_workers) == (1, 0), "{task:?}");
         ground.require_complete(&WELL)

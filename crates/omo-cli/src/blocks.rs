@@ -5,34 +5,34 @@
 //! below our own words. No command in it has a pipe or a second command, so that a permission for `omo`
 //! covers it.
 
+pub(crate) mod parallel_run;
+pub(crate) mod parts;
+pub(crate) mod task_list_run;
+pub(crate) mod workflow_batch;
+
 use std::fmt::Write;
 
-use omo_core::session::plan_run::PlannedCommand;
-use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
-use omo_core::text::{format_age, pluralize, sanitize};
+use omo_core::text::{format_age, list_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_engine::event::{QuestionKind, RunResult};
+use omo_engine::event::QuestionKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::request::client_policy::quote_argument;
-use omo_engine::state::{QuestionState, RunPhase, RunState, TaskCounts, TaskStanding};
+use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Task;
 
-use workflow_batch::HandOut;
+use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
+use crate::blocks::workflow_batch::WorkflowBatch;
 
-/// The greatest length of a block.
-pub(super) const MAX_BYTES: usize = 2_048;
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
 /// Characters of such a row.
 const ROW_CHARS: usize = 100;
-/// What the Bash tool has to be told for a command that may take minutes.
-pub(super) const LONG_TIMEOUT: &str = "(Bash timeout 600000)";
 
 /// A run was opened.
-pub(super) fn opened_block(id: &str, state: &RunState) -> String {
+pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
     let plan = &state.plan;
     let stops: Vec<String> = plan
         .groups
@@ -72,12 +72,12 @@ fn plan_notes(state: &RunState) -> String {
 }
 
 /// The command that says what comes next.
-pub(super) fn next_command(state: &RunState) -> &'static str {
+pub(crate) fn next_command(state: &RunState) -> &'static str {
     if goes_by_workflow(state) { "omo agent next --workflow" } else { "omo agent next" }
 }
 
 /// Whether whole batches can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
-pub(super) fn goes_by_workflow(state: &RunState) -> bool {
+pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     match state.mode {
         ExecutionMode::Batches => state.plan.verification_task().is_none() && !state.is_task_list(),
         ExecutionMode::Waves | ExecutionMode::Parallel | ExecutionMode::StepByStep => false,
@@ -85,7 +85,7 @@ pub(super) fn goes_by_workflow(state: &RunState) -> bool {
 }
 
 /// A run goes on.
-pub(super) fn resumed_block(id: &str, state: &RunState) -> String {
+pub(crate) fn resumed_block(id: &str, state: &RunState) -> String {
     if state.mode == ExecutionMode::Waves {
         return task_list_run::resumed_block(id, state);
     }
@@ -94,7 +94,7 @@ pub(super) fn resumed_block(id: &str, state: &RunState) -> String {
 }
 
 /// The run of this very plan has come to its end before.
-pub(super) fn complete_already(id: &str, state: &RunState) -> String {
+pub(crate) fn complete_already(id: &str, state: &RunState) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
     let command = if state.mode == ExecutionMode::Batches { "execute-plan" } else { "execute" };
     let typed = sanitize(&format!("/omo:{command} {}", quote_argument(&state.plan.source.path)), 300);
@@ -103,7 +103,7 @@ pub(super) fn complete_already(id: &str, state: &RunState) -> String {
 }
 
 /// A batch for the Workflow tool.
-pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
+pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
         "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-batch\"\n     \
@@ -115,31 +115,31 @@ pub(super) fn spawn_workflow(out: &HandOut, state: &RunState) -> String {
 }
 
 /// One task for a subagent.
-pub(super) fn spawn_agent(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
-    let (agent, prompt) = (task_list_run::agent_type(unit, state), task_list_run::prompt(run, unit, state));
+pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, state.plan.dialect.unit_word());
+    let (agent, prompt) = (task_list_run::agent_type(task, state), task_list_run::prompt(run, task, state));
     fit_block(format!(
         "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"{agent}\"   \
          model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {LONG_TIMEOUT}\n\
          If you have no Agent tool, run instead: omo agent next --inline",
         progress_words(state),
-        title(unit),
-        unit.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
+        title(task),
+        task.model.as_deref().filter(|model| omo_plan::id::is_id(model)).unwrap_or("sonnet"),
     ))
 }
 
-/// One unit of a plan for this session itself.
-pub(super) fn work_inline(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, capitalized(state.plan.dialect.unit_word()));
+/// One task of a plan for this session itself.
+pub(crate) fn work_inline(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, capitalized(state.plan.dialect.unit_word()));
     fit_block(format!(
         "DO\n  {word} {id}, \"{}\", is yours to do in this session.\n  run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
          Then do what it prints, and end with the `omo agent done` line that stands there.",
-        title(unit)
+        title(task)
     ))
 }
 
 /// Agents were asked for, and have not begun.
-pub(super) fn wait_for_agents(ids: &[String]) -> String {
+pub(crate) fn wait_for_agents(ids: &[String]) -> String {
     let word = if ids.len() == 1 { "Task" } else { "Tasks" };
     format!(
         "WAIT\n  {word} {} went to agents a moment ago, which have not begun yet.\n  run: omo agent next --wait 540      {LONG_TIMEOUT}",
@@ -148,8 +148,8 @@ pub(super) fn wait_for_agents(ids: &[String]) -> String {
 }
 
 /// Workers are at work on these tasks.
-pub(super) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
-    let since = |id: &&str| state.tasks.get(*id).and_then(|unit| unit.running.as_ref()).map(|running| running.since);
+pub(crate) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflow: bool) -> String {
+    let since = |id: &&str| state.tasks.get(*id).and_then(|task| task.running.as_ref()).map(|running| running.since);
     let word = capitalized(state.plan.dialect.unit_word());
     let line = |id: &&str| format!("  {word} {id} is being worked on, begun {} ago.", format_age(since(id), now));
     let lines: Vec<String> = ids.iter().map(line).collect();
@@ -166,19 +166,19 @@ pub(super) fn wait_block(ids: &[&str], state: &RunState, now: Timestamp, workflo
 }
 
 /// A batch was handed out, and no worker has begun yet.
-pub(super) fn wait_for_workers() -> String {
+pub(crate) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
     )
 }
 
 /// What of a block is for a person; before that stands what it tells a model.
-pub(super) fn user_part(block: &str) -> &str {
+pub(crate) fn user_part(block: &str) -> &str {
     block.split_once("\n\n").map_or(block, |(_, shown)| shown)
 }
 
 /// A person has to answer.
-pub(super) fn question_block(question: &QuestionState, state: &RunState) -> String {
+pub(crate) fn question_block(question: &QuestionState, state: &RunState) -> String {
     match &question.question.kind {
         QuestionKind::Decisions { .. } => ask_within_the_turn(question),
         QuestionKind::HardStop { group } => hard_stop(question, *group, state),
@@ -228,7 +228,7 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
     rows(&mut text, &ended);
     let left = tasks_until_next_stop(group, state);
     if !left.is_empty() {
-        let _ = writeln!(text, "  Next: {}.", list_some(&left));
+        let _ = writeln!(text, "  Next: {}.", task_names(&left));
     }
     how_to_continue(&mut text, question, state);
     text.push_str(&how_to_retry(state));
@@ -238,15 +238,15 @@ fn hard_stop(question: &QuestionState, group: usize, state: &RunState) -> String
 /// The tasks that are left behind a batch, up to the next stop.
 fn tasks_until_next_stop(group: usize, state: &RunState) -> Vec<&str> {
     let behind = state.plan.groups.iter().skip(group + 1);
-    let mut units = Vec::new();
+    let mut tasks = Vec::new();
     for group in behind {
         let is_left = |id: &&String| state.standing(id).is_some_and(|standing| !standing.is_ended());
-        units.extend(group.tasks.iter().filter(is_left).map(String::as_str));
-        if group.hard_stop && !units.is_empty() {
+        tasks.extend(group.tasks.iter().filter(is_left).map(String::as_str));
+        if group.hard_stop && !tasks.is_empty() {
             break;
         }
     }
-    units
+    tasks
 }
 
 fn stop(question: &QuestionState, state: &RunState) -> String {
@@ -278,7 +278,7 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
 }
 
 /// The run came to its end.
-pub(super) fn end_block(state: &RunState) -> String {
+pub(crate) fn end_block(state: &RunState) -> String {
     let word = match &state.phase {
         RunPhase::Ended { result } => result.word(),
         RunPhase::Cancelled { .. } => "cancelled",
@@ -312,17 +312,12 @@ fn how_to_retry(state: &RunState) -> String {
     let failed = state
         .standings()
         .into_iter()
-        .find(|(unit, standing)| is_failed(standing) && !state.unblocks_dependents(&unit.id));
+        .find(|(task, standing)| is_failed(standing) && !state.unblocks_dependents(&task.id));
     let word = state.plan.dialect.unit_word();
-    let line = |unit: &Task| {
-        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", unit.id)
+    let line = |task: &Task| {
+        format!("\n  To have a failed {word} done again once its cause is fixed: omo run retry {}", task.id)
     };
-    failed.map(|(unit, _)| line(unit)).unwrap_or_default()
-}
-
-/// The exit status that goes with it: whether all of it went well.
-pub(super) fn is_complete(state: &RunState) -> bool {
-    state.phase == RunPhase::Ended { result: RunResult::Complete }
+    failed.map(|(task, _)| line(task)).unwrap_or_default()
 }
 
 fn rows(text: &mut String, tasks: &[EndedTask]) {
@@ -341,95 +336,21 @@ fn rows(text: &mut String, tasks: &[EndedTask]) {
     }
 }
 
-/// How far a run is, in the words for what it is of.
-pub(super) fn progress_words(state: &RunState) -> String {
-    if state.is_task_list() {
-        return task_list_run::progress_words(state);
-    }
-    count_words(state.task_counts(), state.plan.dialect.unit_word())
-}
-
-/// How far the run of a plan is, in words, of which each part is called so.
-fn count_words(counts: TaskCounts, word: &str) -> String {
-    let TaskCounts { total, passed, claimed, failed, blocked, .. } = counts;
-    let mut text = format!("{passed} of {total} {word}s done");
-    for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
-        if count > 0 {
-            let _ = write!(text, ", {count} {word}");
-        }
-    }
-    text
-}
-
-/// The commands that a plan executes, every byte of them: one a line, where it shows there as what it is.
-pub(crate) fn list_commands(commands: &[PlannedCommand]) -> String {
-    let unit = |command: &PlannedCommand| sanitize(&command.task, 64);
-    let width = commands.iter().map(|command| unit(command).chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for command in commands {
-        let run = &command.command;
-        let shown = if is_plain_text(run) { run.clone() } else { number_rows(run, "      ") };
-        let _ = writeln!(text, "  {:width$}  {shown}", unit(command));
-        if let Some(folder) = &command.folder {
-            let _ = writeln!(text, "    in {}", show_whole(folder, "      "));
-        }
-    }
-    text
-}
-
 /// A word at the beginning of a sentence.
 fn capitalized(word: &str) -> String {
     let (first, rest) = word.split_at_checked(1).unwrap_or_default();
     first.to_ascii_uppercase() + rest
 }
 
-fn list_some(ids: &[&str]) -> String {
+fn task_names(ids: &[&str]) -> String {
     const SHOWN: usize = 12;
-    let more = if ids.len() > SHOWN { format!(" and {} more", ids.len() - SHOWN) } else { String::new() };
     let word = if ids.len() == 1 { "task" } else { "tasks" };
-    format!("{word} {}{more}", ids.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+    format!("{word} {}", list_some(ids.iter().copied(), SHOWN))
 }
 
-fn title(unit: &Task) -> String {
-    sanitize(&unit.title, 80).replace('"', "'")
+fn title(task: &Task) -> String {
+    sanitize(&task.title, 80).replace('"', "'")
 }
 
-fn plan_path(state: &RunState) -> String {
-    sanitize(&run_subject(state), 200)
-}
-
-/// What a run is of, for people: the plan's path, or the task list.
-pub(super) fn run_subject(state: &RunState) -> String {
-    if state.is_task_list() {
-        return format!("session {}", state.task_list_id());
-    }
-    state.plan.source.path.clone()
-}
-
-/// The block, no longer than it may be: lines are taken out of its middle, never its last ones, which say
-/// what to do.
-pub(super) fn fit_block(text: String) -> String {
-    if text.len() <= MAX_BYTES {
-        return text;
-    }
-    let lines: Vec<&str> = text.lines().collect();
-    let kept_behind = 4.min(lines.len());
-    let (front, back) = lines.split_at(lines.len() - kept_behind);
-    let room = MAX_BYTES.saturating_sub(back.iter().map(|line| line.len() + 1).sum::<usize>() + 8);
-    let mut out = String::new();
-    for line in front {
-        if out.len() + line.len() + 1 > room {
-            out.push_str("  …\n");
-            break;
-        }
-        let _ = writeln!(out, "{line}");
-    }
-    out.push_str(&back.join("\n"));
-    out
-}
-
-pub(crate) mod parallel_run;
-pub(crate) mod task_list_run;
 #[cfg(test)]
 mod tests;
-pub(crate) mod workflow_batch;

@@ -1,18 +1,91 @@
-//! The commands, one file each.
+//! The commands of `omo`: each is one file that owns its options, its page of help and what it does. Here stand its
+//! module, its variant of [`Command`], and its line in [`run`].
 
 pub(crate) mod agent;
-pub(crate) mod answer;
-pub(crate) mod blocked;
-pub(crate) mod check;
-pub(crate) mod doctor;
-pub(crate) mod log;
-pub(crate) mod plan;
+mod answer;
+mod blocked;
+mod check;
+mod completions;
+mod doctor;
+mod log;
+mod plan;
 pub(crate) mod report;
 pub(crate) mod run;
-pub(crate) mod setup;
-pub(crate) mod status;
+mod setup;
+mod status;
 pub(crate) mod statusline;
-pub(crate) mod stop;
-pub(crate) mod tasks;
-pub(crate) mod ulw;
-pub(crate) mod verify;
+mod stop;
+mod tasks;
+mod ulw;
+mod verify;
+
+use clap::Subcommand;
+use omo_state::config::UserConfig;
+use omo_state::env::ProcessEnv;
+
+use crate::error::CommandError;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Status(status::StatusOptions),
+    Stop(stop::StopOptions),
+    #[command(subcommand)]
+    Ulw(ulw::UlwCommand),
+    Log(log::LogOptions),
+    Verify(verify::VerifyOptions),
+    #[command(subcommand)]
+    Check(check::CheckCommand),
+    #[command(subcommand)]
+    Plan(plan::PlanCommand),
+    #[command(subcommand)]
+    Run(run::RunCommand),
+    Answer(answer::AnswerOptions),
+    Report(report::ReportOptions),
+    #[command(subcommand)]
+    Tasks(tasks::TasksCommand),
+    #[command(subcommand, hide = true)]
+    Agent(agent::AgentCommand),
+    Blocked(blocked::BlockedOptions),
+    Statusline(statusline::StatuslineOptions),
+    Setup(setup::SetupOptions),
+    Doctor(doctor::DoctorOptions),
+    Completions(completions::CompletionsOptions),
+}
+
+impl Command {
+    /// Whether it does the same for each caller, and does not ask who calls it: it only reads a plan.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(self, Self::Plan(_))
+    }
+}
+
+/// Does what was asked for; `whole` is the command line that it stood in.
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    whole: impl FnOnce() -> clap::Command,
+    command: Command,
+) -> Result<(), CommandError> {
+    match command {
+        Command::Status(options) => status::run(env, config, &options),
+        Command::Stop(options) => stop::run(env, config, &options),
+        Command::Ulw(command) => ulw::run(env, config, command),
+        Command::Log(options) => log::run(env, &options),
+        Command::Verify(options) => verify::run(env, config, &options),
+        Command::Check(command) => check::run(env, config, command),
+        Command::Plan(command) => plan::run(command),
+        Command::Run(command) => run::run(env, config, command),
+        Command::Answer(options) => answer::run(env, &options),
+        Command::Report(options) => report::run(env, options),
+        Command::Tasks(command) => tasks::run(env, command),
+        Command::Agent(command) => agent::run(env, command),
+        Command::Blocked(options) => blocked::run(env, &options),
+        Command::Statusline(options) => {
+            statusline::run(&options);
+            Ok(())
+        }
+        Command::Setup(options) => setup::run(env, &options),
+        Command::Doctor(options) => doctor::run(env, config, &options),
+        Command::Completions(options) => completions::run(whole(), &options),
+    }
+}

@@ -3,6 +3,8 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
+use anyhow::Context as _;
+use clap::Args;
 use omo_core::session::ChangedBy;
 use omo_core::session::id::SessionId;
 use omo_state::env::ProcessEnv;
@@ -12,6 +14,14 @@ use omo_state::trust::GivenApproval;
 
 use crate::error::CommandError;
 use crate::project::Project;
+
+/// How a person agrees.
+#[derive(Debug, Args)]
+pub(crate) struct ConfirmOptions {
+    /// Agree without a terminal: the digest in `omo check list`
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
 
 /// What a person is asked to confirm.
 pub(crate) struct Confirmation<'a> {
@@ -42,7 +52,7 @@ pub(crate) fn ask_person(env: &ProcessEnv, question: &Confirmation, given: Optio
     }
     write!(anstream::stderr(), "{} [y/N] ", question.text)?;
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
+    std::io::stdin().lock().read_line(&mut answer).context("the answer cannot be read")?;
     if matches!(answer.trim(), "y" | "Y" | "yes") {
         return Ok(());
     }

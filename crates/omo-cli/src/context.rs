@@ -19,7 +19,7 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::sealed_plan_run;
 
-use super::blocks;
+use crate::blocks::parts;
 use crate::error::CommandError;
 use crate::project::{Project, named_or_own_session};
 use crate::task_list_note;
@@ -29,7 +29,7 @@ use crate::task_list_note;
 const UNKNOWN_SESSION: &str = "?";
 
 /// Where a verb works.
-pub(super) struct CommandContext<'a> {
+pub(crate) struct CommandContext<'a> {
     /// The environment and the time.
     pub env: &'a ProcessEnv,
     /// The top of the project.
@@ -49,7 +49,7 @@ pub(super) struct CommandContext<'a> {
 }
 
 impl<'a> CommandContext<'a> {
-    /// Finds out.
+    /// Finds the project, its runs, and the session that asks.
     pub(super) fn find(env: &'a ProcessEnv) -> Result<Self, CommandError> {
         if env.in_check {
             let hint = "remove the `omo` command from what the check runs";
@@ -119,7 +119,9 @@ impl<'a> CommandContext<'a> {
                     sealed_plan_run::set(&folder, id, session_entry(run, state), Project::state_update(self.env))
                 });
             if let Err(error) = told {
-                crate::print_warning(&format!("what you say about the run will not be heard in this session: {error}"));
+                crate::output::print_warning(&format!(
+                    "what you say about the run will not be heard in this session: {error}"
+                ));
             }
         }
     }
@@ -138,7 +140,7 @@ impl<'a> CommandContext<'a> {
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are
     /// of use, the last one.
-    pub(super) fn find_run(&self, named: Option<&str>, ended: Ended) -> Result<(Run, RunState), CommandError> {
+    pub(super) fn find_run(&self, named: Option<&str>, ended: EndedRuns) -> Result<(Run, RunState), CommandError> {
         let missing = || {
             let hint = "`omo run start FILE` opens one; in Claude Code /omo:execute FILE";
             CommandError::not_found("no plan run is open here", hint)
@@ -154,7 +156,7 @@ impl<'a> CommandContext<'a> {
             match listed.state {
                 Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
                 Ok(_) => {}
-                Err(error) => crate::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
+                Err(error) => crate::output::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
             }
         }
         let own = |state: &RunState| state.holder.is_same_holder(&self.actor());
@@ -165,11 +167,11 @@ impl<'a> CommandContext<'a> {
         }
         let place = match (&*open, ended) {
             ([(place, _)], _) => *place,
-            ([], Ended::Included) if !found.is_empty() => 0,
+            ([], EndedRuns::Included) if !found.is_empty() => 0,
             ([], _) => return Err(missing()),
             (several, _) => {
                 let line = |(_, (id, state)): &(usize, &(String, RunState))| {
-                    format!("  --run {id}   {}", blocks::run_subject(state))
+                    format!("  --run {id}   {}", parts::run_subject(state))
                 };
                 let ids: Vec<String> = several.iter().map(line).collect();
                 let message = format!("{} plan runs are open here", several.len());
@@ -194,7 +196,9 @@ impl<'a> CommandContext<'a> {
                 Ok((run, state))
             }
             Err(error) => {
-                crate::print_warning(&format!("what an earlier supervisor has left could not be put away: {error}"));
+                crate::output::print_warning(&format!(
+                    "what an earlier supervisor has left could not be put away: {error}"
+                ));
                 Ok((run, state))
             }
         }
@@ -226,7 +230,7 @@ impl<'a> CommandContext<'a> {
             environment: &self.environment,
             now: env::now,
             plugin_data: self.plugin_data.as_deref(),
-            warn: |problem| crate::print_warning(&problem),
+            warn: |problem| crate::output::print_warning(&problem),
         })
     }
 
@@ -234,7 +238,7 @@ impl<'a> CommandContext<'a> {
     /// says it, and otherwise the run's.
     pub(super) fn work_tree<'b>(&self, run: &str, state: &'b RunState) -> &'b Path {
         let own = self.env.worker.as_ref().filter(|own| own.run == run);
-        let known = own.zip(state.parallel.as_ref()).and_then(|(own, apart)| apart.groups.get(&own.worker));
+        let known = own.zip(state.parallel.as_ref()).and_then(|(own, parallel)| parallel.groups.get(&own.worker));
         Path::new(known.and_then(|known| known.worktree.as_ref()).unwrap_or(&state.root))
     }
 
@@ -245,7 +249,7 @@ impl<'a> CommandContext<'a> {
             task_list_note::note_from_run(self.env, now);
         }
         if let Err(error) = self.write_session_note(run, holder, now) {
-            crate::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));
+            crate::output::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));
         }
     }
 
@@ -267,14 +271,14 @@ impl<'a> CommandContext<'a> {
 }
 
 /// What is said where another run is open.
-pub(super) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
-    let message = format!("the run {id} of {} is open here, and one work tree has one run", blocks::run_subject(state));
+pub(crate) fn another_run_is_open(id: &str, state: &RunState) -> CommandError {
+    let message = format!("the run {id} of {} is open here, and one work tree has one run", parts::run_subject(state));
     CommandError::busy(message, format!("let it finish, or end it: `omo run cancel --run {id}`"))
 }
 
 /// Whether runs that have ended are of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum EndedRuns {
     /// They are.
     Included,
     /// Only one that is open.
@@ -284,7 +288,7 @@ pub(super) enum Ended {
 /// What a run is of, with the mark of a plan in steps.
 fn named(state: &RunState) -> String {
     let steps = if state.is_ultraplan() { STEP_PLAN_PREFIX } else { "" };
-    format!("{steps}{}", blocks::run_subject(state))
+    format!("{steps}{}", parts::run_subject(state))
 }
 
 /// A run as its session's entry shows it.
@@ -311,4 +315,24 @@ fn session_entry(run: &Run, state: &RunState) -> PlanRun {
         opened_at: Some(state.opened_at),
         ..PlanRun::default()
     }
+}
+
+/// Sessions of two runs in one repository would move the same branch, and remove each other's work trees.
+pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> Result<(), CommandError> {
+    for listed in runs.list()? {
+        let Ok(state) = listed.state else { continue };
+        if state.parallel.is_some() && state.phase == RunPhase::Executing && own != Some(listed.id.as_str()) {
+            let message = format!(
+                "the run {} of {} has parallel workers in this repository, and one repository has one such run",
+                listed.id,
+                parts::run_subject(&state)
+            );
+            let hint = format!(
+                "let it finish, or end it in {}: `omo run cancel --run {}`; or use --fg",
+                state.root, listed.id
+            );
+            return Err(CommandError::busy(message, hint));
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,6 @@
 //! What can go wrong, the exit status it gives, and what is said about it.
 
-use std::fmt;
-use std::io;
-use std::process::ExitCode;
+use std::{fmt, io};
 
 use omo_claude::client::ClaudeError;
 use omo_engine::parallel::DriveError;
@@ -21,94 +19,11 @@ use omo_state::state::document::DocumentError;
 use omo_state::trust::TrustError;
 use omo_state::trust::pending_approval::PendingError;
 
-/// The kinds of failure. Their exit status is part of the interface; `omo --help` and the guide list
-/// it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitKind {
-    /// The reader of our output is gone, which is no failure of ours.
-    Success,
-    /// The answer is no: a check is not green, or there is none, or something was found to be bad. Also
-    /// whatever goes wrong in the verbs of task lists, whose scripts know no other status.
-    NotGreen,
-    /// The command line is wrong, or says too little.
-    Usage,
-    /// A session, a run, a check or a file that is meant is not there.
-    NotFound,
-    /// The plan is not valid.
-    InvalidPlan,
-    /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
-    Precondition,
-    /// Another process or session is at the same work.
-    Busy,
-    /// Only a person may go on from here.
-    NeedsPerson,
-    /// No more may be spent.
-    Budget,
-    /// A file could not be read or written.
-    Io,
-    /// What is there now is not what this was meant for, or does not go with it.
-    Conflict,
-}
-
-impl ExitKind {
-    /// One kind for each exit status, in ascending order.
-    pub const ALL: [Self; 11] = [
-        Self::Success,
-        Self::NotGreen,
-        Self::Usage,
-        Self::NotFound,
-        Self::InvalidPlan,
-        Self::Precondition,
-        Self::Busy,
-        Self::NeedsPerson,
-        Self::Budget,
-        Self::Io,
-        Self::Conflict,
-    ];
-
-    /// The exit status, as a number.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Success => 0,
-            Self::NotGreen => 1,
-            Self::Usage => 2,
-            Self::NotFound => 3,
-            Self::InvalidPlan => 4,
-            Self::Precondition => 5,
-            Self::Busy => 6,
-            Self::NeedsPerson => 7,
-            Self::Budget => 8,
-            Self::Io => 9,
-            Self::Conflict => 10,
-        }
-    }
-
-    /// What the exit status means, in at most half a line of the first page of help.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Success => "done",
-            Self::NotGreen => "not green; a session's verb failed",
-            Self::Usage => "the command line is wrong",
-            Self::NotFound => "what is asked for is not there",
-            Self::InvalidPlan => "the plan is not valid",
-            Self::Precondition => "something must be put right first",
-            Self::Busy => "another session is at it",
-            Self::NeedsPerson => "a person has to decide",
-            Self::Budget => "the budget is spent",
-            Self::Io => "a file could not be read or written",
-            Self::Conflict => "it conflicts with other changes",
-        }
-    }
-
-    /// The exit status.
-    pub fn exit_code(self) -> ExitCode {
-        ExitCode::from(self.code())
-    }
-}
+use crate::exit_kind::ExitKind;
 
 /// A failure: what was wrong, and what to do.
 #[derive(Debug)]
-pub struct CommandError {
+pub(crate) struct CommandError {
     /// Which kind.
     pub kind: ExitKind,
     message: String,
@@ -116,79 +31,83 @@ pub struct CommandError {
 }
 
 impl CommandError {
+    fn new(kind: ExitKind, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), hint: Some(hint.into()) }
+    }
+
     /// The answer is no: a check is not green, or there is none, or something was found to be bad.
-    pub fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::NotGreen, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn not_green(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::NotGreen, message, hint)
     }
 
     /// The command line is wrong, or says too little.
-    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Usage, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::Usage, message, hint)
     }
 
     /// A session, a run, a check or a file that is meant is not there.
-    pub fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::NotFound, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::NotFound, message, hint)
     }
 
     /// The plan is not valid.
-    pub fn invalid_plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::InvalidPlan, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn invalid_plan(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::InvalidPlan, message, hint)
     }
 
     /// Something has to be put right first: the configuration, Claude Code, the place it is run in.
-    pub fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Precondition, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn precondition(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::Precondition, message, hint)
     }
 
     /// Another process or session is at the same work.
-    pub fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Busy, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn busy(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::Busy, message, hint)
     }
 
     /// Only a person may go on from here.
-    pub fn needs_person(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::NeedsPerson, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn needs_person(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::NeedsPerson, message, hint)
     }
 
     /// A file could not be read or written.
-    pub fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Io, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn io(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::Io, message, hint)
     }
 
     /// What is there now is not what this was meant for, or does not go with it.
-    pub fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind: ExitKind::Conflict, message: message.into(), hint: Some(hint.into()) }
+    pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(ExitKind::Conflict, message, hint)
     }
 
     /// The answer was given on stdout already, and only the exit status is left to say.
-    pub fn already_printed(kind: ExitKind) -> Self {
+    pub(crate) fn already_printed(kind: ExitKind) -> Self {
         Self { kind, message: String::new(), hint: None }
     }
 
     /// The same, with the exit status of another kind.
-    pub fn with_kind(self, kind: ExitKind) -> Self {
+    pub(crate) fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }
     }
 
     /// What was wrong, without what to do.
-    pub fn message(&self) -> &str {
+    pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
     /// All of it in one line, as it is said in a session.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
         format!("{}{hint}", self.message).split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
     /// Whether everything was said already.
-    pub fn is_printed(&self) -> bool {
+    pub(crate) fn is_printed(&self) -> bool {
         self.message.is_empty()
     }
 
     /// The configuration is wrong.
-    pub fn invalid_config(problem: &ConfigProblem) -> Self {
+    pub(crate) fn invalid_config(problem: &ConfigProblem) -> Self {
         Self::precondition(problem.to_string(), "fix the file, or remove the line to use the default")
     }
 }
@@ -225,7 +144,7 @@ impl From<StateError> for CommandError {
             }
             _ => (ExitKind::Io, "check the rights of the project folder and the space on its disk"),
         };
-        Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
+        Self::new(kind, error.to_string(), hint)
     }
 }
 
@@ -260,10 +179,22 @@ impl From<FolderError> for CommandError {
     }
 }
 
+/// What an error of the system is, by what it says.
+fn kind_of_io(error: &io::Error) -> ExitKind {
+    if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::Success } else { ExitKind::Io }
+}
+
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        let kind = if error.kind() == io::ErrorKind::BrokenPipe { ExitKind::Success } else { ExitKind::Io };
-        Self { kind, message: error.to_string(), hint: None }
+        Self { kind: kind_of_io(&error), message: error.to_string(), hint: None }
+    }
+}
+
+impl From<anyhow::Error> for CommandError {
+    /// An error of the system, with what was tried when it came up.
+    fn from(error: anyhow::Error) -> Self {
+        let kind = error.downcast_ref::<io::Error>().map_or(ExitKind::Io, kind_of_io);
+        Self { kind, message: format!("{error:#}"), hint: None }
     }
 }
 
@@ -277,7 +208,7 @@ impl From<VerbRefusal> for CommandError {
             VerbRefusalKind::Usage => ExitKind::Usage,
             VerbRefusalKind::NotGreen => ExitKind::NotGreen,
         };
-        Self { kind, message: refusal.message, hint: Some(refusal.hint) }
+        Self::new(kind, refusal.message, refusal.hint)
     }
 }
 
@@ -306,7 +237,7 @@ impl From<RunStoreError> for CommandError {
             ),
             _ => (ExitKind::Io, "check the rights and the space of that folder; nothing was changed"),
         };
-        Self { kind, message: error.to_string(), hint: Some(hint.to_owned()) }
+        Self::new(kind, error.to_string(), hint)
     }
 }
 
@@ -409,5 +340,21 @@ impl From<PendingError> for CommandError {
 impl From<ProjectFileError> for CommandError {
     fn from(error: ProjectFileError) -> Self {
         Self::io(error.to_string(), "check the rights of the project folder")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_system_says_what_was_tried() {
+        let failed = |kind: io::ErrorKind| Err::<(), _>(io::Error::from(kind)).context("the answer cannot be read");
+        let failure = CommandError::from(failed(io::ErrorKind::TimedOut).unwrap_err());
+        assert_eq!((failure.kind, failure.message()), (ExitKind::Io, "the answer cannot be read: timed out"));
+        let gone = CommandError::from(failed(io::ErrorKind::BrokenPipe).unwrap_err());
+        assert_eq!(gone.kind, ExitKind::Success);
     }
 }

@@ -2,22 +2,29 @@
 //!
 //! A library only so that the guide and the tests can read its command line; nothing else links it.
 
+mod billing;
 mod blocks;
 mod cli;
 mod commands;
+mod config_problems;
 mod confirm;
 mod context;
-mod dispatch;
+mod dispatched_tasks;
 mod error;
-mod help;
+mod execute;
+mod exit_kind;
+mod json_file;
 mod output;
+mod parallel_workers;
 mod plan_findings;
 mod platform;
 mod project;
+mod run_arguments;
+mod task_list_files;
 mod task_list_note;
 mod typed_command;
+mod wait;
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -26,8 +33,9 @@ use omo_process::termination;
 use omo_state::config;
 use omo_state::env::ProcessEnv;
 
-use crate::cli::{AgentCommand, Arguments, Command, UlwCommand};
-use crate::error::{CommandError, ExitKind};
+use crate::cli::Arguments;
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
 use crate::project::Project;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
@@ -51,15 +59,15 @@ pub fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(commands::tasks::usage_status(&error, std::env::args_os().skip(1)));
+            return ExitCode::from(task_list_files::usage_status(&error, std::env::args_os().skip(1)));
         }
     };
-    match dispatch(arguments) {
+    match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == ExitKind::Success => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.is_printed() {
-                print_stderr_line(&failure);
+                output::print_stderr_line(&failure);
             }
             failure.kind.exit_code()
         }
@@ -94,97 +102,14 @@ pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
     ExitKind::ALL.iter().map(|kind| (kind.code(), kind.meaning()))
 }
 
-fn dispatch(arguments: Arguments) -> Result<(), CommandError> {
+fn run(arguments: Arguments) -> Result<(), CommandError> {
     let mut env = ProcessEnv::from_process();
-    // What only reads a plan does the same for each caller, and does not ask who calls it.
-    let only_reads = matches!(arguments.command, Command::Plan { .. });
-    env.in_session = env.in_session || (!only_reads && is_started_by_session(&env));
+    env.in_session = env.in_session || (!arguments.command.only_reads() && is_started_by_session(&env));
     let config = config::load(env.config_file.as_deref());
-    match arguments.command {
-        Command::Status(options) => {
-            warn_about_config(&config);
-            commands::status::run(&env, &options)
-        }
-        Command::Stop(options) => {
-            warn_about_config(&config);
-            commands::stop::run(&env, &options)
-        }
-        Command::Ulw { action: UlwCommand::On(options) } => {
-            require_valid_config(&config)?;
-            commands::ulw::on(&env, &config, &options)
-        }
-        Command::Verify(options) => match &options.task {
-            Some(task) => commands::report::verify_task(&env, task, options.run.as_deref()),
-            None => commands::verify::run(&env, &config, &options),
-        },
-        Command::Check { action } => commands::check::run(&env, &config, action),
-        Command::Plan { action } => commands::plan::run(action),
-        Command::Run { action } => commands::run::run(&env, &config, action),
-        Command::Answer(options) => commands::answer::answer_question(&env, &options),
-        Command::Report(options) => commands::report::print_report(&env, options),
-        Command::Tasks { action } => commands::tasks::run(&env, action),
-        Command::Agent { action } => dispatch_agent(&env, action),
-        Command::Blocked(options) => commands::blocked::run(&env, &options),
-        Command::Statusline(options) => {
-            commands::statusline::run(&options);
-            Ok(())
-        }
-        Command::Setup(options) => commands::setup::run(&env, &options),
-        Command::Doctor(options) => commands::doctor::run(&env, &config, &options),
-        Command::Log(options) => commands::log::run(&env, &options),
-        Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "omo", &mut script);
-            Ok(std::io::stdout().write_all(&script)?)
-        }
-    }
-}
-
-fn dispatch_agent(env: &ProcessEnv, action: AgentCommand) -> Result<(), CommandError> {
-    match action {
-        AgentCommand::Open(options) => commands::run::start::open_typed(env, options),
-        AgentCommand::Next(options) => commands::agent::next::next(env, &options),
-        AgentCommand::Start(options) => commands::agent::work::start(env, &options),
-        AgentCommand::Brief(options) => commands::agent::work::brief(env, &options),
-        AgentCommand::Done(options) => commands::agent::work::done(env, &options),
-        AgentCommand::Fail(options) => commands::agent::work::fail(env, &options),
-        AgentCommand::Evidence { action } => commands::agent::evidence::evidence(env, action),
-        AgentCommand::Verdict(options) => commands::agent::verdict::verdict(env, &options),
-        AgentCommand::Tasks { action } => commands::tasks::edit(env, action),
-        AgentCommand::Task { action } => commands::tasks::task(env, action),
-        AgentCommand::Context { action } => commands::tasks::context(env, action),
-        AgentCommand::Workers { action } => commands::agent::workers::workers(env, action),
-        AgentCommand::Supervise(options) => commands::agent::workers::supervise(env, &options),
-        AgentCommand::Fence(options) => {
-            commands::agent::fence::run(&options);
-            Ok(())
-        }
-    }
+    commands::run(&env, &config, command, arguments.command)
 }
 
 /// Whether a session's shell started this command, whatever it left out of the environment.
 fn is_started_by_session(env: &ProcessEnv) -> bool {
     Project::find_root(env).is_ok_and(|root| ProjectClients::read(&root, None).stands_above_process())
-}
-
-/// With a bad configuration the limits and checks would be others than the user believes.
-pub fn require_valid_config(config: &config::UserConfig) -> Result<(), CommandError> {
-    config.problems.first().map_or(Ok(()), |problem| Err(CommandError::invalid_config(problem)))
-}
-
-/// A bad configuration must not keep the user from looking, or from stopping.
-pub fn warn_about_config(config: &config::UserConfig) {
-    config.problems.iter().for_each(|problem| print_warning(problem));
-}
-
-/// Says what is wrong. The command goes on.
-pub fn print_warning(problem: &dyn std::fmt::Display) {
-    let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    print_stderr_line(&format_args!("{style}warning:{style:#} {problem}"));
-}
-
-/// Writes a line to stderr. `eprintln!` would panic where that cannot be written, and so keep its
-/// user from what they asked for.
-pub(crate) fn print_stderr_line(line: &dyn std::fmt::Display) {
-    let _ = writeln!(anstream::stderr(), "{line}");
 }

@@ -3,3 +3,32 @@
 pub(crate) mod check_progress;
 pub(crate) mod progress;
 pub(crate) mod table;
+
+use std::fmt::Display;
+use std::io::Write;
+
+use serde::Serialize;
+
+use crate::error::CommandError;
+
+/// Says what is wrong. The command goes on.
+pub(crate) fn print_warning(problem: &dyn Display) {
+    let style = anstyle::AnsiColor::Yellow.on_default().bold();
+    print_stderr_line(&format_args!("{style}warning:{style:#} {problem}"));
+}
+
+/// Writes a line to stderr. `eprintln!` would panic where that cannot be written, and so keep its
+/// user from what they asked for.
+pub(crate) fn print_stderr_line(line: &dyn Display) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+/// Prints a block of text to stdout, and ends its last line.
+pub(crate) fn print_block(text: &str) -> Result<(), CommandError> {
+    Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
+}
+
+/// Prints JSON as other programs have it.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
+    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
+}

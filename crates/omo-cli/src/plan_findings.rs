@@ -50,7 +50,7 @@ pub(super) fn render_findings(path: &str, bytes: &[u8], found: &[Diagnostic]) ->
     text
 }
 
-fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &Place) -> String {
+fn with_its_line(path: &str, bytes: &[u8], one: &Diagnostic, place: &LinePlace) -> String {
     let level = match one.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -121,7 +121,7 @@ fn is_inner(byte: u8) -> bool {
 
 /// Where a finding begins.
 #[derive(Clone, Copy)]
-struct Place {
+struct LinePlace {
     line_start: usize,
     /// Which character of its line, from 1.
     column: usize,
@@ -129,16 +129,16 @@ struct Place {
 
 /// The places of findings that stand in the order of their starts: one walk over the file, however many they
 /// are and however long its lines.
-fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<Place> {
+fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<LinePlace> {
     let mut at = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
-    let mut place = Place { line_start: at, column: 1 };
+    let mut place = LinePlace { line_start: at, column: 1 };
     let mut places = Vec::with_capacity(found.len());
     for one in found {
         let between = bytes.get(at..one.span.start.min(bytes.len())).unwrap_or_default();
         for byte in between {
             at += 1;
             match byte {
-                b'\n' => place = Place { line_start: at, column: 1 },
+                b'\n' => place = LinePlace { line_start: at, column: 1 },
                 byte if is_inner(*byte) => {}
                 _ => place.column += 1,
             }
@@ -150,7 +150,7 @@ fn places(bytes: &[u8], found: &[&Diagnostic]) -> Vec<Place> {
 
 /// A finding, for programs.
 #[derive(Debug, Serialize)]
-pub(super) struct Row<'a> {
+pub(super) struct FindingRow<'a> {
     code: &'static str,
     severity: Severity,
     line: usize,
@@ -164,11 +164,11 @@ pub(super) struct Row<'a> {
 }
 
 /// All findings, in the order of the file.
-pub(super) fn finding_rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<Row<'a>> {
+pub(super) fn finding_rows<'a>(bytes: &[u8], found: &'a [Diagnostic]) -> Vec<FindingRow<'a>> {
     let mut found: Vec<&Diagnostic> = found.iter().collect();
     found.sort_by_key(|one| one.span.start);
     let places = places(bytes, &found);
-    let row = |(one, place): (&'a Diagnostic, Place)| Row {
+    let row = |(one, place): (&'a Diagnostic, LinePlace)| FindingRow {
         code: one.code.word(),
         severity: one.severity,
         line: one.line,

@@ -3,8 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use omo_core::session::Session;
+use anyhow::Context as _;
+use clap::Args;
+use omo_core::log_entry::LogEntry;
 use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, Session};
+use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;
@@ -14,6 +18,14 @@ use crate::error::CommandError;
 
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);
+
+/// Which session, where a command is about one.
+#[derive(Debug, Args)]
+pub(crate) struct SessionOptions {
+    /// Which session, if not this shell's own or the only one on
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
 
 /// The project that the command was started in.
 pub(crate) struct Project {
@@ -33,7 +45,7 @@ impl Project {
 
     /// The top folder of that project, whatever its state is in.
     pub(crate) fn find_root(env: &ProcessEnv) -> Result<PathBuf, CommandError> {
-        let cwd = std::env::current_dir()?;
+        let cwd = std::env::current_dir().context("the current folder cannot be found")?;
         let missing =
             || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
         let named = env.project_dir.clone();
@@ -47,7 +59,7 @@ impl Project {
         let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
         for (id, error) in &entries.unreadable {
             let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
-            crate::print_warning(&format!("session {id}: {error}; {hint}"));
+            crate::output::print_warning(&format!("session {id}: {error}; {hint}"));
         }
         Ok(entries.sessions)
     }
@@ -107,4 +119,24 @@ pub(crate) fn named_or_own_session(named: Option<&str>, env: &ProcessEnv) -> Res
 pub(crate) fn list_ids(ids: &[&SessionId]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("  --session {id}")).collect();
     ids.join("\n")
+}
+
+/// A session's entry, where omo itself wrote what judges it.
+pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
+    let session = state::peek(&project.root, id)?.unwrap_or_default();
+    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
+        return Ok(session);
+    }
+    Err(CommandError::not_green(
+        format!("what judges session {id} was changed by something else than omo, or its key is gone"),
+        "nothing of it is run; `ulw` in the session begins a new run",
+    ))
+}
+
+/// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
+/// warning, and no failure.
+pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
+    if let Err(error) = decision_log::append(folder, entry) {
+        crate::output::print_warning(&format!("done, but not written into the decision log: {error}"));
+    }
 }

@@ -28,10 +28,10 @@ pub(crate) fn note_from_files(env: &ProcessEnv, session: &TaskListFolder) {
 
 /// Notes where a session stands, as its run says it now.
 pub(crate) fn note_from_run(env: &ProcessEnv, state: &RunState) {
-    let tasks = || state.plan.tasks.iter().filter(|unit| unit.kind != TaskKind::Verify);
+    let tasks = || state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify);
     let is_done =
         |id: &str| matches!(state.standing(id), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
-    let done = tasks().filter(|unit| is_done(&unit.id)).count();
+    let done = tasks().filter(|task| is_done(&task.id)).count();
     let (id, goal) = (state.task_list_id().to_owned(), state.plan.goal.clone());
     let open = OpenTaskList { id, goal, ..with_counts(tasks().count(), done) };
     write_note(env, Path::new(&state.root), render::phase_of_run(state), open);
@@ -89,6 +89,8 @@ fn project(folder: &Path) -> Option<PathBuf> {
 
 fn warn(kept: Result<(), TaskListNoteError>) {
     if let Err(error) = kept {
-        crate::print_warning(&format!("where this session stands is not shown when another one begins here: {error}"));
+        crate::output::print_warning(&format!(
+            "where this session stands is not shown when another one begins here: {error}"
+        ));
     }
 }

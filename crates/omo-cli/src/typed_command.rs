@@ -23,14 +23,15 @@ use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
-use super::blocks;
-use super::context::CommandContext;
-use crate::commands::agent::work;
-use crate::commands::report;
-use crate::commands::run::arguments::{CancelOptions, ReportFormat, ReportOptions, RunOptions, TaskOptions};
-use crate::commands::run::manage;
-use crate::commands::run::open::print_block;
-use crate::error::{CommandError, ExitKind};
+use crate::blocks::parts;
+use crate::commands::report::{self, ReportFormat, ReportOptions};
+use crate::commands::run::cancel::{self, CancelOptions};
+use crate::commands::run::retry;
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::print_block;
+use crate::run_arguments::{RunOptions, TaskOptions};
 
 /// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
@@ -69,7 +70,7 @@ pub(crate) fn answer_typed_command() -> ExitCode {
     let env = ProcessEnv::from_process();
     let Some(order) = read_order(&env) else {
         let message = "no hook of omo has handed a typed command over";
-        crate::print_stderr_line(&CommandError::needs_person(
+        crate::output::print_stderr_line(&CommandError::needs_person(
             message,
             "type /omo:cancel, /omo:report or /omo:retry in the session",
         ));
@@ -106,12 +107,12 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let reason = line.reason.unwrap_or_else(default);
             // A person ends any run of their project, whichever session holds it: as at a terminal.
             let person = ProcessEnv { session_id: None, in_session: false, ..in_session };
-            manage::cancel_typed(&person, &CancelOptions { run, reason })
+            cancel::cancel_typed(&person, &CancelOptions { run, reason })
         }
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::print_report(&in_session, ReportOptions { format: line.format, run })
+            report::run(&in_session, ReportOptions { format: line.format, run })
         }
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
@@ -119,7 +120,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
             let options = TaskOptions { id: line.task, run };
-            let state = work::reopen(&context, &options)?;
+            let state = retry::reopen(&context, &options)?;
             let id = sanitize(&options.id, 64);
             print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }
@@ -138,7 +139,7 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
         };
         let runs = context.runs.as_ref().map(|runs| runs.get(&id)).transpose()?;
         let is_supervised = runs.map(|run| run.is_supervised()).transpose()?.unwrap_or_default();
-        let clients = state.parallel.iter().flat_map(|apart| apart.groups.values());
+        let clients = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
         let tasks: Vec<String> = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
         let found = if is_supervised {
             AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())
@@ -177,7 +178,7 @@ fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
 fn how_to_go_on(state: &RunState) -> String {
     let path = &state.plan.source.path;
     match state.mode {
-        _ if state.is_task_list() => format!("/omo:ulw-exec --{}", blocks::run_subject(state)),
+        _ if state.is_task_list() => format!("/omo:ulw-exec --{}", parts::run_subject(state)),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
             format!("/omo:execute-local --resume {}", quote_argument(path))
         }

@@ -44,6 +44,31 @@ pub fn sanitize(text: &str, max: usize) -> String {
     out
 }
 
+/// The first of several names, and how many more there are: `1, 2 and 3 more`.
+pub fn list_some<'a>(names: impl IntoIterator<Item = &'a str>, most: usize) -> String {
+    let names: Vec<&str> = names.into_iter().collect();
+    let (shown, more) = names.split_at(names.len().min(most));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// The first lines of a text, as many as so many bytes have room for; what is left out leaves a sign.
+pub fn first_lines(text: &str, max_bytes: usize) -> String {
+    const MORE: &str = "\n…";
+    if text.len() <= max_bytes {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for line in text.lines() {
+        if kept.len() + line.len() + 1 + MORE.len() > max_bytes {
+            break;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    format!("{}{MORE}", kept.trim_end())
+}
+
 /// One line of untrusted text for a reader who needs it unchanged: only characters that could be
 /// taken for something else than a part of the line become blanks.
 pub fn sanitize_line(line: &str) -> String {
@@ -83,5 +108,19 @@ mod tests {
         ] {
             assert_eq!(pluralize(count, noun), text);
         }
+    }
+
+    #[test]
+    fn what_is_left_out_of_a_list_is_counted() {
+        assert_eq!(list_some(["1", "2"], 2), "1, 2");
+        assert_eq!(list_some(["1", "2", "3", "4"], 2), "1, 2 and 2 more");
+        assert_eq!(list_some([], 2), "");
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_keeps_whole_lines() {
+        assert_eq!(first_lines("one\ntwo\n", 8), "one\ntwo\n");
+        assert_eq!(first_lines("one\ntwo\nthree\n", 12), "one\ntwo\n…");
+        assert_eq!(first_lines("a line that is too long", 10), "\n…");
     }
 }

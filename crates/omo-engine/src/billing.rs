@@ -97,7 +97,7 @@ pub enum BillingDecision {
 /// about. A user who set up any other way meant it, and is told.
 pub fn decide_billing(facts: &BillingFacts, asked: BillingRequest) -> BillingDecision {
     let Some(payer) = facts.payer().filter(|_| asked.starts_clients) else { return BillingDecision::Silent };
-    let told = format!("{payer} is set: the sessions are billed to it and not to a subscription");
+    let told = format!("{payer} is set: the workers are billed to it and not to a subscription");
     match (facts.has_api_key && !asked.is_accepted, asked.can_ask) {
         (false, _) => BillingDecision::Warn { text: told },
         (true, true) => BillingDecision::Ask { question: format!("{told}. Start them?") },

@@ -5,7 +5,7 @@ mod protected_paths;
 
 use std::collections::BTreeMap;
 
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
 use omo_plan::paths::{self, PlannedPaths};
@@ -163,7 +163,7 @@ fn check_git_version(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let is_old = (numbers.next()??, numbers.next()??) < OLDEST_GIT;
     let (major, minor) = OLDEST_GIT;
     let text =
-        format!("git {} cannot merge what sessions did; {major}.{minor} or newer is needed", sanitize(version, 40));
+        format!("git {} cannot merge what workers did; {major}.{minor} or newer is needed", sanitize(version, 40));
     is_old.then(|| {
         new_finding(
             PreflightRule::Git,
@@ -212,7 +212,7 @@ fn check_head(facts: &PreflightFacts) -> Option<PreflightFinding> {
 fn check_branches(facts: &PreflightFacts) -> Option<PreflightFinding> {
     let name = sanitize(facts.branch_in_way.as_ref()?, 60);
     let text =
-        format!("there is a branch `{name}`, and those of the sessions are called `{name}/…`: git cannot have both");
+        format!("there is a branch `{name}`, and those of the workers are called `{name}/…`: git cannot have both");
     let hint = format!("`git branch -m {name} <another name>`, then run again; or --fg");
     Some(new_finding(PreflightRule::Branches, PreflightSeverity::Stop, text, hint))
 }
@@ -235,7 +235,7 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
         )
     });
     let of_others = list_names(&others).map(|names| {
-        let hint = "the plan does not touch that: it stays as it is, and the sessions do not see it";
+        let hint = "the plan does not touch that: it stays as it is, and the workers do not see it";
         new_finding(PreflightRule::Dirty, PreflightSeverity::Note, format!("not committed: {names}"), hint)
     });
     [of_touched, of_others]
@@ -248,7 +248,7 @@ fn check_submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFind
         let text = format!("the plan changes files of submodules: {names}");
         return Some(new_finding(PreflightRule::Submodules, PreflightSeverity::Stop, text, "run it with --fg"));
     }
-    let text = format!("submodules are empty in the work trees of sessions: {}", list_names(&others)?);
+    let text = format!("submodules are empty in the work trees of workers: {}", list_names(&others)?);
     let hint = "a setup command can fill them: `git submodule update --init`";
     Some(new_finding(PreflightRule::Submodules, PreflightSeverity::Note, text, hint))
 }
@@ -281,7 +281,7 @@ fn check_protected(plan: &Plan) -> Option<PreflightFinding> {
         let file = unit.files.iter().find(|file| is_protected(&file.path))?;
         Some(format!("step {} ({})", unit.id, file.path))
     });
-    let text = format!("the client lets no session write there by itself: {}", list_names(&steps.collect::<Vec<_>>())?);
+    let text = format!("the client lets no worker write there by itself: {}", list_names(&steps.collect::<Vec<_>>())?);
     Some(new_finding(
         PreflightRule::Protected,
         PreflightSeverity::Stop,
@@ -306,17 +306,17 @@ fn check_overlap(plan: &Plan) -> Option<PreflightFinding> {
 
 fn check_disk_space(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {
     // Each session has one, those that run alone as well; those of a wave are removed before the next one begins.
-    let mut in_stage: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut in_stage: BTreeMap<usize, usize> = BTreeMap::new();
     for group in plan.groups.iter().filter(|group| !group.tasks.is_empty()) {
         *in_stage.entry(group.wave).or_default() += 1;
     }
     let at_once = in_stage.into_values().max().unwrap_or_default();
     // One more is where what the sessions did is put together.
-    let needed = facts.checkout_bytes.saturating_mul(at_once.saturating_add(1)).saturating_add(SPARE_BYTES);
+    let needed = facts.checkout_bytes.saturating_mul((at_once as u64).saturating_add(1)).saturating_add(SPARE_BYTES);
     let free = facts.free_bytes.filter(|free| *free < needed)?;
-    let sessions = if at_once == 1 { "1 session".to_owned() } else { format!("{at_once} sessions") };
+    let workers = pluralize(at_once, "worker");
     let text = format!(
-        "{} MiB are free, and the work trees of {sessions} need {} MiB",
+        "{} MiB are free, and the work trees of {workers} need {} MiB",
         to_mebibytes(free),
         to_mebibytes(needed)
     );

@@ -33,11 +33,11 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
         ),
         QuestionKind::Billing { payer } => (
             format!(
-                "{payer} is set in your environment. The sessions that omo would start are billed to it, and not to your subscription. How do you want to proceed?"
+                "{payer} is set in your environment. The workers that omo would start are billed to it, and not to your subscription. How do you want to proceed?"
             ),
             vec![
                 option(ANSWER_FOREGROUND, "Use --fg instead (Recommended): one step after the other in this session, at no extra cost"),
-                option(ANSWER_CONTINUE, "Continue with API billing: each session is billed at token rates"),
+                option(ANSWER_CONTINUE, "Continue with API billing: each worker is billed at token rates"),
                 option(ANSWER_STOP, "Stop: nothing is started; unset it first, then run again"),
             ],
         ),
@@ -47,7 +47,7 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
         ),
         QuestionKind::Conflict { group, files } => (
             format!(
-                "{} cannot be brought together with what the other sessions did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
+                "{} cannot be brought together with what the other workers did. Both changed: {}. All of it is kept, and your branch is as it was. What now?",
                 session_title(state, group),
                 sanitize(files, 600)
             ),

@@ -40,7 +40,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
                 ensure!(brief.contains(part), "{part}\n{brief}");
             }
             let watched = s.omo_at_terminal(&["run", "watch"])?;
-            watched.refuses(5, "this run has no parallel sessions", "`omo agent next` says")?;
+            watched.refuses(5, "this run has no parallel workers", "`omo agent next` says")?;
             let started = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?;
             ensure!(started.out.contains("--note \"<what a later step should know, one line>\""), "{}", started.out);
             let ticket = started.ticket()?;
@@ -50,7 +50,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
             let commit = s.lab().git(&["rev-parse", "HEAD"])?;
             let short = commit.get(..7).context("no commit")?;
             let green = format!("Verify: {SHOWN}\nResult: PASS (exit code 0)\nStep 1: PASS (committed: {short})\n");
-            says(&said, &format!("{green}Outside of the step's files, and not in its commit: extra.txt\n"))?;
+            says(&said, &format!("{green}Outside of the task's files, and not in its commit: extra.txt\n"))?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
             let said = s.work(2, "other\n")?.exits_with(1)?;
             let red = format!("Verify: {}\nResult: FAIL (exit code 1)\n", word_check(2));

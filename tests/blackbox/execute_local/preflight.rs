@@ -90,7 +90,7 @@ fn what_is_in_the_way_of_workers_is_reported_all_at_once() {
         ("files that the client guards", two_parallel_sessions().replace("words/1.txt", ".claude/words.txt"), |s| {
             s.ask(PLAN)?.refuses(
                 5,
-                "the client lets no session write there by itself: step 1 (.claude/words.txt)",
+                "the client lets no worker write there by itself: step 1 (.claude/words.txt)",
                 "--fg",
             )?;
             s.begin("--fg docs/plan.md").map(drop)
@@ -101,7 +101,7 @@ fn what_is_in_the_way_of_workers_is_reported_all_at_once() {
             fs::write(inner.join("plan.md"), two_parallel_sessions())?;
             let mut command = s.command(&["run", "start", "--parallel", "plan.md"]);
             let said = Said::of(&command.current_dir(&inner).output()?);
-            said.refuses(5, "is a folder in a repository, and parallel sessions get all of it", "--fg").map(drop)
+            said.refuses(5, "is a folder in a repository, and parallel workers get all of it", "--fg").map(drop)
         }),
     ];
     play(cases).unwrap();
@@ -151,7 +151,7 @@ fn a_git_that_cannot_merge_without_a_checkout_is_reported_before_the_start() {
             Ok(Said::of(&command.env("PATH", path).output()?))
         };
         let before = s.file_tree()?;
-        let message = "git 2.34.1 cannot merge what sessions did; 2.38 or newer is needed";
+        let message = "git 2.34.1 cannot merge what workers did; 2.38 or newer is needed";
         with(&path, PLAN)?.refuses(5, message, "upgrade git, then run again; or --fg")?;
         let reported = with(&path, "--dry-run docs/plan.md")?.exits_with(1)?.out;
         ensure!(

@@ -43,12 +43,8 @@ fn an_open_run_is_gone_on_with_where_the_same_is_asked_for() {
         }),
         ("sessions, and all of it in one", two_parallel_sessions(), |s| {
             s.begin(PLAN)?;
-            s.ask("--fg docs/plan.md")?.refuses(
-                6,
-                "asked for otherwise: execute, in parallel sessions",
-                "omo run cancel",
-            )?;
-            s.ask("--fg --resume docs/plan.md")?.refuses(6, "in parallel sessions", "omo run cancel")?;
+            s.ask("--fg docs/plan.md")?.refuses(6, "asked for otherwise: execute, in parallel", "omo run cancel")?;
+            s.ask("--fg --resume docs/plan.md")?.refuses(6, "in parallel", "omo run cancel")?;
             s.ask(PLAN)?.exits_with(0)?;
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
             s.begin("--fg docs/plan.md")?;
@@ -114,20 +110,20 @@ fn a_run_that_is_over_goes_on_where_that_is_asked_for() {
             ensure!(s.run()? != run);
             s.is_next(1)
         }),
-        ("sessions go on in sessions", two_parallel_sessions(), |s| {
+        ("parallel workers go on in parallel", two_parallel_sessions(), |s| {
             s.begin(PLAN)?;
             let run = s.run()?;
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
             s.ask("--resume docs/plan.md")?.exits_with(0)?;
             ensure!(s.run()? == run);
-            s.ask("--fg docs/plan.md")?.refuses(6, "in parallel sessions", "")?;
+            s.ask("--fg docs/plan.md")?.refuses(6, "in parallel", "")?;
             Ok(())
         }),
-        ("sessions do not go on where no client may be started", two_parallel_sessions(), |s| {
+        ("parallel workers do not go on where none may be started", two_parallel_sessions(), |s| {
             s.begin(PLAN)?;
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
             let before = s.file_tree()?;
-            s.ask("--fg --resume docs/plan.md")?.refuses(6, "goes on in them alone", "--fg docs/plan.md")?;
+            s.ask("--fg --resume docs/plan.md")?.refuses(6, "goes on with them alone", "--fg docs/plan.md")?;
             before.require_unchanged(&s.file_tree()?, &[])
         }),
         ("the whole, where a part of it was done by itself since", three(), |s| {

@@ -24,7 +24,7 @@ fn a_parallel_run_knows_where_it_begins_and_how_its_clients_are_started() {
              --launcher 'ssh host {branch}' docs/plan.md",
         )?;
         ensure!(said.out.contains("Strategy: 2 sessions (2 parallel, 0 sequential)\n"), "{}", said.out);
-        ensure!(said.out.contains(": 2 steps, 2 sessions, each in a work tree and on a branch of its own.\n"));
+        ensure!(said.out.contains(": 2 steps, 2 workers, each in a work tree and on a branch of its own.\n"));
         let mut head = s.lab().command("git");
         let head = Said::of(&head.args(["rev-parse", "HEAD"]).output()?).exits_with(0)?.out;
         let ledger = ledger(s)?;
@@ -88,13 +88,13 @@ fn a_bill_needs_a_question_before_it() {
             let session = s.session()?;
             let before = s.file_tree()?;
             let said = unattended(s, &session, &["--parallel", PLAN])?;
-            said.refuses(8, "ANTHROPIC_API_KEY is set: the sessions are billed to it", "--accept-api-billing")?;
+            said.refuses(8, "ANTHROPIC_API_KEY is set: the workers are billed to it", "--accept-api-billing")?;
             before.require_unchanged(&s.file_tree()?, &[])?;
             // Once its commands are approved, a caller that accepts it on the command line is not asked.
             s.begin(PLAN)?;
             s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
             let said = unattended(s, &session, &["--parallel", "--accept-api-billing", PLAN])?.exits_with(0)?;
-            ensure!(said.out.contains("note: ANTHROPIC_API_KEY is set: the sessions are billed to it"), "{}", said.out);
+            ensure!(said.out.contains("note: ANTHROPIC_API_KEY is set: the workers are billed to it"), "{}", said.out);
             ensure!(!ledger(s)?.contains("\"payer\""));
             // Going on with it starts clients as well.
             let said = unattended(s, &session, &["--parallel", "--resume", PLAN])?;
@@ -172,7 +172,7 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
             Ok(Said::of(&command.current_dir(&other).output()?))
         };
         let before = s.file_tree()?;
-        let message = format!("the run {run} of docs/plan.md has parallel sessions in this repository");
+        let message = format!("the run {run} of docs/plan.md has parallel workers in this repository");
         there(&["--parallel", PLAN])?.refuses(6, &message, &format!("omo run cancel --run {run}"))?;
         before.require_unchanged(&s.file_tree()?, &[])?;
         // A run in one session does not disturb it.
@@ -185,11 +185,11 @@ fn one_repository_has_one_run_with_sessions_of_its_own() {
         // A step that is done again has the run of its session go on, too.
         s.omo_at_terminal(&["run", "retry", "1", "--run", &run])?.refuses(
             6,
-            "has parallel sessions in this repository",
+            "has parallel workers in this repository",
             "",
         )?;
         s.omo_at_terminal(&["run", "resume", "--run", &run])?
-            .refuses(6, "has parallel sessions in this repository", "")
+            .refuses(6, "has parallel workers in this repository", "")
             .map(drop)
     })];
     play(cases).unwrap();

@@ -74,6 +74,10 @@ fn a_run_of_a_session_is_listed_and_reported_under_its_name() {
             let said = s.omo_at_terminal(arguments)?.exits_with(0)?;
             ensure!(said.out.contains(&name), "{arguments:?}: {}", said.out);
         }
+        for arguments in [["run", "list"], ["run", "show"]] {
+            let said = s.omo_at_terminal(&arguments)?.exits_with(0)?;
+            ensure!(said.out.contains("in waves"), "{arguments:?}: {}", said.out);
+        }
         ensure!(
             s.omo_at_terminal(&["report", "--format", "progress"])?.exits_with(0)?.out.contains("## Progress Update")
         );

@@ -126,7 +126,7 @@ fn a_limit_of_use_holds_the_run_until_it_is_reset_and_uses_no_attempt() {
     site.works.set_once(2, [limit], [write("b.txt", "2")]);
     site.open(&[]);
     let said = site.wait(0);
-    assert!(said.out.contains("met a limit of use; no session is started before"), "{}", said.out);
+    assert!(said.out.contains("met a limit of use; no worker is started before"), "{}", said.out);
     let task = site.task("2");
     assert_eq!((task.attempts, task.lost_workers), (1, 0), "{task:?}");
     site.is_whole();

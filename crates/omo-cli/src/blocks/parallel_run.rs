@@ -14,11 +14,11 @@ use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::{RunPhase, RunState};
 use omo_plan::diagnostic::{Code, Severity};
 use omo_plan::model::{Plan, Task};
-use omo_plan::plan_summary::{session_groups, summary_lines};
+use omo_plan::plan_summary::summary_lines;
 use omo_plan::strategy::RunStrategy;
 
-use super::super::blocks::{LONG_TIMEOUT, fit_block, run_subject};
-use crate::commands::run::start::arguments::{ExecuteRequest, PlanSource};
+use crate::blocks::parts::{self, LONG_TIMEOUT, fit_block, run_subject};
+use crate::execute::request::{ExecuteRequest, PlanSource};
 
 /// Notes of one plan that are shown.
 const MAX_NOTES: usize = 8;
@@ -63,10 +63,10 @@ pub(crate) fn finding_lines(findings: &[PreflightFinding]) -> String {
     text
 }
 
-/// What holds for sessions that are started somewhere else: the command there starts the client.
+/// What holds for workers that are started somewhere else: the command there starts the client.
 pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
     let mut text = format!(
-        "note: each session is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
+        "note: each worker is started through --launcher; its branch is pushed to {}, fetched and judged here, and \
          deleted there\n",
         sanitize(terms.remote_name(), 100)
     );
@@ -87,10 +87,9 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
 pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
     let steps = pluralize(state.plan.tasks.len(), state.plan.dialect.unit_word());
-    let worker = if session_groups(&state.plan).next().is_some() { "session" } else { "worker" };
     let way = match &state.parallel {
         Some(_) => {
-            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), worker))
+            format!("{}, each in a work tree and on a branch of its own", pluralize(state.plan.groups.len(), "worker"))
         }
         None => "in your own work tree".to_owned(),
     };
@@ -100,7 +99,7 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -
 /// A run goes on. `said` is what was found out before.
 pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
-    let tally = super::super::blocks::progress_words(state);
+    let tally = parts::progress_words(state);
     fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
 }
 
@@ -114,11 +113,11 @@ pub(crate) fn dry_run(report: &str) -> String {
     format!("DONE\n  Show the user this report as it is, then end your turn.\n\n{report}")
 }
 
-/// One step for this session itself.
-pub(crate) fn task_block(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
-    let title = sanitize(&unit.title, 80).replace('"', "'");
-    let tally = super::super::blocks::progress_words(state);
+/// One task for this session itself.
+pub(crate) fn task_block(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, state.plan.dialect.unit_word());
+    let title = sanitize(&task.title, 80).replace('"', "'");
+    let tally = parts::progress_words(state);
     fit_block(format!(
         "DO\n  {tally}; next is {word} {id}, \"{title}\". You do it yourself, in this session, without agents.\n  \
          run: omo agent start {id} --run {run}      {LONG_TIMEOUT}\n  \
@@ -157,10 +156,10 @@ pub(crate) fn end_line(state: &RunState) -> String {
 }
 
 /// Where the user's branch is, in one line.
-fn user_branch_line(apart: &ParallelState) -> String {
-    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
+fn user_branch_line(parallel: &ParallelState) -> String {
+    let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
     let name = if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch {}", sanitize(name, 100)) };
-    match (&apart.landed, &apart.landed_before) {
+    match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => format!("  {name} has all of it.\n"),
         (Some((_, to)), _) => format!("  {name} moved to {}.\n", sanitize(short_commit(to), 12)),
         (None, Some(_)) => {

@@ -3,14 +3,14 @@
 
 use std::fmt::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{first_lines, sanitize};
 use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::report::task_list;
 use omo_engine::state::{RunPhase, RunState};
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
-use super::super::blocks::{LONG_TIMEOUT, MAX_BYTES};
+use crate::blocks::parts::{LONG_TIMEOUT, MAX_BYTES};
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;
@@ -51,23 +51,6 @@ fn frame_block(head: &str, shown: &str, tail: &str) -> String {
     format!("{head}{}{tail}", first_lines(shown.trim_end(), room))
 }
 
-/// The first lines of a text, as many as there is room for.
-fn first_lines(text: &str, room: usize) -> String {
-    const MORE: &str = "\n…";
-    if text.len() <= room {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for line in text.lines() {
-        if kept.len() + line.len() + 1 + MORE.len() > room {
-            break;
-        }
-        kept.push_str(line);
-        kept.push('\n');
-    }
-    format!("{}{MORE}", kept.trim_end())
-}
-
 /// Whether nothing was begun since the tasks are gone over this time.
 pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
     let last = events.iter().rev().find_map(|event| match event.kind {
@@ -79,8 +62,8 @@ pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
 }
 
 /// What the user is shown before a wave.
-fn wave_announcement(units: &[&Task], state: &RunState, is_beginning: bool) -> String {
-    if units.iter().any(|unit| unit.kind == TaskKind::Verify) {
+fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> String {
+    if tasks.iter().any(|task| task.kind == TaskKind::Verify) {
         return "## Running Verification...".to_owned();
     }
     match (is_beginning, state.round) {
@@ -91,8 +74,8 @@ fn wave_announcement(units: &[&Task], state: &RunState, is_beginning: bool) -> S
 }
 
 /// Tasks for subagents, all of them to be started at the same time; with how many of them there was room for.
-pub(crate) fn spawn_block(run: &str, units: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
-    let agents = agent_lines(run, units, state);
+pub(crate) fn spawn_block(run: &str, tasks: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
+    let agents = agent_lines(run, tasks, state);
     let count = agents.len();
     let (calls, they) = if count == 1 {
         ("Call the Agent tool once".to_owned(), "it has answered, or was")
@@ -107,7 +90,7 @@ pub(crate) fn spawn_block(run: &str, units: &[&Task], state: &RunState, is_begin
     (
         frame_block(
             &format!("SPAWN agents\n{SHOW_HEADING}\n\n"),
-            &wave_announcement(units, state, is_beginning),
+            &wave_announcement(tasks, state, is_beginning),
             &tail,
         ),
         count,
@@ -115,12 +98,12 @@ pub(crate) fn spawn_block(run: &str, units: &[&Task], state: &RunState, is_begin
 }
 
 /// The lines for each agent: no more of them than a block has room for, and one at least.
-fn agent_lines(run: &str, units: &[&Task], state: &RunState) -> Vec<String> {
+fn agent_lines(run: &str, tasks: &[&Task], state: &RunState) -> Vec<String> {
     let room = MAX_BYTES - MIN_USER_BYTES - 400;
     let mut agents: Vec<String> = Vec::new();
     let mut taken = 0;
-    for unit in units.iter().take(AT_ONCE) {
-        let agent = agent_line(run, unit, state);
+    for task in tasks.iter().take(AT_ONCE) {
+        let agent = agent_line(run, task, state);
         taken += agent.len();
         if taken > room && !agents.is_empty() {
             break;
@@ -130,20 +113,20 @@ fn agent_lines(run: &str, units: &[&Task], state: &RunState) -> Vec<String> {
     agents
 }
 
-fn agent_line(run: &str, unit: &Task, state: &RunState) -> String {
-    let id = &unit.id;
+fn agent_line(run: &str, task: &Task, state: &RunState) -> String {
+    let id = &task.id;
     let attempt = state.tasks.get(id).map_or(0, |known| known.attempts) + 1;
-    let prompt = prompt(run, unit, state);
+    let prompt = prompt(run, task, state);
     format!(
         "     subagent_type: \"{}\"   model: \"{}\"   description: \"task {id}\"\n     prompt: \"{prompt}\"\n",
-        agent_type(unit, state),
-        omo_engine::worker_model::choose_model(unit, attempt),
+        agent_type(task, state),
+        omo_engine::worker_model::choose_model(task, attempt),
     )
 }
 
 /// Which agent works on a task: one that has something to judge in it shows that with evidence.
-pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
-    match unit.kind {
+pub(crate) fn agent_type(task: &Task, state: &RunState) -> &'static str {
+    match task.kind {
         TaskKind::Verify => "omo:verifier",
         TaskKind::Impl | TaskKind::Tests | TaskKind::Doc if state.is_task_list() => "omo:worker",
         TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => "omo:executor",
@@ -151,13 +134,13 @@ pub(crate) fn agent_type(unit: &Task, state: &RunState) -> &'static str {
 }
 
 /// What an agent is told: the rest it gets from omo.
-pub(crate) fn prompt(run: &str, unit: &Task, state: &RunState) -> String {
-    let (id, word) = (&unit.id, state.plan.dialect.unit_word());
+pub(crate) fn prompt(run: &str, task: &Task, state: &RunState) -> String {
+    let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let begin = format!("Begin with: omo agent start {id} --run {run}");
     if state.is_task_list() {
         return format!("SESSION_ID: {} TASK_ID: {id} {begin}", state.task_list_id());
     }
-    match unit.kind {
+    match task.kind {
         TaskKind::Verify => format!("TASK_ID: {id} Verify the plan run {run}. {begin}"),
         TaskKind::Impl | TaskKind::Tests | TaskKind::Doc => {
             format!("Execute {word} {id} of the plan run {run}. {begin}")
@@ -197,9 +180,9 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 }
 
 /// The commands with which the worker that has the ticket ends a task of such a run.
-pub(crate) fn how_to_end(unit: &Task, run: &str, ticket: &str) -> String {
+pub(crate) fn how_to_end(task: &Task, run: &str, ticket: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
-    if unit.kind == TaskKind::Verify {
+    if task.kind == TaskKind::Verify {
         return format!(
             "Show with commands of your own that the whole is done:\n  run: omo agent evidence run {with} -- COMMAND\n\
              Then judge it. Where all of it is done:\n  run: omo agent verdict PASS {with} --evidence <ids>      {LONG_TIMEOUT}\n\
@@ -207,7 +190,7 @@ pub(crate) fn how_to_end(unit: &Task, run: &str, ticket: &str) -> String {
         );
     }
     let note = "--note \"<what a later task should know, one line>\"";
-    let end = if unit.criteria.is_empty() {
+    let end = if task.criteria.is_empty() {
         format!("When the work is finished:\n  run: omo agent done {with} {note}      {LONG_TIMEOUT}")
     } else {
         format!(
@@ -216,17 +199,4 @@ pub(crate) fn how_to_end(unit: &Task, run: &str, ticket: &str) -> String {
         )
     };
     format!("{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\"")
-}
-
-/// How far a run is, in words.
-pub(crate) fn progress_words(state: &RunState) -> String {
-    let counts = state.task_counts();
-    let mut text = format!("{} of {} tasks done", counts.passed + counts.claimed, counts.total);
-    for (count, word) in [(counts.claimed, "of them as judged"), (counts.failed, "failed"), (counts.blocked, "blocked")]
-    {
-        if count > 0 {
-            let _ = write!(text, ", {count} {word}");
-        }
-    }
-    text
 }

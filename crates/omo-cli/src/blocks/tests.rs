@@ -5,6 +5,7 @@ use omo_engine::verbs;
 use omo_plan::dialects::{self, BatchOptions};
 
 use super::*;
+use crate::blocks::parts::MAX_BYTES;
 
 fn state(plan: &str, batch_size: u32) -> RunState {
     let plan = dialects::read("docs/plan.md", plan.as_bytes(), BatchOptions::of(3, batch_size));
@@ -25,7 +26,7 @@ fn state(plan: &str, batch_size: u32) -> RunState {
 fn played(mut state: RunState) -> RunState {
     loop {
         let ids: Vec<String> = match omo_engine::schedule::next_action(&state) {
-            omo_engine::schedule::NextAction::Start(units) => units.iter().map(|unit| unit.id.clone()).collect(),
+            omo_engine::schedule::NextAction::Start(tasks) => tasks.iter().map(|task| task.id.clone()).collect(),
             _ => Vec::new(),
         };
         let Some(id) = ids.first() else { break };
@@ -55,16 +56,16 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
         [(1, 5, "x"), (400, 5, "x"), (400, 100, "a word and another "), (60, 50, &"é".repeat(400))]
     {
         let begun = state(&plan(tasks, title), batch_size);
-        let unit = begun.plan.tasks.first().unwrap();
-        let out = HandOut::from_state("20261121-101112-abcd", &begun);
+        let task = begun.plan.tasks.first().unwrap();
+        let out = WorkflowBatch::from_state("20261121-101112-abcd", &begun);
         let ended = played(begun.clone());
         let mut blocks = vec![
             opened_block("20261121-101112-abcd", &begun),
             resumed_block("20261121-101112-abcd", &begun),
             spawn_workflow(&out, &begun),
-            spawn_agent("20261121-101112-abcd", unit, &begun),
-            work_inline("20261121-101112-abcd", unit, &begun),
-            wait_block(&[&unit.id], &begun, Timestamp::from_millis(9), true),
+            spawn_agent("20261121-101112-abcd", task, &begun),
+            work_inline("20261121-101112-abcd", task, &begun),
+            wait_block(&[&task.id], &begun, Timestamp::from_millis(9), true),
             end_block(&ended),
         ];
         blocks.extend(ended.open_question().map(|question| question_block(question, &ended)));
@@ -78,9 +79,9 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
 #[test]
 fn a_batch_that_is_handed_out_is_short_and_never_past_a_stop() {
     let begun = state(&plan(400, "x"), 100);
-    let first = HandOut::from_state("r", &begun);
+    let first = WorkflowBatch::from_state("r", &begun);
     assert!((1..100).contains(&first.task_ids().len()), "{:?}", first.task_ids());
-    let small = HandOut::from_state("r", &state(&plan(12, "x"), 5));
+    let small = WorkflowBatch::from_state("r", &state(&plan(12, "x"), 5));
     assert_eq!(small.task_ids(), ["1", "2", "3", "4", "5"]);
 }
 

@@ -11,31 +11,31 @@ const MAX_BYTES: usize = 1_200;
 
 /// What the workflow is given, in the names that the workflow reads.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Arguments {
+pub(crate) struct WorkflowArguments {
     run: String,
     plan_file: String,
     project_root: String,
     checkpoint_file: &'static str,
-    tasks: Vec<Task>,
+    tasks: Vec<WorkflowTask>,
     batches: Vec<Vec<String>>,
     failed_or_blocked: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize)]
-struct Task {
+struct WorkflowTask {
     id: String,
     depends_on: Vec<String>,
 }
 
 /// A batch that is handed out.
 #[derive(Clone, Debug)]
-pub(crate) struct HandOut {
+pub(crate) struct WorkflowBatch {
     /// For the tool.
-    pub arguments: Arguments,
+    pub arguments: WorkflowArguments,
 }
 
-impl HandOut {
-    /// The tasks of it, in their order.
+impl WorkflowBatch {
+    /// Its tasks, in their order.
     pub(crate) fn task_ids(&self) -> Vec<&str> {
         self.arguments.batches.iter().flatten().map(String::as_str).collect()
     }
@@ -61,27 +61,28 @@ impl HandOut {
     }
 }
 
-/// The first units of a batch, one at least.
-fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> Arguments {
+/// The first tasks of a batch, one at least.
+fn cut_batch(run: &str, state: &RunState, batch: &[&str]) -> WorkflowArguments {
     let of =
         |count: usize| workflow_arguments(run, state, &[batch.iter().take(count).map(|id| (*id).to_owned()).collect()]);
     let most = (2..=batch.len()).take_while(|count| is_short(&of(*count))).last();
     of(most.unwrap_or(1))
 }
 
-fn is_short(arguments: &Arguments) -> bool {
+fn is_short(arguments: &WorkflowArguments) -> bool {
     serde_json::to_string(arguments).is_ok_and(|text| text.len() <= MAX_BYTES)
 }
 
-fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> Arguments {
-    let units = batches.iter().flatten().filter_map(|id| state.plan.task(id));
-    let tasks: Vec<Task> = units.map(|unit| Task { id: unit.id.clone(), depends_on: unit.deps.clone() }).collect();
+fn workflow_arguments(run: &str, state: &RunState, batches: &[Vec<String>]) -> WorkflowArguments {
+    let planned = batches.iter().flatten().filter_map(|id| state.plan.task(id));
+    let tasks: Vec<WorkflowTask> =
+        planned.map(|task| WorkflowTask { id: task.id.clone(), depends_on: task.deps.clone() }).collect();
     let is_bad = |id: &str| state.standing(id).is_some_and(|standing| has_failed(state, id, &standing));
     let mut failed_or_blocked: Vec<String> =
         tasks.iter().flat_map(|task| &task.depends_on).filter(|id| is_bad(id)).cloned().collect();
     failed_or_blocked.sort();
     failed_or_blocked.dedup();
-    Arguments {
+    WorkflowArguments {
         run: run.to_owned(),
         plan_file: state.plan.source.path.clone(),
         project_root: state.root.clone(),

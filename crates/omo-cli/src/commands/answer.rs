@@ -3,22 +3,41 @@
 use std::io::Write;
 use std::path::Path;
 
+use clap::Args;
 use omo_engine::event::QuestionKind;
 use omo_engine::state::chosen_label;
-use omo_engine::verbs;
-use omo_engine::work;
+use omo_engine::{verbs, work};
 use omo_state::env::ProcessEnv;
 
 use crate::blocks;
 use crate::blocks::parallel_run::next_command;
-use crate::commands::run::arguments::AnswerOptions;
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo answer q2 continue
+
+`omo run show` names the open question and its options. From a session it needs
+a prompt that its user typed after the question.";
+
+/// Answer a question of a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct AnswerOptions {
+    /// Which question
+    pub question: String,
+    /// Which of its options
+    pub option: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// Writes an answer down; a decision also into the plan.
-pub(crate) fn answer_question(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Excluded)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     engine.require_unedited_plan(&before)?;
     let (question, option) = (options.question.as_str(), options.option.as_str());

@@ -2,16 +2,32 @@
 
 use std::io::Write;
 
+use clap::Args;
 use omo_core::log_entry;
 use omo_core::text::sanitize;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::{self, EntryChange};
 
-use crate::cli::BlockedOptions;
-use crate::commands::stop::log_decision;
 use crate::error::CommandError;
-use crate::project::Project;
+use crate::project::{Project, SessionOptions, log_decision};
+
+const HELP: &str = "\
+Example:
+  omo blocked \"the database of the task does not exist\"
+
+It is for the model, which may as well end its message with
+`<promise>BLOCKED: the reason</promise>`. The run ends at the next stop.";
+
+/// End the run honestly: say why the task cannot be done
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct BlockedOptions {
+    /// Why it cannot be done
+    pub reason: String,
+    #[command(flatten)]
+    pub session: SessionOptions,
+}
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {

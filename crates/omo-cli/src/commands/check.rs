@@ -1,276 +1,49 @@
 //! `omo check`: what judges a claim, from a terminal.
-//!
-//! A model has a shell, too. Nothing here changes what judges it from within a session; elsewhere
-//! a person agrees on a terminal, or with the exact digest that `omo check list` shows.
 
-use std::io::Write;
+mod accept;
+mod add;
+mod approve;
+mod change;
+mod list;
+mod remove;
 
-use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
-use omo_checks::starting_checks::{self, pin_checks};
-use omo_core::check::session_check::{self, Check, CheckOrigin};
-use omo_core::log_entry;
-use omo_core::messages::checks::{changed_since_approval, describe_check, describe_checks};
-use omo_core::session::id::SessionId;
-use omo_core::session::{EntryProvenance, Session};
-use omo_core::text::command_text::{is_plain_text, show_whole};
-use omo_core::text::{inline_code, pluralize, sanitize};
+use clap::Subcommand;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
-use omo_state::files::folder::GuardedFolder;
-use omo_state::seal::hex_digest;
-use omo_state::search_path::SearchPath;
-use omo_state::state::{self, EntryChange};
 
-use crate::cli::{AcceptOptions, AddOptions, CheckCommand, ConfirmOptions, RemoveOptions, SessionOptions};
-use crate::commands::stop::log_decision;
-use crate::commands::verify;
-use crate::confirm::{self, Confirmation};
+use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
-use crate::output::table::{self, Cell};
 use crate::project::Project;
 
-/// Does what was asked for.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: CheckCommand) -> Result<(), CommandError> {
-    crate::warn_about_config(config);
+const HELP: &str = "\
+Examples:
+  omo check list
+  omo check add --name tests -- cargo test --workspace
+  omo check remove tests
+
+What widens or narrows the judgement asks you on a terminal first, or needs the
+digest that `omo check list` shows. In the session `/omo:check` does the same.";
+
+/// Show or change the checks that judge a claim
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum CheckCommand {
+    List(list::ListOptions),
+    Add(add::AddOptions),
+    Remove(remove::RemoveOptions),
+    Approve(approve::ApproveOptions),
+    Accept(accept::AcceptOptions),
+}
+
+/// `omo check …`.
+pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) -> Result<(), CommandError> {
+    warn_about_config(config);
     let project = Project::find(env)?;
-    match action {
-        CheckCommand::List(options) => list(env, config, &project, &options),
-        CheckCommand::Add(options) => add(env, &project, &options),
-        CheckCommand::Remove(options) => remove(env, &project, &options),
-        CheckCommand::Accept(options) => accept(env, &project, &options),
-        CheckCommand::Approve(options) => approve(env, &project, &options),
+    match command {
+        CheckCommand::List(options) => list::run(env, config, &project, &options),
+        CheckCommand::Add(options) => add::run(env, &project, &options),
+        CheckCommand::Remove(options) => remove::run(env, &project, &options),
+        CheckCommand::Approve(options) => approve::run(env, &project, &options),
+        CheckCommand::Accept(options) => accept::run(env, &project, &options),
     }
-}
-
-fn list(
-    env: &ProcessEnv,
-    config: &UserConfig,
-    project: &Project,
-    options: &SessionOptions,
-) -> Result<(), CommandError> {
-    let gates = verify::select_checks(env, config, project, options.session.as_deref())?.checks;
-    let mut out = anstream::stdout().lock();
-    if gates.is_empty() {
-        writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
-    } else {
-        let is_on_a_line = |gate: &Check| is_plain_text(&gate.command) && gate.cwd.is_none() && gate.env.is_empty();
-        let cells = |gate: &Check| {
-            let last = gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-            let command = if is_on_a_line(gate) { gate.command.as_str() } else { "(below)" };
-            [Cell::plain(&gate.name), Cell::plain(gate.origin.word()), Cell::plain(last), Cell::plain(command)]
-        };
-        table::write_table(&mut out, ["check", "from", "last", "command"], gates.iter().map(cells).collect())?;
-        for gate in gates.iter().filter(|gate| !is_on_a_line(gate)) {
-            writeln!(out, "\n{}", describe_check(gate, "  "))?;
-        }
-        writeln!(out, "\ndigest of these checks: {}", digest_of(&gates))?;
-    }
-    if let Some(repository) = RepositoryConfig::read(&project.root) {
-        show_repository_checks(&mut out, env, &repository)?;
-    }
-    Ok(())
-}
-
-fn show_repository_checks(
-    out: &mut impl Write,
-    env: &ProcessEnv,
-    repository: &RepositoryConfig,
-) -> Result<(), CommandError> {
-    for problem in &repository.problems {
-        writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
-    }
-    if repository.problems.is_empty() {
-        let approval = repository.approval(env.state_home.as_deref());
-        let stands = match &approval {
-            ApprovalState::Yes(_) => "approved".to_owned(),
-            ApprovalState::Before { changed } => {
-                format!("not approved{}: nothing of it runs", changed_since_approval(changed))
-            }
-            ApprovalState::No => "not approved: nothing of it runs".to_owned(),
-        };
-        writeln!(out, "\nomo.toml is {stands}")?;
-        if !matches!(approval, ApprovalState::Yes(_)) && !repository.checks.is_empty() {
-            writeln!(out, "{}", describe_checks(&repository.checks, &repository.pinned))?;
-        }
-        writeln!(out, "digest of omo.toml: {}", repository.digest)?;
-    }
-    if let Some(setup) = &repository.setup {
-        let runs = "it runs where you approved it with the commands of a plan";
-        let gap = if is_plain_text(setup) { "; " } else { "\n" };
-        writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", show_whole(setup, "  "))?;
-    }
-    Ok(())
-}
-
-/// What stands for the checks of a session as they are.
-fn digest_of(gates: &[Check]) -> String {
-    let all: Vec<u8> =
-        gates.iter().flat_map(|gate| [gate.name.as_bytes(), b"\0", &gate.definition()].concat()).collect();
-    hex_digest(&all)
-}
-
-fn add(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), CommandError> {
-    let refuse =
-        |error: session_check::InvalidCheck| CommandError::usage(error.to_string(), "`omo check add --help` shows how");
-    // One argument is a command; several are its words, as the shell has parted them.
-    let command = match &*options.command {
-        [command] => command.clone(),
-        words => shlex::try_join(words.iter().map(String::as_str))
-            .map_err(|_| refuse(session_check::InvalidCheck::Command))?,
-    };
-    let mut gate = Check::new(options.name.as_deref(), &command, CheckOrigin::User).map_err(refuse)?;
-    gate.timeout_seconds = options.timeout;
-    gate.validate().map_err(refuse)?;
-    pin_checks([&mut gate], &project.root, &SearchPath::from_process());
-    let change = SessionChange { env, project, confirm: &options.confirm };
-    let question = format!(
-        "Have this run whenever a claim is checked?\n{}\n",
-        describe_checks(std::slice::from_ref(&gate), &gate.pinned)
-    );
-    change.apply(&options.session, &question, |gates| {
-        session_check::add_check(gates, gate.clone()).map_err(refuse)?;
-        Ok(format!("`{}` decides from now on", gate.name))
-    })
-}
-
-fn remove(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), CommandError> {
-    let change = SessionChange { env, project, confirm: &options.confirm };
-    let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
-    change.apply(&options.session, &question, |gates| {
-        if !session_check::remove_check(gates, &options.name) {
-            return Err(unknown_check(&options.name));
-        }
-        Ok(format!("`{}` decides no more", options.name))
-    })
-}
-
-fn accept(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
-    let change = SessionChange { env, project, confirm: &options.confirm };
-    let search = SearchPath::from_process();
-    change.apply(&options.session, "Take the files and counts as they are now as the ones to be held to?", |gates| {
-        let accepted = starting_checks::accept_checks(gates, options.name.as_deref(), &project.root, &search);
-        match (&options.name, accepted.len()) {
-            (Some(name), 0) => Err(unknown_check(name)),
-            (_, count) => Ok(format!(
-                "{}: the files and counts as they are now are the ones to be held to",
-                pluralize(count, "check")
-            )),
-        }
-    })
-}
-
-fn unknown_check(name: &str) -> CommandError {
-    CommandError::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
-}
-
-fn approve(env: &ProcessEnv, project: &Project, options: &ConfirmOptions) -> Result<(), CommandError> {
-    let missing = || {
-        CommandError::not_found(
-            format!("there is no omo.toml in {}", project.root.display()),
-            "there is nothing to approve",
-        )
-    };
-    let repository = RepositoryConfig::read(&project.root).ok_or_else(missing)?;
-    if let Some(problem) = repository.problems.first() {
-        return Err(CommandError::invalid_config(problem));
-    }
-    let question = format!(
-        "omo.toml would have these commands run, with your rights:\n{}\nApprove exactly this?",
-        describe_checks(&repository.checks, &repository.pinned)
-    );
-    confirm_change(env, options, &question, &repository.digest)?;
-    // Read anew: what was shown is what is approved, and nothing else.
-    if RepositoryConfig::read(&project.root).is_none_or(|now| now.digest != repository.digest) {
-        return Err(CommandError::conflict(
-            "omo.toml was changed meanwhile; nothing was approved",
-            "look at it again: `omo check list`",
-        ));
-    }
-    let given = confirm::given_approval(env);
-    repository.approve(env.state_home.as_deref(), &project.root, given)?;
-    confirm::name_approval(&project.root, env, given, "omo.toml approved")?;
-    writeln!(
-        anstream::stdout(),
-        "approved: {} of omo.toml; any change asks again",
-        pluralize(repository.checks.len(), "check")
-    )?;
-    writeln!(
-        anstream::stdout(),
-        "They count from the next run on; in a session, `/omo:check approve` takes them in at once."
-    )?;
-    Ok(())
-}
-
-/// A change of the checks of one session.
-struct SessionChange<'a> {
-    env: &'a ProcessEnv,
-    project: &'a Project,
-    confirm: &'a ConfirmOptions,
-}
-
-impl SessionChange<'_> {
-    fn apply(
-        &self,
-        session: &SessionOptions,
-        question: &str,
-        mut change: impl FnMut(&mut Vec<Check>) -> Result<String, CommandError>,
-    ) -> Result<(), CommandError> {
-        let (env, project) = (self.env, self.project);
-        let id = project.require_session(session.session.as_deref(), env)?;
-        let before = sealed_session(env, project, &id)?.checks;
-        // A change that is not possible is refused before the user is asked.
-        change(&mut before.clone())?;
-        confirm_change(env, self.confirm, question, &digest_of(&before))?;
-        let folder = GuardedFolder::create_state(&project.root)?;
-        let ((said, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
-            let mut gates = session.checks.clone();
-            let said =
-                if digest_of(&gates) == digest_of(&before) { change(&mut gates) } else { Err(changed_meanwhile()) };
-            let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
-            session.change_checks(gates, confirm::given_approval(env).by, env.now);
-            ((said, session.clone()), write)
-        })?;
-        let said = said?;
-        log_decision(&folder, &log_entry::checks_entry(id.as_str(), &session, "cli", env.now));
-        writeln!(anstream::stdout(), "{id}  {said}")?;
-        Ok(())
-    }
-}
-
-fn changed_meanwhile() -> CommandError {
-    CommandError::conflict(
-        "the checks were changed meanwhile; nothing was done",
-        "look at them again: `omo check list`",
-    )
-}
-
-/// A session's entry, where omo itself wrote what judges it.
-pub(crate) fn sealed_session(env: &ProcessEnv, project: &Project, id: &SessionId) -> Result<Session, CommandError> {
-    let session = state::peek(&project.root, id)?.unwrap_or_default();
-    if state::provenance(&project.root, id, &session, env.state_home.as_deref())? == EntryProvenance::Own {
-        return Ok(session);
-    }
-    Err(CommandError::not_green(
-        format!("what judges session {id} was changed by something else than omo, or its key is gone"),
-        "nothing of it is run; `ulw` in the session begins a new run",
-    ))
-}
-
-/// Asks the person at the terminal.
-fn confirm_change(
-    env: &ProcessEnv,
-    options: &ConfirmOptions,
-    question: &str,
-    digest: &str,
-) -> Result<(), CommandError> {
-    let question = Confirmation {
-        text: question,
-        digest,
-        own_shell: (
-            "what judges a model is not changed from its own shell",
-            "type `/omo:check …` in the session, or use a terminal of your own",
-        ),
-        shown_by: "`omo check list` shows it",
-    };
-    confirm::ask_person(env, &question, options.digest.as_deref())
 }

@@ -12,14 +12,36 @@ mod render;
 
 use std::io::Write;
 
+use clap::Args;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
-use crate::cli::DoctorOptions;
 use crate::error::CommandError;
 use finding::Level;
 
-pub(crate) use gather::read_json;
+const HELP: &str = "\
+Examples:
+  omo doctor           what is wrong, why it matters, and what fixes it
+  omo doctor --live    the same, and whether each hook runs once in a session
+
+It looks at the client and its settings, the plugin and its programs, other
+loops, the state of this project, and your configuration, key and approvals. It
+changes nothing. With --live it also starts two short headless sessions of the
+client, in a temporary folder and against a scripted model on this machine; that
+takes seconds and leaves nothing behind. The exit status is 1 when something is
+bad; a warning is not.";
+
+/// Look for what keeps omo from working, and show what fixes it
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct DoctorOptions {
+    /// Start sessions of the client to see each hook run; they cost nothing
+    #[arg(long)]
+    pub live: bool,
+    /// Print JSON: one object with a list of the checks
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Looks at everything and shows it. Where something is bad that is a failure.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions) -> Result<(), CommandError> {

@@ -3,15 +3,35 @@
 use std::io::Write;
 use std::time::Duration;
 
+use clap::Args;
 use omo_core::log_entry::LogEntry;
 use omo_core::text::sanitize;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 
-use crate::cli::LogOptions;
 use crate::error::CommandError;
 use crate::project::Project;
+
+const HELP: &str = "\
+Examples:
+  omo log                  when, which session, which rule, what was done
+  omo log --follow         the same, and each new line as it comes
+  omo log --json           one JSON object a line, for jq
+
+No prompt and no answer of the model is ever in it.";
+
+/// Show what was decided, and by which rule
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct LogOptions {
+    /// Keep showing decisions as they are made, until Ctrl-C
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Print the lines as they are written: one JSON object each
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// How often a log that is followed is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

@@ -2,23 +2,129 @@
 //!
 //! It reads one file, or stdin, and changes nothing. Nothing of a plan is run here.
 
-mod arguments;
 mod show;
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
 use omo_engine::work::read_plan_bytes;
 use omo_plan::diagnostic::{Code, has_errors};
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::{batches, model};
-use serde::Serialize;
 
-use crate::error::{CommandError, ExitKind};
-use arguments::{BatchesOptions, FileOptions, ReadOptions, SizeOptions};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::print_json;
+use crate::plan_findings::{error_count_words, render_diagnostics};
 
-pub(crate) use crate::plan_findings::{error_count_words, render_diagnostics};
-pub(crate) use arguments::PlanCommand;
+const HELP: &str = "\
+Examples:
+  omo plan show docs/plan.md
+  omo plan lint docs/plan.md
+  omo plan batches docs/plan.md > batches.json
+
+It reads one file and changes nothing; `-` in its place is stdin. Three dialects
+are known: `### Task N:` with dependencies, `### Step N:` below an Implementation
+Plan, and one session of the latter. `omo run start FILE` runs a plan.";
+
+const SHOW_HELP: &str = "\
+Example:
+  omo plan show docs/plan.md
+
+It ends with every command that a run of the plan executes, and the digest that
+stands for exactly these in this project: what you approve is what you see.";
+
+const LINT_HELP: &str = "\
+Examples:
+  omo plan lint docs/plan.md
+  omo plan lint --json docs/plan.md   a list with one object for each finding
+
+The exit status is 4 when something is an error: nothing of such a plan is run.
+With warnings and notes alone it is 0.";
+
+const PARSE_HELP: &str = "\
+Example:
+  omo plan parse docs/plan.md
+
+The JSON is printed, with what was found, also when the plan is not valid; the
+exit status is 4 then.";
+
+const BATCHES_HELP: &str = "\
+Example:
+  omo plan batches docs/plan.md --k 3 --batch-size 5
+
+A pair `N-tests` and `N-impl` stays together, and what is needed comes first.
+You are asked behind the first batch, one with a hub, and one with a task that
+has a line `<!-- checkpoint -->`. Where tasks need each other, or have the same
+id, there are no batches; stderr says why, and the exit status is 4.";
+
+/// Read a plan: show it, lint it, or print it for programs
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum PlanCommand {
+    /// Show a plan: its tasks, its batches, and what it would run
+    #[command(after_help = SHOW_HELP)]
+    Show(ReadOptions),
+    /// Say what is wrong with a plan, and where
+    #[command(after_help = LINT_HELP)]
+    Lint(ReadOptions),
+    /// Print a plan as omo reads it, as JSON
+    #[command(after_help = PARSE_HELP)]
+    Parse(ParseOptions),
+    /// Print the batches and hard stops of a plan, as JSON
+    #[command(after_help = BATCHES_HELP)]
+    Batches(BatchesOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FileOptions {
+    /// The plan; `-` reads it from stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadOptions {
+    #[command(flatten)]
+    pub plan: FileOptions,
+    #[command(flatten)]
+    pub sizes: SizeOptions,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ParseOptions {
+    #[command(flatten)]
+    pub plan: FileOptions,
+    #[command(flatten)]
+    pub sizes: SizeOptions,
+    /// It prints JSON anyway; here for the sake of the others
+    #[arg(long, hide = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BatchesOptions {
+    #[command(flatten)]
+    pub plan: FileOptions,
+    #[command(flatten)]
+    pub sizes: SizeOptions,
+}
+
+/// What the batches of a plan are computed with.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct SizeOptions {
+    /// So many direct dependents make a task a hub, behind whose batch you are asked
+    #[arg(long, default_value_t = 3)]
+    pub k: u32,
+    /// Tasks in a batch
+    #[arg(long, default_value_t = 5)]
+    pub batch_size: u32,
+}
 
 /// What stands for stdin, as an argument and as the path of a plan that came from there.
 const STDIN: &str = "-";
@@ -93,17 +199,16 @@ fn bytes(given: &FileOptions) -> Result<Vec<u8>, CommandError> {
         return Ok(read_plan_bytes(&given.file)?);
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().take(model::MAX_PLAN_BYTES + 1).read_to_end(&mut bytes)?;
+    std::io::stdin()
+        .lock()
+        .take(model::MAX_PLAN_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .context("the plan on stdin cannot be read")?;
     Ok(bytes)
 }
 
 fn path(given: &FileOptions) -> String {
     given.file.to_string_lossy().into_owned()
-}
-
-/// Prints JSON as other programs have it.
-fn print_json(value: &impl Serialize) -> Result<(), CommandError> {
-    Ok(writeln!(std::io::stdout().lock(), "{}", serde_json::to_string_pretty(value).unwrap_or_default())?)
 }
 
 /// The status that a plan gives once everything about it was said.

@@ -1,34 +1,58 @@
-//! Runs of plans: what people call (`omo run`, `omo report`, `omo answer`) and what the agents do that work on them
-//! (`omo agent`).
-//!
-//! None of them lets its caller say that something has passed: the verify runner finds that out.
+//! `omo run`: runs of plans, as people call them.
 
-pub(crate) mod arguments;
-pub(crate) mod manage;
-pub(crate) mod open;
-pub(crate) mod parallel;
-pub(crate) mod start;
-pub(crate) mod task_list;
+pub(crate) mod cancel;
+mod gc;
+mod import;
+mod list;
+mod resume;
+pub(crate) mod retry;
+pub(crate) mod show;
+mod skip;
+mod start;
+mod watch;
 
+use clap::Subcommand;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::RunCommand;
+use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
 
+const HELP: &str = "\
+Example:
+  omo run start docs/plan.md
+
+In a session `/omo:execute FILE` starts a run and works on it.";
+
+/// Run a plan, in a ledger that says what was proved
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum RunCommand {
+    Start(Box<start::StartPlanOptions>),
+    List(list::ListOptions),
+    Show(show::ShowOptions),
+    Resume(resume::ResumeOptions),
+    Cancel(cancel::CancelOptions),
+    Watch(watch::WatchOptions),
+    Skip(skip::SkipOptions),
+    Retry(retry::RetryOptions),
+    Gc(gc::GcOptions),
+    Import(import::ImportOptions),
+}
+
 /// `omo run …`.
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, action: RunCommand) -> Result<(), CommandError> {
-    crate::warn_about_config(config);
-    match action {
-        RunCommand::Start(options) => start::start(env, *options),
-        RunCommand::List(options) => manage::list(env, &options),
-        RunCommand::Show(options) => manage::show(env, &options),
-        RunCommand::Resume(options) => manage::resume(env, &options),
-        RunCommand::Cancel(options) => manage::cancel(env, &options),
-        RunCommand::Watch(options) => crate::commands::agent::workers::watch(env, &options),
-        RunCommand::Skip(options) => crate::commands::agent::work::skip(env, &options),
-        RunCommand::Retry(options) => crate::commands::agent::work::retry(env, &options),
-        RunCommand::Gc(options) => manage::gc(env, &options),
-        RunCommand::Import(options) => manage::import(env, &options),
+pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: RunCommand) -> Result<(), CommandError> {
+    warn_about_config(config);
+    match command {
+        RunCommand::Start(options) => start::run(env, *options),
+        RunCommand::List(options) => list::run(env, &options),
+        RunCommand::Show(options) => show::run(env, &options),
+        RunCommand::Resume(options) => resume::run(env, &options),
+        RunCommand::Cancel(options) => cancel::run(env, &options),
+        RunCommand::Watch(options) => watch::run(env, &options),
+        RunCommand::Skip(options) => skip::run(env, &options),
+        RunCommand::Retry(options) => retry::run(env, &options),
+        RunCommand::Gc(options) => gc::run(env, &options),
+        RunCommand::Import(options) => import::run(env, &options),
     }
 }

@@ -14,6 +14,8 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
+use clap::Args;
 use omo_claude::client::{ClaudeClient, ClaudeError};
 use omo_claude::version::MIN_CLIENT_VERSION;
 use omo_core::text::sanitize;
@@ -22,15 +24,39 @@ use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{DEADLINE, LockError, StateLock};
 use omo_state::search_path::SearchPath;
 
-use self::link::Other;
-use self::registration::{MARKETPLACE, PLUGIN, Step, Whose};
-use self::staging::Staged;
-use self::status_line::Removal;
-use crate::cli::SetupOptions;
+use crate::commands::setup::link::OtherLink;
+use crate::commands::setup::registration::{MARKETPLACE, MarketplaceOwner, PLUGIN, RegistrationStep};
+use crate::commands::setup::staging::StagedPlugin;
+use crate::commands::setup::status_line::StatusLineRemoval;
 use crate::error::CommandError;
 
+const HELP: &str = "\
+Examples:
+  ./bin/omo setup          from an unpacked archive
+  omo setup --remove       undo it
+  omo setup --link         only have `omo` found in a terminal
+
+It puts a copy of the plugin into ~/.local/share/omo, has the `claude` on your
+PATH register that, for all your projects, and links `omo` into ~/.local/bin,
+where another file of that name stays. Run it again at any time: it adds what is
+missing, and updates what is older. It needs no network, and edits no settings
+of Claude Code itself; but a status line whose omo --remove takes away goes too.
+An installation from a marketplace links `omo` by itself.";
+
+/// Install this omo's plugin in Claude Code, or remove it
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SetupOptions {
+    /// Take the plugin out of Claude Code and remove its copy
+    #[arg(long)]
+    pub remove: bool,
+    /// Only link this omo into ~/.local/bin, where terminals find it
+    #[arg(long, conflicts_with = "remove")]
+    pub link: bool,
+}
+
 /// Where everything of a setup lies.
-struct Places {
+struct SetupFolders {
     /// The folder below which programs keep what they are made of.
     data_home: PathBuf,
     /// The staged plugin.
@@ -45,7 +71,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
         || CommandError::precondition("no home folder is known to put the plugin into", "set HOME, or XDG_DATA_HOME");
     let data_home = env::data_home().ok_or_else(missing)?;
     let folder = data_home.join("omo");
-    let places = Places { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
+    let places = SetupFolders { plugin: folder.join("plugin"), new: folder.join("plugin.new"), data_home };
     match (options.remove, options.link) {
         (true, _) => remove(env, &places),
         (_, true) => link_only(&places),
@@ -54,17 +80,19 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
 }
 
 /// Links this very `omo` for terminals, and nothing else.
-fn link_only(places: &Places) -> Result<(), CommandError> {
-    let program = std::env::current_exe()?.canonicalize()?;
+fn link_only(places: &SetupFolders) -> Result<(), CommandError> {
+    let program = std::env::current_exe()
+        .and_then(|program| program.canonicalize())
+        .context("the file of this program cannot be found")?;
     let lasting = link::lasting_path(&program, &places.plugin).ok_or_else(|| {
         let message = format!("{} does not stay where it is over an update of omo", program.display());
         CommandError::precondition(message, "run `omo setup`, which puts it where it does")
     })?;
-    link(&lasting, Other::Stays)
+    link(&lasting, OtherLink::Stays)
 }
 
 /// Links a path for terminals, and says how it is found there.
-fn link(to: &Path, other: Other) -> Result<(), CommandError> {
+fn link(to: &Path, other: OtherLink) -> Result<(), CommandError> {
     let Some(place) = link::link_path() else { return Ok(()) };
     let linked = link::link(to, &place, other).map_err(|error| {
         let message = format!("link {}: {error}", place.display());
@@ -74,7 +102,7 @@ fn link(to: &Path, other: Other) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn set_up(places: &Places) -> Result<(), CommandError> {
+fn set_up(places: &SetupFolders) -> Result<(), CommandError> {
     let source = plugin_source::own_plugin()?;
     let claude = client()?;
     let version = claude.version()?;
@@ -86,7 +114,7 @@ fn set_up(places: &Places) -> Result<(), CommandError> {
     say("Claude Code", &format!("{version}, {}", claude.program().display()));
     // Before anything is written: what is registered now goes on working.
     let before = registration::read_registration(&claude, &places.plugin)?;
-    if let Whose::Elsewhere(origin) = &before.marketplace {
+    if let MarketplaceOwner::Elsewhere(origin) = &before.marketplace {
         let message = format!("Claude Code has a marketplace `{MARKETPLACE}` already, from {}", sanitize(origin, 300));
         let hint = format!(
             "keep using that one, or remove it and its plugin with `claude plugin marketplace remove {MARKETPLACE}` and run `omo setup` again"
@@ -101,55 +129,55 @@ fn set_up(places: &Places) -> Result<(), CommandError> {
         step.take(&claude, &places.plugin)?;
     }
     let after = registration::read_registration(&claude, &places.plugin)?;
-    if after.marketplace != Whose::Ours || !after.plugin.is_some_and(|plugin| plugin.is_enabled) {
+    if after.marketplace != MarketplaceOwner::Ours || !after.plugin.is_some_and(|plugin| plugin.is_enabled) {
         let message = format!("Claude Code was told to install {PLUGIN}, and does not show it as enabled");
         return Err(CommandError::precondition(message, "see what `claude plugin list` says about it"));
     }
     say("plugin", &registration_message(&steps));
-    link(&places.plugin.join("bin").join("omo"), Other::GivesWay)?;
+    link(&places.plugin.join("bin").join("omo"), OtherLink::GivesWay)?;
     say_what_is_next(&staged, &places.plugin);
     Ok(())
 }
 
-fn staging_message(staged: &Staged, version: &str, place: &Path) -> String {
+fn staging_message(staged: &StagedPlugin, version: &str, place: &Path) -> String {
     let (version, place) = (sanitize(version, 60), place.display());
     match staged {
-        Staged::Unchanged => format!("{version} is up to date in {place}"),
-        Staged::New => format!("{version} was put into {place}"),
-        Staged::Replaced(Some(old)) if *old == version => format!("{version} was repaired in {place}"),
-        Staged::Replaced(Some(old)) => format!("updated from {} to {version} in {place}", sanitize(old, 60)),
-        Staged::Replaced(None) => format!("{version} took the place of what was broken in {place}"),
+        StagedPlugin::Unchanged => format!("{version} is up to date in {place}"),
+        StagedPlugin::New => format!("{version} was put into {place}"),
+        StagedPlugin::Replaced(Some(old)) if *old == version => format!("{version} was repaired in {place}"),
+        StagedPlugin::Replaced(Some(old)) => format!("updated from {} to {version} in {place}", sanitize(old, 60)),
+        StagedPlugin::Replaced(None) => format!("{version} took the place of what was broken in {place}"),
     }
 }
 
-fn registration_message(steps: &[Step]) -> String {
+fn registration_message(steps: &[RegistrationStep]) -> String {
     let what = match steps {
-        [.., Step::Install] => "is installed and on, for all projects",
-        [.., Step::Enable] => "is on again, for all projects",
+        [.., RegistrationStep::Install] => "is installed and on, for all projects",
+        [.., RegistrationStep::Enable] => "is on again, for all projects",
         [] => "was on already",
         _ => "is on, for all projects",
     };
     format!("{PLUGIN} {what}")
 }
 
-fn say_what_is_next(staged: &Staged, place: &Path) {
+fn say_what_is_next(staged: &StagedPlugin, place: &Path) {
     let program = place.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
     let program = program.to_string_lossy();
     let program = shlex::try_quote(&program).unwrap_or_else(|_| program.as_ref().into());
     let mut out = anstream::stdout().lock();
-    let next = if matches!(staged, Staged::Replaced(_)) {
+    let next = if matches!(staged, StagedPlugin::Replaced(_)) {
         "Open sessions use the new binaries from their next prompt on, and new commands after `/reload-plugins`."
     } else {
         "Next: open a new session of Claude Code in a project, and type for example"
     };
     let _ = writeln!(out, "\n{next}");
-    if !matches!(staged, Staged::Replaced(_)) {
+    if !matches!(staged, StagedPlugin::Replaced(_)) {
         let _ = writeln!(out, "  ulw fix the failing tests");
     }
     let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
 }
 
-fn remove(env: &ProcessEnv, places: &Places) -> Result<(), CommandError> {
+fn remove(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     let is_staged = places.plugin.symlink_metadata().is_ok() || places.new.symlink_metadata().is_ok();
     let folder = GuardedFolder::open_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
     let lock = if folder.is_some() { Some(lock(places)?) } else { None };
@@ -195,10 +223,10 @@ fn remove_dangling_links() -> Result<bool, CommandError> {
     let Some(settings) = env::client_home().map(|home| home.join("settings.json")) else { return Ok(is_unlinked) };
     let removal = status_line::remove_dangling(&settings);
     match &removal {
-        Some(Removal::Removed) => {
+        Some(StatusLineRemoval::Removed) => {
             say("status line", &format!("`statusLine` is removed from {}, for its omo is gone", settings.display()));
         }
-        Some(Removal::ByHand(why)) => crate::print_warning(&format!(
+        Some(StatusLineRemoval::ByHand(why)) => crate::output::print_warning(&format!(
             "`statusLine` in {} names an omo that is gone, and stays, for {why}: remove it yourself",
             settings.display()
         )),
@@ -208,13 +236,13 @@ fn remove_dangling_links() -> Result<bool, CommandError> {
 }
 
 /// Has the client forget the plugin; whether it knew it.
-fn unregister(claude: &ClaudeClient, places: &Places) -> Result<bool, CommandError> {
+fn unregister(claude: &ClaudeClient, places: &SetupFolders) -> Result<bool, CommandError> {
     let now = registration::read_registration(claude, &places.plugin)?;
-    if let Whose::Elsewhere(origin) = &now.marketplace {
+    if let MarketplaceOwner::Elsewhere(origin) = &now.marketplace {
         let origin = sanitize(origin, 300);
         let other =
             format!("the plugin from {origin} stays; `claude plugin marketplace remove {MARKETPLACE}` removes it");
-        crate::print_warning(&other);
+        crate::output::print_warning(&other);
     }
     let steps = registration::steps_to_remove(&now);
     for step in &steps {
@@ -227,7 +255,7 @@ fn unregister(claude: &ClaudeClient, places: &Places) -> Result<bool, CommandErr
 }
 
 /// Removes the staged plugin, what is left of a half-finished one, and the lock, which is held.
-fn unstage(places: &Places) -> std::io::Result<()> {
+fn unstage(places: &SetupFolders) -> std::io::Result<()> {
     for left in [&places.new, &places.plugin] {
         omo_state::files::folder_swap::clear_leftovers(left)?;
     }
@@ -250,7 +278,7 @@ fn client() -> Result<ClaudeClient, ClaudeError> {
 }
 
 /// Takes the one lock of all setups of a user.
-fn lock(places: &Places) -> Result<StateLock, CommandError> {
+fn lock(places: &SetupFolders) -> Result<StateLock, CommandError> {
     let folder = GuardedFolder::create_user(&places.data_home).map_err(|error| cannot_use(places, &error))?;
     let lock = match StateLock::take(&folder, DEADLINE) {
         Err(LockError::Busy(_)) => {
@@ -267,11 +295,11 @@ fn lock(places: &Places) -> Result<StateLock, CommandError> {
     Ok(lock)
 }
 
-fn lock_of(places: &Places) -> PathBuf {
+fn lock_of(places: &SetupFolders) -> PathBuf {
     places.data_home.join("omo").join("runtime.lock")
 }
 
-fn cannot_use(places: &Places, error: &FolderError) -> CommandError {
+fn cannot_use(places: &SetupFolders, error: &FolderError) -> CommandError {
     let hint =
         format!("{} has to be a folder that you can write to; XDG_DATA_HOME names another", places.data_home.display());
     CommandError::io(error.to_string(), hint)

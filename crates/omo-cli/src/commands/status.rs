@@ -2,22 +2,43 @@
 
 use std::io::Write;
 
+use clap::Args;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
 use omo_core::session::{EntryProvenance, Session};
+use omo_state::config::UserConfig;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
-use omo_state::state;
-use omo_state::state::sealed_plan_run;
+use omo_state::state::{self, sealed_plan_run};
 use unicode_width::UnicodeWidthStr;
 
-use crate::cli::StatusOptions;
+use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
 use crate::project::{Project, named_or_own_session};
 
+const HELP: &str = "\
+Examples:
+  omo status               the phase, the bounds and the last decision
+  omo status --json        the same for a script, or for a status line
+
+It reads and never writes, whatever state the session is in.";
+
+/// Show where each session of this project stands
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct StatusOptions {
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Print JSON: a list with one object for each session
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Shows the sessions: the armed ones first, then the last ones that ended.
-pub(crate) fn run(env: &ProcessEnv, options: &StatusOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions) -> Result<(), CommandError> {
+    warn_about_config(config);
     let project = Project::find(env)?;
     let mut sessions = project.sessions()?;
     if let Some(id) = named_or_own_session(options.session.as_deref(), &ProcessEnv { session_id: None, ..env.clone() })?

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use omo_claude::hook_input::LossyText;
-use omo_claude::hook_input::stdin;
+use clap::Args;
+use omo_claude::hook_input::{LossyText, stdin};
 use omo_core::messages::status_line::{PartTone, SEPARATOR, StatusPart, status_parts};
 use omo_core::session::id::SessionId;
 use omo_engine::RunStore;
@@ -21,7 +21,24 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;
 use omo_state::state::{self, sealed_plan_run};
 
-use crate::cli::StatuslineOptions;
+const HELP: &str = "\
+Examples, each as the \"command\" of a \"statusLine\":
+  omo statusline
+  omo statusline --wrap 'my-status-line --short'
+
+It reads on stdin what Claude Code sends to a status line, and prints nothing
+where no run is on. `/omo:statusline` in a session shows the lines for your
+settings.json, with the path of this omo.";
+
+/// Print where a run stands, for Claude Code's status line
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct StatuslineOptions {
+    /// Your other status line, a command for sh: it gets the same input, and what it prints comes
+    /// first
+    #[arg(long, value_name = "COMMAND")]
+    pub wrap: Option<String>,
+}
 
 /// How long all of it may take, however long the other status line and the file system do.
 const LIMIT: Duration = Duration::from_secs(5);

@@ -2,23 +2,47 @@
 
 use std::io::Write;
 
-use omo_core::log_entry::{self, LogEntry};
-use omo_core::messages;
+use clap::Args;
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
-use omo_state::decision_log;
+use omo_core::{log_entry, messages};
+use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::seal;
-use omo_state::state::sealed_plan_run;
-use omo_state::state::{self, EntryChange, StateError};
+use omo_state::state::{self, EntryChange, StateError, sealed_plan_run};
 
-use crate::cli::StopOptions;
+use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, named_or_own_session};
+use crate::project::{Project, list_ids, log_decision, named_or_own_session};
+
+const HELP: &str = "\
+Examples:
+  omo stop                           the only session that is on
+  omo stop --all                     every session of this project
+  omo stop --reason \"wrong branch\"   with a reason, which `omo status` shows
+
+In the session itself `/omo:stop-continuation` does the same, and no model reads
+it. Stopping works while a turn runs: its end is then let through.";
+
+/// Stop a session, until its user types `ulw` again
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct StopOptions {
+    /// Which session, if not this shell's own or the only one on
+    #[arg(long, value_name = "ID", conflicts_with = "all")]
+    pub session: Option<String>,
+    /// Every session of this project
+    #[arg(long)]
+    pub all: bool,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+}
 
 /// Ends the runs that are meant, and says which.
-pub(crate) fn run(env: &ProcessEnv, options: &StopOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) -> Result<(), CommandError> {
+    warn_about_config(config);
     let project = Project::find(env)?;
     let targets = targets(&project, env, options)?;
     let mut out = anstream::stdout().lock();
@@ -76,12 +100,4 @@ fn stop(
         (was_on, session)
     });
     Ok(noted.collect())
-}
-
-/// Writes a line into the decision log. What was done is done: a log that cannot be written gives a
-/// warning, and no failure.
-pub(crate) fn log_decision(folder: &GuardedFolder, entry: &LogEntry) {
-    if let Err(error) = decision_log::append(folder, entry) {
-        crate::print_warning(&format!("done, but not written into the decision log: {error}"));
-    }
 }

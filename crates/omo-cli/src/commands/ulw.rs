@@ -2,16 +2,15 @@
 
 use std::io::Write;
 
+use clap::{Args, Subcommand};
 use omo_checks::activation::ActivationContext;
-use omo_checks::baseline;
-use omo_checks::starting_checks;
+use omo_checks::{baseline, starting_checks};
 use omo_core::log_entry;
 use omo_core::messages::checks::checks_not_approved;
 use omo_core::session::id::SessionId;
 use omo_core::session::{UlwActivation, UlwTrigger};
 use omo_git::git_command::GitCalls;
-use omo_git::recorded;
-use omo_git::work_files;
+use omo_git::{recorded, work_files};
 use omo_state::config::{ReviewSetting, UserConfig};
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -19,13 +18,47 @@ use omo_state::seal;
 use omo_state::search_path::SearchPath;
 use omo_state::state::{self, EntryChange, StateError};
 
-use crate::cli::OnOptions;
-use crate::commands::stop::log_decision;
+use crate::config_problems::require_valid_config;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, named_or_own_session};
+use crate::project::{Project, list_ids, log_decision, named_or_own_session};
+
+const HELP: &str = "\
+Example:
+  omo ulw on               hold the session from its next stop on
+
+In the session you type `ulw <task>` instead; from here it has no task.";
+
+const ON_HELP: &str = "\
+Example:
+  omo ulw on
+
+It is for a session that runs already. `omo stop` takes it back.";
+
+/// Turn ultrawork on in a session
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum UlwCommand {
+    /// Turn ultrawork on: the session is held from its next stop on
+    #[command(after_help = ON_HELP)]
+    On(OnOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OnOptions {
+    /// Which session, if not this shell's own or the only one
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+/// `omo ulw …`.
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, command: UlwCommand) -> Result<(), CommandError> {
+    let UlwCommand::On(options) = command;
+    require_valid_config(config)?;
+    on(env, config, &options)
+}
 
 /// Turns ultrawork on; a run that is paused goes on as it stood.
-pub(crate) fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
+fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), CommandError> {
     if env.in_session {
         return Err(CommandError::needs_person(
             "a model starts no run of its own, and takes none up again that its user paused",

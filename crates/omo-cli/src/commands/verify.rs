@@ -1,10 +1,13 @@
 //! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
 
+mod task;
+
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
 use omo_checks::starting_checks;
@@ -22,15 +25,41 @@ use omo_state::seal::hex_digest;
 use omo_state::search_path::SearchPath;
 use serde::Serialize;
 
-use crate::cli::VerifyOptions;
-use crate::commands::check::sealed_session;
 use crate::error::CommandError;
-use crate::output::progress::Progress;
+use crate::output::progress::SessionCheckProgress;
 use crate::output::table::{self, Cell};
-use crate::project::Project;
+use crate::project::{Project, sealed_session};
+
+const HELP: &str = "\
+Examples:
+  omo verify               a table, and the end of what each red check printed
+  omo verify --json        the same for a script
+  omo verify --task 3      the checks of one task of the plan run that is open
+
+The exit status is 0 only when everything is green, and 1 when it is not or when
+there is no check, so `omo verify && git push` does what it says. Whose checks:
+those of this shell's session, else of the only one on, else those of a new run.";
+
+/// Run the checks now; the same code that judges a claim
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct VerifyOptions {
+    /// The checks of this session
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// The checks of this task of a plan run instead
+    #[arg(long, value_name = "ID", conflicts_with = "session", allow_hyphen_values = true)]
+    pub task: Option<String>,
+    /// The plan run of the task, if not the one that is open here
+    #[arg(long, value_name = "ID", requires = "task")]
+    pub run: Option<String>,
+    /// Print JSON: one object with a list of the checks
+    #[arg(long, conflicts_with = "task")]
+    pub json: bool,
+}
 
 /// The checks that are meant, and what the repository asks for beside them.
-pub(crate) struct Meant {
+pub(crate) struct SelectedChecks {
     /// The checks.
     pub checks: Vec<Check>,
     /// What is not approved of omo.toml.
@@ -47,7 +76,7 @@ pub(crate) fn select_checks(
     config: &UserConfig,
     project: &Project,
     session: Option<&str>,
-) -> Result<Meant, CommandError> {
+) -> Result<SelectedChecks, CommandError> {
     let search = SearchPath::from_process();
     let anew = starting_checks::gather_checks(
         config.checks_for(&project.root),
@@ -59,13 +88,17 @@ pub(crate) fn select_checks(
     let known = project.find_session(session, env)?;
     let of_session =
         known.map(|id| sealed_session(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
-    let (gates, scope) = of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
-    Ok(Meant { checks: gates, unapproved: not_approved, scope, changed })
+    let (checks, scope) =
+        of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
+    Ok(SelectedChecks { checks, unapproved: not_approved, scope, changed })
 }
 
 /// Runs them and shows what came of it. Only when everything is green is that a success.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions) -> Result<(), CommandError> {
-    crate::require_valid_config(config)?;
+    if let Some(id) = &options.task {
+        return task::verify_task(env, id, options.run.as_deref());
+    }
+    crate::config_problems::require_valid_config(config)?;
     if env.in_check {
         return Err(CommandError::precondition(
             "a check cannot run the checks",
@@ -73,9 +106,9 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         ));
     }
     let project = Project::find(env)?;
-    let Meant { checks: gates, unapproved: not_approved, scope, changed } =
+    let SelectedChecks { checks, unapproved: not_approved, scope, changed } =
         select_checks(env, config, &project, options.session.as_deref())?;
-    if gates.is_empty() && not_approved.is_none() {
+    if checks.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
         return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));
     }
@@ -95,17 +128,17 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
         reuse: EvidenceReuse::Never,
         session: None,
     };
-    let verified = session_checks::verify(&gates, &setup, &mut Progress::new());
-    let mut lines: Vec<Line> =
-        gates.iter().zip(&verified.results).map(|(gate, result)| Line::new(gate, result)).collect();
+    let verified = session_checks::verify(&checks, &setup, &mut SessionCheckProgress::new());
+    let mut lines: Vec<CheckRow> =
+        checks.iter().zip(&verified.results).map(|(check, result)| CheckRow::new(check, result)).collect();
     lines.extend(
         not_approved
             .iter()
             .flat_map(|repository| &repository.checks)
-            .map(|gate| Line::of_unapproved(gate, changed.as_deref())),
+            .map(|check| CheckRow::of_unapproved(check, changed.as_deref())),
     );
     let is_green = lines.iter().all(|line| line.verdict == CheckVerdict::Green) && !verified.tree_moves;
-    let report = Report { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
+    let report = VerifyReport { green: is_green, tree: verified.tree, tree_moves: verified.tree_moves, checks: lines };
     show(env, options, &report, &verified.results)?;
     if is_green {
         return Ok(());
@@ -135,16 +168,16 @@ fn own_logs(env: &ProcessEnv, root: &Path) -> Option<GuardedFolder> {
 /// What is printed as JSON.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Report {
+struct VerifyReport {
     green: bool,
     tree: Option<String>,
     tree_moves: bool,
-    checks: Vec<Line>,
+    checks: Vec<CheckRow>,
 }
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct CheckRow {
     name: String,
     run: String,
     verdict: CheckVerdict,
@@ -156,33 +189,33 @@ struct Line {
     log: Option<String>,
 }
 
-impl Line {
-    fn new(gate: &Check, result: &CheckResult) -> Self {
+impl CheckRow {
+    fn new(check: &Check, result: &CheckResult) -> Self {
         let record = result.record.clone();
         Self {
-            name: gate.name.clone(),
-            run: gate.command.clone(),
+            name: check.name.clone(),
+            run: check.command.clone(),
             verdict: record.verdict,
             detail: record.detail,
             counts: record.counts,
             took_millis: record.took_millis,
-            evidence: gate.last.clone(),
+            evidence: check.last.clone(),
             log: record.log,
         }
     }
 
-    fn of_unapproved(gate: &Check, changed: Option<&str>) -> Self {
+    fn of_unapproved(check: &Check, changed: Option<&str>) -> Self {
         let since = changed.map(changed_since_approval).unwrap_or_default();
         let detail = format!("omo.toml is not approved{since}: `omo check approve`");
         let record = CheckRecord { verdict: CheckVerdict::NotApproved, detail, ..CheckRecord::default() };
-        Self::new(gate, &CheckResult { record, ..CheckResult::default() })
+        Self::new(check, &CheckResult { record, ..CheckResult::default() })
     }
 }
 
 fn show(
     env: &ProcessEnv,
     options: &VerifyOptions,
-    report: &Report,
+    report: &VerifyReport,
     results: &[CheckResult],
 ) -> Result<(), CommandError> {
     let mut out = anstream::stdout().lock();
@@ -202,7 +235,7 @@ fn show(
     Ok(())
 }
 
-fn table_row(line: &Line, report: &Report, env: &ProcessEnv) -> [Cell; 8] {
+fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell; 8] {
     let count = |pick: fn(&omo_core::check::session_check::TestCounts) -> u64| {
         Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
     };

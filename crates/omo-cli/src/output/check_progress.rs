@@ -3,20 +3,20 @@
 use omo_core::text::command_text::typed_form;
 use omo_engine::work::CommandWatcher;
 
-use crate::output::progress::Line;
+use crate::output::progress::ProgressLine;
 use crate::output::table::truncate_columns;
 
 /// Shows which check runs, and for how long; elsewhere than on a terminal nothing is shown.
-pub(crate) struct Shown(Line);
+pub(crate) struct TaskCheckProgress(ProgressLine);
 
-impl Shown {
+impl TaskCheckProgress {
     /// One on stderr.
     pub(crate) fn new() -> Self {
-        Self(Line::new())
+        Self(ProgressLine::new())
     }
 }
 
-impl CommandWatcher for Shown {
+impl CommandWatcher for TaskCheckProgress {
     fn begins(&mut self, command: &str, place: usize, of: usize) {
         self.0.begin(format!("check {} of {of}", place + 1), truncate_columns(&typed_form(command), 60));
     }

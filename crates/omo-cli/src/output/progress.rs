@@ -13,7 +13,7 @@ use crate::output::table::truncate_columns;
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// A line that says what runs, and for how long; elsewhere than on a terminal nothing is shown.
-pub(crate) struct Line {
+pub(crate) struct ProgressLine {
     is_shown: bool,
     name: String,
     run: String,
@@ -21,7 +21,7 @@ pub(crate) struct Line {
     told: Option<Duration>,
 }
 
-impl Line {
+impl ProgressLine {
     /// One on stderr, where that is a terminal.
     pub(crate) fn new() -> Self {
         let (name, run) = (String::new(), String::new());
@@ -62,25 +62,25 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
     }
 }
 
 /// Shows which check runs, and for how long.
-pub(crate) struct Progress(Line);
+pub(crate) struct SessionCheckProgress(ProgressLine);
 
-impl Progress {
+impl SessionCheckProgress {
     /// A progress on stderr, where that is a terminal.
     pub(crate) fn new() -> Self {
-        Self(Line::new())
+        Self(ProgressLine::new())
     }
 }
 
-impl CheckWatcher for Progress {
-    fn check_started(&mut self, gate: &Check) {
-        self.0.begin(gate.name.clone(), truncate_columns(&typed_form(&gate.command), 60));
+impl CheckWatcher for SessionCheckProgress {
+    fn check_started(&mut self, check: &Check) {
+        self.0.begin(check.name.clone(), truncate_columns(&typed_form(&check.command), 60));
     }
 
     fn should_continue(&mut self) -> bool {

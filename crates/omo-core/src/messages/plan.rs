@@ -11,7 +11,7 @@ use super::refusal_line;
 use crate::session::plan_run::{PlanRun, PlanRunStatus, PlannedCommand};
 use crate::session::task_list::{OpenTaskList, task_list_id};
 use crate::text::command_text::{APPROVAL_CHARS, quote_argument, show_whole};
-use crate::text::{inline_code, sanitize};
+use crate::text::{inline_code, pluralize, sanitize};
 
 /// What stands before the path of a plan that is executed step by step, where its commands are shown and in what a
 /// session's entry says of its run.
@@ -162,7 +162,7 @@ fn plan_path(plan: &str) -> &str {
 
 /// `the command` or `the 3 commands` of a plan.
 fn describe_commands(plan: &str, commands: usize) -> String {
-    let many = if commands == 1 { "command".to_owned() } else { format!("{commands} commands") };
+    let many = if commands == 1 { "command".to_owned() } else { pluralize(commands, "command") };
     format!("the {many} of the {}", describe_plan(plan))
 }
 

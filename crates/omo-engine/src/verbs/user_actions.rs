@@ -241,7 +241,7 @@ fn require_kept_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -
         let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else { continue };
         if from.id != to.id && !may_move(&from.id, &to.id) {
             let word = state.plan.dialect.unit_word();
-            let message = format!("{word} {id} was worked on in {}, and no other session has that", name(&from.id));
+            let message = format!("{word} {id} was worked on in {}, and no other worker has that", name(&from.id));
             let hint = format!(
                 "leave it there; a run of its own does all of the plan anew: `omo run start {}`",
                 plan.source.path

@@ -225,7 +225,7 @@ fn each_rule_finds_what_it_is_for() {
             PreflightFacts { checkout_bytes: 400 * 1024 * 1024, ..clean() },
             PreflightRule::DiskSpace,
             PreflightSeverity::Stop,
-            "1024 MiB are free, and the work trees of 2 sessions need 1456 MiB",
+            "1024 MiB are free, and the work trees of 2 workers need 1456 MiB",
         ),
     ] {
         let findings = check_repository(&plan, &facts);
@@ -236,7 +236,7 @@ fn each_rule_finds_what_it_is_for() {
     let one_by_one = plan(3, &[(&[1], 1), (&[2], 2), (&[3], 3)]);
     let small = PreflightFacts { checkout_bytes: 400 * 1024 * 1024, ..clean() };
     let findings = check_repository(&one_by_one, &small);
-    assert_eq!(findings[0].text, "1024 MiB are free, and the work trees of 1 session need 1056 MiB");
+    assert_eq!(findings[0].text, "1024 MiB are free, and the work trees of 1 worker need 1056 MiB");
     let unknown = PreflightFacts { checkout_bytes: u64::MAX, free_bytes: None, ..clean() };
     assert_eq!(check_repository(&two_sessions(), &unknown), []);
 }
@@ -258,7 +258,7 @@ fn an_old_git_is_known_by_each_form_of_its_version() {
         ("", None),
     ] {
         let findings = check_repository(&two_sessions(), &PreflightFacts { git: Some(said.to_owned()), ..clean() });
-        let text = old.map(|old| format!("git {old} cannot merge what sessions did; 2.38 or newer is needed"));
+        let text = old.map(|old| format!("git {old} cannot merge what workers did; 2.38 or newer is needed"));
         assert_eq!(findings.first().map(|finding| finding.text.clone()), text, "{said}");
         assert_eq!(can_start(&findings), old.is_none(), "{said}");
     }

@@ -3,24 +3,96 @@
 use std::io::Write;
 
 use anstyle::AnsiColor;
+use clap::{Args, Subcommand};
 use omo_core::text::command_text::{paste_form, typed_form};
 use omo_core::text::sanitize;
 use omo_engine::event::Evidence as Piece;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::{EvidenceCommand, EvidenceListOptions, EvidenceRunOptions, EvidenceShowOptions};
-use crate::context::{CommandContext, Ended};
-use crate::error::{CommandError, ExitKind};
-use crate::output::check_progress::Shown;
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::check_progress::TaskCheckProgress;
 use crate::output::table::{self, Cell};
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Examples:
+  omo agent evidence run --ticket 4f1c9a -- npm test
+  omo agent evidence list
+
+It is for what a task of a session is judged by where its criteria are no
+commands: what was run stays, with all that it printed.";
+
+const RUN_HELP: &str = "\
+Example:
+  omo agent evidence run --ticket 4f1c9a -- npm test
+
+It prints the id that `done --evidence` and `verdict` take. The exit status is 1
+where the command failed; that is kept too, and shows nothing.";
+
+const LIST_HELP: &str = "\
+Example:
+  omo agent evidence list --task 2";
+
+const SHOW_HELP: &str = "\
+Example:
+  omo agent evidence show e1";
+
+/// Run commands that show what no check can
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
+pub(crate) enum EvidenceCommand {
+    /// Run a command to show something, and keep what it prints
+    #[command(after_help = RUN_HELP)]
+    Run(EvidenceRunOptions),
+    /// List what was run to show something
+    #[command(after_help = LIST_HELP)]
+    List(EvidenceListOptions),
+    /// Show one piece of evidence, with all that its command printed
+    #[command(after_help = SHOW_HELP)]
+    Show(EvidenceShowOptions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceRunOptions {
+    /// What `omo agent start` gave
+    #[arg(long)]
+    pub ticket: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// The command, for a POSIX shell
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceListOptions {
+    /// Only what was run for this task
+    #[arg(long, value_name = "ID")]
+    pub task: Option<String>,
+    /// Print JSON: a list with one object for each
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvidenceShowOptions {
+    /// Which one: e1, e2 and so on
+    pub id: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// No more of an output is printed, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// `omo agent evidence …`.
-pub(crate) fn evidence(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, action: EvidenceCommand) -> Result<(), CommandError> {
     match action {
-        EvidenceCommand::Run(options) => run(env, &options),
+        EvidenceCommand::Run(options) => run_command(env, &options),
         EvidenceCommand::List(options) => list(env, &options),
         EvidenceCommand::Show(options) => show(env, &options),
     }
@@ -41,11 +113,12 @@ fn join_command(words: &[String]) -> Result<String, CommandError> {
     Ok(text)
 }
 
-fn run(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), CommandError> {
+fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let command = join_command(&options.command)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    let shown = context.engine(&run, &before)?.run_evidence(&options.ticket, &command, &mut Shown::new())?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let shown =
+        context.engine(&run, &before)?.run_evidence(&options.ticket, &command, &mut TaskCheckProgress::new())?;
     context.note_in_session(&run, &before.holder, &shown.state);
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", evidence_line(&shown.evidence))?;
@@ -72,7 +145,7 @@ fn evidence_line(piece: &Piece) -> String {
 
 fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (_, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (_, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let is_meant = |piece: &&Piece| options.task.as_ref().is_none_or(|task| piece.task == *task);
     let pieces: Vec<&Piece> = state.evidence.iter().filter(is_meant).collect();
     let mut out = anstream::stdout().lock();
@@ -102,7 +175,7 @@ fn list(env: &ProcessEnv, options: &EvidenceListOptions) -> Result<(), CommandEr
 
 fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let missing = || {
         let message = format!("the run {} has no evidence `{}`", run.id(), sanitize(&options.id, 60));
         CommandError::not_found(message, "`omo agent evidence list` has all of it")
@@ -126,7 +199,7 @@ fn show(env: &ProcessEnv, options: &EvidenceShowOptions) -> Result<(), CommandEr
         writeln!(out, "  {}", sanitize(line, 2_000))?;
     }
     if !is_as_it_was && bytes.len() < usize::try_from(MAX_BYTES).unwrap_or(usize::MAX) {
-        crate::print_warning(&"that is not what the command printed: the file was changed since");
+        crate::output::print_warning(&"that is not what the command printed: the file was changed since");
     }
     Ok(())
 }

@@ -10,8 +10,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use omo_claude::hook_input::LossyText;
-use omo_claude::hook_input::stdin;
+use clap::Args;
+use omo_claude::hook_input::{LossyText, stdin};
 use omo_engine::fence::{FenceRefusal, FenceRules, RULES_VERSION, ToolAction, WorktreeFence};
 use omo_process::watchdog;
 use omo_state::env::{self, ProcessEnv};
@@ -19,7 +19,21 @@ use omo_state::files::regular_file;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::cli::FenceOptions;
+const HELP: &str = "\
+Example:
+  omo agent fence --rules fence.json < asked.json
+
+It prints why a session that works on one group of a plan may not do that, and
+nothing where it may. Only the sessions that omo starts have it asked.";
+
+/// Answer what Claude Code asks before a worker does something
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct FenceOptions {
+    /// What holds for the session, as omo wrote it down when it started it
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<std::path::PathBuf>,
+}
 
 /// No rules are longer.
 const MAX_BYTES: u64 = 1024 * 1024;

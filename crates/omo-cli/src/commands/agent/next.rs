@@ -1,9 +1,12 @@
 //! `omo agent next`: what comes next in a run. The only verb of the loop.
 
+mod worker;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use omo_engine::Run;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
 use omo_engine::execution_mode::ExecutionMode;
@@ -14,27 +17,53 @@ use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
-use crate::blocks::workflow_batch::HandOut;
-use crate::blocks::{parallel_run, task_list_run};
-use crate::commands::agent::workers;
-use crate::commands::run::arguments::NextOptions;
-use crate::context::{CommandContext, Ended};
-use crate::error::{CommandError, ExitKind};
-use crate::output::check_progress::Shown;
-use crate::{blocks, dispatch};
+use crate::blocks::workflow_batch::WorkflowBatch;
+use crate::blocks::{self, parallel_run, parts, task_list_run};
+use crate::context::{CommandContext, EndedRuns};
+use crate::dispatched_tasks;
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::check_progress::TaskCheckProgress;
+use crate::parallel_workers::{screen, watch};
+use crate::run_arguments::RunOptions;
+use crate::wait::{LONGEST_WAIT, LOOK_EVERY};
 
-/// The longest wait: a command of the client lives ten minutes.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(590);
-/// How often the ledger is looked at while this waits for workers.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(200);
+const HELP: &str = "\
+Examples:
+  omo agent next                 what to do now, as one block
+  omo agent next --wait 540      wait for the worker that is at it first
+
+The block begins with a word, DO, SPAWN, ASK, WAIT, STOP or DONE, and ends with
+the command to run next. The exit status is 7 when a person is needed, and 1
+when the run has ended with failures.";
+
+/// Print what comes next in a run
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct NextOptions {
+    /// While a worker is at work, wait so many seconds for it to end
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub wait: u64,
+    /// Hand out all tasks up to the next stop, for the Workflow tool
+    #[arg(long, conflicts_with = "inline")]
+    pub workflow: bool,
+    /// Hand the task out to this session itself
+    #[arg(long)]
+    pub inline: bool,
+    /// For a session that omo has started: which one of the plan it is
+    #[arg(long, value_name = "ID", hide = true)]
+    pub group: Option<String>,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// Prints what comes next.
-pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
     if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
-        return workers::next_of_own(own, &before);
+        return worker::next_for_worker(own, &before);
     }
     // A run of many tasks is large: its state is not kept beside what becomes of it.
     let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before).to_owned());
@@ -42,20 +71,20 @@ pub(crate) fn next(env: &ProcessEnv, options: &NextOptions) -> Result<(), Comman
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
     let mut state = settled_state(&engine, before)?;
-    if workers::watch::is_parallel(&state) {
-        return workers::watch::watch_run(&context, &engine, &holder, Some(deadline), workers::Screen::line_by_line());
+    if watch::is_parallel(&state) {
+        return watch::watch_run(&context, &engine, &holder, Some(deadline), screen::Screen::line_by_line());
     }
     loop {
         match next_block(&context, &engine, &state, options)? {
-            Block::Wait(text) if Instant::now() >= deadline => {
+            NextBlock::Wait(text) if Instant::now() >= deadline => {
                 return print_next(&context, &run, &holder, &state, &text, ExitKind::Success);
             }
-            Block::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
-            Block::FinalChecks => {
-                let checked = engine.run_final_checks(&mut Shown::new())?;
+            NextBlock::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
+            NextBlock::FinalChecks => {
+                let checked = engine.run_final_checks(&mut TaskCheckProgress::new())?;
                 state = settled_state(&engine, checked)?;
             }
-            Block::Print { text, kind, after } => {
+            NextBlock::Print { text, kind, after } => {
                 return print_next(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
         }
@@ -72,7 +101,7 @@ fn settled_state(engine: &Engine, state: RunState) -> Result<RunState, CommandEr
     Ok(engine.settle(state)?)
 }
 
-enum Block {
+enum NextBlock {
     /// Workers are at work, or about to begin: this waits for them.
     Wait(String),
     /// The checks of the whole plan have to run.
@@ -87,18 +116,18 @@ fn next_block(
     engine: &Engine,
     state: &RunState,
     options: &NextOptions,
-) -> Result<Block, CommandError> {
-    let said = |text: String, kind: ExitKind| Block::Print { text, kind, after: None };
+) -> Result<NextBlock, CommandError> {
+    let said = |text: String, kind: ExitKind| NextBlock::Print { text, kind, after: None };
     let by_workflow = options.workflow && blocks::goes_by_workflow(state);
     Ok(match schedule::next_action(state) {
         NextAction::Over => {
             let text = if state.is_task_list() { task_list_run::end_block(state) } else { blocks::end_block(state) };
-            said(text, if blocks::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
+            said(text, if parts::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
         NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),
-        NextAction::Wait(ids) => Block::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
-        NextAction::FinalChecks => Block::FinalChecks,
-        NextAction::Start(units) => start(context, engine, state, units, options.inline, by_workflow)?,
+        NextAction::Wait(ids) => NextBlock::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
+        NextAction::FinalChecks => NextBlock::FinalChecks,
+        NextAction::Start(tasks) => start(context, engine, state, tasks, options.inline, by_workflow)?,
         NextAction::AskNew(_) | NextAction::NextRound(_) | NextAction::End(_) | NextAction::Parallel(_) => {
             return Err(no_next_step(context));
         }
@@ -110,23 +139,25 @@ fn start(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    units: Vec<&Task>,
+    tasks: Vec<&Task>,
     is_inline: bool,
     by_workflow: bool,
-) -> Result<Block, CommandError> {
-    let said = |text: String| Block::Print { text, kind: ExitKind::Success, after: None };
-    let Some(unit) = units.first().copied() else { return Err(no_next_step(context)) };
+) -> Result<NextBlock, CommandError> {
+    let said = |text: String| NextBlock::Print { text, kind: ExitKind::Success, after: None };
+    let Some(task) = tasks.first().copied() else { return Err(no_next_step(context)) };
     match state.mode {
         ExecutionMode::StepByStep | ExecutionMode::Parallel => {
-            Ok(said(parallel_run::task_block(engine.run.id(), unit, state)))
+            Ok(said(parallel_run::task_block(engine.run.id(), task, state)))
         }
         ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
-            Ok(said(blocks::work_inline(engine.run.id(), unit, state)))
+            Ok(said(blocks::work_inline(engine.run.id(), task, state)))
         }
-        ExecutionMode::Waves => agents_block(context, engine, state, units),
-        ExecutionMode::Batches if by_workflow && is_handed_out(state) => Ok(Block::Wait(blocks::wait_for_workers())),
+        ExecutionMode::Waves => agents_block(context, engine, state, tasks),
+        ExecutionMode::Batches if by_workflow && is_handed_out(state) => {
+            Ok(NextBlock::Wait(blocks::wait_for_workers()))
+        }
         ExecutionMode::Batches if by_workflow => hand_out(engine),
-        ExecutionMode::Batches => agent_block(context, engine, state, unit),
+        ExecutionMode::Batches => agent_block(context, engine, state, task),
     }
 }
 
@@ -143,7 +174,7 @@ fn is_handed_out(state: &RunState) -> bool {
     let Some(out) = &state.dispatched else { return false };
     let is_left = out.tasks.iter().any(|id| state.standing(id).is_some_and(|standing| !standing.is_ended()));
     let quiet = env::now().millis_since(state.updated_at).unwrap_or(0);
-    is_left && quiet < dispatch::BEGINS_WITHIN_MILLIS
+    is_left && quiet < dispatched_tasks::BEGINS_WITHIN_MILLIS
 }
 
 /// An agent for the next task of a plan, unless that went to another one that has not begun yet.
@@ -151,19 +182,19 @@ fn agent_block(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    unit: &Task,
-) -> Result<Block, CommandError> {
+    task: &Task,
+) -> Result<NextBlock, CommandError> {
     let now = env::now();
-    let out = if dispatch::may_be_dispatched(state, now) {
-        dispatch::dispatched_tasks(&events_of(engine, state)?, now)
+    let out = if dispatched_tasks::may_be_dispatched(state, now) {
+        dispatched_tasks::dispatched_tasks(&events_of(engine, state)?, now)
     } else {
         Vec::new()
     };
-    if out.contains(&unit.id) {
-        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
+    if out.contains(&task.id) {
+        return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));
     }
-    let text = blocks::spawn_agent(engine.run.id(), unit, state);
-    dispatched_block(context, engine, vec![unit.id.clone()], text)
+    let text = blocks::spawn_agent(engine.run.id(), task, state);
+    dispatched_block(context, engine, vec![task.id.clone()], text)
 }
 
 /// What has happened up to a state: an agent that has begun since is at work on what looks ready in it.
@@ -178,38 +209,36 @@ fn agents_block(
     context: &CommandContext,
     engine: &Engine,
     state: &RunState,
-    mut units: Vec<&Task>,
-) -> Result<Block, CommandError> {
+    mut tasks: Vec<&Task>,
+) -> Result<NextBlock, CommandError> {
     let events = events_of(engine, state)?;
-    let out = dispatch::dispatched_tasks(&events, env::now());
-    units.retain(|unit| !out.contains(&unit.id));
-    if units.is_empty() {
-        return Ok(Block::Wait(blocks::wait_for_agents(&out)));
+    let out = dispatched_tasks::dispatched_tasks(&events, env::now());
+    tasks.retain(|task| !out.contains(&task.id));
+    if tasks.is_empty() {
+        return Ok(NextBlock::Wait(blocks::wait_for_agents(&out)));
     }
     let is_beginning = task_list_run::is_round_beginning(&events);
-    let (text, count) = task_list_run::spawn_block(engine.run.id(), &units, state, is_beginning);
-    dispatched_block(context, engine, units.iter().take(count).map(|unit| unit.id.clone()).collect(), text)
+    let (text, count) = task_list_run::spawn_block(engine.run.id(), &tasks, state, is_beginning);
+    dispatched_block(context, engine, tasks.iter().take(count).map(|task| task.id.clone()).collect(), text)
 }
 
 /// What has agents started for these.
 fn dispatched_block(
     context: &CommandContext,
     engine: &Engine,
-    units: Vec<String>,
+    tasks: Vec<String>,
     text: String,
-) -> Result<Block, CommandError> {
+) -> Result<NextBlock, CommandError> {
     let after = if context.is_person() {
         // A person at a terminal only looks at it, and starts none.
         None
     } else {
-        Some(Box::new(
-            engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: true }], ())))?.1,
-        ))
+        Some(Box::new(engine.transact(|_| Ok((vec![EventKind::TasksDispatched { tasks, to_agents: true }], ())))?.1))
     };
-    Ok(Block::Print { text, kind: ExitKind::Success, after })
+    Ok(NextBlock::Print { text, kind: ExitKind::Success, after })
 }
 
-fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
+fn hand_out(engine: &Engine) -> Result<NextBlock, CommandError> {
     let (out, state) = engine.transact(|state| {
         if !matches!(schedule::next_action(state), NextAction::Start(_)) {
             return Err(VerbRefusal {
@@ -218,12 +247,12 @@ fn hand_out(engine: &Engine) -> Result<Block, CommandError> {
                 hint: "run `omo agent next` again".to_owned(),
             });
         }
-        let out = HandOut::from_state(engine.run.id(), state);
-        let units = out.task_ids().into_iter().map(str::to_owned).collect();
-        Ok((vec![EventKind::TasksDispatched { tasks: units, to_agents: false }], out))
+        let out = WorkflowBatch::from_state(engine.run.id(), state);
+        let tasks = out.task_ids().into_iter().map(str::to_owned).collect();
+        Ok((vec![EventKind::TasksDispatched { tasks, to_agents: false }], out))
     })?;
     let text = blocks::spawn_workflow(&out, &state);
-    Ok(Block::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
+    Ok(NextBlock::Print { text, kind: ExitKind::Success, after: Some(Box::new(state)) })
 }
 
 /// Waits until the ledger has another event, no worker is expected to begin any longer, or the time is over.

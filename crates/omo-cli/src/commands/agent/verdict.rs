@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use clap::{Args, ValueEnum};
 use omo_core::text::sanitize;
 use omo_engine::event::PlanVerdict;
 use omo_engine::state::RunState;
@@ -9,17 +10,59 @@ use omo_engine::work::VerdictOutcome;
 use omo_plan::id;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::{VerdictOptions, Word};
-use crate::context::{CommandContext, Ended};
-use crate::error::{CommandError, ExitKind};
-use crate::output::check_progress::Shown;
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::check_progress::TaskCheckProgress;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Examples:
+  omo agent verdict PASS --ticket 4f1c9a --evidence e4,e5
+  omo agent verdict FAIL --ticket 4f1c9a --reopen \"2: empty files untested\"
+
+A PASS counts when every task is done, the evidence is the verifier's own and
+green, and every check of the tasks is green once more. Where it does not count
+the exit status is 1, and the ticket stays.";
+
+/// The verdict of the agent that verifies a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerdictWord {
+    #[value(name = "PASS")]
+    Pass,
+    #[value(name = "FAIL")]
+    Fail,
+}
+
+/// Judge the work of a run as its verifier
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct VerdictOptions {
+    /// What is said of the whole
+    #[arg(value_enum, ignore_case = true, value_name = "PASS|FAIL")]
+    pub word: VerdictWord,
+    /// What `omo agent start verify` gave
+    #[arg(long)]
+    pub ticket: String,
+    /// What a PASS rests on: ids that `omo agent evidence run` gave
+    #[arg(long, value_name = "IDS", value_delimiter = ',')]
+    pub evidence: Vec<String>,
+    /// A task that is to be done again, and why: "2: the tests are missing"
+    #[arg(long, value_name = "ID: WHY")]
+    pub reopen: Vec<String>,
+    /// What else is to be known, in one line
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub note: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
 
 /// Has a verdict written down, if it counts.
-pub(crate) fn verdict(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let verdict = read_verdict(options)?;
-    let (run, before) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    let judged = context.engine(&run, &before)?.judge_run(&options.ticket, &verdict, &mut Shown::new())?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let judged = context.engine(&run, &before)?.judge_run(&options.ticket, &verdict, &mut TaskCheckProgress::new())?;
     let mut out = anstream::stdout().lock();
     match judged {
         VerdictOutcome::Accepted(state) => {
@@ -55,7 +98,7 @@ fn verdict_line(verdict: &PlanVerdict, state: &RunState) -> String {
 
 fn read_verdict(options: &VerdictOptions) -> Result<PlanVerdict, CommandError> {
     let reopen = options.reopen.iter().map(|text| parse_reopened(text)).collect::<Result<Vec<_>, _>>()?;
-    let passed = options.word == Word::Pass;
+    let passed = options.word == VerdictWord::Pass;
     if passed && !reopen.is_empty() {
         let hint = "say FAIL, or leave `--reopen` out";
         return Err(CommandError::usage("a PASS has nothing done again", hint));

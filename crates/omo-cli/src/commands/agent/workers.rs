@@ -1,42 +1,55 @@
-//! `omo agent workers start|wait|merge`: sessions of a run that are worked on apart, each by a client of its own below a
-//! supervisor that outlives the terminal (`supervisor`), and what the user sees of them (`follow`, `screen`).
+//! `omo agent workers start|merge`: has the parallel workers of a run started, or merges what they have done.
 
-mod screen;
-mod supervise;
-pub(crate) mod watch;
-mod worker_next;
-
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Subcommand;
 use omo_engine::parallel::{DriveEnd, ParallelDriver};
-use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 
-use crate::commands::run::arguments::{RunOptions, WatchOptions};
-use crate::commands::run::open::print_block;
-use crate::context::{CommandContext, Ended};
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::help;
+use crate::output::print_block;
+use crate::parallel_workers::watch::{self, require_parallel, watch_run};
+use crate::parallel_workers::{screen, supervisor};
+use crate::run_arguments::RunOptions;
 
-pub(super) use screen::Screen;
-pub(crate) use supervise::supervise;
-use watch::{is_parallel, watch_run};
-pub(super) use worker_next::next_for_worker as next_of_own;
+const HELP: &str = "\
+Example:
+  omo agent workers start
 
-/// What is done about parallel workers.
+For a run with parallel workers: each is a client of its own, in a work tree and
+on a branch of its own, a wave at a time. The checkout is not touched before all
+of it is done and checked; the branch then moves once. What cannot be merged is
+kept, and named. Ending the terminal ends nothing; `omo run cancel` does.";
+
+const START_HELP: &str = "\
+Example:
+  omo agent workers start
+
+The supervisor runs behind the terminal until the run is over or a question
+waits. `omo agent next` and `omo run watch` start it, too, where it is gone.";
+
+const MERGE_HELP: &str = "\
+Example:
+  omo agent workers merge
+
+For a run without a supervisor: it merges what is done, checks the whole, and
+moves your branch where all is green.";
+
+/// Start parallel workers, or merge what they have done
 #[derive(Debug, Subcommand)]
+#[command(after_help = HELP)]
 pub(crate) enum WorkersCommand {
-    /// Have the sessions of the open run worked on, behind this terminal
-    #[command(after_help = help::agent::WORKERS_START)]
+    /// Start the workers of the open run, behind this terminal
+    #[command(after_help = START_HELP)]
     Start(RunOptions),
-    /// Bring together what is done, and start no session
-    #[command(after_help = help::agent::WORKERS_MERGE)]
+    /// Bring together what is done, and start no worker
+    #[command(after_help = MERGE_HELP)]
     Merge(RunOptions),
 }
 
 /// `omo agent workers …`.
-pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
+pub(crate) fn run(env: &ProcessEnv, action: WorkersCommand) -> Result<(), CommandError> {
     match action {
         WorkersCommand::Start(options) => start(env, &options),
         WorkersCommand::Merge(options) => merge(env, &options),
@@ -45,7 +58,7 @@ pub(crate) fn workers(env: &ProcessEnv, action: WorkersCommand) -> Result<(), Co
 
 fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    let (run, state) = context.find_run(options.run.as_deref(), EndedRuns::Excluded)?;
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     engine.require_approval(&state)?;
@@ -55,29 +68,19 @@ fn start(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
         // There is nothing to look after: a question waits, say.
         return watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new());
     }
-    supervise::ensure_supervisor(&context, &run)?;
+    supervisor::ensure_supervisor(&context, &run)?;
     print_block(&screen::started_text(run.id(), &state))
-}
-
-/// Looks on while workers work.
-pub(crate) fn watch(env: &ProcessEnv, options: &WatchOptions) -> Result<(), CommandError> {
-    let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), Ended::Included)?;
-    require_parallel(&state)?;
-    let engine = context.engine(&run, &state)?;
-    let deadline = options.seconds.map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    watch_run(&context, &engine, &state.holder, deadline, screen::Screen::new())
 }
 
 /// Brings together what is done, as the supervisor would, and starts nothing.
 fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.as_deref(), Ended::Excluded)?;
+    let (run, state) = context.find_run(options.run.as_deref(), EndedRuns::Excluded)?;
     require_parallel(&state)?;
     let engine = context.engine(&run, &state)?;
     engine.require_approval(&state)?;
     let Some(alone) = run.try_supervise()? else {
-        let message = format!("the sessions of {} are being worked on", run.id());
+        let message = format!("the workers of {} are at work", run.id());
         return Err(CommandError::busy(message, "`omo run watch` looks on; what is done is merged by itself"));
     };
     let stopped = ParallelDriver::new(&engine, None)?.drive()?;
@@ -87,21 +90,10 @@ fn merge(env: &ProcessEnv, options: &RunOptions) -> Result<(), CommandError> {
     context.note_in_session(&run, &state.holder, &state);
     match stopped {
         DriveEnd::NeedsClients => {
-            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the sessions.")
+            print_block("Nothing is left to be merged; `omo agent workers start` goes on with the work.")
         }
         DriveEnd::Over | DriveEnd::NeedsAnswer | DriveEnd::NotParallel => {
             watch_run(&context, &engine, &state.holder, Some(Instant::now()), screen::Screen::new())
         }
     }
-}
-
-fn require_parallel(state: &RunState) -> Result<(), CommandError> {
-    if is_parallel(state) {
-        return Ok(());
-    }
-    let message = "this run has no parallel sessions";
-    Err(CommandError::precondition(
-        message,
-        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
-    ))
 }

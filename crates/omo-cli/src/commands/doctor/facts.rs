@@ -24,7 +24,7 @@ pub(super) struct Facts {
     /// The plugins that the client lists, or why it lists none.
     pub plugins: Result<Vec<InstalledPlugin>, String>,
     /// The enabled ones that run hooks of omo.
-    pub hook_plugins: Vec<Carrier>,
+    pub hook_plugins: Vec<HookPlugin>,
     /// The plugin that this `omo` lies in, where it lies in one.
     pub own_plugin: Option<PathBuf>,
     /// The client's settings files that are there.
@@ -36,25 +36,25 @@ pub(super) struct Facts {
     /// The user's own bound on continuations.
     pub max_blocks: u32,
     /// Where this is about.
-    pub project: Place,
+    pub project: ProjectFolder,
     /// What other loops have left in the project.
     pub traces: Vec<String>,
     /// The goals that are on in sessions of this project, or why that cannot be told.
-    pub goals: Result<Vec<Goal>, String>,
+    pub goals: Result<Vec<ActiveGoal>, String>,
     /// The state folder.
-    pub state: State,
+    pub state: StateFolderFacts,
     /// What git has to do with it.
-    pub git: Git,
+    pub git: GitFacts,
     /// The user's own folder, with the key and the approvals.
-    pub user_folder: Own,
+    pub user_folder: UserFolder,
     /// What is wrong with the user's configuration, and where that is.
     pub config: (Option<PathBuf>, Vec<String>),
     /// The project's omo.toml.
-    pub repository_checks: Repository,
+    pub repository_checks: RepositoryChecks,
     /// The newest error that a hook kept from its user, and how many there are.
     pub errors: Option<(usize, String)>,
     /// What was seen of the hooks in a session.
-    pub live: Live,
+    pub live: SeenHooks,
 }
 
 /// The client on `PATH`.
@@ -75,7 +75,7 @@ pub(super) enum Client {
 
 /// An enabled plugin that runs hooks of omo.
 #[derive(Clone, Debug)]
-pub(super) struct Carrier {
+pub(super) struct HookPlugin {
     /// `name@marketplace`.
     pub id: String,
     /// The folder that it runs from.
@@ -88,19 +88,19 @@ pub(super) struct Carrier {
     pub programs: Vec<Program>,
     /// Where they are launchers: the folder of the binaries that they run, those, and the last line
     /// of the log of their build.
-    pub built: Option<Built>,
+    pub built: Option<PluginBinaries>,
 }
 
 /// What launchers run.
 #[derive(Clone, Debug)]
-pub(super) struct Built {
+pub(super) struct PluginBinaries {
     /// The folder of the binaries.
     pub folder: PathBuf,
     /// Whether npm has brought them: then nothing here can be built.
     pub is_package: bool,
     /// The folder that the client keeps for the plugin.
     pub data: PathBuf,
-    /// They.
+    /// The files of the binaries.
     pub programs: Vec<Program>,
     /// The last line of the log of their build.
     pub last_line: Option<String>,
@@ -118,7 +118,7 @@ pub(super) struct Hook {
 /// One file that is run as a program.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// It.
+    /// Its path.
     pub path: PathBuf,
     /// What is there.
     pub kind: ProgramKind,
@@ -157,7 +157,7 @@ pub(super) enum Scope {
 pub(super) struct Settings {
     /// Where it counts.
     pub scope: Scope,
-    /// It.
+    /// Its path.
     pub file: PathBuf,
     /// What it says, or why it cannot be read.
     pub value: Result<Value, String>,
@@ -212,9 +212,9 @@ fn is_omo_hook(command: &str) -> bool {
 
 /// The folder that this is about.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ProjectFolder {
     /// `CLAUDE_PROJECT_DIR`, where it is set, and what is there.
-    pub project_dir_variable: Option<(String, Given)>,
+    pub project_dir_variable: Option<(String, ProjectDirKind)>,
     /// The folder that `omo` was started in.
     pub folder: Option<PathBuf>,
     /// The project's top; `None` where nothing absolute is known.
@@ -225,7 +225,7 @@ pub(super) struct Place {
 
 /// What `CLAUDE_PROJECT_DIR` names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Given {
+pub(super) enum ProjectDirKind {
     /// A folder.
     Folder,
     /// A path that depends on where the process is.
@@ -238,7 +238,7 @@ pub(super) enum Given {
 
 /// An active `/goal` of the client.
 #[derive(Clone, Debug)]
-pub(super) struct Goal {
+pub(super) struct ActiveGoal {
     /// In which session.
     pub session: String,
     /// What it waits for.
@@ -249,7 +249,7 @@ pub(super) struct Goal {
 
 /// The project's state folder.
 #[derive(Clone, Debug)]
-pub(super) enum State {
+pub(super) enum StateFolderFacts {
     /// There is none.
     Absent,
     /// It is not one that omo uses.
@@ -261,7 +261,7 @@ pub(super) enum State {
 /// What is in a state folder.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StateFolder {
-    /// It.
+    /// Its path.
     pub path: PathBuf,
     /// The files, and the folder itself, that others may read or write.
     pub open_to_others: Vec<PathBuf>,
@@ -279,7 +279,7 @@ pub(super) struct StateFolder {
 
 /// What git has to do with the state.
 #[derive(Clone, Debug)]
-pub(super) struct Git {
+pub(super) struct GitFacts {
     /// Whether there is a git.
     pub is_there: bool,
     /// Whether the project lies in a work tree.
@@ -290,21 +290,21 @@ pub(super) struct Git {
 
 /// The user's own folder.
 #[derive(Clone, Debug)]
-pub(super) enum Own {
+pub(super) enum UserFolder {
     /// The user has no folder for what programs remember.
     NoHome,
     /// Nothing was kept yet.
     Absent(PathBuf),
     /// There is none, and none can be made in the folder that it would be in.
     Unwritable {
-        /// It.
+        /// Its path.
         path: PathBuf,
         /// The folder that cannot be written.
         folder: PathBuf,
     },
     /// It is there.
     Open {
-        /// It.
+        /// Its path.
         path: PathBuf,
         /// Its parts that others may read or write.
         open_to_others: Vec<PathBuf>,
@@ -315,7 +315,7 @@ pub(super) enum Own {
 
 /// The project's omo.toml.
 #[derive(Clone, Debug)]
-pub(super) enum Repository {
+pub(super) enum RepositoryChecks {
     /// There is none, or it asks for no check.
     Absent,
     /// It cannot be read as one.
@@ -328,7 +328,7 @@ pub(super) enum Repository {
 
 /// What was seen of the hooks.
 #[derive(Clone, Debug)]
-pub(super) enum Live {
+pub(super) enum SeenHooks {
     /// The user did not ask for it.
     NotTried,
     /// There is no session to look at, or it failed.
@@ -336,4 +336,9 @@ pub(super) enum Live {
     /// How often each event's hooks were started. `None` for an event that was not seen and need
     /// not have been.
     Seen(BTreeMap<&'static str, Option<usize>>),
+}
+
+/// The name in `name@marketplace`.
+pub(super) fn plugin_name(id: &str) -> &str {
+    id.split('@').next().unwrap_or(id)
 }

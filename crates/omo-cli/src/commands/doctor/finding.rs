@@ -55,8 +55,8 @@ impl Finding {
         level: Level,
         found: impl Into<String>,
         why: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
-        Self { name, level, found: found.into(), why: Some(why.into()), fix: Some(mend.into()) }
+        Self { name, level, found: found.into(), why: Some(why.into()), fix: Some(fix.into()) }
     }
 }

@@ -6,7 +6,7 @@
 mod client_settings;
 mod files;
 mod goals;
-mod installation;
+pub(super) mod installation;
 mod project_folder;
 mod project_state;
 mod user_folder;
@@ -16,10 +16,7 @@ use std::path::PathBuf;
 use omo_state::config::UserConfig;
 use omo_state::env::{self, ProcessEnv};
 
-use super::facts::{Facts, Live};
-
-pub(crate) use files::read_json;
-pub(super) use installation::safe_search_path;
+use super::facts::{Facts, SeenHooks};
 
 /// The variables of this process, and what follows from them.
 pub(super) struct Surroundings {
@@ -83,6 +80,6 @@ pub(super) fn gather_facts(env: &ProcessEnv, config: &UserConfig, surroundings: 
         config: (env.config_file.clone(), config.problems.iter().map(ToString::to_string).collect()),
         repository_checks: project_state::gather_repository_checks(root.as_deref(), env.state_home.as_deref()),
         project: place,
-        live: Live::NotTried,
+        live: SeenHooks::NotTried,
     }
 }

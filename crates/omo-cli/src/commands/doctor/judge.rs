@@ -14,8 +14,6 @@ use omo_core::text::sanitize;
 use super::facts::Facts;
 use super::finding::Finding;
 
-pub(super) use installation::plugin_name;
-
 /// Every check, in the order in which they are told where all is well.
 const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
     installation::client,

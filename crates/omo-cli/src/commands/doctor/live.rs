@@ -15,9 +15,9 @@ use std::time::Duration;
 
 use omo_claude::client::{ClaudeClient, HeadlessRequest};
 
-use super::facts::{Built, Client, Facts, Live, ProgramKind, Scope, Settings, count_commands};
+use super::facts::{Client, Facts, PluginBinaries, ProgramKind, Scope, SeenHooks, Settings, count_commands};
 use super::gather::Surroundings;
-use cancel_watch::Wanted;
+use cancel_watch::CancelWatch;
 use sandbox::Sandbox;
 use scripted_model::{Script, start_model};
 
@@ -25,26 +25,26 @@ use scripted_model::{Script, start_model};
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Starts the sessions, and tells how often each hook was seen.
-pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> Live {
-    try_hooks(facts, surroundings).unwrap_or_else(|why| Live::Impossible(format!("not tried: {why}")))
+pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> SeenHooks {
+    try_hooks(facts, surroundings).unwrap_or_else(|why| SeenHooks::Impossible(format!("not tried: {why}")))
 }
 
-fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String> {
+fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<SeenHooks, String> {
     if let Some(file) = managed_model(&facts.settings) {
         return Err(format!("{file} says which model every session talks to, and that cannot be changed for one"));
     }
-    let unbuilt = |built: &Built| built.programs.iter().any(|program| program.kind != ProgramKind::Binary);
+    let unbuilt = |built: &PluginBinaries| built.programs.iter().any(|program| program.kind != ProgramKind::Binary);
     if facts.hook_plugins.iter().filter_map(|carrier| carrier.built.as_ref()).any(unbuilt) {
         return Err("the launchers of the plugin would only begin to build what they run".to_owned());
     }
     // First, so that the folders go whenever it is interrupted.
-    let mut wanted = Wanted::new();
+    let mut cancel = CancelWatch::new();
     let sandbox = Sandbox::build(facts, surroundings)?;
     let Client::Found { program, .. } = &facts.client else { return Err("there is no client to start".to_owned()) };
     let place = program.parent().map(Path::to_owned);
     let claude =
         ClaudeClient::find(&place.into_iter().collect(), &sandbox.project).map_err(|error| error.to_string())?;
-    let whole = run_session(&claude, &sandbox, Script::Subagent, &mut wanted)?;
+    let whole = run_session(&claude, &sandbox, Script::Subagent, &mut cancel)?;
     let mut seen: BTreeMap<&'static str, Option<usize>> = BTreeMap::new();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStop", "Stop"] {
         seen.insert(
@@ -59,16 +59,16 @@ fn try_hooks(facts: &Facts, surroundings: &Surroundings) -> Result<Live, String>
         seen.insert(event, Some(times).filter(|times| *times > 0));
     };
     add("SessionEnd", "omo-session-end");
-    run_session(&claude, &sandbox, Script::Refusal, &mut wanted)?;
+    run_session(&claude, &sandbox, Script::Refusal, &mut cancel)?;
     add("StopFailure", "omo-stop-failure");
-    Ok(Live::Seen(seen))
+    Ok(SeenHooks::Seen(seen))
 }
 
 fn run_session(
     claude: &ClaudeClient,
     sandbox: &Sandbox,
     script: Script,
-    wanted: &mut Wanted,
+    cancel: &mut CancelWatch,
 ) -> Result<String, String> {
     let model = start_model(script)?;
     let headless = HeadlessRequest {
@@ -77,7 +77,7 @@ fn run_session(
         arguments: sandbox.arguments(),
     };
     let claude = claude.clone().with_limit(LIMIT / 2);
-    let said = claude.run_headless(headless, || wanted.should_continue()).map_err(|error| error.to_string())?;
+    let said = claude.run_headless(headless, || cancel.should_continue()).map_err(|error| error.to_string())?;
     if events::has_session_begun(&said.printed) {
         return Ok(said.printed);
     }

@@ -12,8 +12,9 @@ use omo_state::env::ProcessEnv;
 use omo_state::trust::pending_approval;
 use serde::Serialize;
 
-use crate::blocks::list_commands;
+use crate::blocks::parts::list_commands;
 use crate::error::CommandError;
+use crate::output::print_json;
 use crate::output::table::{self, Cell, truncate_columns};
 use crate::plan_findings;
 use crate::project::Project;
@@ -74,10 +75,10 @@ struct Batch<'a> {
 }
 
 /// Shows a plan.
-pub(super) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
+pub(crate) fn show_plan(plan: &Plan, json: bool) -> Result<(), CommandError> {
     let approval = approval(plan)?;
     if json {
-        return super::print_json(&report(plan, approval));
+        return print_json(&report(plan, approval));
     }
     let mut out = anstream::stdout().lock();
     head(&mut out, plan)?;
@@ -100,12 +101,12 @@ fn approval(plan: &Plan) -> Result<Approval, CommandError> {
 
 fn report(plan: &Plan, approval: Approval) -> Report<'_> {
     let count = |severity| plan_findings::count_severity(&plan.diagnostics, severity);
-    let tasks = plan.tasks.iter().map(|unit| ShownTask {
-        id: &unit.id,
-        title: &unit.title,
-        needs: &unit.deps,
-        files: unit.files.iter().map(|file| file.path.as_str()).collect(),
-        checks: unit.proving_checks().count(),
+    let tasks = plan.tasks.iter().map(|task| ShownTask {
+        id: &task.id,
+        title: &task.title,
+        needs: &task.deps,
+        files: task.files.iter().map(|file| file.path.as_str()).collect(),
+        checks: task.proving_checks().count(),
     });
     let batches =
         plan.groups.iter().map(|group| Batch { id: &group.id, tasks: &group.tasks, hard_stop: group.hard_stop });
@@ -149,13 +150,13 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
         return Ok(());
     }
     writeln!(out)?;
-    let row = |unit: &Task| {
+    let row = |task: &Task| {
         [
-            Cell::plain(&*unit.id),
-            Cell::plain(truncate_columns(&sanitize(&unit.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
-            Cell::plain(truncate_columns(&unit.deps.join(", "), NEEDS_COLUMNS)),
-            Cell::plain(unit.files.len().to_string()),
-            checks(unit),
+            Cell::plain(&*task.id),
+            Cell::plain(truncate_columns(&sanitize(&task.title, TITLE_COLUMNS + 1), TITLE_COLUMNS)),
+            Cell::plain(truncate_columns(&task.deps.join(", "), NEEDS_COLUMNS)),
+            Cell::plain(task.files.len().to_string()),
+            checks(task),
         ]
     };
     let heads = [plan.dialect.unit_word(), "title", "needs", "files", "checks"];
@@ -163,8 +164,8 @@ fn tasks(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
 }
 
 /// A task without a check is never found to be done.
-fn checks(unit: &Task) -> Cell {
-    match unit.proving_checks().count() {
+fn checks(task: &Task) -> Cell {
+    match task.proving_checks().count() {
         0 => Cell::new("none", anstyle::AnsiColor::Yellow.on_default()),
         checks => Cell::plain(checks.to_string()),
     }
@@ -179,8 +180,8 @@ fn batches(out: &mut impl Write, plan: &Plan) -> std::io::Result<()> {
     let rows = plan.groups.iter().enumerate().map(|(place, group)| {
         // Behind the last one nothing is left to ask about.
         let then = if group.hard_stop && place + 1 < last { "; then you are asked" } else { "" };
-        let units = group.tasks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
-        [Cell::plain(&*group.id), Cell::plain(truncate_columns(&units, UNITS_COLUMNS) + then)]
+        let tasks = group.tasks.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        [Cell::plain(&*group.id), Cell::plain(truncate_columns(&tasks, UNITS_COLUMNS) + then)]
     });
     table::write_table(out, ["batch", "tasks"], rows.collect())
 }

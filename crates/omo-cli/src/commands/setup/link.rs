@@ -11,7 +11,7 @@ use crate::platform;
 
 /// What became of the link.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Linked {
+pub(super) enum LinkOutcome {
     /// It is there, and was perhaps before.
     Present,
     /// Its user has no such folder, and none is made for a link alone.
@@ -22,7 +22,7 @@ pub(super) enum Linked {
 
 /// Whether the link of another omo that works gives way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Other {
+pub(super) enum OtherLink {
     /// Its user has asked for this very one.
     GivesWay,
     /// What runs by itself takes nothing away.
@@ -46,27 +46,27 @@ pub(super) fn lasting_path(program: &Path, staged: &Path) -> Option<PathBuf> {
 
 /// Links `place` to a path of omo's. The folder is made only where `~/.local` is there already or the folder
 /// is on `PATH`: then its user, or the system, has decided that programs belong there.
-pub(super) fn link(to: &Path, place: &Path, other: Other) -> io::Result<Linked> {
-    let Some(folder) = place.parent() else { return Ok(Linked::NoFolder) };
+pub(super) fn link(to: &Path, place: &Path, other: OtherLink) -> io::Result<LinkOutcome> {
+    let Some(folder) = place.parent() else { return Ok(LinkOutcome::NoFolder) };
     match fs::symlink_metadata(place) {
         Ok(_) => match fs::read_link(place) {
-            Ok(target) if target == to => return Ok(Linked::Present),
-            Ok(target) if is_omo_path(&target) && (other == Other::GivesWay || leads_nowhere(place)) => {}
-            _ => return Ok(Linked::Taken),
+            Ok(target) if target == to => return Ok(LinkOutcome::Present),
+            Ok(target) if is_omo_path(&target) && (other == OtherLink::GivesWay || leads_nowhere(place)) => {}
+            _ => return Ok(LinkOutcome::Taken),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     if !folder.is_dir() {
         if !env::is_on_path(folder) && !folder.parent().is_some_and(Path::is_dir) {
-            return Ok(Linked::NoFolder);
+            return Ok(LinkOutcome::NoFolder);
         }
         fs::create_dir_all(folder)?;
     }
     let new = folder.join(format!(".omo.{}", std::process::id()));
     platform::link(to, &new)?;
     fs::rename(&new, place).inspect_err(|_| drop(fs::remove_file(&new)))?;
-    Ok(Linked::Present)
+    Ok(LinkOutcome::Present)
 }
 
 /// Removes a link that no longer leads anywhere; whether there was one.
@@ -100,17 +100,17 @@ pub(super) fn is_omo_path(target: &Path) -> bool {
 }
 
 /// What the user is told of it.
-pub(super) fn link_message(linked: &Linked, to: &Path, place: &Path) -> String {
+pub(super) fn link_message(linked: &LinkOutcome, to: &Path, place: &Path) -> String {
     let folder = to.parent().unwrap_or(to).to_string_lossy();
     match linked {
-        Linked::Present if place.parent().is_some_and(env::is_on_path) => {
+        LinkOutcome::Present if place.parent().is_some_and(env::is_on_path) => {
             format!("`omo` runs it, through {}", place.display())
         }
-        Linked::Present => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
-        Linked::NoFolder => {
+        LinkOutcome::Present => format!("{} is it; add to your shell's profile: {PATH_LINE}", place.display()),
+        LinkOutcome::NoFolder => {
             format!("for `omo` add to your shell's profile: export PATH={}:\"$PATH\"", quote_shell_word(&folder))
         }
-        Linked::Taken => format!("{} is there already and stays; this one is {}", place.display(), to.display()),
+        LinkOutcome::Taken => format!("{} is there already and stays; this one is {}", place.display(), to.display()),
     }
 }
 
@@ -128,21 +128,21 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let place = home.path().join(".local/bin/omo");
         let [staged, data] = [".local/share/omo/plugin/bin/omo", DATA].map(|path| home.path().join(path));
-        assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::NoFolder);
+        assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::NoFolder);
         assert!(!home.path().join(".local").exists());
         for file in [&staged, &data] {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, "").unwrap();
         }
         for _ in 0..2 {
-            assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Present);
+            assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::Present);
         }
-        assert_eq!(link(&staged, &place, Other::Stays).unwrap(), Linked::Taken);
+        assert_eq!(link(&staged, &place, OtherLink::Stays).unwrap(), LinkOutcome::Taken);
         assert_eq!(fs::read_link(&place).unwrap(), data);
-        assert_eq!(link(&staged, &place, Other::GivesWay).unwrap(), Linked::Present);
+        assert_eq!(link(&staged, &place, OtherLink::GivesWay).unwrap(), LinkOutcome::Present);
         assert!(!remove_dangling(&place).unwrap());
         fs::remove_file(&staged).unwrap();
-        assert_eq!(link(&data, &place, Other::Stays).unwrap(), Linked::Present);
+        assert_eq!(link(&data, &place, OtherLink::Stays).unwrap(), LinkOutcome::Present);
         assert_eq!(fs::read_dir(place.parent().unwrap()).unwrap().count(), 1);
 
         // A file, a link of another program, and one that leads nowhere, all stay.
@@ -155,7 +155,7 @@ mod tests {
         ] {
             fs::remove_file(&place).unwrap();
             make(&place, &other);
-            assert_eq!(link(&data, &place, Other::GivesWay).unwrap(), Linked::Taken);
+            assert_eq!(link(&data, &place, OtherLink::GivesWay).unwrap(), LinkOutcome::Taken);
             assert!(!remove_dangling(&place).unwrap() && place.symlink_metadata().is_ok());
         }
         fs::remove_file(&place).unwrap();

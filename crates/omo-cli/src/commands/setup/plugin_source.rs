@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -13,7 +14,7 @@ const ROOT: &str = "${CLAUDE_PLUGIN_ROOT}/";
 
 /// A plugin with its binaries.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Source {
+pub(super) struct PluginSource {
     /// Its folder.
     pub folder: PathBuf,
     /// The version that its manifest names.
@@ -28,8 +29,10 @@ struct Manifest {
 }
 
 /// The plugin of the program that runs: it lies in its `bin/`.
-pub(super) fn own_plugin() -> Result<Source, CommandError> {
-    let program = std::env::current_exe()?.canonicalize()?;
+pub(super) fn own_plugin() -> Result<PluginSource, CommandError> {
+    let program = std::env::current_exe()
+        .and_then(|program| program.canonicalize())
+        .context("the file of this program cannot be found")?;
     let folder = program.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
     let found = folder.ok_or_else(|| "it does not lie in the `bin` of one".to_owned()).and_then(plugin_at);
     found.map_err(|why| {
@@ -42,7 +45,7 @@ pub(super) fn own_plugin() -> Result<Source, CommandError> {
 }
 
 /// The plugin in a folder, or what it lacks.
-fn plugin_at(folder: &Path) -> Result<Source, String> {
+fn plugin_at(folder: &Path) -> Result<PluginSource, String> {
     let Manifest { name, version } = read_json(&folder.join(".claude-plugin").join("plugin.json"))?;
     if name != "omo" {
         return Err(format!("its manifest names the plugin `{}`", omo_core::text::sanitize(&name, 60)));
@@ -58,7 +61,7 @@ fn plugin_at(folder: &Path) -> Result<Source, String> {
             return Err(format!("{} is missing", binary.display()));
         }
     }
-    Ok(Source { folder: folder.to_owned(), version })
+    Ok(PluginSource { folder: folder.to_owned(), version })
 }
 
 /// The version of the plugin that is staged in a folder, where there is one that can be read.
@@ -119,7 +122,7 @@ mod tests {
         );
         lacks("omo-stop is missing");
         write("bin/omo-stop", "");
-        assert_eq!(plugin_at(folder), Ok(Source { folder: folder.to_owned(), version: "1.0.0".to_owned() }));
+        assert_eq!(plugin_at(folder), Ok(PluginSource { folder: folder.to_owned(), version: "1.0.0".to_owned() }));
         assert_eq!(version_at(folder).as_deref(), Some("1.0.0"));
     }
 }

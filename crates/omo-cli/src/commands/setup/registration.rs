@@ -13,16 +13,16 @@ pub(super) const PLUGIN: &str = "omo@omo";
 
 /// What the client knows of omo.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Registered {
+pub(super) struct Registration {
     /// The marketplace of omo's name.
-    pub marketplace: Whose,
+    pub marketplace: MarketplaceOwner,
     /// The plugin of the user from it.
-    pub plugin: Option<Entry>,
+    pub plugin: Option<InstalledEntry>,
 }
 
 /// Whose the marketplace is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub(super) enum MarketplaceOwner {
     /// There is none.
     Absent,
     /// It is the staged folder.
@@ -33,7 +33,7 @@ pub(super) enum Whose {
 
 /// The plugin as the client has it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct InstalledEntry {
     /// The version that it wrote down.
     pub version: Option<String>,
     /// Whether new sessions have it.
@@ -42,7 +42,7 @@ pub(super) struct Entry {
 
 /// One thing that the client is told to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum RegistrationStep {
     /// Take the folder for a marketplace.
     Add,
     /// Install the plugin from it.
@@ -58,7 +58,7 @@ pub(super) enum Step {
 }
 
 /// What the client knows of the plugin that is, or will be, staged in `place`.
-pub(super) fn read_registration(claude: &ClaudeClient, place: &Path) -> Result<Registered, CommandError> {
+pub(super) fn read_registration(claude: &ClaudeClient, place: &Path) -> Result<Registration, CommandError> {
     let is_place =
         |path: &Path| path == place || path.canonicalize().ok().is_some_and(|path| is_same_folder(&path, place));
     Ok(read(&claude.marketplaces()?, &claude.plugins()?, is_place))
@@ -68,34 +68,34 @@ fn is_same_folder(path: &Path, place: &Path) -> bool {
     place.canonicalize().is_ok_and(|place| place == path)
 }
 
-fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: impl Fn(&Path) -> bool) -> Registered {
+fn read(marketplaces: &[Marketplace], plugins: &[InstalledPlugin], is_place: impl Fn(&Path) -> bool) -> Registration {
     let marketplace = marketplaces.iter().find(|marketplace| marketplace.name == MARKETPLACE);
-    let whose = marketplace.map_or(Whose::Absent, |marketplace| {
+    let whose = marketplace.map_or(MarketplaceOwner::Absent, |marketplace| {
         let ours = marketplace.source == "directory" && marketplace.path.as_deref().is_some_and(is_place);
-        if ours { Whose::Ours } else { Whose::Elsewhere(marketplace.origin()) }
+        if ours { MarketplaceOwner::Ours } else { MarketplaceOwner::Elsewhere(marketplace.origin()) }
     });
     // A project may have it as well; that is its own affair.
     let of_the_user =
         |plugin: &&InstalledPlugin| plugin.id == PLUGIN && plugin.scope.as_deref().is_none_or(|it| it == "user");
     let plugin = plugins.iter().find(of_the_user);
-    let plugin = plugin.map(|plugin| Entry { version: plugin.version.clone(), is_enabled: plugin.enabled });
-    Registered { marketplace: whose, plugin }
+    let plugin = plugin.map(|plugin| InstalledEntry { version: plugin.version.clone(), is_enabled: plugin.enabled });
+    Registration { marketplace: whose, plugin }
 }
 
 /// The steps after which new sessions have this version.
-pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
+pub(super) fn steps_to_set_up(now: &Registration, version: &str) -> Vec<RegistrationStep> {
     let mut steps = Vec::new();
-    if now.marketplace == Whose::Absent {
-        steps.push(Step::Add);
+    if now.marketplace == MarketplaceOwner::Absent {
+        steps.push(RegistrationStep::Add);
     }
     match &now.plugin {
-        None => steps.push(Step::Install),
+        None => steps.push(RegistrationStep::Install),
         Some(plugin) => {
             if plugin.version.as_deref() != Some(version) {
-                steps.push(Step::Update);
+                steps.push(RegistrationStep::Update);
             }
             if !plugin.is_enabled {
-                steps.push(Step::Enable);
+                steps.push(RegistrationStep::Enable);
             }
         }
     }
@@ -104,18 +104,18 @@ pub(super) fn steps_to_set_up(now: &Registered, version: &str) -> Vec<Step> {
 
 /// The steps after which the client knows nothing of the staged plugin. One that comes from elsewhere
 /// stays.
-pub(super) fn steps_to_remove(now: &Registered) -> Vec<Step> {
+pub(super) fn steps_to_remove(now: &Registration) -> Vec<RegistrationStep> {
     let mut steps = Vec::new();
-    if now.plugin.is_some() && !matches!(now.marketplace, Whose::Elsewhere(_)) {
-        steps.push(Step::Uninstall);
+    if now.plugin.is_some() && !matches!(now.marketplace, MarketplaceOwner::Elsewhere(_)) {
+        steps.push(RegistrationStep::Uninstall);
     }
-    if now.marketplace == Whose::Ours {
-        steps.push(Step::Remove);
+    if now.marketplace == MarketplaceOwner::Ours {
+        steps.push(RegistrationStep::Remove);
     }
     steps
 }
 
-impl Step {
+impl RegistrationStep {
     /// Has the client do it.
     pub(super) fn take(self, claude: &ClaudeClient, place: &Path) -> Result<(), CommandError> {
         let place = place.as_os_str();
@@ -163,18 +163,23 @@ mod tests {
         let on = || plugin(PLUGIN, "user", "1.0.0", true);
         let off = || plugin(PLUGIN, "user", "1.0.0", false);
         let old = || plugin(PLUGIN, "user", "0.9.0", true);
-        let set_up = &[Step::Add, Step::Install][..];
-        let remove = &[Step::Uninstall, Step::Remove][..];
+        let set_up = &[RegistrationStep::Add, RegistrationStep::Install][..];
+        let remove = &[RegistrationStep::Uninstall, RegistrationStep::Remove][..];
         // What the client lists; the steps to set up 1.0.0, and to remove it.
         for (marketplaces, plugins, to_set_up, to_remove) in [
             (vec![], vec![], set_up, &[][..]),
             (vec![marketplace("other", "github", None)], vec![plugin("omo@other", "user", "1.0.0", true)], set_up, &[]),
-            (vec![ours()], vec![], &[Step::Install], &[Step::Remove]),
-            (vec![ours()], vec![plugin(PLUGIN, "project", "1.0.0", true)], &[Step::Install], &[Step::Remove]),
+            (vec![ours()], vec![], &[RegistrationStep::Install], &[RegistrationStep::Remove]),
+            (
+                vec![ours()],
+                vec![plugin(PLUGIN, "project", "1.0.0", true)],
+                &[RegistrationStep::Install],
+                &[RegistrationStep::Remove],
+            ),
             (vec![ours()], vec![on()], &[], remove),
-            (vec![ours()], vec![off()], &[Step::Enable], remove),
-            (vec![ours()], vec![old()], &[Step::Update], remove),
-            (vec![], vec![on()], &[Step::Add], &[Step::Uninstall]),
+            (vec![ours()], vec![off()], &[RegistrationStep::Enable], remove),
+            (vec![ours()], vec![old()], &[RegistrationStep::Update], remove),
+            (vec![], vec![on()], &[RegistrationStep::Add], &[RegistrationStep::Uninstall]),
             (vec![elsewhere()], vec![on()], &[], &[]),
         ] {
             let now = read(&marketplaces, &plugins, |path| path == Path::new("/data/omo/plugin"));
@@ -189,7 +194,10 @@ mod tests {
             (marketplace("omo", "github", None), "omo-cc/omo"),
             (marketplace("omo", "directory", Some("/elsewhere")), "/elsewhere"),
         ] {
-            assert_eq!(read(&[marketplace], &[], |_| false).marketplace, Whose::Elsewhere(origin.to_owned()));
+            assert_eq!(
+                read(&[marketplace], &[], |_| false).marketplace,
+                MarketplaceOwner::Elsewhere(origin.to_owned())
+            );
         }
     }
 }

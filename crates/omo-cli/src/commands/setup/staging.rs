@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use omo_state::files::folder_swap;
 
-use crate::commands::setup::plugin_source::Source;
+use crate::commands::setup::plugin_source::PluginSource;
 use crate::error::CommandError;
 use crate::platform::{self, Rights};
 
@@ -17,7 +17,7 @@ const MAX_FILES: usize = 1_000;
 
 /// What staging did.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Staged {
+pub(super) enum StagedPlugin {
     /// Nothing: the same files are there already.
     Unchanged,
     /// It was not there before.
@@ -28,19 +28,19 @@ pub(super) enum Staged {
 
 /// Makes `place` hold exactly the files of the plugin. `new` is where they are put together first;
 /// what an earlier attempt has left there goes. The caller holds the lock.
-pub(super) fn stage_plugin(source: &Source, new: &Path, place: &Path) -> Result<Staged, CommandError> {
+pub(super) fn stage_plugin(source: &PluginSource, new: &Path, place: &Path) -> Result<StagedPlugin, CommandError> {
     clear_unfinished(new)?;
     let files = files(&source.folder).map_err(|error| io_failure("read", &source.folder, &error))?;
     if is_same(&files, place) {
-        return Ok(Staged::Unchanged);
+        return Ok(StagedPlugin::Unchanged);
     }
     let before = match fs::symlink_metadata(place) {
         Ok(found) if !found.is_dir() => {
             let message = format!("{} is no folder, and omo did not put it there", place.display());
             return Err(CommandError::io(message, "move it away and run `omo setup` again"));
         }
-        Ok(_) => Staged::Replaced(crate::commands::setup::plugin_source::version_at(place)),
-        Err(_) => Staged::New,
+        Ok(_) => StagedPlugin::Replaced(crate::commands::setup::plugin_source::version_at(place)),
+        Err(_) => StagedPlugin::New,
     };
     let put = copy(&files, new).and_then(|()| folder_swap::swap_folders(new, place));
     if let Err(error) = put {
@@ -124,7 +124,7 @@ mod tests {
 
     struct Places {
         temp: tempfile::TempDir,
-        source: Source,
+        source: PluginSource,
     }
 
     impl Places {
@@ -134,14 +134,14 @@ mod tests {
             fs::create_dir_all(folder.join("bin")).unwrap();
             fs::write(folder.join("bin/omo"), "program").unwrap();
             fs::write(folder.join("README.md"), "text").unwrap();
-            Self { temp, source: Source { folder, version: "1.0.0".to_owned() } }
+            Self { temp, source: PluginSource { folder, version: "1.0.0".to_owned() } }
         }
 
         fn place(&self) -> PathBuf {
             self.temp.path().join("plugin")
         }
 
-        fn stage(&self) -> Result<Staged, CommandError> {
+        fn stage(&self) -> Result<StagedPlugin, CommandError> {
             stage_plugin(&self.source, &self.temp.path().join("plugin.new"), &self.place())
         }
     }
@@ -149,16 +149,16 @@ mod tests {
     #[test]
     fn files_are_staged_once_and_again_when_they_differ() {
         let places = Places::new();
-        assert_eq!(places.stage().unwrap(), Staged::New);
-        assert_eq!(places.stage().unwrap(), Staged::Unchanged);
+        assert_eq!(places.stage().unwrap(), StagedPlugin::New);
+        assert_eq!(places.stage().unwrap(), StagedPlugin::Unchanged);
         for change in ["bin/omo", "bin/new", "README.md"] {
             fs::write(places.source.folder.join(change), "changed").unwrap();
-            assert_eq!(places.stage().unwrap(), Staged::Replaced(None), "{change}");
+            assert_eq!(places.stage().unwrap(), StagedPlugin::Replaced(None), "{change}");
             assert_eq!(fs::read_to_string(places.place().join(change)).unwrap(), "changed");
-            assert_eq!(places.stage().unwrap(), Staged::Unchanged);
+            assert_eq!(places.stage().unwrap(), StagedPlugin::Unchanged);
         }
         fs::remove_file(places.source.folder.join("bin/new")).unwrap();
-        assert_eq!(places.stage().unwrap(), Staged::Replaced(None));
+        assert_eq!(places.stage().unwrap(), StagedPlugin::Replaced(None));
         assert!(!places.place().join("bin/new").exists());
         assert_eq!(fs::read_dir(places.temp.path()).unwrap().count(), 2);
     }
@@ -168,11 +168,11 @@ mod tests {
     fn rights_are_mended_in_the_copy() {
         use std::os::unix::fs::PermissionsExt;
         let places = Places::new();
-        assert_eq!(places.stage().unwrap(), Staged::New);
+        assert_eq!(places.stage().unwrap(), StagedPlugin::New);
         let mode = |part: &str| places.place().join(part).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("bin/omo"), mode("README.md")), (0o755, 0o644));
         fs::set_permissions(places.place().join("bin/omo"), fs::Permissions::from_mode(0o644)).unwrap();
-        assert_eq!(places.stage().unwrap(), Staged::Replaced(None));
+        assert_eq!(places.stage().unwrap(), StagedPlugin::Replaced(None));
         assert_eq!(mode("bin/omo"), 0o755);
     }
 
@@ -206,7 +206,7 @@ mod tests {
         let new = places.temp.path().join("plugin.new");
         fs::create_dir(&new).unwrap();
         fs::write(new.join("half"), "").unwrap();
-        assert_eq!(places.stage().unwrap(), Staged::New);
+        assert_eq!(places.stage().unwrap(), StagedPlugin::New);
         assert!(!new.exists() && !places.place().join("half").exists());
     }
 }

@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What became of a status line that names an omo which has gone.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Removal {
+pub(super) enum StatusLineRemoval {
     /// It was taken out of the file.
     Removed,
     /// Its user has to do that, and why.
@@ -29,7 +29,7 @@ pub(super) enum Removal {
 
 /// Takes the status line out of a settings file where it names an omo that is not there. `None` where it does
 /// not. Every other byte of the file stays.
-pub(super) fn remove_dangling(file: &Path) -> Option<Removal> {
+pub(super) fn remove_dangling(file: &Path) -> Option<StatusLineRemoval> {
     let found = fs::symlink_metadata(file).ok()?;
     // A link is another program's way of keeping settings: what it leads to is read, and never written.
     if fs::metadata(file).ok()?.len() > MAX_BYTES {
@@ -41,7 +41,7 @@ pub(super) fn remove_dangling(file: &Path) -> Option<Removal> {
     if !is_gone(words.first()?) || words.get(1).is_none_or(|word| word != "statusline") {
         return None;
     }
-    let by_hand = |why: &str| Some(Removal::ByHand(why.to_owned()));
+    let by_hand = |why: &str| Some(StatusLineRemoval::ByHand(why.to_owned()));
     if words.len() > 2 {
         return by_hand("its command keeps another status line: put that one in its place");
     }
@@ -50,8 +50,8 @@ pub(super) fn remove_dangling(file: &Path) -> Option<Removal> {
     }
     let Some(rest) = without_status_line(&text, settings) else { return by_hand("it could not be told apart") };
     match replace(file, &text, &rest) {
-        Ok(()) => Some(Removal::Removed),
-        Err(error) => Some(Removal::ByHand(error.to_string())),
+        Ok(()) => Some(StatusLineRemoval::Removed),
+        Err(error) => Some(StatusLineRemoval::ByHand(error.to_string())),
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
             let temp = tempfile::tempdir().unwrap();
             let file = temp.path().join("settings.json");
             fs::write(&file, text.replace('@', LINE)).unwrap();
-            assert_eq!(remove_dangling(&file), Some(Removal::Removed), "{text}");
+            assert_eq!(remove_dangling(&file), Some(StatusLineRemoval::Removed), "{text}");
             assert_eq!(fs::read_to_string(&file).unwrap(), expected);
             assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
         }
@@ -160,8 +160,8 @@ mod tests {
         ] {
             fs::write(&file, &text).unwrap();
             let told = remove_dangling(&file);
-            assert_eq!(matches!(told, Some(Removal::ByHand(_))), is_told, "{text}: {told:?}");
-            assert!(told != Some(Removal::Removed) && fs::read_to_string(&file).unwrap() == text, "{text}");
+            assert_eq!(matches!(told, Some(StatusLineRemoval::ByHand(_))), is_told, "{text}: {told:?}");
+            assert!(told != Some(StatusLineRemoval::Removed) && fs::read_to_string(&file).unwrap() == text, "{text}");
         }
     }
 
@@ -174,8 +174,8 @@ mod tests {
         fs::write(&file, format!("{{\"statusLine\": {LINE}}}")).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
         symlink(&file, &linked).unwrap();
-        assert!(matches!(remove_dangling(&linked), Some(Removal::ByHand(_))));
-        assert_eq!(remove_dangling(&file), Some(Removal::Removed));
+        assert!(matches!(remove_dangling(&linked), Some(StatusLineRemoval::ByHand(_))));
+        assert_eq!(remove_dangling(&file), Some(StatusLineRemoval::Removed));
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

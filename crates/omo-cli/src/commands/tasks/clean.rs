@@ -1,5 +1,6 @@
 //! `omo tasks clean`: removes sessions with all of their files.
 
+use clap::Args;
 use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
@@ -7,17 +8,43 @@ use omo_engine::task_list_store::{LockedTaskList, TaskListFolder, TaskListStore}
 use omo_plan::task_list::TaskListFile;
 use omo_state::env::ProcessEnv;
 
-use super::arguments::{CleanOptions, Which};
 use crate::error::CommandError;
+use crate::task_list_files::{self, TaskListOption};
 use crate::task_list_note;
+
+const HELP: &str = "\
+Examples:
+  omo tasks clean --session 4f1c9a   this one, whatever its phase
+  omo tasks clean --older-than 30    those that were over 30 days ago
+
+A session whose run is open is never removed; `omo run cancel` ends a run.";
+
+/// Remove task lists with all of their files
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+#[group(required = true, multiple = false)]
+pub(crate) struct CleanOptions {
+    /// This session, whatever its phase
+    #[arg(long, short, value_name = "ID")]
+    pub session: Option<String>,
+    /// Every session that is over
+    #[arg(long)]
+    pub completed: bool,
+    /// Those of them unchanged for so many days
+    #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
+    pub older_than: Option<u32>,
+    /// Every session, also those that go on
+    #[arg(long)]
+    pub all: bool,
+}
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Removes the one that was named, or those that are meant.
-pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
-    let sessions = super::task_list_store()?;
+pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
+    let sessions = task_list_files::task_list_store()?;
     if options.session.is_some() {
-        let id = super::task_list_id(&Which { session: options.session.clone() }, env)?;
+        let id = task_list_files::task_list_id(&TaskListOption { session: options.session.clone() }, env)?;
         return remove_task_list(env, &sessions, &id);
     }
     let (mut removed, mut kept) = (0, 0);
@@ -25,7 +52,8 @@ pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Resu
         let found = sessions.open(&id).and_then(TaskListFolder::lock).map_err(CommandError::from);
         let is_removed = found.and_then(|locked| {
             let session = locked.session()?;
-            let is_meant = is_selected(options, &session, &locked, env) && super::open_run_of(&session, env)?.is_none();
+            let is_meant =
+                is_selected(options, &session, &locked, env) && task_list_files::open_run_of(&session, env)?.is_none();
             if is_meant {
                 sessions.remove(&locked)?;
                 task_list_note::forget_note(env, id.as_str(), &session.working_dir);
@@ -38,33 +66,37 @@ pub(super) fn clean_task_lists(env: &ProcessEnv, options: &CleanOptions) -> Resu
             Ok(false) => kept += 1,
             Err(failure) => {
                 kept += 1;
-                crate::print_warning(&format!("session {id} stays: {}", failure.message()));
+                crate::output::print_warning(&format!("session {id} stays: {}", failure.message()));
             }
         }
     }
-    super::print(&format!("{removed} removed, {kept} kept"))
+    task_list_files::print(&format!("{removed} removed, {kept} kept"))
 }
 
 fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
     let path = sessions.path(id);
     if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return super::print(&format!("there is no session {id}: nothing to remove"));
+        return task_list_files::print(&format!("there is no session {id}: nothing to remove"));
     }
     let locked = sessions.open(id)?.lock()?;
     // Who names one that cannot be read wants it gone all the more.
     let session = locked.session().ok();
     if let Some(session) = &session {
-        super::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
+        task_list_files::require_no_open_run(session, env, "`omo run cancel` ends the run")?;
     }
     sessions.remove(&locked)?;
     if let Some(session) = &session {
         task_list_note::forget_note(env, id.as_str(), &session.working_dir);
     }
-    session.map_or_else(|| super::print(&format!("removed session {id}")), |session| say(id, &session))
+    session.map_or_else(|| task_list_files::print(&format!("removed session {id}")), |session| say(id, &session))
 }
 
 fn say(id: &SessionId, session: &TaskListFile) -> Result<(), CommandError> {
-    super::print(&format!("removed session {id} ({}): {}", session.phase.word(), sanitize(&session.goal, 100)))
+    task_list_files::print(&format!(
+        "removed session {id} ({}): {}",
+        session.phase.word(),
+        sanitize(&session.goal, 100)
+    ))
 }
 
 fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTaskList, env: &ProcessEnv) -> bool {

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use anstyle::{AnsiColor, Style};
+use clap::Args;
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::task_list_store::{TaskListError, TaskListFolder};
@@ -10,13 +11,26 @@ use omo_plan::task_list::{TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TA
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
 
-use super::arguments::ListOptions;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
+use crate::task_list_files;
+
+const HELP: &str = "\
+Example:
+  omo tasks list";
+
+/// List all task lists, the one that was changed last first
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ListOptions {
+    /// Print JSON: a list with one object for each session
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// One session, as it is listed.
 #[derive(Debug, Serialize)]
-struct Line {
+struct TaskListLine {
     session_id: String,
     phase: TaskListPhase,
     goal: String,
@@ -26,13 +40,13 @@ struct Line {
 }
 
 /// Lists the sessions, the one that was changed last first. One that cannot be read is named on stderr.
-pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
-    let sessions = super::task_list_store()?;
+pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), CommandError> {
+    let sessions = task_list_files::task_list_store()?;
     let mut lines = Vec::new();
     for id in sessions.ids()? {
         match sessions.open(&id).and_then(|folder| task_list_line(&folder)) {
             Ok(line) => lines.push(line),
-            Err(error) => crate::print_warning(&error),
+            Err(error) => crate::output::print_warning(&error),
         }
     }
     lines.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
@@ -42,7 +56,7 @@ pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result
     } else if lines.is_empty() {
         writeln!(out, "There is no task list. `omo agent tasks create` begins one.")?;
     } else {
-        let cells = |line: &Line| {
+        let cells = |line: &TaskListLine| {
             let changed = Timestamp::parse(&line.updated_at);
             [
                 Cell::plain(line.session_id.clone()),
@@ -59,7 +73,7 @@ pub(super) fn list_task_lists(env: &ProcessEnv, options: &ListOptions) -> Result
     Ok(())
 }
 
-fn task_list_line(folder: &TaskListFolder) -> Result<Line, TaskListError> {
+fn task_list_line(folder: &TaskListFolder) -> Result<TaskListLine, TaskListError> {
     let TaskListFile { phase, goal, updated_at, .. } = folder.session()?;
     let tasks = folder.tasks()?.unwrap_or_default();
     // What verifies them all is none of them.
@@ -67,7 +81,7 @@ fn task_list_line(folder: &TaskListFolder) -> Result<Line, TaskListError> {
         tasks.tasks.iter().filter(|task| task.id != VERIFY_TASK_ID && task.status == TaskFileStatus::Resolved).count();
     let all = tasks.ids.iter().filter(|id| *id != VERIFY_TASK_ID).count();
     // Its folder says which one it is: the file may have been copied.
-    Ok(Line { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
+    Ok(TaskListLine { session_id: folder.id().to_string(), phase, goal, resolved, tasks: all, updated_at })
 }
 
 fn phase_style(phase: TaskListPhase) -> Style {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use omo_core::text::sanitize;
+use omo_core::text::{self, sanitize};
 use omo_plan::model::{Task, TaskKind};
 
 use crate::state::{RunState, TaskStanding, TaskStatus};
@@ -45,9 +45,7 @@ pub(super) fn field_lines(fields: &[(&str, String)]) -> String {
 
 /// `1, 2 and 3 more`.
 pub(super) fn list_some<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
-    let ids: Vec<&str> = ids.into_iter().collect();
-    let more = if ids.len() > NAMED { format!(" and {} more", ids.len() - NAMED) } else { String::new() };
-    format!("{}{more}", ids.iter().take(NAMED).copied().collect::<Vec<_>>().join(", "))
+    text::list_some(ids, NAMED)
 }
 
 /// `task 1`, `tasks 1, 2`.
@@ -99,16 +97,5 @@ pub(super) fn bullet_list(points: &[String], most: usize) -> String {
 pub(super) fn fit_rows(bytes: usize, render: impl Fn(usize) -> String) -> String {
     let mut rows = (1..=ROWS).rev();
     let fits = rows.find_map(|rows| Some(render(rows)).filter(|text| text.len() <= bytes));
-    fits.unwrap_or_else(|| first_lines(&render(0), bytes))
-}
-
-fn first_lines(text: &str, bytes: usize) -> String {
-    const MORE: &str = "…\n";
-    if text.len() <= bytes {
-        return text.to_owned();
-    }
-    let room = bytes.saturating_sub(MORE.len());
-    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
-    let kept = ends.take_while(|end| *end <= room).last().unwrap_or_default();
-    format!("{}{MORE}", text.get(..kept).unwrap_or_default())
+    fits.unwrap_or_else(|| text::first_lines(&render(0), bytes.saturating_sub(1)) + "\n")
 }

@@ -33,7 +33,7 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             }
         }
         EventKind::LimitReached { group, until } => {
-            format!("{} met a limit of use; no session is started before {until}. No attempt is used.", name(group))
+            format!("{} met a limit of use; no worker is started before {until}. No attempt is used.", name(group))
         }
         EventKind::GroupStuck { group, reason: why } => format!("{} needs you: {}", name(group), sanitize(why, 300)),
         EventKind::GroupEnded { group, failed: Some(why), .. } => {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::facts::{Scope, Settings};
-use super::files;
+use crate::json_file::read_json;
 use crate::platform::MANAGED_SETTINGS;
 
 /// Reads those that are there.
@@ -17,7 +17,7 @@ pub(super) fn gather_settings(client_home: Option<&Path>, root: Option<&Path>) -
         places.extend(project.as_ref().map(|project| (scope, project.join(name))));
     }
     places.extend(managed_settings_paths().into_iter().map(|file| (Scope::Managed, file)));
-    let read = |(scope, file): (Scope, PathBuf)| files::read_json(&file).map(|value| Settings { scope, file, value });
+    let read = |(scope, file): (Scope, PathBuf)| read_json(&file).map(|value| Settings { scope, file, value });
     places.into_iter().filter_map(read).collect()
 }
 

@@ -10,7 +10,7 @@ use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::super::facts::Goal;
+use super::super::facts::ActiveGoal;
 use super::files;
 
 /// Sessions that were not used for so long are passed over.
@@ -28,7 +28,7 @@ pub(super) fn gather_goals(
     root: Option<&Path>,
     armed: &[String],
     now: Timestamp,
-) -> Result<Vec<Goal>, String> {
+) -> Result<Vec<ActiveGoal>, String> {
     let client_home = client_home.ok_or("no home folder is known, so no transcript can be looked at")?;
     let Some(root) = root else { return Ok(Vec::new()) };
     let name = folder_name(root);
@@ -45,7 +45,7 @@ pub(super) fn gather_goals(
         let condition = active_goal(&files::read_tail(&path, TAIL_BYTES)?)?;
         let session = sanitize(path.file_stem()?.to_str()?, 128);
         let is_armed = armed.contains(&session);
-        Some(Goal { session, condition: sanitize(&condition, 120), is_armed })
+        Some(ActiveGoal { session, condition: sanitize(&condition, 120), is_armed })
     });
     Ok(goals.collect())
 }

@@ -7,9 +7,9 @@ use omo_core::text::sanitize;
 use omo_state::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
-use super::super::facts::{Built, Carrier, Client, Hook, Program, ProgramKind, omo_hooks};
-use super::super::judge::plugin_name;
+use super::super::facts::{Client, Hook, HookPlugin, PluginBinaries, Program, ProgramKind, omo_hooks, plugin_name};
 use super::files;
+use crate::json_file::read_json;
 use crate::platform;
 
 /// How long the client may take for one answer.
@@ -55,17 +55,17 @@ pub(super) fn gather_client(
 }
 
 /// The enabled plugins that run hooks of omo.
-pub(super) fn hook_plugins(plugins: &[InstalledPlugin], plugin_home: Option<&Path>) -> Vec<Carrier> {
+pub(super) fn hook_plugins(plugins: &[InstalledPlugin], plugin_home: Option<&Path>) -> Vec<HookPlugin> {
     let enabled = plugins.iter().filter(|plugin| plugin.enabled);
-    let mut carriers: Vec<Carrier> = enabled.filter_map(|plugin| hook_plugin(plugin, plugin_home)).collect();
+    let mut carriers: Vec<HookPlugin> = enabled.filter_map(|plugin| hook_plugin(plugin, plugin_home)).collect();
     // The one that is omo itself first.
     carriers.sort_by_key(|carrier| plugin_name(&carrier.id) != "omo");
     carriers
 }
 
-fn hook_plugin(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<Carrier> {
+fn hook_plugin(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<HookPlugin> {
     let folder = plugin.read_from_folder.clone().or_else(|| plugin.install_path.clone())?;
-    let manifest = files::read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let manifest = read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     let hooks = hooks(&folder, &manifest);
     if hooks.is_empty() {
         return None;
@@ -77,7 +77,7 @@ fn hook_plugin(plugin: &InstalledPlugin, plugin_home: Option<&Path>) -> Option<C
     let built = plugin_home
         .filter(|_| has_launchers)
         .and_then(|home| built_binaries(&folder, home, &plugin.id, version.as_deref()?));
-    Some(Carrier { id: sanitize(&plugin.id, 100), folder, version, hooks, programs, built })
+    Some(HookPlugin { id: sanitize(&plugin.id, 100), folder, version, hooks, programs, built })
 }
 
 /// The hooks of omo that a plugin names: in its manifest, in the file that this names, or in the
@@ -88,7 +88,7 @@ fn hooks(folder: &Path, manifest: &Value) -> Vec<Hook> {
         Some(inline @ Value::Object(_)) => return omo_hooks(inline.get("hooks").unwrap_or(inline)),
         _ => "hooks/hooks.json",
     };
-    let read = files::read_json(&folder.join(file)).and_then(Result::ok);
+    let read = read_json(&folder.join(file)).and_then(Result::ok);
     read.as_ref().and_then(|file| file.get("hooks")).map(omo_hooks).unwrap_or_default()
 }
 
@@ -98,7 +98,7 @@ fn program_of(command: &str, folder: &Path) -> PathBuf {
 
 /// What launchers run: what npm has brought with the plugin, else what was built into the folder that the
 /// client keeps for it, which is named by its id.
-fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<Built> {
+fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) -> Option<PluginBinaries> {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "-_.".contains(char);
     if !version.chars().all(is_plain) {
         return None;
@@ -115,7 +115,7 @@ fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) ->
         // Cargo draws its bars over one another.
         text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).map(|line| sanitize(line.trim(), 200))
     });
-    Some(Built { folder, is_package, data, programs, last_line })
+    Some(PluginBinaries { folder, is_package, data, programs, last_line })
 }
 
 /// The platform of this machine as npm calls it, which the launchers know as well.
@@ -160,7 +160,7 @@ fn version_in(program: &[u8]) -> Option<String> {
 pub(super) fn own_plugin() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.canonicalize().ok()?;
     let folder = program.parent()?.parent()?;
-    let manifest = files::read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
+    let manifest = read_json(&folder.join(".claude-plugin/plugin.json"))?.ok()?;
     (manifest.get("name")? == "omo").then(|| folder.to_owned())
 }
 

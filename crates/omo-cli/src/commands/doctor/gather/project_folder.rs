@@ -5,11 +5,11 @@ use std::path::Path;
 use omo_state::env::ProcessEnv;
 use omo_state::project_root;
 
-use super::super::facts::{Given, Place};
+use super::super::facts::{ProjectDirKind, ProjectFolder};
 use super::Surroundings;
 
 /// Finds the project as every other command does, and what is odd about it.
-pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surroundings) -> Place {
+pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surroundings) -> ProjectFolder {
     let folder = std::env::current_dir().ok();
     let given = surroundings.text("CLAUDE_PROJECT_DIR").map(|text| {
         let what = classify_project_dir(Path::new(&text));
@@ -19,14 +19,14 @@ pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surrounding
         project_root::find_used_root(folder.as_deref()?).or_else(|| project_root::find_root(None, folder.as_deref()))
     };
     let root = env.project_dir.clone().or_else(used);
-    Place { project_dir_variable: given, folder, root, home: surroundings.home.clone() }
+    ProjectFolder { project_dir_variable: given, folder, root, home: surroundings.home.clone() }
 }
 
-fn classify_project_dir(given: &Path) -> Given {
+fn classify_project_dir(given: &Path) -> ProjectDirKind {
     match given.metadata() {
-        _ if !given.is_absolute() => Given::Relative,
-        Ok(found) if found.is_dir() => Given::Folder,
-        Ok(_) => Given::NotAFolder,
-        Err(_) => Given::Missing,
+        _ if !given.is_absolute() => ProjectDirKind::Relative,
+        Ok(found) if found.is_dir() => ProjectDirKind::Folder,
+        Ok(_) => ProjectDirKind::NotAFolder,
+        Err(_) => ProjectDirKind::Missing,
     }
 }

@@ -12,7 +12,7 @@ use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::SearchPath;
 use omo_state::{hook_error_log, state};
 
-use super::super::facts::{Git, Repository, State, StateFolder};
+use super::super::facts::{GitFacts, RepositoryChecks, StateFolder, StateFolderFacts};
 use crate::platform;
 
 /// Errors of hooks that are older say nothing about today.
@@ -20,12 +20,12 @@ const RECENT_MILLIS: i64 = 7 * 24 * 60 * 60 * 1_000;
 const LOCK: &str = "runtime.lock";
 
 /// The state folder, and the ids of the sessions that are on.
-pub(super) fn gather_state(root: Option<&Path>) -> (State, Vec<String>) {
+pub(super) fn gather_state(root: Option<&Path>) -> (StateFolderFacts, Vec<String>) {
     let folder = match root.map(GuardedFolder::open_state).transpose() {
         Ok(folder) => folder.flatten(),
-        Err(error) => return (State::Refused(error.to_string()), Vec::new()),
+        Err(error) => return (StateFolderFacts::Refused(error.to_string()), Vec::new()),
     };
-    let Some(folder) = folder else { return (State::Absent, Vec::new()) };
+    let Some(folder) = folder else { return (StateFolderFacts::Absent, Vec::new()) };
     let path = folder.path().to_owned();
     let ours = [path.clone(), path.join(state::FILE)];
     let mut found = StateFolder {
@@ -46,7 +46,7 @@ pub(super) fn gather_state(root: Option<&Path>) -> (State, Vec<String>) {
             found.broken_entries = unreadable.map(|(id, error)| sanitize(&format!("{id}: {error}"), 300)).collect();
         }
     }
-    (State::Open(found), armed)
+    (StateFolderFacts::Open(found), armed)
 }
 
 /// Why the lock is not had. Where there is none, none is made.
@@ -59,15 +59,15 @@ fn lock_problem(folder: &GuardedFolder) -> Option<String> {
 }
 
 /// What git makes of the state folder.
-pub(super) fn gather_git(root: Option<&Path>, state: &State) -> Git {
+pub(super) fn gather_git(root: Option<&Path>, state: &StateFolderFacts) -> GitFacts {
     let is_there = SearchPath::from_process().find("git").is_some();
     let in_work_tree = root.and_then(GitWorktree::find).is_some();
     let tracked = root
         .filter(|_| is_there && in_work_tree)
         .and_then(|root| folder_status::read_folder_status(root, ".sisyphus/cc-omo"));
     // A folder that is not there need not be ignored; its files may be tracked all the same.
-    let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, State::Open(_)));
-    Git { is_there, in_work_tree, tracked }
+    let tracked = tracked.filter(|tracked| tracked.files > 0 || matches!(state, StateFolderFacts::Open(_)));
+    GitFacts { is_there, in_work_tree, tracked }
 }
 
 /// What other loops have left.
@@ -91,20 +91,20 @@ pub(super) fn hook_errors(root: Option<&Path>, now: Timestamp) -> Option<(usize,
 }
 
 /// What omo.toml asks for.
-pub(super) fn gather_repository_checks(root: Option<&Path>, state_home: Option<&Path>) -> Repository {
-    let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else { return Repository::Absent };
+pub(super) fn gather_repository_checks(root: Option<&Path>, state_home: Option<&Path>) -> RepositoryChecks {
+    let Some(found) = root.and_then(repository_config::RepositoryConfig::read) else { return RepositoryChecks::Absent };
     if let Some(problem) = found.problems.first() {
-        return Repository::Broken(problem.to_string());
+        return RepositoryChecks::Broken(problem.to_string());
     }
     // One that asks for no check has nothing to approve.
     if found.checks.is_empty() {
-        return Repository::Absent;
+        return RepositoryChecks::Absent;
     }
     // To look up an approval without a key would make one.
     let has_key = state_home.is_some_and(|home| home.join("omo").join("key").symlink_metadata().is_ok());
     if has_key && found.is_approved(state_home) {
-        Repository::Approved(found.checks.len())
+        RepositoryChecks::Approved(found.checks.len())
     } else {
-        Repository::NotApproved(found.checks.len())
+        RepositoryChecks::NotApproved(found.checks.len())
     }
 }

@@ -6,12 +6,12 @@ use omo_state::files::folder::GuardedFolder;
 use omo_state::seal::SealKey;
 use omo_state::trust::ApprovalList;
 
-use super::super::facts::Own;
+use super::super::facts::UserFolder;
 use crate::platform;
 
 /// Looks at it.
-pub(super) fn gather_user_folder(state_home: Option<&Path>) -> Own {
-    let Some(state_home) = state_home else { return Own::NoHome };
+pub(super) fn gather_user_folder(state_home: Option<&Path>) -> UserFolder {
+    let Some(state_home) = state_home else { return UserFolder::NoHome };
     let path = state_home.join("omo");
     if path.symlink_metadata().is_err() {
         return absent_folder(path);
@@ -33,14 +33,16 @@ pub(super) fn gather_user_folder(state_home: Option<&Path>) -> Own {
     }
     let open_to_others =
         [path.clone(), key, trust].into_iter().filter(|part| platform::is_open_to_others(part)).collect();
-    Own::Open { path, open_to_others, problems }
+    UserFolder::Open { path, open_to_others, problems }
 }
 
 /// There is none: whether one could be made.
-fn absent_folder(path: PathBuf) -> Own {
+fn absent_folder(path: PathBuf) -> UserFolder {
     let above = path.ancestors().skip(1).find_map(|folder| Some((folder.to_owned(), folder.metadata().ok()?)));
     match above {
-        Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => Own::Unwritable { path, folder },
-        _ => Own::Absent(path),
+        Some((folder, found)) if !found.is_dir() || found.permissions().readonly() => {
+            UserFolder::Unwritable { path, folder }
+        }
+        _ => UserFolder::Absent(path),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use omo_claude::version::MIN_CLIENT_VERSION;
 
-use super::super::facts::{Carrier, Client, Facts, Live, Program, ProgramKind, hook_programs};
+use super::super::facts::{Client, Facts, HookPlugin, Program, ProgramKind, SeenHooks, hook_programs, plugin_name};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
@@ -116,7 +116,7 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
 }
 
 /// What is of another version than this `omo`.
-fn other_versions(facts: &Facts, carrier: &Carrier) -> Vec<String> {
+fn other_versions(facts: &Facts, carrier: &HookPlugin) -> Vec<String> {
     let is_other = |version: &Option<String>| version.as_ref().filter(|version| **version != facts.version).cloned();
     let mut others = Vec::new();
     if let Some(version) = is_other(&carrier.version) {
@@ -204,7 +204,7 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "hooks";
     const TRY: &str = "omo doctor --live";
     let seen = match &facts.live {
-        Live::NotTried => {
+        SeenHooks::NotTried => {
             let found =
                 "not tried; `omo doctor --live` starts a headless session against a scripted model, costs nothing";
             return vec![Finding::new(
@@ -215,7 +215,7 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
                 TRY,
             )];
         }
-        Live::Impossible(why) => {
+        SeenHooks::Impossible(why) => {
             return vec![Finding::new(
                 NAME,
                 Level::Unknown,
@@ -224,7 +224,7 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
                 TRY,
             )];
         }
-        Live::Seen(seen) => seen,
+        SeenHooks::Seen(seen) => seen,
     };
     let times = |event: &str| seen.get(event).copied().flatten();
     let told = |(event, _): (&str, &str)| match times(event) {
@@ -266,9 +266,4 @@ pub(super) fn hooks(facts: &Facts) -> Vec<Finding> {
         unseen => format!("; {} not seen, which need not be wrong", unseen.join(" and ")),
     };
     or_good(problems, || Finding::good(NAME, format!("each ran once in a session{note}")))
-}
-
-/// The name in `name@marketplace`.
-pub(crate) fn plugin_name(id: &str) -> &str {
-    id.split('@').next().unwrap_or(id)
 }

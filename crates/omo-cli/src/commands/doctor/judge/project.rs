@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::super::facts::{Facts, ProjectDirKind, RepositoryChecks, StateFolder, StateFolderFacts};
+use super::super::finding::{Finding, Level};
 use omo_core::text::pluralize;
 
-use super::super::facts::{Facts, Given, Repository, State, StateFolder};
-use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
 /// Whether a goal of the client is on.
@@ -48,13 +48,13 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
         };
         let nowhere = "the state is kept below that folder, and so it cannot be kept";
         match what {
-            Given::Missing => problems.push(says(Level::Bad, "which is not there", nowhere)),
-            Given::NotAFolder => problems.push(says(Level::Bad, "which is no folder", nowhere)),
-            Given::Relative => {
+            ProjectDirKind::Missing => problems.push(says(Level::Bad, "which is not there", nowhere)),
+            ProjectDirKind::NotAFolder => problems.push(says(Level::Bad, "which is no folder", nowhere)),
+            ProjectDirKind::Relative => {
                 let why = "a relative path depends on where a process is; omo passes over it";
                 problems.push(says(Level::Warning, "which is no absolute path", why));
             }
-            Given::Folder => {
+            ProjectDirKind::Folder => {
                 let is_outside = |folder: &Path| place.root.as_deref().is_some_and(|root| !folder.starts_with(root));
                 if place.folder.as_deref().is_some_and(is_outside) {
                     let why = "omo looks at that project and not at the folder that you are in";
@@ -78,8 +78,8 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
 pub(super) fn state(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "state";
     let folder = match &facts.state {
-        State::Absent => return vec![Finding::good(NAME, "no session here has used ultrawork yet")],
-        State::Refused(why) => {
+        StateFolderFacts::Absent => return vec![Finding::good(NAME, "no session here has used ultrawork yet")],
+        StateFolderFacts::Refused(why) => {
             let why_not = "while that is so omo holds no session here";
             return vec![Finding::new(
                 NAME,
@@ -89,7 +89,7 @@ pub(super) fn state(facts: &Facts) -> Vec<Finding> {
                 "move it away, or give it back to yourself: chown, chmod",
             )];
         }
-        State::Open(folder) => folder,
+        StateFolderFacts::Open(folder) => folder,
     };
     let problems = state_problems(NAME, folder);
     let (all, on) = folder.sessions;
@@ -193,17 +193,20 @@ pub(super) fn log(facts: &Facts) -> Vec<Finding> {
 pub(super) fn repository(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "omo.toml";
     vec![match &facts.repository_checks {
-        Repository::Absent => Finding::good(NAME, "none"),
-        Repository::Broken(why) => {
+        RepositoryChecks::Absent => Finding::good(NAME, "none"),
+        RepositoryChecks::Broken(why) => {
             let why_not = "none of its checks runs";
             Finding::new(NAME, Level::Bad, why.clone(), why_not, "fix the file, then: omo check approve")
         }
-        Repository::NotApproved(number) => {
-            let is = if *number == 1 { "is" } else { "are" };
-            let found = format!("{} {is} not approved as it is now", pluralize(*number, "check"));
+        RepositoryChecks::NotApproved(number) => {
+            let found = format!(
+                "{} {} not approved as it is now",
+                pluralize(*number, "check"),
+                if *number == 1 { "is" } else { "are" }
+            );
             let why = "what a repository asks for runs only once you approved exactly that";
             Finding::new(NAME, Level::Warning, found, why, "omo check approve")
         }
-        Repository::Approved(number) => Finding::good(NAME, format!("{} approved", pluralize(*number, "check"))),
+        RepositoryChecks::Approved(number) => Finding::good(NAME, format!("{} approved", pluralize(*number, "check"))),
     }]
 }

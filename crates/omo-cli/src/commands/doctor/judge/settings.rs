@@ -1,8 +1,7 @@
 //! What the client's settings, the environment and other plugins do to the hooks.
 
-use super::super::facts::{Facts, Scope, Settings};
+use super::super::facts::{Facts, Scope, Settings, plugin_name};
 use super::super::finding::{Finding, Level};
-use super::installation::plugin_name;
 use super::{or_good, quote_path};
 
 /// Whether settings turn hooks off.

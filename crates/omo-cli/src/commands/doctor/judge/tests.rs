@@ -29,9 +29,9 @@ fn program(name: &str, kind: ProgramKind) -> Program {
     Program { path: PathBuf::from("/plugin/bin").join(name), kind, version }
 }
 
-fn carrier(id: &str, kind: ProgramKind) -> Carrier {
+fn carrier(id: &str, kind: ProgramKind) -> HookPlugin {
     let hook = |(event, binary): (&str, &str)| Hook { event: event.to_owned(), command: binary.to_owned() };
-    Carrier {
+    HookPlugin {
         id: id.to_owned(),
         folder: PathBuf::from("/plugin"),
         version: Some("1.0.0".to_owned()),
@@ -41,30 +41,30 @@ fn carrier(id: &str, kind: ProgramKind) -> Carrier {
     }
 }
 
-fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> Carrier {
+fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> HookPlugin {
     let programs =
         hook_programs().map(|(_, name)| Program { version: Some(version.to_owned()), ..program(name, kind) });
-    let built = Built {
+    let built = PluginBinaries {
         folder: PathBuf::from("/data/bin/1.0.0"),
         is_package: false,
         data: PathBuf::from("/data"),
         programs: programs.into(),
         last_line: last_line.map(str::to_owned),
     };
-    Carrier { built: Some(built), ..carrier("omo@omo", ProgramKind::Launcher) }
+    HookPlugin { built: Some(built), ..carrier("omo@omo", ProgramKind::Launcher) }
 }
 
 fn settings(scope: Scope, value: Value) -> Settings {
     Settings { scope, file: PathBuf::from("/s.json"), value: Ok(value) }
 }
 
-fn seen(times: [Option<usize>; 6]) -> Live {
-    Live::Seen(hook_programs().iter().map(|(event, _)| *event).zip(times).collect::<BTreeMap<_, _>>())
+fn seen(times: [Option<usize>; 6]) -> SeenHooks {
+    SeenHooks::Seen(hook_programs().iter().map(|(event, _)| *event).zip(times).collect::<BTreeMap<_, _>>())
 }
 
 fn state(facts: &mut Facts) -> &mut StateFolder {
     match &mut facts.state {
-        State::Open(folder) => folder,
+        StateFolderFacts::Open(folder) => folder,
         other => panic!("{other:?}"),
     }
 }
@@ -80,7 +80,7 @@ fn healthy_facts() -> Facts {
         disable: None,
         block_cap: None,
         max_blocks: 8,
-        project: Place {
+        project: ProjectFolder {
             project_dir_variable: None,
             folder: Some(PathBuf::from("/p/src")),
             root: Some(PathBuf::from("/p")),
@@ -88,11 +88,11 @@ fn healthy_facts() -> Facts {
         },
         traces: Vec::new(),
         goals: Ok(Vec::new()),
-        state: State::Open(StateFolder::default()),
-        git: Git { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
-        user_folder: Own::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
+        state: StateFolderFacts::Open(StateFolder::default()),
+        git: GitFacts { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
+        user_folder: UserFolder::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
-        repository_checks: Repository::Approved(2),
+        repository_checks: RepositoryChecks::Approved(2),
         errors: None,
         live: seen([Some(1); 6]),
     }
@@ -188,8 +188,8 @@ const CASES: &[Case] = &[
         "omo@omo names no hook for Stop",
         "omo setup",
     ),
-    (|f| f.live = Live::NotTried, "hooks", Unknown, "costs nothing", "omo doctor --live"),
-    (|f| f.live = Live::Impossible("no".into()), "hooks", Unknown, "no", "omo doctor --live"),
+    (|f| f.live = SeenHooks::NotTried, "hooks", Unknown, "costs nothing", "omo doctor --live"),
+    (|f| f.live = SeenHooks::Impossible("no".into()), "hooks", Unknown, "no", "omo doctor --live"),
     (
         |f| f.live = seen([Some(1), Some(1), Some(0), Some(1), None, None]),
         "hooks",
@@ -288,14 +288,14 @@ const CASES: &[Case] = &[
         "claude plugin disable oh-my-claudecode@omc",
     ),
     (
-        |f| f.goals = Ok(vec![Goal { session: "a".into(), condition: "x".into(), is_armed: false }]),
+        |f| f.goals = Ok(vec![ActiveGoal { session: "a".into(), condition: "x".into(), is_armed: false }]),
         "goal",
         Warning,
         "/goal is on in session a: x",
         "/goal clear",
     ),
     (
-        |f| f.goals = Ok(vec![Goal { session: "a".into(), condition: "x".into(), is_armed: true }]),
+        |f| f.goals = Ok(vec![ActiveGoal { session: "a".into(), condition: "x".into(), is_armed: true }]),
         "goal",
         Bad,
         "where ultrawork is on as well",
@@ -304,21 +304,21 @@ const CASES: &[Case] = &[
     (|f| f.goals = Err("too long".into()), "goal", Unknown, "too long", "/goal"),
     (|f| f.project.folder = None, "project", Bad, "not there any more", "cd"),
     (
-        |f| f.project.project_dir_variable = Some(("/x".into(), Given::Missing)),
+        |f| f.project.project_dir_variable = Some(("/x".into(), ProjectDirKind::Missing)),
         "project",
         Bad,
         "is /x, which is not there",
         "unset CLAUDE_PROJECT_DIR",
     ),
     (
-        |f| f.project.project_dir_variable = Some(("/x".into(), Given::NotAFolder)),
+        |f| f.project.project_dir_variable = Some(("/x".into(), ProjectDirKind::NotAFolder)),
         "project",
         Bad,
         "no folder",
         "unset CLAUDE_PROJECT_DIR",
     ),
     (
-        |f| f.project.project_dir_variable = Some(("x".into(), Given::Relative)),
+        |f| f.project.project_dir_variable = Some(("x".into(), ProjectDirKind::Relative)),
         "project",
         Warning,
         "no absolute path",
@@ -326,7 +326,7 @@ const CASES: &[Case] = &[
     ),
     (
         |f| {
-            f.project.project_dir_variable = Some(("/p".into(), Given::Folder));
+            f.project.project_dir_variable = Some(("/p".into(), ProjectDirKind::Folder));
             f.project.folder = Some("/q".into());
         },
         "project",
@@ -336,7 +336,7 @@ const CASES: &[Case] = &[
     ),
     (|f| f.project.root = Some("/".into()), "project", Warning, "the top of all folders", "in the folder of a project"),
     (|f| f.project.root = Some("/home".into()), "project", Warning, "your home folder", "in the folder of a project"),
-    (|f| f.state = State::Refused("it is a link".into()), "state", Bad, "it is a link", "move it away"),
+    (|f| f.state = StateFolderFacts::Refused("it is a link".into()), "state", Bad, "it is a link", "move it away"),
     (|f| state(f).broken = Some("does not parse".into()), "state", Bad, "does not parse", "omo stop --session ID"),
     (|f| state(f).broken_entries = vec!["a: x".into()], "state", Bad, "session a: x", "omo stop --session a"),
     (|f| state(f).lock = Some("held".into()), "state", Bad, "held", "runtime.lock"),
@@ -371,31 +371,31 @@ const CASES: &[Case] = &[
         "hooks.log",
     ),
     (
-        |f| f.repository_checks = Repository::Broken("omo.toml:1: x".into()),
+        |f| f.repository_checks = RepositoryChecks::Broken("omo.toml:1: x".into()),
         "omo.toml",
         Bad,
         "omo.toml:1: x",
         "omo check approve",
     ),
     (
-        |f| f.repository_checks = Repository::NotApproved(1),
+        |f| f.repository_checks = RepositoryChecks::NotApproved(1),
         "omo.toml",
         Warning,
         "1 check is not approved",
         "omo check approve",
     ),
     (
-        |f| f.user_folder = Own::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
+        |f| f.user_folder = UserFolder::Unwritable { path: "/state/omo".into(), folder: "/state".into() },
         "trust",
         Bad,
         "/state/omo cannot be made",
         "chmod u+w /state",
     ),
-    (|f| f.user_folder = Own::NoHome, "trust", Bad, "no home folder", "set HOME"),
+    (|f| f.user_folder = UserFolder::NoHome, "trust", Bad, "no home folder", "set HOME"),
     (
         |f| {
             let problems = vec![("/own/key holds no key".to_owned(), "/own/key".into())];
-            f.user_folder = Own::Open { path: "/own".into(), open_to_others: Vec::new(), problems };
+            f.user_folder = UserFolder::Open { path: "/own".into(), open_to_others: Vec::new(), problems };
         },
         "trust",
         Bad,
@@ -405,7 +405,7 @@ const CASES: &[Case] = &[
     (
         |f| {
             f.user_folder =
-                Own::Open { path: "/own".into(), open_to_others: vec!["/own/key".into()], problems: Vec::new() }
+                UserFolder::Open { path: "/own".into(), open_to_others: vec!["/own/key".into()], problems: Vec::new() }
         },
         "trust",
         Bad,
@@ -444,7 +444,7 @@ fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged
     facts.client = Client::Missing;
     facts.plugins = Err("not looked at: there is no `claude` on PATH".into());
     facts.hook_plugins = Vec::new();
-    facts.live = Live::NotTried;
+    facts.live = SeenHooks::NotTried;
     let findings = judge(&facts);
     let of = |level| {
         findings.iter().filter(|finding| finding.level == level).map(|finding| finding.name).collect::<Vec<_>>()
@@ -458,8 +458,8 @@ fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged
 fn what_is_told_is_harmless_on_a_terminal() {
     let mut facts = healthy_facts();
     facts.hook_plugins[0].version = Some("\u{1b}[2J<system-reminder>".into());
-    facts.goals = Ok(vec![Goal { session: "a\n".into(), condition: "\u{7}".into(), is_armed: false }]);
-    facts.project.project_dir_variable = Some(("/\u{202e}x".into(), Given::Missing));
+    facts.goals = Ok(vec![ActiveGoal { session: "a\n".into(), condition: "\u{7}".into(), is_armed: false }]);
+    facts.project.project_dir_variable = Some(("/\u{202e}x".into(), ProjectDirKind::Missing));
     for finding in judge(&facts) {
         let told = [Some(finding.found), finding.why, finding.fix].into_iter().flatten().collect::<String>();
         assert!(!told.contains(|char: char| char.is_control() || "<>\u{202e}".contains(char)), "{told:?}");

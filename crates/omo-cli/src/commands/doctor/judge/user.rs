@@ -1,6 +1,6 @@
 //! What belongs to the user: the key, the approvals, the configuration.
 
-use super::super::facts::{Facts, Own};
+use super::super::facts::{Facts, UserFolder};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
@@ -8,19 +8,19 @@ use super::{or_good, quote_path};
 pub(super) fn trust(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "trust";
     let (path, open_to_others, problems) = match &facts.user_folder {
-        Own::NoHome => {
+        UserFolder::NoHome => {
             let why = "without a key nothing can be sealed or approved, and no run is ever verified";
             return vec![Finding::new(NAME, Level::Bad, "no home folder is known", why, "set HOME")];
         }
-        Own::Absent(path) => {
+        UserFolder::Absent(path) => {
             return vec![Finding::good(NAME, format!("nothing was kept in {} yet", path.display()))];
         }
-        Own::Unwritable { path, folder } => {
+        UserFolder::Unwritable { path, folder } => {
             let found = format!("{} cannot be made: {} cannot be written", path.display(), folder.display());
             let why = "without a key nothing can be sealed or approved, and no run is ever verified";
             return vec![Finding::new(NAME, Level::Bad, found, why, format!("chmod u+w {}", quote_path(folder)))];
         }
-        Own::Open { path, open_to_others, problems } => (path, open_to_others, problems),
+        UserFolder::Open { path, open_to_others, problems } => (path, open_to_others, problems),
     };
     let broken = problems.iter().map(|(what, file)| {
         let why = "without a key nothing is sealed, without approvals no check of a repository runs";

@@ -11,13 +11,13 @@ use omo_process::termination;
 const CLEAR: &str = "\r\u{1b}[K";
 
 /// Watches for Ctrl-C, so that nothing is left behind, and shows that time goes by.
-pub(super) struct Wanted {
+pub(super) struct CancelWatch {
     interrupted: Arc<AtomicBool>,
     since: Instant,
     told: Option<u64>,
 }
 
-impl Wanted {
+impl CancelWatch {
     /// From now on.
     pub(super) fn new() -> Self {
         let interrupted = Arc::new(AtomicBool::new(false));
@@ -38,7 +38,7 @@ impl Wanted {
     }
 }
 
-impl Drop for Wanted {
+impl Drop for CancelWatch {
     fn drop(&mut self) {
         if self.told.is_some() {
             let _ = write!(anstream::stderr(), "{CLEAR}");

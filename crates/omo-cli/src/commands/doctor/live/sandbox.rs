@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::super::facts::{Facts, Scope, Settings};
-use super::super::gather::{Surroundings, safe_search_path};
+use super::super::gather::Surroundings;
+use super::super::gather::installation::safe_search_path;
 use crate::platform;
 
 /// A key that opens nothing.

@@ -1,0 +1,94 @@
+//! Who pays for the clients of a run, and whether its user has accepted that.
+
+use omo_engine::billing::{self, BillingDecision, BillingFacts, decide_billing};
+use omo_engine::event::QuestionKind;
+use omo_engine::parallel_schedule::accepts_billing;
+use omo_engine::report::ultraplan::COMMAND;
+use omo_engine::request::client_policy::quote_argument;
+use omo_engine::state::RunState;
+use omo_state::env;
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::request::ExecuteRequest;
+use crate::exit_kind::ExitKind;
+use crate::json_file::read_json;
+
+/// Who would pay for clients.
+pub(crate) fn billing_facts() -> BillingFacts {
+    let settings = env::client_home().and_then(|home| read_json(&home.join("settings.json")));
+    let helper =
+        settings.and_then(Result::ok).and_then(|settings| settings.get("apiKeyHelper")?.as_str().map(str::len));
+    BillingFacts::from_environment(variable, helper.is_some_and(|length| length > 0))
+}
+
+/// Whether a user can be asked: only a session that was started without one is known to have none.
+pub(crate) fn can_ask_user(context: &CommandContext) -> bool {
+    let is = |name: &str, value: &str| variable(name).as_deref() == Some(value);
+    let is_unattended = is("CLAUDE_CODE_SESSION_ATTENDED", "0") || is("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+    context.is_person() || !is_unattended
+}
+
+fn variable(name: &str) -> Option<String> {
+    let found = env::variables().into_iter().find(|(known, _)| env::is_variable_named(known, name));
+    found.and_then(|(_, value)| value.into_string().ok())
+}
+
+/// Whether clients may be started again as things are now. Gives the question that its user has answered by the way.
+pub(crate) fn check_billing(
+    state: &RunState,
+    request: Option<&ExecuteRequest>,
+) -> Result<Option<String>, CommandError> {
+    let Some(parallel) = &state.parallel else { return Ok(None) };
+    let is_accepted = request.is_some_and(|request| request.clients.accepts_billing);
+    let is_it = |about: &QuestionKind| matches!(about, QuestionKind::Billing { .. });
+    let open = state
+        .open_question()
+        .filter(|question| is_it(&question.question.kind))
+        .map(|question| question.question.id.clone());
+    if open.is_some() {
+        return Ok(open.filter(|_| is_accepted));
+    }
+    let was_asked = parallel.policy.payer.is_some();
+    let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: is_accepted || was_asked };
+    match decide_billing(&billing_facts(), asked) {
+        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),
+        _ => Ok(None),
+    }
+}
+
+/// Refuses to start clients at the cost of an API key that the user has not accepted: the key may have been set since
+/// the run was opened, or only for the session that goes on with it.
+pub(crate) fn require_accepted_billing(state: &RunState) -> Result<(), CommandError> {
+    let asked = billing::BillingRequest { starts_clients: true, can_ask: false, is_accepted: accepts_billing(state) };
+    match decide_billing(&billing_facts(), asked) {
+        BillingDecision::Stop { text, .. } => {
+            let path = quote_argument(&state.plan.source.path);
+            let hint =
+                format!("unset ANTHROPIC_API_KEY; or `{COMMAND} --resume --accept-api-billing {path}` accepts that");
+            Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// By what clients are paid for where their user is asked first.
+pub(crate) const PAYER: &str = "ANTHROPIC_API_KEY";
+
+/// Who is still to be asked about paying for clients, and what is told about it.
+pub(crate) fn who_pays(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+) -> Result<(Option<String>, String), CommandError> {
+    let asked = billing::BillingRequest {
+        starts_clients: true,
+        can_ask: can_ask_user(context),
+        is_accepted: request.clients.accepts_billing,
+    };
+    match decide_billing(&billing_facts(), asked) {
+        BillingDecision::Silent => Ok((None, String::new())),
+        BillingDecision::Warn { text } => Ok((None, format!("note: {text}\n"))),
+        BillingDecision::Ask { .. } => Ok((Some(PAYER.to_owned()), String::new())),
+        BillingDecision::Stop { text, hint } => Err(CommandError::precondition(text, hint).with_kind(ExitKind::Budget)),
+    }
+}

@@ -1,0 +1,79 @@
+//! What `omo agent done` and `omo agent fail` print of a step, and the one command to run next.
+
+use std::io::Write;
+
+use omo_core::text::{list_some, sanitize};
+use omo_engine::event::EventKind;
+use omo_engine::report::ultraplan::task_lines;
+use omo_engine::state::{TaskStanding, TaskStatus};
+use omo_engine::work::JudgedAttempt;
+
+use crate::blocks::parts::LONG_TIMEOUT;
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+
+/// Files in one line.
+const FILES: usize = 8;
+
+/// What became of an attempt at a step. The exit status says whether it has passed.
+pub(crate) fn print_outcome(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
+    let (id, state) = (&judged.task.id, &judged.state);
+    let mut said: Vec<String> =
+        judged.outcomes.iter().flat_map(|(check, outcome)| task_lines::check_lines(check, outcome)).collect();
+    said.extend(failure_reason(judged));
+    said.extend(judged.events.iter().filter_map(|event| task_lines::task_event_line(&state.plan, event)));
+    let known = state.tasks.get(id);
+    if known.is_some_and(|known| known.status == TaskStatus::Passed && !known.already_green.is_empty()) {
+        said.push("WARNING: a check of it was green before the work began, and proves nothing about it".to_owned());
+    }
+    let end = known.and_then(|known| known.last_end.as_ref());
+    if let Some(outside) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
+        said.push(format!("Outside of the task's files, and not in its commit: {}", list_files(outside)));
+    }
+    if let Some(why) = &judged.restore_error {
+        said.push(format!("Its changes could not be taken back yet: {}", sanitize(why, 300)));
+    }
+    said.push(next_command_line(context));
+    let mut out = anstream::stdout().lock();
+    for line in said {
+        writeln!(out, "{line}")?;
+    }
+    match state.standing(id) {
+        Some(TaskStanding::Is(TaskStatus::Passed)) => Ok(()),
+        Some(TaskStanding::Is(TaskStatus::Held)) => Err(CommandError::already_printed(ExitKind::NeedsPerson)),
+        _ => Err(CommandError::already_printed(ExitKind::NotGreen)),
+    }
+}
+
+/// Why an attempt has failed whose checks say nothing about it.
+fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
+    if judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green()) {
+        return None;
+    }
+    judged.events.iter().find_map(|event| match event {
+        EventKind::TaskFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
+            Some(format!("Failed: {}", sanitize(&end.evidence, 400)))
+        }
+        _ => None,
+    })
+}
+
+fn list_files(all: &[String]) -> String {
+    let shown: Vec<String> = all.iter().map(|file| sanitize(file, 120)).collect();
+    list_some(shown.iter().map(String::as_str), FILES)
+}
+
+/// What to run next. The client of a session asks for that session alone, and waits for no other worker.
+fn next_command_line(context: &CommandContext) -> String {
+    match &context.env.worker {
+        Some(own) => {
+            format!(
+                "Next:\n  run: omo agent next --run {} --group {}",
+                sanitize(&own.run, 64),
+                sanitize(&own.worker, 64)
+            )
+        }
+        None => format!("Next:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}"),
+    }
+}

@@ -1,0 +1,61 @@
+//! `omo agent supervise`: the life of a supervisor.
+
+use std::io::Write;
+
+use anyhow::Context as _;
+use clap::Args;
+use omo_engine::parallel::{LaunchConfig, ParallelDriver};
+use omo_process::detached;
+use omo_state::env::{self, ProcessEnv};
+
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::parallel_workers::supervisor::client_for_run;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo agent supervise --run 20261122-101500-abcd
+
+`omo agent workers start` starts it. It ends when the run is over, or a question
+waits.";
+
+/// Look after parallel workers; omo starts it by itself
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SuperviseOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// The supervisor's own life.
+pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), CommandError> {
+    // It does not matter what becomes of the terminal that it was started from.
+    detached::leave_terminal().context("the supervisor cannot leave its terminal")?;
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let lock = run.try_supervise()?;
+    detached::report_ready("ready")?;
+    // Another one was faster.
+    let Some(_lock) = lock else { return Ok(()) };
+    let mut engine = context.engine(&run, &state)?;
+    // It belongs to no session, whatever the environment says that it was started in.
+    engine.caller = omo_engine::verbs::VerbCaller { group: Some(String::new()), ..Default::default() };
+    engine.require_approval(&state)?;
+    let means = LaunchConfig {
+        client: client_for_run(&state, &context.root)?,
+        own_program: std::env::current_exe().context("the file of this program cannot be found")?,
+        variables: env::variables(),
+        temp: std::env::temp_dir(),
+    };
+    let driven = ParallelDriver::new(&engine, Some(means)).and_then(|mut driver| driver.drive());
+    let state = run.state()?;
+    context.note_in_session(&run, &state.holder, &state);
+    let mut log = anstream::stderr().lock();
+    match driven {
+        Ok(stopped) => Ok(writeln!(log, "{}: {stopped:?}", env::now())?),
+        Err(error) => {
+            Err(CommandError::io(format!("the run could not be driven: {error}"), "`omo agent next` tries again"))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `omo agent task`: the tasks of a task list.
+
+mod added_task;
+mod create;
+mod get;
+mod list;
+mod summary;
+mod update;
+
+use clap::Subcommand;
+use omo_state::env::ProcessEnv;
+
+use crate::error::CommandError;
+use crate::task_list_files::with_not_green;
+
+const HELP: &str = "\
+Examples:
+  omo agent task list --format json
+  omo agent task update --id 2 --status in_progress
+
+A task is a whole number, or `verify`: the one that verifies the others.
+The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
+
+/// Make, show and change the tasks of a task list
+#[derive(Debug, Subcommand)]
+#[command(after_help = HELP, args_override_self = true)]
+pub(crate) enum TaskCommand {
+    Create(Box<create::CreateOptions>),
+    List(list::ListOptions),
+    Get(get::GetOptions),
+    Update(update::UpdateOptions),
+    Summary(summary::SummaryOptions),
+}
+
+/// Does what was asked for; whatever goes wrong has one status.
+pub(crate) fn run(env: &ProcessEnv, command: TaskCommand) -> Result<(), CommandError> {
+    let done = match command {
+        TaskCommand::Create(options) => create::run(env, *options),
+        TaskCommand::List(options) => list::run(env, &options),
+        TaskCommand::Get(options) => get::run(env, &options),
+        TaskCommand::Update(options) => update::run(env, options),
+        TaskCommand::Summary(options) => summary::run(env, &options),
+    };
+    done.map_err(with_not_green)
+}

@@ -1,0 +1,113 @@
+//! `omo agent task create`: adds a task.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use omo_engine::work::read_plan_bytes;
+use omo_plan::task_list::rules::{self, NewTask};
+use omo_state::env::ProcessEnv;
+
+use crate::commands::agent::task::added_task::AddedTask;
+use crate::error::CommandError;
+use crate::task_list_files::{self, TaskListOption, non_empty_text, parse_id, print_done, split_list};
+use crate::task_list_note;
+
+const HELP: &str = "\
+Example:
+  omo agent task create --subject \"Add a form\" --criteria \"cmd: npm test\"";
+
+/// Add a task to a session
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct CreateOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    /// What it is called, if not the next number
+    #[arg(long, short, aliases = ["task", "task-id"], allow_hyphen_values = true, value_parser = parse_id)]
+    pub id: Option<String>,
+    /// Its title
+    #[arg(long, short = 'S', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
+    pub subject: String,
+    /// What is to be done
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+    pub description: Option<String>,
+    /// The same, from a file
+    #[arg(long, short = 'D', value_name = "FILE", conflicts_with = "description")]
+    pub description_file: Option<PathBuf>,
+    /// simple, standard or complex
+    #[arg(long, short, value_name = "WORD", default_value = "standard", hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(["simple", "standard", "complex"]))]
+    pub complexity: String,
+    /// What shows that it is done: a|b
+    #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
+    pub criteria: Vec<String>,
+    /// The tasks that it waits for: 1,2
+    #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
+    pub blocked_by: Vec<TaskIds>,
+    /// tdd or standard
+    #[arg(long, short, value_name = "WORD", default_value = "tdd", hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(["tdd", "standard"]))]
+    pub approach: String,
+    /// The file of its tests
+    #[arg(long, short, value_name = "FILE")]
+    pub test_file: Option<String>,
+    /// What of the tests is run
+    #[arg(long, short = 'T', alias = "scope", value_name = "TEXT")]
+    pub test_scope: Option<String>,
+}
+
+/// Several tasks, as one option names them.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskIds(pub Vec<String>);
+
+fn parse_ids(text: &str) -> Result<TaskIds, String> {
+    split_list(text).iter().map(|text| parse_id(text)).collect::<Result<_, _>>().map(TaskIds)
+}
+
+/// Adds a task.
+pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), CommandError> {
+    if options.test_file.is_some() && options.approach != "tdd" {
+        return Err(CommandError::usage("`--test-file` goes with `--approach tdd`", "leave one of the two out"));
+    }
+    let described = options.description_file.as_deref().map(read_description).transpose()?;
+    let new = NewTask {
+        id: options.id,
+        subject: options.subject,
+        description: described.or(options.description),
+        complexity: serde_json::from_value(options.complexity.into()).unwrap_or_default(),
+        criteria: options.criteria.iter().flat_map(|text| rules::split_criteria(text)).collect(),
+        blocked_by: options.blocked_by.into_iter().flat_map(|ids| ids.0).collect(),
+        approach: options.approach,
+        test_file: options.test_file,
+        test_scope: options.test_scope,
+    };
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
+    let session = locked.session()?;
+    let tasks = locked.tasks()?.unwrap_or_default();
+    let task = rules::new_task(new, &session, &tasks.ids, env.now)?;
+    let Some(run) = task_list_files::open_run_of(&session, env)? else {
+        locked.write_task(&task)?;
+        task_list_note::note_from_files(env, &locked);
+        return print_done(&format!("OK: Task {} created", task.id), &task);
+    };
+    let added = AddedTask::prepare(env, &run, &task)?;
+    locked.write_task(&task)?;
+    // The run writes the session's files, and waits for this lock.
+    drop(locked);
+    if let Err(failure) = added.add() {
+        task_list_files::open_task_list(&options.which, env)?.lock()?.remove_task(&task.id)?;
+        return Err(failure);
+    }
+    print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task)
+}
+
+/// What a file says that describes a task.
+fn read_description(file: &Path) -> Result<String, CommandError> {
+    let bytes = read_plan_bytes(file)?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        let message = format!("{} is no text in UTF-8", file.display());
+        CommandError::io(message, "a task is described in UTF-8")
+    })?;
+    Ok(text.trim().to_owned())
+}

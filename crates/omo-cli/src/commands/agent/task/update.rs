@@ -1,0 +1,57 @@
+//! `omo agent task update`: changes where a task stands, or adds evidence to it.
+
+use clap::Args;
+use omo_plan::task_list::TaskFileStatus;
+use omo_plan::task_list::rules::{self, TaskChange};
+use omo_state::env::ProcessEnv;
+
+use crate::error::CommandError;
+use crate::task_list_files::{self, TaskListOption, TaskOption, non_empty_text, parse_status, print_done};
+use crate::{output, task_list_note};
+
+const HELP: &str = "\
+Example:
+  omo agent task update --id 2 --status resolved --add-evidence \"exit 0\"
+
+A task is resolved with evidence, after every task that it waits for.";
+
+/// Change where a task stands, or add evidence to it
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct UpdateOptions {
+    #[command(flatten)]
+    pub which: TaskListOption,
+    #[command(flatten)]
+    pub task: TaskOption,
+    /// Where it stands from now on
+    #[arg(long, short = 'S', value_parser = parse_status)]
+    pub status: Option<TaskFileStatus>,
+    /// What shows that it is done; may be given several times
+    #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
+    pub add_evidence: Vec<String>,
+    /// How often it was begun anew
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub retry_count: Option<u32>,
+}
+
+/// Changes where a task stands, or adds evidence.
+pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), CommandError> {
+    let locked = task_list_files::open_task_list(&options.which, env)?.lock()?;
+    let session = locked.session()?;
+    let task = locked.task(&options.task.id)?;
+    task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
+    let change =
+        TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count };
+    let tasks = locked.tasks()?.unwrap_or_default();
+    let (task, doubtful) = rules::update_task(&task, &change, &session, &tasks.tasks, env.now)?;
+    locked.write_task(&task)?;
+    if !doubtful.is_empty() {
+        let words = doubtful.join(", ");
+        output::print_warning(&format!(
+            "the evidence of task {} has words that may mean unfinished work: {words}",
+            task.id
+        ));
+    }
+    task_list_note::note_from_files(env, &locked);
+    print_done(&format!("OK: Task {} updated", task.id), &task)
+}

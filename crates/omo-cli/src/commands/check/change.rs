@@ -1,0 +1,89 @@
+//! A change of the checks of one session. A model has a shell, too: from within a session nothing is changed; elsewhere a
+//! person agrees on a terminal, or with the exact digest that `omo check list` shows.
+
+use std::io::Write;
+
+use omo_core::check::session_check::Check;
+use omo_core::log_entry;
+use omo_core::text::sanitize;
+use omo_state::env::ProcessEnv;
+use omo_state::files::folder::GuardedFolder;
+use omo_state::seal::hex_digest;
+use omo_state::state::{self, EntryChange};
+
+use crate::confirm::{self, ConfirmOptions, Confirmation};
+use crate::error::CommandError;
+use crate::project::{Project, SessionOptions, log_decision, sealed_session};
+
+/// What stands for the checks of a session as they are.
+pub(crate) fn digest_of(checks: &[Check]) -> String {
+    let all: Vec<u8> =
+        checks.iter().flat_map(|check| [check.name.as_bytes(), b"\0", &check.definition()].concat()).collect();
+    hex_digest(&all)
+}
+
+pub(crate) fn unknown_check(name: &str) -> CommandError {
+    CommandError::not_found(format!("no check here is called `{}`", sanitize(name, 40)), "`omo check list` names them")
+}
+
+/// A change of the checks of one session.
+pub(crate) struct SessionChange<'a> {
+    pub env: &'a ProcessEnv,
+    pub project: &'a Project,
+    pub confirm: &'a ConfirmOptions,
+}
+
+impl SessionChange<'_> {
+    pub(crate) fn apply(
+        &self,
+        session: &SessionOptions,
+        question: &str,
+        mut change: impl FnMut(&mut Vec<Check>) -> Result<String, CommandError>,
+    ) -> Result<(), CommandError> {
+        let (env, project) = (self.env, self.project);
+        let id = project.require_session(session.session.as_deref(), env)?;
+        let before = sealed_session(env, project, &id)?.checks;
+        // A change that is not possible is refused before the user is asked.
+        change(&mut before.clone())?;
+        confirm_change(env, self.confirm, question, &digest_of(&before))?;
+        let folder = GuardedFolder::create_state(&project.root)?;
+        let ((said, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
+            let mut checks = session.checks.clone();
+            let said =
+                if digest_of(&checks) == digest_of(&before) { change(&mut checks) } else { Err(changed_meanwhile()) };
+            let write = if said.is_ok() { EntryChange::Write } else { EntryChange::Keep };
+            session.change_checks(checks, confirm::given_approval(env).by, env.now);
+            ((said, session.clone()), write)
+        })?;
+        let said = said?;
+        log_decision(&folder, &log_entry::checks_entry(id.as_str(), &session, "cli", env.now));
+        writeln!(anstream::stdout(), "{id}  {said}")?;
+        Ok(())
+    }
+}
+
+fn changed_meanwhile() -> CommandError {
+    CommandError::conflict(
+        "the checks were changed meanwhile; nothing was done",
+        "look at them again: `omo check list`",
+    )
+}
+
+/// Asks the person at the terminal.
+pub(crate) fn confirm_change(
+    env: &ProcessEnv,
+    options: &ConfirmOptions,
+    question: &str,
+    digest: &str,
+) -> Result<(), CommandError> {
+    let question = Confirmation {
+        text: question,
+        digest,
+        own_shell: (
+            "what judges a model is not changed from its own shell",
+            "type `/omo:check …` in the session, or use a terminal of your own",
+        ),
+        shown_by: "`omo check list` shows it",
+    };
+    confirm::ask_person(env, &question, options.digest.as_deref())
+}

@@ -1,0 +1,89 @@
+//! `omo check list`: what judges a claim, and what omo.toml asks for.
+
+use std::io::Write;
+
+use clap::Args;
+use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
+use omo_core::check::session_check::Check;
+use omo_core::messages::checks::{changed_since_approval, describe_check, describe_checks};
+use omo_core::text::command_text::{is_plain_text, show_whole};
+use omo_state::config::UserConfig;
+use omo_state::env::ProcessEnv;
+
+use crate::commands::check::change::digest_of;
+use crate::commands::verify;
+use crate::error::CommandError;
+use crate::output::table::{self, Cell};
+use crate::project::{Project, SessionOptions};
+
+const HELP: &str = "\
+Example:
+  omo check list";
+
+/// Show what judges a claim, and what omo.toml asks for
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ListOptions {
+    #[command(flatten)]
+    pub session: SessionOptions,
+}
+
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    project: &Project,
+    options: &ListOptions,
+) -> Result<(), CommandError> {
+    let checks = verify::select_checks(env, config, project, options.session.session.as_deref())?.checks;
+    let mut out = anstream::stdout().lock();
+    if checks.is_empty() {
+        writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
+    } else {
+        let is_on_a_line = |check: &Check| is_plain_text(&check.command) && check.cwd.is_none() && check.env.is_empty();
+        let cells = |check: &Check| {
+            let last = check.last.as_ref().map_or("not run yet", |record| record.verdict.word());
+            let command = if is_on_a_line(check) { check.command.as_str() } else { "(below)" };
+            [Cell::plain(&check.name), Cell::plain(check.origin.word()), Cell::plain(last), Cell::plain(command)]
+        };
+        table::write_table(&mut out, ["check", "from", "last", "command"], checks.iter().map(cells).collect())?;
+        for check in checks.iter().filter(|check| !is_on_a_line(check)) {
+            writeln!(out, "\n{}", describe_check(check, "  "))?;
+        }
+        writeln!(out, "\ndigest of these checks: {}", digest_of(&checks))?;
+    }
+    if let Some(repository) = RepositoryConfig::read(&project.root) {
+        show_repository_checks(&mut out, env, &repository)?;
+    }
+    Ok(())
+}
+
+fn show_repository_checks(
+    out: &mut impl Write,
+    env: &ProcessEnv,
+    repository: &RepositoryConfig,
+) -> Result<(), CommandError> {
+    for problem in &repository.problems {
+        writeln!(out, "\n{problem}; nothing of omo.toml runs")?;
+    }
+    if repository.problems.is_empty() {
+        let approval = repository.approval(env.state_home.as_deref());
+        let stands = match &approval {
+            ApprovalState::Yes(_) => "approved".to_owned(),
+            ApprovalState::Before { changed } => {
+                format!("not approved{}: nothing of it runs", changed_since_approval(changed))
+            }
+            ApprovalState::No => "not approved: nothing of it runs".to_owned(),
+        };
+        writeln!(out, "\nomo.toml is {stands}")?;
+        if !matches!(approval, ApprovalState::Yes(_)) && !repository.checks.is_empty() {
+            writeln!(out, "{}", describe_checks(&repository.checks, &repository.pinned))?;
+        }
+        writeln!(out, "digest of omo.toml: {}", repository.digest)?;
+    }
+    if let Some(setup) = &repository.setup {
+        let runs = "it runs where you approved it with the commands of a plan";
+        let gap = if is_plain_text(setup) { "; " } else { "\n" };
+        writeln!(out, "\nset-up of a plan's worktrees: {}{gap}{runs}", show_whole(setup, "  "))?;
+    }
+    Ok(())
+}

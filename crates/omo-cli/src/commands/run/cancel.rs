@@ -1,0 +1,54 @@
+//! `omo run cancel`: ends a run before its end.
+
+use std::time::Duration;
+
+use clap::Args;
+use omo_engine::verbs;
+use omo_state::env::ProcessEnv;
+
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::output;
+use crate::parallel_workers::watch;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo run cancel --reason \"the plan was replaced\"
+
+What was done stays, in your files and in the record.";
+
+/// End a run before its end
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct CancelOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT", default_value = "by its user")]
+    pub reason: String,
+}
+
+/// Ends a run before its end.
+pub(crate) fn run(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
+    cancel_within(env, options, watch::CLEANUP_TIMEOUT)
+}
+
+/// As [`cancel`], for a person in a session, who waits no longer than a prompt may.
+pub(crate) fn cancel_typed(env: &ProcessEnv, options: &CancelOptions) -> Result<(), CommandError> {
+    cancel_within(env, options, Duration::from_secs(2))
+}
+
+fn cancel_within(env: &ProcessEnv, options: &CancelOptions, patience: Duration) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
+    let engine = context.engine(&run, &before)?;
+    let state = engine.decide(|state| Ok(vec![verbs::cancel_run(state, &options.reason)?]))?;
+    context.note_in_session(&run, &before.holder, &state);
+    let mut message = format!("{} is cancelled; `omo run resume --run {}` goes on with it.", run.id(), run.id());
+    // When the user is told that it is cancelled, nothing of it is at work.
+    if watch::is_parallel(&state) && !watch::put_away_within(&engine, patience)? {
+        message.push_str(" Its clients are being ended; `omo run show` says what is left of them.");
+    }
+    output::print_block(&message)
+}

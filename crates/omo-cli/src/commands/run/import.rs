@@ -1,0 +1,112 @@
+//! `omo run import`: goes on from the checkpoint that another program left.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use clap::Args;
+use omo_core::text::sanitize;
+use omo_engine::event::EventKind;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::{ModeOptions, arranged};
+use omo_engine::report::dev_workflow;
+use omo_engine::work::{PlanFile, RunOpening, opening_events};
+use omo_engine::{RunStore, import as imports};
+use omo_plan::dialects::BatchOptions;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::project_file::ProjectFile;
+use omo_state::git_worktree::GitWorktree;
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::execute::{approval, refusals};
+use crate::{blocks, output};
+
+const HELP: &str = "\
+Example:
+  omo run import .claude/execute-plan-checkpoint.json
+
+What it says is done counts as a claim: no check was seen to be green.";
+
+/// Go on from the checkpoint that another program left
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ImportOptions {
+    /// The checkpoint; the plan is the one that it names
+    #[arg(default_value = ".claude/execute-plan-checkpoint.json")]
+    pub file: String,
+    /// Approve the commands of the plan without a terminal: the digest that was shown
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
+
+/// Goes on from the checkpoint that another program left.
+pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let path = std::env::current_dir().context("the current folder cannot be found")?.join(&options.file);
+    let shown = sanitize(&options.file, 200);
+    let bytes = match omo_engine::work::read_plan_bytes(&path) {
+        Err(omo_engine::work::PlanFileError::Missing(_)) => {
+            return Err(CommandError::not_found(
+                format!("there is no file `{shown}`"),
+                "name the checkpoint that was left",
+            ));
+        }
+        read => read?,
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let found = dev_workflow::checkpoint::ForeignCheckpoint::read(&text).map_err(|error| {
+        CommandError::usage(
+            format!("`{shown}` is no checkpoint: {error}"),
+            "it is the JSON file that execute-plan left",
+        )
+    })?;
+    let file = PlanFile::read(&context.root, &context.root, Path::new(&found.plan_file)).map_err(|error| {
+        CommandError::not_found(
+            format!("the plan that `{shown}` names: {error}"),
+            "put the plan back, or correct `plan_file`",
+        )
+    })?;
+    let plan = file.plan(BatchOptions::of(found.k.get(), found.batch_size.get()));
+    if !plan.can_run() {
+        return Err(refusals::invalid_plan_error(&plan, &file.bytes));
+    }
+    let events = imports::checkpoint(&plan, &text)
+        .map_err(|error| CommandError::conflict(format!("`{shown}` {error}"), "remove it to begin afresh"))?;
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| refusals::no_repository_error(&context.root))?;
+    drop(context.runs.as_ref().map(|runs| context.lock_opening(runs, None)).transpose()?);
+    let checkpoint = ProjectFile::at(&context.root, dev_workflow::CHECKPOINT_PATH);
+    let checkpoint = checkpoint.filter(|file| path.canonicalize().ok() == file.path().canonicalize().ok());
+    if checkpoint.is_none() {
+        refusals::require_writable_files(&context)?;
+    }
+    let plan = arranged(plan, ExecutionMode::Batches, &ModeOptions::default());
+    let typed = ExecuteRequest::new(ExecuteCommand::ExecutePlan, PlanSource::File(plan.source.path.clone()));
+    let asked = approval::ApprovalRequest::for_plan(&plan.source.path, typed.typed(&typed.source));
+    let approved = approval::approve_plan(&context, &plan, options.digest.as_deref(), &asked)?;
+    let runs = RunStore::create(&context.root, Some(&context.state_home))?;
+    let _door = context.lock_opening(&runs, None)?;
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
+    let opened = EventKind::from(RunOpening {
+        plan,
+        commands_digest: approved,
+        root,
+        base: work_tree.head(),
+        scope: None,
+        mode: ExecutionMode::Batches,
+    });
+    let more = opening_events(opened.clone(), events, &actor, now);
+    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    // What was taken in stands in the ledger now, and the file is omo's own from here on.
+    if let Some(file) = checkpoint {
+        file.remove()?;
+    }
+    let state = context.engine(&run, &state)?.write_projections(state.clone())?;
+    context.note_in_session(&run, &state.holder, &state);
+    output::print_block(&format!(
+        "omo: took {} in, as claims that omo has not checked.\n{}",
+        shown,
+        blocks::resumed_block(run.id(), &state)
+    ))
+}

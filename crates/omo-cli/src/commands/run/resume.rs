@@ -1,0 +1,48 @@
+//! `omo run resume`: takes a run over, with its plan as the file says it now.
+
+use clap::Args;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::verbs;
+use omo_state::env::ProcessEnv;
+
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::execute::continue_run::continue_run;
+use crate::execute::{continue_parallel, task_list};
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo run resume
+
+While the session that holds a run lives, the exit status is 6. What the plan
+says by now is taken in: tasks that were edited are done again.";
+
+/// Take a run over, with its plan as the file says it now
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ResumeOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Approve the commands of an edited plan without a terminal: the digest that was shown
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+}
+
+/// Takes a run over, with its plan as the file says it now.
+pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    if !context.is_person() {
+        // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
+        verbs::join_run(&state, &context.caller()?, &omo_engine::work::is_alive)?;
+    }
+    let digest = options.digest.as_deref();
+    match state.mode {
+        _ if state.is_task_list() => task_list::resume(&context, &run, &state, digest),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            continue_parallel::resume(&context, &run, &state, digest)
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, true, digest),
+    }
+}

@@ -1,0 +1,127 @@
+//! `omo run show`: where a run stands, task by task.
+
+use std::io::Write;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use omo_core::text::{format_age, sanitize};
+use omo_engine::Run;
+use omo_engine::state::{RunPhase, RunState, TaskStanding, TaskStatus};
+use omo_engine::work::find_edit;
+use omo_state::env::ProcessEnv;
+
+use crate::blocks::parts::{self, status_word};
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::output::table::{self, Cell};
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Examples:
+  omo run show             the run that is open here, else the last one
+  omo run show --json      the same for a script";
+
+/// Show where a run stands, task by task
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct ShowOptions {
+    #[command(flatten)]
+    pub run: RunOptions,
+    /// Print JSON: one object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Shows a run, task by task.
+pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let mut out = anstream::stdout().lock();
+    if options.json {
+        writeln!(
+            out,
+            "{}",
+            serde_json::to_string_pretty(&omo_engine::report::build_report(run.id(), &state)).unwrap_or_default()
+        )?;
+        return Ok(());
+    }
+    write_head(&mut out, &run, &state, env)?;
+    write_tasks(&mut out, &state)?;
+    // A run that is over waits for no answer; the question is put again once it goes on.
+    let is_open = state.phase == RunPhase::Executing;
+    for question in state.questions.iter().filter(|question| is_open && question.answer.is_none()) {
+        writeln!(out, "\n{} waits for you: {}", question.question.id, sanitize(&question.question.text, 600))?;
+        let options: Vec<String> = question
+            .question
+            .options
+            .iter()
+            .map(|option| format!("  omo answer {} {}", question.question.id, option.id))
+            .collect();
+        writeln!(out, "{}", options.join("\n"))?;
+    }
+    if let Some(edit) = find_edit(Path::new(&state.root), &state)? {
+        writeln!(out, "\nThe plan was edited since: {edit}. `omo run resume` takes that in.")?;
+    }
+    Ok(())
+}
+
+fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> Result<(), CommandError> {
+    let dim = Style::new().dimmed();
+    let torn = run.count_torn_writes()?;
+    let mut rows = vec![
+        ("run", run.id().to_owned()),
+        ("plan", sanitize(&parts::run_subject(state), 200)),
+        ("state", format!("{}, {}", status_word(state), parts::progress_words(state))),
+        ("mode", state.mode.words().to_owned()),
+        ("held by", state.holder.describe()),
+        ("begun", format!("{} ({} ago)", state.opened_at, format_age(Some(state.opened_at), env.now))),
+        ("last event", format!("{} ago", format_age(Some(state.updated_at), env.now))),
+    ];
+    if torn > 0 {
+        rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));
+    }
+    for (file, kept) in &state.changed_files {
+        let kept = kept.as_ref().map(|kept| format!("; what was in it is in {kept}")).unwrap_or_default();
+        rows.push(("edited", format!("{file} was changed by something else{kept}")));
+    }
+    let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    for (label, value) in rows {
+        writeln!(out, "{dim}{label:width$}{dim:#}  {value}")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+fn write_tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandError> {
+    let rows = state.standings().into_iter().map(|(task, standing)| {
+        let known = state.tasks.get(&task.id);
+        let evidence = match &standing {
+            TaskStanding::Blocked { by } => format!("waits for {by}"),
+            TaskStanding::Is(_) => {
+                known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default()
+            }
+        };
+        let style = match &standing {
+            TaskStanding::Is(TaskStatus::Passed) => AnsiColor::Green.on_default(),
+            TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => AnsiColor::Red.on_default(),
+            TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped | TaskStatus::Claimed) => {
+                AnsiColor::Yellow.on_default()
+            }
+            TaskStanding::Is(_) => Style::new(),
+        };
+        [
+            Cell::plain(&task.id),
+            Cell::new(standing.word(), style),
+            Cell::plain(known.map_or(0, |known| known.attempts).to_string()),
+            Cell::plain(sanitize(&task.title, 40)),
+            Cell::plain(sanitize(&evidence, 60)),
+        ]
+    });
+    table::write_table(
+        out,
+        [state.plan.dialect.unit_word(), "state", "attempts", "title", "evidence"],
+        rows.collect(),
+    )?;
+    Ok(())
+}

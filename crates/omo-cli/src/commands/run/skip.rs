@@ -1,0 +1,40 @@
+//! `omo run skip`: a person leaves a task out.
+
+use std::io::Write;
+
+use clap::Args;
+use omo_engine::verbs;
+use omo_state::env::ProcessEnv;
+
+use crate::context::{CommandContext, EndedRuns};
+use crate::error::CommandError;
+use crate::run_arguments::RunOptions;
+
+const HELP: &str = "\
+Example:
+  omo run skip 3 --why \"no longer needed\"
+
+From a session it needs a prompt of its user since the task failed.";
+
+/// Leave a failed task out
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct SkipOptions {
+    /// Which task
+    pub id: String,
+    /// Why, for the record
+    #[arg(long, value_name = "TEXT", default_value = "left out by its user")]
+    pub why: String,
+    #[command(flatten)]
+    pub run: RunOptions,
+}
+
+/// A person leaves a task out.
+pub(crate) fn run(env: &ProcessEnv, options: &SkipOptions) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
+    let engine = context.engine(&run, &before)?;
+    let state = engine.decide(|state| Ok(vec![verbs::skip_task(state, &engine.caller, &options.id, &options.why)?]))?;
+    context.note_in_session(&run, &before.holder, &state);
+    Ok(writeln!(anstream::stdout(), "{} is left out. `omo agent next` says what comes next.", options.id)?)
+}

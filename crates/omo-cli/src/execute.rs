@@ -1,0 +1,152 @@
+//! A plan or a task list is executed: it becomes a run in the mode that it asks for, or that its user names, or goes on
+//! with the run that it has. `omo run start` and all slash commands come here, each with its own options and defaults.
+
+pub(crate) mod approval;
+mod by_agents;
+pub(crate) mod continue_parallel;
+pub(crate) mod continue_run;
+mod entry_condition;
+mod known_run;
+pub(crate) mod line;
+mod open_run;
+pub(crate) mod options;
+mod parallel;
+mod preflight;
+pub(crate) mod refusals;
+pub(crate) mod request;
+mod retype;
+pub(crate) mod task_list;
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use omo_core::text::sanitize;
+use omo_engine::RunStore;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::choose;
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::check_target::{PathTarget, check_file, check_selection};
+use omo_engine::request::part::requested_strategy;
+use omo_engine::state::RunState;
+use omo_engine::work::PlanFile;
+use omo_plan::dialects::BatchOptions;
+use omo_plan::model::Plan;
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::continue_run::continue_open_run;
+use crate::execute::refusals::{argument_error, invalid_plan_error, other_mode_error};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::output;
+
+pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
+    if let Some(own) = &context.env.worker {
+        let message = format!("this session works on {} of the run {}, and opens no run", own.worker, own.run);
+        return Err(CommandError::precondition(message, "`omo agent next` says what it is to do"));
+    }
+    match &request.source {
+        PlanSource::OpenRun => continue_open_run(context),
+        PlanSource::TaskList(session) => task_list::execute(context, request, session.as_deref()),
+        PlanSource::File(path) => execute_file(context, request, path),
+    }
+}
+
+fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), CommandError> {
+    let plan = read_plan(context, request, path)?;
+    let (mode, chosen) = choose_mode(context, request, &plan)?;
+    let choice = chosen.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
+    let request = &ExecuteRequest { choice, ..request.clone() };
+    let done = match mode {
+        _ if request.scope.is_dry_run => parallel::print_dry_run(context, request, &plan, mode),
+        ExecutionMode::Batches | ExecutionMode::Waves => by_agents::execute(context, request, plan, mode),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => parallel::execute(context, request, &plan, mode),
+    };
+    // The user who is asked to approve the commands reads as well how they will be run.
+    done.inspect_err(|_| {
+        if !request.choice.is_empty() {
+            output::print_stderr_line(&request.choice.trim_end());
+        }
+    })
+}
+
+/// The plan that is meant, with the part that is asked for in it.
+fn read_plan(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<Plan, CommandError> {
+    let current = std::env::current_dir().context("the current folder cannot be found")?;
+    check_file(path, path_target(&current.join(path))).map_err(argument_error)?;
+    let file = PlanFile::read_anywhere(&context.root, &current, Path::new(path))?;
+    let options = request.mode_options();
+    let plan = file.plan(BatchOptions::of(options.hub_k, options.batch_size));
+    if !plan.can_run() {
+        return Err(invalid_plan_error(&plan, &file.bytes));
+    }
+    check_selection(&plan, request.scope.selection).map_err(argument_error)?;
+    Ok(plan)
+}
+
+fn path_target(path: &Path) -> PathTarget {
+    match path.metadata() {
+        Ok(meta) if meta.is_file() => PathTarget::File,
+        Ok(_) => PathTarget::Other,
+        // What this user cannot look at is not there for them.
+        Err(_) => PathTarget::Nothing,
+    }
+}
+
+/// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
+/// that the plan asks for. With what is said about it, where omo has chosen.
+fn choose_mode(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    plan: &Plan,
+) -> Result<(ExecutionMode, Option<String>), CommandError> {
+    let scope = &request.scope;
+    let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
+    let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
+    if request.command == ExecuteCommand::ExecuteLocal {
+        let in_sessions = requested_strategy(plan, scope).starts_clients();
+        return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
+    }
+    let known = context
+        .runs
+        .as_ref()
+        .map(|runs| find_run_of_plan(context, runs, plan, scope.is_resume, named))
+        .transpose()?
+        .flatten();
+    if let (Some((id, state)), false) = (known, scope.is_dry_run) {
+        return match named {
+            Some(mode) if mode != state.mode => Err(other_mode_error(&id, &state)),
+            _ => Ok((state.mode, None)),
+        };
+    }
+    Ok(match (named, request.command) {
+        (Some(mode), _) => (mode, None),
+        (None, ExecuteCommand::ExecutePlan) => (ExecutionMode::Batches, None),
+        (None, ExecuteCommand::UlwExec) => (ExecutionMode::Waves, None),
+        (None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
+            let choice = choose(plan);
+            (choice.mode, Some(choice.line(&plan.source.path, plan.dialect)))
+        }
+    })
+}
+
+/// The run of a plan that is open here. To resume one, also the last that is over: in the mode that was named, where
+/// there is such a run.
+fn find_run_of_plan(
+    context: &CommandContext,
+    runs: &RunStore,
+    plan: &Plan,
+    is_resume: bool,
+    named: Option<ExecutionMode>,
+) -> Result<Option<(String, RunState)>, CommandError> {
+    let is_of_it = |state: &RunState| state.plan.source.path == plan.source.path;
+    if let Some((run, state)) = context.open_run(runs)? {
+        return Ok(is_of_it(&state).then(|| (run.id().to_owned(), state)));
+    }
+    if !is_resume {
+        return Ok(None);
+    }
+    let known = runs.list()?.into_iter().filter_map(|listed| Some((listed.id, listed.state.ok()?)));
+    let mut over: Vec<_> = known.filter(|(_, state)| context.is_in_this_work_tree(state) && is_of_it(state)).collect();
+    let place = over.iter().position(|(_, state)| named.is_none_or(|mode| mode == state.mode)).unwrap_or(0);
+    Ok((place < over.len()).then(|| over.swap_remove(place)))
+}

@@ -1,0 +1,158 @@
+//! The commands of a plan: its user approves exactly these, and the one that makes a fresh work tree ready.
+
+use std::path::Path;
+
+use omo_checks::repository_config::RepositoryConfig;
+use omo_core::messages::checks::CODE_CHARS;
+use omo_core::messages::plan::STEP_PLAN_PREFIX;
+use omo_core::session::plan_run::PlannedCommand;
+use omo_core::text::pluralize;
+use omo_engine::work::planned_commands;
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Plan;
+use omo_state::trust::pending_approval::{self, PendingApproval};
+
+use crate::blocks::parts;
+use crate::confirm::{self, Confirmation};
+use crate::context::CommandContext;
+use crate::error::CommandError;
+
+/// How a person is asked about commands.
+pub(crate) struct ApprovalRequest {
+    /// Whose commands they are, for people.
+    pub name: String,
+    /// The command that executes it, as they type it, with its options.
+    pub command_line: String,
+    /// What shows the commands.
+    pub shown_by: String,
+}
+
+impl ApprovalRequest {
+    /// About those of a plan; `typed` is the command that executes it.
+    pub(crate) fn for_plan(path: &str, command_line: String) -> Self {
+        Self { name: path.to_owned(), command_line, shown_by: format!("`omo plan show {path}` shows the commands") }
+    }
+}
+
+/// Whether exactly these commands may run: approved before, or agreed to now. Gives what stands for them.
+pub(crate) fn approve_plan(
+    context: &CommandContext,
+    plan: &Plan,
+    digest: Option<&str>,
+    request: &ApprovalRequest,
+) -> Result<String, CommandError> {
+    approve_commands(context, &planned_commands(plan), digest, request)
+}
+
+/// The same for these commands.
+pub(crate) fn approve_commands(
+    context: &CommandContext,
+    commands: &[PlannedCommand],
+    digest: Option<&str>,
+    request: &ApprovalRequest,
+) -> Result<String, CommandError> {
+    let now = pending_approval::commands_digest(&context.root, commands);
+    if commands.is_empty() || pending_approval::is_approved(Some(&context.state_home), &now) {
+        return Ok(now);
+    }
+    let name = &request.name;
+    let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
+    if context.env.in_session {
+        return Err(not_approved(request, commands, &left));
+    }
+    let shown = parts::list_commands(commands);
+    let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
+    let shown_by = format!("{}; their digest is {left}", request.shown_by);
+    let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
+    confirm::ask_person(
+        context.env,
+        &Confirmation { text: &text, digest: &left, own_shell, shown_by: &shown_by },
+        digest,
+    )?;
+    let all = pending_approval::read_all(Some(&context.state_home), &context.root)?;
+    let gone = || CommandError::conflict("what was shown is not there any more", "run it again");
+    let agreed = pending_approval::find_by_code(&all, &left).ok_or_else(gone)?;
+    let given = confirm::given_approval(context.env);
+    pending_approval::approve(Some(&context.state_home), &context.root, agreed, given)?;
+    confirm::name_approval(&context.root, context.env, given, &format!("commands of {name} approved"))?;
+    Ok(left)
+}
+
+fn not_approved(request: &ApprovalRequest, commands: &[PlannedCommand], digest: &str) -> CommandError {
+    let count = pluralize(commands.len(), "command");
+    let message = format!(
+        "nothing was run. {} would execute {count} as its checks, and you have not approved them",
+        request.name
+    );
+    if omo_core::messages::plan::approval_request(&request.name, commands, digest).is_err() {
+        let message = format!("{message}; they are too long to be shown here whole");
+        return CommandError::needs_person(message, "in a terminal of your own, `omo run start` shows them and asks");
+    }
+    let message = format!("{message}:\n\n{}", parts::list_commands(commands).trim_end());
+    let code = digest.get(..CODE_CHARS).unwrap_or(digest);
+    let hint = format!(
+        "read them; to approve exactly these, type:\n  {} --approve {code}\n\
+         Only the user can do that: a model shows them this and ends its turn.",
+        request.command_line
+    );
+    CommandError::needs_person(message, hint)
+}
+
+/// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
+pub(crate) fn step_approval_request(plan: &Plan, typed: String) -> ApprovalRequest {
+    let path = &plan.source.path;
+    let steps = if plan.dialect.kind() == PlanKind::Steps { STEP_PLAN_PREFIX } else { "" };
+    ApprovalRequest {
+        name: format!("{steps}{path}"),
+        command_line: typed,
+        shown_by: format!("they are among those that `omo plan show {path}` shows"),
+    }
+}
+
+/// What stands for the setup command among those of a plan.
+const SETUP: &str = "setup";
+
+/// The command that makes a fresh work tree of a project ready, where the project has one.
+///
+/// # Errors
+///
+/// The file that says so says something wrong as well.
+pub(crate) fn setup_command(root: &Path) -> Result<Option<String>, CommandError> {
+    let Some(repository) = RepositoryConfig::read(root) else { return Ok(None) };
+    match repository.problems.first() {
+        Some(problem) => Err(CommandError::invalid_config(problem)),
+        None => Ok(repository.setup),
+    }
+}
+
+/// Whether exactly the commands of a plan may run, and the one that makes a work tree ready where clients get one.
+/// Gives what stands for those of the plan.
+pub(crate) fn approve_with_setup(
+    context: &CommandContext,
+    plan: &Plan,
+    setup: Option<&str>,
+    digest: Option<&str>,
+    request: &ApprovalRequest,
+) -> Result<String, CommandError> {
+    let commands = planned_commands(plan);
+    let Some(setup) = setup else { return approve_commands(context, &commands, digest, request) };
+    let whole = approve_commands(context, &append_setup_command(&commands, setup), digest, request)?;
+    // Those of the plan alone are a part of what was agreed to, and what the run is held to.
+    let own = PendingApproval {
+        digest: pending_approval::commands_digest(&context.root, &commands),
+        plan: request.name.clone(),
+        commands,
+    };
+    let given = |digest| pending_approval::given(Some(&context.state_home), digest);
+    if given(&own.digest).is_none()
+        && let Some(given) = given(&whole)
+    {
+        pending_approval::approve(Some(&context.state_home), &context.root, &own, given)?;
+    }
+    Ok(own.digest)
+}
+
+fn append_setup_command(commands: &[PlannedCommand], setup: &str) -> Vec<PlannedCommand> {
+    let setup = PlannedCommand { task: SETUP.to_owned(), command: setup.to_owned(), folder: None };
+    std::iter::once(setup).chain(commands.iter().cloned()).collect()
+}

@@ -1,0 +1,134 @@
+//! A run that parallel workers or the session itself work on goes on.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use omo_engine::event::{EventKind, RunResult};
+use omo_engine::parallel::worker_row::format_dollars;
+use omo_engine::parallel_schedule::accepts_billing;
+use omo_engine::report::ultraplan::COMMAND;
+use omo_engine::request::check_target::check_selection;
+use omo_engine::request::client_policy::quote_argument;
+use omo_engine::request::part::strategy_of_mode;
+use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
+use omo_engine::work::{PlanFile, find_edit, is_alive};
+use omo_engine::{Run, resume, verbs};
+use omo_plan::dialects::BatchOptions;
+use omo_plan::model::Plan;
+
+use crate::billing::{self, PAYER, check_billing};
+use crate::blocks::{self, parallel_run};
+use crate::context::{CommandContext, require_only_parallel_run};
+use crate::error::CommandError;
+use crate::execute::approval;
+use crate::execute::continue_run::describe_edit;
+use crate::execute::refusals::{argument_error, invalid_plan_error};
+use crate::execute::request::ExecuteRequest;
+use crate::output::print_block;
+
+/// Takes a run over: what `omo run resume` does.
+pub(crate) fn resume(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+    digest: Option<&str>,
+) -> Result<(), CommandError> {
+    continue_run(context, run, state, None, digest)
+}
+
+/// Goes on with a run: one that is open, or one that is over and not done.
+pub(crate) fn continue_run(
+    context: &CommandContext,
+    run: &Run,
+    before: &RunState,
+    request: Option<&ExecuteRequest>,
+    digest: Option<&str>,
+) -> Result<(), CommandError> {
+    let engine = context.engine(run, before)?;
+    if !context.is_person() {
+        verbs::join_run(before, &engine.caller, &is_alive)?;
+    }
+    let edit = find_edit(Path::new(&before.root), before)?;
+    let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
+    if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
+        context.note_ended_run(run, before);
+        return print_block(&blocks::end_block(before));
+    }
+    let accepted = check_billing(before, request)?;
+    let accepted = accepted
+        .map(|question| verbs::answer_question(before, &engine.caller, &question, ANSWER_CONTINUE, None))
+        .transpose()?;
+    let accepts = accepted.is_none() && request.is_some_and(|request| request.clients.accepts_billing);
+    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
+        require_only_parallel_run(runs, Some(run.id()))?;
+    }
+    let is_edited = replanned.is_some();
+    let budget = request.and_then(|request| request.clients.policy.budget_micros);
+    let ((), state) = engine.take_over(|state| {
+        let replanned: Option<EventKind> =
+            replanned.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        // Another process may start the next client: it reads in the ledger that the costs are accepted.
+        let accepts =
+            accepts && state.parallel.is_some() && !accepts_billing(state) && billing::billing_facts().has_api_key;
+        let accepted = accepted.into_iter().chain(if accepts {
+            verbs::accept_billing(state, &engine.caller, PAYER)?
+        } else {
+            Vec::new()
+        });
+        let budget = budget.map(|micros| verbs::set_budget(state, &engine.caller, micros)).transpose()?.flatten();
+        Ok((accepted.chain(budget).chain(replanned).collect(), ()))
+    })?;
+    context.note_in_session(run, &before.holder, &state);
+    let mut said = request
+        .map(|request| parallel_run::plan_heading(request, &state.plan, strategy_of_mode(&state.plan, state.mode)))
+        .unwrap_or_default();
+    if request.is_none_or(|request| request.scope.is_resume) {
+        // Of what says something else now it is known only afterwards that it is done again.
+        said += &resume::resume_point_of(if is_edited { &state } else { before }).summary_line();
+        said.push('\n');
+    } else {
+        said += "note: a run of this plan is open; going on with it, as --resume does\n";
+    }
+    if request.is_some_and(|request| !request.clients.keeps_policy()) {
+        said += "note: the run keeps the options for clients that it was opened with\n";
+    }
+    if let (Some(micros), Some(parallel)) = (budget, &state.parallel) {
+        let (may, have) = (format_dollars(micros), format_dollars(parallel.cost_micros()));
+        let _ = writeln!(said, "note: the clients may cost {may} in all, and have cost {have}");
+    }
+    if let Some(edit) = edit {
+        said += &describe_edit(&edit, before, &state);
+    }
+    print_block(&parallel_run::resumed_block(
+        run.id(),
+        &state,
+        &said,
+        parallel_run::next_command(&state, context.is_person()),
+    ))
+}
+
+/// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.
+fn reread_plan(
+    context: &CommandContext,
+    state: &RunState,
+    request: Option<&ExecuteRequest>,
+    digest: Option<&str>,
+) -> Result<(Plan, String), CommandError> {
+    let root = Path::new(&state.root);
+    let file = PlanFile::read_anywhere(root, root, Path::new(&state.plan.source.path))?;
+    let plan = file.plan(BatchOptions::from(&state.plan.policy));
+    if !plan.can_run() {
+        return Err(invalid_plan_error(&plan, &file.bytes));
+    }
+    if let Some(asked) = state.scope {
+        check_selection(&plan, asked.selection).map_err(argument_error)?;
+    }
+    let plan = state.as_in_run(plan);
+    let setup = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_deref());
+    let resumes = || format!("{COMMAND} --resume {}", quote_argument(&plan.source.path));
+    let typed = request.map_or_else(resumes, |request| request.typed(&request.source));
+    let approved =
+        approval::approve_with_setup(context, &plan, setup, digest, &approval::step_approval_request(&plan, typed))?;
+    Ok((plan, approved))
+}

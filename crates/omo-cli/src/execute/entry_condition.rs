@@ -1,0 +1,40 @@
+//! The entry condition of a plan: the first of its commands that run.
+
+use omo_checks::task_check;
+use omo_core::text::command_text::paste_form;
+use omo_core::text::sanitize;
+use omo_engine::work::CommandWatcher;
+use omo_plan::model::{Plan, Precondition};
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::output::check_progress::TaskCheckProgress;
+
+/// Runs the commands of the entry condition, each once. Gives what is said about it; nothing where no command decides.
+pub(crate) fn run_entry_condition(context: &CommandContext, plan: &Plan) -> Result<String, CommandError> {
+    let mut said = String::new();
+    for precondition in &plan.preconditions {
+        let Precondition::EntryCondition { text, checks } = precondition else { continue };
+        for (place, known) in checks.iter().enumerate() {
+            let mut shown = TaskCheckProgress::new();
+            shown.begins(&known.command, place, checks.len());
+            let outcome = task_check::run(known, &context.root, &context.environment, None, || shown.should_continue());
+            drop(shown);
+            let outcome =
+                outcome.ok_or_else(|| CommandError::conflict("it was ended before it was done", "run it again"))?;
+            if !outcome.is_green() {
+                let message = format!(
+                    "Entry condition FAILED: {}\nReason: {} {}",
+                    sanitize(text, 300),
+                    paste_form(&known.command, 1_000),
+                    sanitize(outcome.describe(), 300)
+                );
+                return Err(CommandError::precondition(message, "Complete the prerequisite first, then re-run."));
+            }
+        }
+        if !checks.is_empty() {
+            "Entry condition: PASS\n".clone_into(&mut said);
+        }
+    }
+    Ok(said)
+}

@@ -1,0 +1,130 @@
+//! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
+
+use std::fmt::Write;
+
+use omo_core::text::sanitize;
+use omo_engine::RunStore;
+use omo_engine::client_policy::ClientPolicy;
+use omo_engine::event::EventKind;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
+use omo_engine::request::run_scope::RunScope;
+use omo_engine::state::RunState;
+use omo_engine::work::{RunOpening, begin_parallel, opening_events};
+use omo_plan::model::Plan;
+use omo_state::env;
+
+use crate::billing::who_pays;
+use crate::blocks::{self, parallel_run, parts, task_list_run};
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::approval::{self, ApprovalRequest};
+use crate::execute::request::ExecuteRequest;
+use crate::execute::{entry_condition, preflight};
+use crate::output::print_block;
+
+/// A plan that may be run.
+pub(crate) struct PreparedRun {
+    plan: Plan,
+    mode: ExecutionMode,
+    scope: Option<RunScope>,
+    approved: String,
+    clients: Option<EventKind>,
+    choice: String,
+    said: String,
+}
+
+/// Finds out that nothing is in the way of a plan that is arranged for its mode, and that its user has agreed to what
+/// it executes. Nothing is written down yet.
+pub(crate) fn prepare(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    plan: Plan,
+    mode: ExecutionMode,
+    scope: Option<RunScope>,
+    about: &ApprovalRequest,
+) -> Result<PreparedRun, CommandError> {
+    let is_parallel = mode == ExecutionMode::Parallel;
+    if is_parallel {
+        preflight::require_whole_repository(context)?;
+        preflight::require_remote(context, &request.clients.policy)?;
+    }
+    let findings = preflight::preflight_findings(context, &plan, mode)?;
+    if !can_start(&findings) {
+        return Err(blocking_findings_error(&findings));
+    }
+    let mut said = parallel_run::finding_lines(&findings);
+    for name in request.idle_options(mode) {
+        let _ = writeln!(said, "note: {name} mean nothing here: the plan is run {}", mode.words());
+    }
+    if is_parallel && request.clients.policy.launcher.is_some() {
+        said += &parallel_run::launcher_terms(&request.clients.policy);
+    }
+    let (payer, told) = if is_parallel { who_pays(context, request)? } else { (None, String::new()) };
+    said += &told;
+    let setup = if is_parallel { approval::setup_command(&context.root)? } else { None };
+    let approved = approval::approve_with_setup(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
+    said += &entry_condition::run_entry_condition(context, &plan)?;
+    let accepts_billing = request.clients.accepts_billing;
+    let policy = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
+    let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");
+    let clients = is_parallel.then(|| begin_parallel(&context.root, policy).ok_or_else(is_gone)).transpose()?;
+    let choice = request.choice.clone();
+    Ok(PreparedRun { plan, mode, scope, approved, clients, choice, said })
+}
+
+impl PreparedRun {
+    /// The same, with this said before all else.
+    pub(crate) fn headed(self, head: &str) -> Self {
+        Self { said: format!("{head}{}", self.said), ..self }
+    }
+}
+
+/// Opens the run and says what comes next. The caller holds the door; `known` is what is known of its tasks already.
+pub(crate) fn begin(
+    context: &CommandContext,
+    runs: &RunStore,
+    prepared: PreparedRun,
+    base: Option<String>,
+    known: Vec<EventKind>,
+) -> Result<(), CommandError> {
+    let PreparedRun { plan, mode, scope, approved, clients, choice, said } = prepared;
+    let said = choice + &said;
+    let (actor, now) = (context.actor(), env::now());
+    let root = context.root.display().to_string();
+    let opened = EventKind::from(RunOpening { plan, commands_digest: approved, root, base, scope, mode });
+    let more = opening_events(opened.clone(), clients.into_iter().chain(known).collect(), &actor, now);
+    let (run, state) = runs.begin(&actor, now, opened, more)?;
+    let state = context.engine(&run, &state)?.write_projections(state.clone())?;
+    context.note_in_session(&run, &state.holder, &state);
+    print_block(&first_block(context, run.id(), &state, &said))
+}
+
+fn first_block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> String {
+    match state.mode {
+        ExecutionMode::Batches => parts::fit_block(format!("{said}{}", blocks::opened_block(id, state))),
+        ExecutionMode::Waves => parts::fit_block(format!("{said}{}", task_list_run::opened_block(id, state))),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            parallel_run::opened_block(id, state, said, parallel_run::next_command(state, context.is_person()))
+        }
+    }
+}
+
+/// What keeps a run from being opened, all of it together.
+fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
+    let stops: Vec<&PreflightFinding> =
+        findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();
+    let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
+    match stops.as_slice() {
+        [one] => CommandError::precondition(sanitize(&one.text, 600), one.hint.clone()),
+        several => {
+            let lines: Vec<String> = several.iter().map(line).collect();
+            let message =
+                format!("{} things are in the way, and nothing was started:\n{}", several.len(), lines.join("\n"));
+            CommandError::precondition(
+                message,
+                "put each of them right, then run again; --dry-run looks without running",
+            )
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! What is typed to start a plan: behind `omo run start`, and behind the slash commands. Both are read by clap.
+
+use clap::{Args, Parser};
+use omo_engine::client_policy::ClientPolicy;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::launcher::LauncherTemplate;
+use omo_engine::request::client_policy::{ClientPolicyRequest, parse_budget};
+
+/// The longest model name, rule or template, in characters.
+const MAX_CHARS: usize = 1_000;
+
+/// `omo run start`, and what is typed behind `/omo:execute`.
+#[derive(Clone, Debug, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option that stands alone")]
+pub(crate) struct StartOptions {
+    #[command(flatten)]
+    pub way: WayOptions,
+    /// A task list, in place of a plan file
+    #[arg(long, conflicts_with_all = ["plan", "step"])]
+    pub tasks: bool,
+    /// Whose task list; or only this session of a plan
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+    /// Go on with an earlier run
+    #[arg(long, hide = true, conflicts_with_all = ["dry_run", "step"])]
+    pub resume: bool,
+    /// Look at the plan and tell how it would be run
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Only this step
+    #[arg(long, hide = true, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+    pub step: Option<u64>,
+    /// Begin anew what is complete, or has failed
+    #[arg(long)]
+    pub again: bool,
+    #[command(flatten)]
+    pub batches: BatchOptions,
+    #[command(flatten)]
+    pub waves: WaveOptions,
+    #[command(flatten)]
+    pub clients: ClientOptions,
+    /// Approve exactly the commands shown, by their digest
+    #[arg(long, value_name = "DIGEST")]
+    pub digest: Option<String>,
+    /// The plan; without it, the run that is open here
+    #[arg(value_name = "FILE")]
+    pub plan: Option<String>,
+}
+
+/// In which way the tasks are handed out; without one the plan says it.
+#[derive(Clone, Debug, Default, Args)]
+#[group(multiple = false)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option, of which clap lets one be given")]
+pub(crate) struct WayOptions {
+    /// Clients of their own, each in a worktree
+    #[arg(long)]
+    pub parallel: bool,
+    /// Workers at the same time here, then a verification
+    #[arg(long)]
+    pub waves: bool,
+    /// One task after the other, with stops for you
+    #[arg(long)]
+    pub batches: bool,
+    /// One task after the other in this session
+    #[arg(long)]
+    pub fg: bool,
+}
+
+impl WayOptions {
+    /// The mode that they ask for.
+    pub(crate) fn mode(&self) -> Option<ExecutionMode> {
+        match self {
+            Self { parallel: true, .. } => Some(ExecutionMode::Parallel),
+            Self { waves: true, .. } => Some(ExecutionMode::Waves),
+            Self { batches: true, .. } => Some(ExecutionMode::Batches),
+            Self { fg: true, .. } => Some(ExecutionMode::StepByStep),
+            _ => None,
+        }
+    }
+}
+
+/// How tasks are put into batches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct BatchOptions {
+    /// Batches: ask behind a task that so many need (3)
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub k: Option<u32>,
+    /// Batches: tasks in one (5)
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub batch_size: Option<u32>,
+}
+
+/// How waves go.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct WaveOptions {
+    /// Waves: go over the tasks so often at most (5)
+    #[arg(long, hide = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_iterations: Option<u32>,
+    /// Waves: workers at once; 0 for no bound
+    #[arg(long, hide = true, value_name = "N")]
+    pub max_workers: Option<u32>,
+    /// Waves: no verification once the tasks are done
+    #[arg(long, hide = true)]
+    pub skip_verify: bool,
+}
+
+/// What the clients of a parallel run are started with. The options of one mode stand on no page of `omo run start`,
+/// which would be too long.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+pub(crate) struct ClientOptions {
+    /// Parallel: clients at once
+    #[arg(long, hide = true, value_name = "N", value_parser = number, allow_hyphen_values = true)]
+    pub max_sessions: Option<u32>,
+    /// Parallel: what all clients together may spend
+    #[arg(long, hide = true, value_name = "X", value_parser = parse_budget, allow_hyphen_values = true)]
+    pub max_budget_usd: Option<u64>,
+    /// Parallel: start clients that something else than a subscription pays for
+    #[arg(long, hide = true)]
+    pub accept_api_billing: bool,
+    /// Parallel: the model of the clients
+    #[arg(long, hide = true, value_name = "MODEL", value_parser = text)]
+    pub model: Option<String>,
+    /// Parallel: start clients without any permission checks
+    #[arg(long, hide = true)]
+    pub yolo: bool,
+    /// Parallel: what clients may do unasked, as a rule of Claude Code; again for each
+    #[arg(long, hide = true, value_name = "RULE", value_parser = text)]
+    pub allow: Vec<String>,
+    /// Parallel: for how long a client may run
+    #[arg(long, hide = true, value_name = "SECONDS", value_parser = number, allow_hyphen_values = true)]
+    pub time_limit: Option<u32>,
+    /// Parallel: the command that starts clients somewhere else
+    #[arg(long, hide = true, value_name = "TEMPLATE", value_parser = template)]
+    pub launcher: Option<String>,
+    /// Parallel: the remote repository that this command works with
+    #[arg(long, hide = true, value_name = "NAME", value_parser = text)]
+    pub launcher_remote: Option<String>,
+}
+
+impl From<ClientOptions> for ClientPolicyRequest {
+    fn from(options: ClientOptions) -> Self {
+        let policy = ClientPolicy {
+            max_workers: options.max_sessions.unwrap_or_default(),
+            budget_micros: options.max_budget_usd,
+            time_limit_seconds: options.time_limit.unwrap_or_default(),
+            skips_permissions: options.yolo,
+            allow: options.allow,
+            model: options.model,
+            launcher: options.launcher,
+            launcher_remote: options.launcher_remote,
+            ..ClientPolicy::default()
+        };
+        Self { policy, accepts_billing: options.accept_api_billing }
+    }
+}
+
+/// What is typed behind `/omo:execute`.
+#[derive(Debug, Parser)]
+#[command(name = "/omo:execute", no_binary_name = true, disable_version_flag = true)]
+pub(crate) struct ExecuteLine {
+    #[command(flatten)]
+    pub options: StartOptions,
+    #[command(flatten)]
+    pub approval: ApprovalOption,
+}
+
+/// What is typed behind `/omo:execute-plan`.
+#[derive(Debug, Parser)]
+#[command(name = "/omo:execute-plan", no_binary_name = true, disable_version_flag = true)]
+pub(crate) struct ExecutePlanLine {
+    #[command(flatten)]
+    pub batches: BatchOptions,
+    /// Begin a plan anew that is done
+    #[arg(long)]
+    pub again: bool,
+    #[command(flatten)]
+    pub approval: ApprovalOption,
+    /// The plan; without it the run that is open goes on
+    #[arg(value_name = "plan.md")]
+    pub plan: Option<String>,
+}
+
+/// What is typed behind `/omo:execute-local`.
+#[derive(Debug, Parser)]
+#[command(name = "/omo:execute-local", no_binary_name = true, disable_version_flag = true)]
+pub(crate) struct ExecuteLocalLine {
+    /// One step after the other in this session
+    #[arg(long)]
+    pub fg: bool,
+    /// Go on with an earlier run
+    #[arg(long, conflicts_with_all = ["dry_run", "step", "session"])]
+    pub resume: bool,
+    /// Look at the plan and tell how it would be run
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Only this step
+    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true, conflicts_with = "session")]
+    pub step: Option<u64>,
+    /// Only this session of the plan's Execution Strategy
+    #[arg(long, value_name = "N", value_parser = positive, allow_hyphen_values = true)]
+    pub session: Option<u64>,
+    #[command(flatten)]
+    pub clients: ClientOptions,
+    #[command(flatten)]
+    pub approval: ApprovalOption,
+    /// The plan
+    #[arg(value_name = "plan.md", required = true)]
+    pub plan: String,
+}
+
+/// What is typed behind `/omo:ulw-exec`.
+#[derive(Debug, Parser)]
+#[command(name = "/omo:ulw-exec", no_binary_name = true, disable_version_flag = true)]
+pub(crate) struct UlwExecLine {
+    /// Which session's task list, if not this one's own
+    #[arg(long, value_name = "ID", conflicts_with = "plan")]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub waves: WaveOptions,
+    /// Go on with what has failed
+    #[arg(long)]
+    pub again: bool,
+    #[command(flatten)]
+    pub approval: ApprovalOption,
+    /// A plan, in place of the task list
+    #[arg(value_name = "plan.md")]
+    pub plan: Option<String>,
+}
+
+/// The approval in a line. The hook has taken it: the words of its user are the approval.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ApprovalOption {
+    /// Agree to exactly the commands that were shown
+    #[arg(long, value_name = "CODE")]
+    pub approve: Option<String>,
+}
+
+pub(crate) fn positive(value: &str) -> Result<u64, String> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = value.parse::<u64>().ok().filter(|number| is_number && *number > 0);
+    number.ok_or_else(|| "needs a positive integer".to_owned())
+}
+
+fn number(value: &str) -> Result<u32, String> {
+    positive(value).and_then(|number| u32::try_from(number).map_err(|_| "is too many".to_owned()))
+}
+
+fn text(value: &str) -> Result<String, String> {
+    let is_good = !value.trim().is_empty() && !value.starts_with('-');
+    if !is_good || value.chars().count() > MAX_CHARS || value.chars().any(char::is_control) {
+        return Err("cannot be used".to_owned());
+    }
+    Ok(value.to_owned())
+}
+
+fn template(value: &str) -> Result<String, String> {
+    let template = text(value)?;
+    LauncherTemplate::parse(&template).map_err(|error| error.to_string())?;
+    Ok(template)
+}

@@ -1,0 +1,138 @@
+//! What is looked up before a plan in steps is run: the repository, the files that it names, and who pays.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use omo_engine::client_policy::ClientPolicy;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::preflight::{PreflightFacts, PreflightFinding, PreflightHead, PreflightRule, check_repository};
+use omo_engine::state::RunPhase;
+use omo_git::commit::has_identity;
+use omo_git::integrate::{self, checkout_bytes, ignored_paths};
+use omo_git::remote::{Remote, RemoteError};
+use omo_git::repository::{GitFailed, GitRepository};
+use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers};
+use omo_plan::dialects::PlanKind;
+use omo_plan::model::Plan;
+use omo_plan::paths;
+use omo_state::git_worktree::GitWorktree;
+
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::execute::refusals::no_repository_error;
+
+/// What was found in the repository of a plan. Where no client is started, only what matters to workers in the user's own
+/// work tree, and nothing where they commit nothing and the session does not work itself.
+pub(crate) fn preflight_findings(
+    context: &CommandContext,
+    plan: &Plan,
+    mode: ExecutionMode,
+) -> Result<Vec<PreflightFinding>, CommandError> {
+    let commits = plan.tasks.iter().any(|task| task.commit.is_some());
+    let is_looked_at = match mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => true,
+        ExecutionMode::Batches | ExecutionMode::Waves => commits,
+    };
+    let Some(repository) = GitRepository::find(&context.root).filter(|_| is_looked_at) else { return Ok(Vec::new()) };
+    let facts = preflight_facts(context, plan, &repository)?;
+    let mut found = check_repository(plan, &facts);
+    let is_parallel = mode == ExecutionMode::Parallel;
+    found.retain(|finding| match finding.rule {
+        PreflightRule::Operation => true,
+        PreflightRule::Identity => commits || is_parallel,
+        // The tasks of a list are in the ledger, wherever its files lie.
+        PreflightRule::PlanFile => is_parallel && plan.dialect.kind() != PlanKind::TaskList,
+        _ => is_parallel,
+    });
+    Ok(found)
+}
+
+fn preflight_facts(
+    context: &CommandContext,
+    plan: &Plan,
+    repository: &GitRepository,
+) -> Result<PreflightFacts, CommandError> {
+    let seen = integrate::read_checkout_facts(repository).map_err(|error| git_failure(&error))?;
+    let (head, has_commit) = match seen.head {
+        integrate::CheckoutHead::Branch { .. } => (PreflightHead::Branch, true),
+        integrate::CheckoutHead::Detached { .. } => (PreflightHead::Detached, true),
+        integrate::CheckoutHead::Unborn { .. } => (PreflightHead::Unborn, false),
+    };
+    let path = &plan.source.path;
+    let files: BTreeSet<String> =
+        plan.tasks.iter().flat_map(|task| &task.files).filter_map(|file| paths::normalize_path(&file.path)).collect();
+    let files: Vec<String> = files.into_iter().collect();
+    Ok(PreflightFacts {
+        git: seen.git,
+        leftovers: branches_of_ended_runs(context, repository)?,
+        operation: seen.operation.map(|known| known.command().trim_start_matches("git ").to_owned()),
+        has_identity: has_identity(repository),
+        head,
+        branch_in_way: blocking_branch(repository).map_err(|error| git_failure(&error))?,
+        dirty: seen.dirty,
+        plan_file: (!Path::new(path).is_absolute()).then(|| path.clone()),
+        submodules: seen.submodules,
+        filtered: seen.filtered,
+        ignored: ignored_paths(repository, &files).map_err(|error| git_failure(&error))?,
+        checkout_bytes: if has_commit { checkout_bytes(repository).map_err(|error| git_failure(&error))? } else { 0 },
+        free_bytes: seen.free_bytes,
+    })
+}
+
+/// The branches of the workers of runs that are over.
+fn branches_of_ended_runs(context: &CommandContext, repository: &GitRepository) -> Result<Vec<String>, CommandError> {
+    let Some(runs) = &context.runs else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    for listed in runs.list()? {
+        let is_dead = listed
+            .state
+            .as_ref()
+            .is_ok_and(|state| state.mode == ExecutionMode::Parallel && state.phase != RunPhase::Executing);
+        if is_dead {
+            let left = find_leftovers(repository, &listed.id);
+            let left = left.map_err(|error| CommandError::io(error.to_string(), "see what `git status` says there"))?;
+            names.extend(left.iter().map(WorkerName::branch));
+        }
+    }
+    Ok(names)
+}
+
+fn git_failure(error: &GitFailed) -> CommandError {
+    CommandError::io(error.to_string(), "run that yourself to see why; nothing was changed")
+}
+
+/// Where parallel workers are started they get the whole repository, each in a work tree of its own.
+pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), CommandError> {
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if real(&work_tree.top) == real(&context.root) {
+        return Ok(());
+    }
+    let message = format!("{} is a folder in a repository, and parallel workers get all of it", context.root.display());
+    Err(CommandError::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
+}
+
+/// Where workers are started somewhere else, the remote repository that they are to work with is there.
+pub(crate) fn require_remote(context: &CommandContext, policy: &ClientPolicy) -> Result<(), CommandError> {
+    if policy.launcher.is_none() {
+        return Ok(());
+    }
+    let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
+    let hint = |error: &RemoteError| match error {
+        RemoteError::Unknown { .. } => "name one that `git remote` lists with --launcher-remote",
+        RemoteError::ProgramSetting { .. } => "have it in your own settings instead: `git config --global`",
+        RemoteError::Failed { .. } | RemoteError::TimedOut { .. } | RemoteError::Git(_) => {
+            "run that yourself to see why; nothing was changed"
+        }
+    };
+    match Remote::find(&repository, policy.remote_name()) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(CommandError::precondition(error.to_string(), hint(&error))),
+    }
+}
+
+/// Those files that a plan names that are there.
+pub(crate) fn existing_files(context: &CommandContext, plan: &Plan) -> BTreeSet<String> {
+    let files = plan.tasks.iter().flat_map(|task| &task.files).map(|file| &file.path);
+    files.filter(|path| context.root.join(path).symlink_metadata().is_ok()).cloned().collect()
+}

@@ -1,0 +1,56 @@
+//! What keeps a plan from being executed, as its user is told.
+
+use std::path::Path;
+
+use omo_engine::projection::{self, Projection};
+use omo_engine::report::dev_workflow;
+use omo_engine::request::arguments::ArgumentError;
+use omo_engine::state::RunState;
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::Plan;
+
+use crate::blocks::parts;
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::plan_findings;
+
+/// Refuses where the files for others could not be written, or another program's checkpoint would be lost.
+pub(crate) fn require_writable_files(context: &CommandContext) -> Result<(), CommandError> {
+    let memory =
+        context.runs.as_ref().map(|runs| projection::memory_path(&runs.path(), &context.root)).unwrap_or_default();
+    let projection = Projection::new(&context.root, &memory, "");
+    if !projection.owns_checkpoint()? {
+        let message = format!("{} was left by another program", dev_workflow::CHECKPOINT_PATH);
+        let hint = "`omo run import` goes on from it; to begin afresh, remove it";
+        return Err(CommandError::conflict(message, hint));
+    }
+    Ok(projection.require_writable()?)
+}
+
+pub(crate) fn no_repository_error(root: &Path) -> CommandError {
+    let message = format!("{} is in no git repository, so what a task has changed could not be told", root.display());
+    CommandError::precondition(message, "`git init` makes one; `omo plan` reads plans anywhere")
+}
+
+pub(crate) fn invalid_plan_error(plan: &Plan, bytes: &[u8]) -> CommandError {
+    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error).count();
+    let shown = plan_findings::render_diagnostics(plan, bytes);
+    let errors = if errors == 1 { "an error".to_owned() } else { format!("{errors} errors") };
+    let message = format!("{} has {errors}, so nothing was run\n\n{shown}", plan.source.path);
+    CommandError::invalid_plan(
+        message,
+        format!("fix the plan; `omo plan lint {}` shows all of this again", plan.source.path),
+    )
+}
+
+/// What was typed cannot be done.
+pub(crate) fn argument_error(error: ArgumentError) -> CommandError {
+    let ArgumentError { message, hint, is_missing } = error;
+    if is_missing { CommandError::not_found(message, hint) } else { CommandError::usage(message, hint) }
+}
+
+/// A run stays in the mode that it was opened in.
+pub(crate) fn other_mode_error(id: &str, state: &RunState) -> CommandError {
+    let message = format!("the run {id} of {} is open, and runs {}", parts::run_subject(state), state.mode.words());
+    CommandError::busy(message, "without another mode this goes on with it; `omo run cancel` ends it first")
+}

@@ -1,0 +1,200 @@
+//! What is asked for, however it was typed.
+
+use clap::ValueEnum;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::ModeOptions;
+use omo_engine::request::arguments::{PlanSelection, RunRequest};
+use omo_engine::request::client_policy::ClientPolicyRequest;
+
+use crate::execute::options::{
+    BatchOptions, ExecuteLocalLine, ExecutePlanLine, StartOptions, UlwExecLine, WaveOptions, positive,
+};
+
+/// Which slash command opens a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExecuteCommand {
+    Execute,
+    ExecutePlan,
+    ExecuteLocal,
+    UlwExec,
+}
+
+impl ExecuteCommand {
+    /// Its name, without `/omo:`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Execute => "execute",
+            Self::ExecutePlan => "execute-plan",
+            Self::ExecuteLocal => "execute-local",
+            Self::UlwExec => "ulw-exec",
+        }
+    }
+}
+
+/// What is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum PlanSource {
+    /// The plan in this file.
+    File(String),
+    /// The task list of a session: of this one, or of the caller's own.
+    TaskList(Option<String>),
+    /// The run that is open.
+    OpenRun,
+}
+
+/// What is asked for, however it was typed.
+#[derive(Clone, Debug)]
+pub(crate) struct ExecuteRequest {
+    /// The command that asks.
+    pub command: ExecuteCommand,
+    /// What is executed.
+    pub source: PlanSource,
+    /// The mode that an option names.
+    pub mode: Option<ExecutionMode>,
+    /// How much of it, and in which way.
+    pub scope: RunRequest,
+    /// How tasks are put into batches.
+    pub batches: BatchOptions,
+    /// How waves go.
+    pub waves: WaveOptions,
+    /// What clients are started with.
+    pub clients: ClientPolicyRequest,
+    /// Begin anew what is complete, or has failed.
+    pub again: bool,
+    /// The digest of the commands that its user has read.
+    pub digest: Option<String>,
+    /// A person has typed it in this session: that lets a question pass that waits for them.
+    pub is_typed: bool,
+    /// What is said where omo has chosen the mode: one line.
+    pub choice: String,
+}
+
+impl ExecuteRequest {
+    /// The options that are given and mean nothing in a mode.
+    pub(crate) fn idle_options(&self, mode: ExecutionMode) -> Vec<&'static str> {
+        let of_mode = [
+            (ExecutionMode::Batches, "--k and --batch-size", self.batches != BatchOptions::default()),
+            (
+                ExecutionMode::Waves,
+                "--max-iterations, --max-workers and --skip-verify",
+                self.waves != WaveOptions::default(),
+            ),
+            (ExecutionMode::Parallel, "the options for clients", !self.clients.is_default()),
+        ];
+        // A task list brings its verification into every mode.
+        let is_used = |known: ExecutionMode| {
+            known == mode || known == ExecutionMode::Waves && matches!(self.source, PlanSource::TaskList(_))
+        };
+        of_mode.into_iter().filter(|(known, _, is_set)| *is_set && !is_used(*known)).map(|(_, name, _)| name).collect()
+    }
+
+    /// One of a command, with nothing asked for but what is executed.
+    pub(crate) fn new(command: ExecuteCommand, source: PlanSource) -> Self {
+        Self {
+            command,
+            source,
+            mode: None,
+            scope: RunRequest::default(),
+            batches: BatchOptions::default(),
+            waves: WaveOptions::default(),
+            clients: ClientPolicyRequest::default(),
+            again: false,
+            digest: None,
+            is_typed: false,
+            choice: String::new(),
+        }
+    }
+
+    /// The numbers that a mode arranges the plan by.
+    pub(crate) fn mode_options(&self) -> ModeOptions {
+        let usual = ModeOptions::default();
+        ModeOptions {
+            hub_k: self.batches.k.unwrap_or(usual.hub_k),
+            batch_size: self.batches.batch_size.unwrap_or(usual.batch_size),
+            max_workers: self.waves.max_workers.unwrap_or(usual.max_workers),
+            max_iterations: self.waves.max_iterations.unwrap_or(usual.max_iterations),
+            skips_verification: self.waves.skip_verify,
+        }
+    }
+}
+
+impl TryFrom<StartOptions> for ExecuteRequest {
+    type Error = String;
+
+    fn try_from(options: StartOptions) -> Result<Self, String> {
+        let mode = options.way.mode();
+        let source = match (&options.plan, options.tasks) {
+            (_, true) => PlanSource::TaskList(options.session.clone()),
+            (Some(plan), false) => PlanSource::File(plan.clone()),
+            (None, false) => PlanSource::OpenRun,
+        };
+        let session = options.session.as_deref().filter(|_| !options.tasks);
+        let session = session.map(positive).transpose().map_err(|why| format!("--session {why}"))?;
+        let part = part(options.step, session).ok_or("--step and --session exclude each other")?;
+        if options.resume && part != PlanSelection::Whole {
+            return Err("--resume and --session exclude each other".to_owned());
+        }
+        let is_foreground = options.way.fg;
+        let scope =
+            RunRequest { is_foreground, is_resume: options.resume, is_dry_run: options.dry_run, selection: part };
+        let is_bare = scope == RunRequest::default() && mode.is_none() && !options.again;
+        let is_usual_list = options.tasks && mode.is_none();
+        if source == PlanSource::OpenRun && !is_bare {
+            return Err("no plan is named".to_owned());
+        }
+        Ok(Self {
+            mode,
+            scope,
+            batches: options.batches,
+            waves: options.waves,
+            clients: options.clients.into(),
+            again: options.again,
+            digest: options.digest,
+            ..Self::new(if is_usual_list { ExecuteCommand::UlwExec } else { ExecuteCommand::Execute }, source)
+        })
+    }
+}
+
+impl TryFrom<ExecutePlanLine> for ExecuteRequest {
+    type Error = String;
+
+    fn try_from(line: ExecutePlanLine) -> Result<Self, String> {
+        let has_option = line.again || line.batches != BatchOptions::default();
+        let source = match line.plan {
+            Some(plan) if plan != "continue" || has_option => PlanSource::File(plan),
+            None if has_option => return Err("no plan is named".to_owned()),
+            _ => PlanSource::OpenRun,
+        };
+        Ok(Self { batches: line.batches, again: line.again, ..Self::new(ExecuteCommand::ExecutePlan, source) })
+    }
+}
+
+impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
+    type Error = String;
+
+    fn try_from(line: ExecuteLocalLine) -> Result<Self, String> {
+        let part = part(line.step, line.session).ok_or("--step and --session exclude each other")?;
+        let scope =
+            RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
+        let source = PlanSource::File(line.plan);
+        Ok(Self { scope, clients: line.clients.into(), ..Self::new(ExecuteCommand::ExecuteLocal, source) })
+    }
+}
+
+impl TryFrom<UlwExecLine> for ExecuteRequest {
+    type Error = String;
+
+    fn try_from(line: UlwExecLine) -> Result<Self, String> {
+        let source = line.plan.map_or(PlanSource::TaskList(line.session), PlanSource::File);
+        Ok(Self { waves: line.waves, again: line.again, ..Self::new(ExecuteCommand::UlwExec, source) })
+    }
+}
+
+fn part(step: Option<u64>, session: Option<u64>) -> Option<PlanSelection> {
+    match (step, session) {
+        (Some(_), Some(_)) => None,
+        (Some(step), None) => Some(PlanSelection::Step(step)),
+        (None, Some(session)) => Some(PlanSelection::Session(session)),
+        (None, None) => Some(PlanSelection::Whole),
+    }
+}

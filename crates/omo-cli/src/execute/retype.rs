@@ -1,0 +1,98 @@
+//! A request as it is typed once more: who approves a plan's commands types its line again, and means the same.
+
+use std::fmt::Write;
+
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::client_policy::quote_argument;
+
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+
+impl ExecuteRequest {
+    /// The whole command. `source` is what it is of, by the name that it was found under.
+    pub(crate) fn typed(&self, source: &PlanSource) -> String {
+        let mut text = format!("/omo:{}", self.command.name());
+        let flag = |text: &mut String, name: &str, is_set: bool| {
+            if is_set {
+                let _ = write!(text, " {name}");
+            }
+        };
+        if let Some(mode) = self.mode.filter(|mode| *mode != ExecutionMode::StepByStep) {
+            flag(&mut text, mode.option(), true);
+        }
+        flag(&mut text, "--fg", self.scope.is_foreground);
+        flag(&mut text, "--resume", self.scope.is_resume);
+        flag(&mut text, "--dry-run", self.scope.is_dry_run);
+        let numbers = [
+            ("--k", self.batches.k),
+            ("--batch-size", self.batches.batch_size),
+            ("--max-iterations", self.waves.max_iterations),
+            ("--max-workers", self.waves.max_workers),
+        ];
+        let part = match self.scope.selection {
+            PlanSelection::Whole => String::new(),
+            PlanSelection::Step(number) => format!(" --step {number}"),
+            PlanSelection::Session(number) => format!(" --session {number}"),
+        };
+        text += &part;
+        text += &self.clients.to_command_line();
+        match source {
+            PlanSource::File(path) if path.starts_with('-') => {
+                let _ = write!(text, " -- {}", quote_argument(path));
+            }
+            PlanSource::File(path) => {
+                let _ = write!(text, " {}", quote_argument(path));
+            }
+            PlanSource::TaskList(id) => {
+                flag(&mut text, "--tasks", self.command == ExecuteCommand::Execute);
+                if let Some(id) = id {
+                    let _ = write!(text, " --session {}", quote_argument(id));
+                }
+            }
+            PlanSource::OpenRun => {}
+        }
+        for (name, number) in numbers {
+            if let Some(number) = number {
+                let _ = write!(text, " {name} {number}");
+            }
+        }
+        flag(&mut text, "--skip-verify", self.waves.skip_verify);
+        flag(&mut text, "--again", self.again);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::line::{TypedLine, read_typed_line};
+
+    #[test]
+    fn what_was_typed_is_typed_again_with_the_same_meaning() {
+        use ExecuteCommand::{Execute, ExecuteLocal, ExecutePlan, UlwExec};
+        for (command, line, again) in [
+            (ExecuteLocal, "plan.md", "plan.md"),
+            (ExecuteLocal, "--fg 'my plan.md'", "--fg 'my plan.md'"),
+            (ExecuteLocal, "plan.md --approve 0123456789ab --yolo", "--yolo plan.md"),
+            (ExecuteLocal, "--dry-run --session 2 \"it's.md\"", "--dry-run --session 2 \"it's.md\""),
+            (
+                ExecuteLocal,
+                "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",
+                "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",
+            ),
+            (ExecuteLocal, "--max-budget-usd 2.50 p.md", "--max-budget-usd 2.5 p.md"),
+            (ExecutePlan, "--again p.md --k=2", "p.md --k 2 --again"),
+            (UlwExec, "--again --max-workers=0 --session s", "--session s --max-workers 0 --again"),
+            (UlwExec, "p.md --skip-verify", "p.md --skip-verify"),
+            (Execute, "p.md --waves --max-iterations 2", "--waves p.md --max-iterations 2"),
+            (Execute, "--tasks --session s --parallel", "--parallel --tasks --session s"),
+            (Execute, "--fg p.md", "--fg p.md"),
+        ] {
+            let TypedLine::Request(request) = read_typed_line(command, line).unwrap() else { panic!("{line}") };
+            let typed = request.typed(&request.source);
+            assert_eq!(typed, format!("/omo:{} {again}", command.name()), "{line}");
+            let TypedLine::Request(once_more) = read_typed_line(command, again).unwrap() else { panic!("{again}") };
+            assert_eq!(once_more.typed(&once_more.source), typed, "{line}");
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! A task list becomes a run, or goes on with the one that it has.
+
+mod loaded;
+
+use std::path::Path;
+
+use omo_engine::event::{QuestionKind, RunResult};
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::modes::arranged;
+use omo_engine::report::task_list as task_list_report;
+use omo_engine::request::arguments::PlanSelection;
+use omo_engine::request::run_scope::RunScope;
+use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
+use omo_engine::task_list_store::run_of;
+use omo_engine::work::planned_commands;
+use omo_engine::{Run, RunStore, verbs};
+use omo_plan::diagnostic::Severity;
+use omo_plan::model::{Plan, TaskKind};
+use omo_plan::task_list::{self, TaskListPhase};
+use omo_state::git_worktree::GitWorktree;
+
+use crate::blocks::{parts, task_list_run};
+use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
+use crate::dispatched_tasks;
+use crate::error::CommandError;
+use crate::execute::approval::{ApprovalRequest, approve_plan};
+use crate::execute::open_run::{begin, prepare};
+use crate::execute::refusals::{no_repository_error, other_mode_error};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::execute::task_list::loaded::LoadedTaskList;
+use crate::exit_kind::ExitKind;
+use crate::output::print_block;
+use crate::project::named_or_own_session;
+
+/// Opens the run of a task list, goes on with the one that it has, or says how it ended.
+pub(crate) fn execute(
+    context: &CommandContext,
+    request: &ExecuteRequest,
+    session: Option<&str>,
+) -> Result<(), CommandError> {
+    if request.scope.is_dry_run || request.scope.is_resume || request.scope.selection != PlanSelection::Whole {
+        let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
+        return Err(CommandError::usage("a task list is executed as a whole", hint));
+    }
+    let id = named_or_own_session(session, context.env)?.ok_or_else(|| {
+        CommandError::usage("no task list is named", "name one with `--session ID`; `omo tasks list` has them all")
+    })?;
+    let session = LoadedTaskList::read(&id)?;
+    require_this_work_tree(context, &session)?;
+    let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &session)).transpose()?.flatten();
+    match (session.file.phase, own) {
+        (_, Some((run, state))) if state.phase == RunPhase::Executing => {
+            if request.mode.is_some_and(|mode| mode != state.mode) {
+                return Err(other_mode_error(run.id(), &state));
+            }
+            continue_run(context, &run, &state, Some(request), request.digest.as_deref())
+        }
+        (TaskListPhase::PlanningComplete | TaskListPhase::Execution | TaskListPhase::Verification, _) => {
+            open_task_list_run(context, &session, request)
+        }
+        (TaskListPhase::Failed, Some((run, state))) if request.again => {
+            continue_run(context, &run, &state, Some(request), request.digest.as_deref())
+        }
+        (TaskListPhase::Failed, None) if request.again => open_task_list_run(context, &session, request),
+        (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
+            context.note_ended_run(&run, &state);
+            show_ended(
+                &task_list_report::final_report(&state),
+                &task_list_run::end_block(&state),
+                parts::is_complete(&state),
+                request,
+            )
+        }
+        (phase @ (TaskListPhase::Complete | TaskListPhase::Failed), None) => {
+            let is_well = phase == TaskListPhase::Complete;
+            let text = task_list_run::ended_without_a_run(session.id.as_str(), &session.tasks, is_well);
+            show_ended(&text, &task_list_run::end_lines(&text), is_well, request)
+        }
+        (TaskListPhase::Cancelled, _) => {
+            let line = format!("The task list {} was cancelled; nothing of it is done.", session.id);
+            print_block(&if request.is_typed { task_list_run::user_line(&line) } else { line })
+        }
+        (phase @ (TaskListPhase::Planning | TaskListPhase::Documentation | TaskListPhase::Unknown), _) => {
+            Err(not_ready(session.id.as_str(), phase))
+        }
+    }
+}
+
+fn not_ready(id: &str, phase: TaskListPhase) -> CommandError {
+    let message = format!("the task list {id} cannot be executed: its phase is {}", phase.word());
+    let hint = match phase {
+        TaskListPhase::Documentation => "its tasks are done; what is left is for the program that began it",
+        _ => {
+            "finish its plan first: /omo:ulw-plan in Claude Code, or `omo agent tasks update --phase PLANNING_COMPLETE`"
+        }
+    };
+    CommandError::precondition(message, hint)
+}
+
+/// What is over is shown, with the exit status that goes with it. What fails behind a command that a person typed
+/// the client shows them as it is, without a model.
+fn show_ended(shown: &str, block: &str, is_well: bool, request: &ExecuteRequest) -> Result<(), CommandError> {
+    print_block(if request.is_typed && !is_well { shown } else { block })?;
+    if is_well { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
+}
+
+/// A session works in one folder, and its workers change that.
+fn require_this_work_tree(context: &CommandContext, session: &LoadedTaskList) -> Result<(), CommandError> {
+    let folder = &session.file.working_dir;
+    let top = |path: &Path| GitWorktree::find(path).map_or_else(|| path.to_owned(), |tree| tree.top);
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if folder.is_empty() || real(&top(Path::new(folder))) == real(&top(&context.root)) {
+        return Ok(());
+    }
+    let shown = omo_core::text::sanitize(folder, 300);
+    let message = format!("the task list {} works in {shown}, and not in {}", session.id, context.root.display());
+    Err(CommandError::precondition(message, "run this in that folder"))
+}
+
+/// The run of a session: the one that is open, or else the one that its file names.
+fn run_of_task_list(
+    context: &CommandContext,
+    runs: &RunStore,
+    session: &LoadedTaskList,
+) -> Result<Option<(Run, RunState)>, CommandError> {
+    // One that was just opened may not have come to be named.
+    if let Some((run, state)) = context.open_run(runs)?.filter(|(_, state)| session.is_of_run(state)) {
+        return Ok(Some((run, state)));
+    }
+    let named = run_of(&session.file);
+    let Some(run) = named.and_then(|named| runs.get(&named.id).ok()) else { return Ok(None) };
+    let state = run.state()?;
+    Ok(session.is_of_run(&state).then_some((run, state)))
+}
+
+/// Opens a run of the session. What its files say was done counts as claimed.
+fn open_task_list_run(
+    context: &CommandContext,
+    session: &LoadedTaskList,
+    request: &ExecuteRequest,
+) -> Result<(), CommandError> {
+    let work_tree = GitWorktree::find(&context.root).ok_or_else(|| no_repository_error(&context.root))?;
+    let mode = request.mode.unwrap_or(ExecutionMode::Waves);
+    let plan = plan_of_task_list(session, request, mode)?;
+    if let Some((run, state)) = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten() {
+        return Err(another_run_is_open(run.id(), &state));
+    }
+    let scope = RunScope { is_foreground: mode == ExecutionMode::StepByStep, ..RunScope::from(&request.scope) };
+    let scope = match mode {
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => Some(scope),
+        ExecutionMode::Batches | ExecutionMode::Waves => None,
+    };
+    let prepared = prepare(context, request, plan, mode, scope, &approval_prompt(session.id.as_str(), Some(request)))?;
+    let runs = RunStore::create(&context.root, Some(&context.state_home))?;
+    let _door = context.lock_opening(&runs, None)?;
+    if mode == ExecutionMode::Parallel {
+        require_only_parallel_run(&runs, None)?;
+    }
+    if LoadedTaskList::read(&session.id)? != *session {
+        let message = format!("the task list {} was changed meanwhile", session.id);
+        return Err(CommandError::conflict(message, "run it again"));
+    }
+    begin(context, &runs, prepared, work_tree.head(), omo_engine::import::import_task_list(&session.tasks))
+}
+
+/// The plan of a session, with the options that were given now.
+fn plan_of_task_list(
+    session: &LoadedTaskList,
+    request: &ExecuteRequest,
+    mode: ExecutionMode,
+) -> Result<Plan, CommandError> {
+    let mut file = session.file.clone();
+    if let Some(most) = request.waves.max_iterations {
+        file.options.max_iterations = most;
+    }
+    if let Some(most) = request.waves.max_workers {
+        file.options.max_workers = most;
+    }
+    let skips = request.waves.skip_verify || session.skips_verification();
+    let folder = session.folder.display().to_string();
+    let plan = task_list::task_list_plan(&file, &session.tasks, &folder, skips);
+    if plan.tasks.iter().all(|task| task.kind == TaskKind::Verify) {
+        let message = format!("the task list {} has no tasks", session.id);
+        let hint = "/omo:ulw-plan finds them in Claude Code, and `omo agent task create` adds one";
+        return Err(CommandError::precondition(message, hint));
+    }
+    if plan.can_run() {
+        Ok(arranged(plan, mode, &request.mode_options()))
+    } else {
+        Err(invalid_task_list(session, &plan))
+    }
+}
+
+fn invalid_task_list(session: &LoadedTaskList, plan: &Plan) -> CommandError {
+    let errors = plan.diagnostics.iter().filter(|found| found.severity == Severity::Error);
+    let line = |found: &omo_plan::diagnostic::Diagnostic| {
+        let file = found.task.as_ref().map(|id| format!("tasks/{id}.json: ")).unwrap_or_default();
+        let help = found.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();
+        format!("  {}{}{help}", omo_core::text::sanitize(&file, 80), omo_core::text::sanitize(&found.text, 300))
+    };
+    let lines: Vec<String> = errors.map(line).collect();
+    let message = format!("the tasks of the session {} cannot be run:\n{}", session.id, lines.join("\n"));
+    CommandError::invalid_plan(message, format!("fix the files in {}; nothing was run", session.folder.display()))
+}
+
+/// How a person is asked about the commands of a session.
+fn approval_prompt(id: &str, request: Option<&ExecuteRequest>) -> ApprovalRequest {
+    let usual = ExecuteRequest::new(ExecuteCommand::UlwExec, PlanSource::OpenRun);
+    ApprovalRequest {
+        name: format!("session {id}"),
+        command_line: request.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
+        shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
+    }
+}
+
+/// Goes on with a run: the one that is open, or one that has failed and is gone over anew.
+fn continue_run(
+    context: &CommandContext,
+    run: &Run,
+    before: &RunState,
+    request: Option<&ExecuteRequest>,
+    digest: Option<&str>,
+) -> Result<(), CommandError> {
+    let engine = context.engine(run, before)?;
+    if !context.is_person() {
+        verbs::join_run(before, &engine.caller, &omo_engine::work::is_alive)?;
+    }
+    let changed = changed_plan(context, before, request, digest)?;
+    let is_typed = request.is_some_and(|request| request.is_typed);
+    let is_stop = |question: &&omo_engine::state::QuestionState| {
+        !matches!(question.question.kind, QuestionKind::Decisions { .. })
+    };
+    let stop = before.open_question().filter(is_stop).filter(|_| is_typed).map(|question| question.question.id.clone());
+    let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
+    let ((), state) = engine.take_over(|state| {
+        let answered = stop
+            .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
+            .transpose()?;
+        let replanned = changed.map(|(plan, approved)| verbs::replace_plan(state, plan, approved)).transpose()?;
+        let anew = is_typed.then(dispatched_tasks::forget_dispatched);
+        Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
+    })?;
+    context.note_in_session(run, &before.holder, &state);
+    print_block(&task_list_run::resumed_block(run.id(), &state))
+}
+
+/// The plan that a run has from now on, where that is another one: with the options that were given now, or with
+/// commands of tasks that came later and that its user has agreed to.
+fn changed_plan(
+    context: &CommandContext,
+    state: &RunState,
+    request: Option<&ExecuteRequest>,
+    digest: Option<&str>,
+) -> Result<Option<(Plan, String)>, CommandError> {
+    let id = state.task_list_id();
+    let mut plan = state.plan.clone();
+    let waves = request.map(|request| request.waves.clone()).unwrap_or_default();
+    if let Some(most) = waves.max_iterations {
+        plan.policy.max_rounds = most;
+    }
+    if let Some(most) = waves.max_workers {
+        plan.policy.max_workers = most;
+    }
+    if waves.skip_verify && !plan.policy.skips_verification {
+        let message = format!("the run of the session {id} has its verification already");
+        let hint = "it can only be left out where the run is opened; `omo run cancel` ends this one";
+        return Err(CommandError::precondition(message, hint));
+    }
+    let approved = approve_plan(context, &plan, digest, &approval_prompt(id, request))?;
+    let commands = planned_commands(&plan);
+    let is_same = plan == state.plan && (commands.is_empty() || approved == state.approved);
+    Ok((!is_same).then_some((plan, approved)))
+}
+
+/// Takes a session's run over: what `omo run resume` does. One that has failed is gone over anew.
+pub(crate) fn resume(
+    context: &CommandContext,
+    run: &Run,
+    state: &RunState,
+    digest: Option<&str>,
+) -> Result<(), CommandError> {
+    if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
+        context.note_ended_run(run, state);
+        return print_block(&task_list_run::end_block(state));
+    }
+    continue_run(context, run, state, None, digest)
+}

@@ -1,0 +1,150 @@
+//! Looking on while parallel workers work: until they are over, a person has to answer, or the time is over.
+
+use std::time::{Duration, Instant};
+
+use omo_engine::event::EventActor;
+use omo_engine::schedule::{self, NextAction};
+use omo_engine::state::{QuestionState, RunState};
+use omo_engine::work::Engine;
+
+use crate::blocks::{self, parts};
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::print_block;
+use crate::parallel_workers::screen::{self, Screen};
+use crate::parallel_workers::supervisor;
+
+/// How often the length of the ledger is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a supervisor may take to put away what is left of a run that is over.
+pub(crate) const CLEANUP_TIMEOUT: Duration = Duration::from_secs(60);
+/// A supervisor that ends so often without anything having happened will not do better the next time.
+const MAX_STARTS: u32 = 3;
+
+/// Whether a run has parallel workers.
+pub(crate) fn is_parallel(state: &RunState) -> bool {
+    state.parallel.is_some()
+}
+
+/// Refuses a run without parallel workers.
+pub(crate) fn require_parallel(state: &RunState) -> Result<(), CommandError> {
+    if is_parallel(state) {
+        return Ok(());
+    }
+    let message = "this run has no parallel workers";
+    Err(CommandError::precondition(
+        message,
+        "`omo agent next` says what comes next; `omo run start --parallel PLAN` runs clients",
+    ))
+}
+
+/// Whether there is something to do that no person has to decide.
+pub(crate) fn can_continue(state: &RunState) -> bool {
+    matches!(schedule::next_action(state), NextAction::Parallel(_) | NextAction::FinalChecks)
+}
+
+/// Has the run go on, and looks on.
+pub(crate) fn watch_run(
+    context: &CommandContext,
+    engine: &Engine,
+    holder: &EventActor,
+    deadline: Option<Instant>,
+    mut screen: Screen,
+) -> Result<(), CommandError> {
+    let mut state = engine.settle(engine.run.state()?)?;
+    let (mut started, mut at) = (0, state.seq);
+    loop {
+        screen.show(engine.run, &state)?;
+        match schedule::next_action(&state) {
+            NextAction::Over => {
+                screen.close();
+                clean_up(engine)?;
+                context.note_in_session(engine.run, holder, &state);
+                let text = blocks::end_block(&state);
+                print_block(if screen.is_live() { blocks::user_part(&text) } else { &text })?;
+                return if parts::is_complete(&state) {
+                    Ok(())
+                } else {
+                    Err(CommandError::already_printed(ExitKind::NotGreen))
+                };
+            }
+            NextAction::Ask(question) => {
+                screen.close();
+                context.note_in_session(engine.run, holder, &state);
+                let text = blocks::question_block(question, &state);
+                print_block(&if screen.is_live() { question_at_terminal(&text, question) } else { text })?;
+                return Err(CommandError::already_printed(ExitKind::NeedsPerson));
+            }
+            NextAction::Parallel(_) | NextAction::FinalChecks => {}
+            _ => {
+                screen.close();
+                context.note_in_session(engine.run, holder, &state);
+                return print_block("The tasks of this run are done here now.\nDO\n  run: omo agent next");
+            }
+        }
+        if !engine.run.is_supervised()? {
+            (started, at) = if state.seq == at { (started + 1, at) } else { (1, state.seq) };
+            if started > MAX_STARTS {
+                screen.close();
+                let why = supervisor::last_complaint(engine.run);
+                return Err(CommandError::io(
+                    format!("the workers cannot be started:\n{why}"),
+                    "`omo run cancel` ends the run; nothing of it is lost",
+                ));
+            }
+            supervisor::ensure_supervisor(context, engine.run)?;
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            screen.close();
+            context.note_in_session(engine.run, holder, &state);
+            return print_block(&screen::still_working(&state));
+        }
+        state = wait_for_change(engine, &state, deadline)?;
+    }
+}
+
+/// A question as a person reads it who looks on at a terminal, and how it is answered there.
+fn question_at_terminal(block: &str, question: &QuestionState) -> String {
+    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+    let (shown, id) = (blocks::user_part(block), &question.question.id);
+    let shown = shown.split_once("\n  To answer, ").map_or(shown, |(question, _)| question);
+    format!("{shown}\n  To answer: omo answer {id} {}; then: omo run watch", choices.join("|"))
+}
+
+/// Waits until the supervisor has ended, and removes what is left. The last work trees are removed once their removal
+/// is written down, and a user who is told that the run is over finds none of them.
+pub(crate) fn clean_up(engine: &Engine) -> Result<(), CommandError> {
+    put_away_within(engine, CLEANUP_TIMEOUT).map(drop)
+}
+
+/// As [`put_away`], waiting so long at most; whether the supervisor has ended.
+pub(crate) fn put_away_within(engine: &Engine, patience: Duration) -> Result<bool, CommandError> {
+    let last = Instant::now() + patience;
+    while engine.run.is_supervised()? {
+        if Instant::now() >= last {
+            return Ok(false);
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+    engine.reap_if_unsupervised()?;
+    Ok(true)
+}
+
+/// Waits until the ledger has another event, the supervisor is gone, or the time is over.
+fn wait_for_change(engine: &Engine, state: &RunState, deadline: Option<Instant>) -> Result<RunState, CommandError> {
+    let look_until = Instant::now() + Duration::from_secs(1);
+    let until = deadline.map_or(look_until, |deadline| deadline.min(look_until));
+    let mut bytes = None;
+    loop {
+        let is_over = Instant::now() >= until;
+        let before = bytes.replace(engine.run.ledger_bytes());
+        if before != bytes || is_over {
+            let now = engine.run.state()?;
+            if now.seq != state.seq || is_over {
+                return Ok(now);
+            }
+        }
+        std::thread::sleep(LOOK_EVERY.min(until.saturating_duration_since(Instant::now())));
+    }
+}

@@ -1,0 +1,168 @@
+//! The task lists of the user: which one is meant, and what the commands have in common that read and change them.
+//!
+//! Whatever goes wrong in these commands ends with 1, as in the programs that task lists were made for: command files
+//! know no other status. Only options and verbs that do not exist end with 2, as anywhere else.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+
+use clap::Args;
+use clap::error::ErrorKind;
+use omo_core::session::id::SessionId;
+use omo_core::text::sanitize;
+use omo_engine::task_list_store::{self, LoadedTasks, RunRef, TaskListFolder, TaskListStore};
+use omo_plan::task_list::{TaskFileStatus, TaskListFile, rules};
+use omo_state::env::{self, ProcessEnv};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output;
+use crate::project::named_or_own_session;
+
+/// What anything that goes wrong with a session ends with.
+const FAILED: ExitKind = ExitKind::NotGreen;
+
+/// A failure of these verbs, with their one status.
+pub(crate) fn with_not_green(failure: CommandError) -> CommandError {
+    if failure.kind == ExitKind::Success { failure } else { failure.with_kind(FAILED) }
+}
+
+/// The exit status of a command line that could not be read.
+pub(crate) fn usage_status(error: &clap::Error, words: impl IntoIterator<Item = OsString>) -> u8 {
+    let mut words = words.into_iter();
+    let is_of_sessions = words.next().is_some_and(|word| {
+        word == "tasks"
+            || word == "agent" && {
+                let verb = words.next();
+                ["tasks", "task", "context"].iter().any(|known| verb.as_deref() == Some(OsStr::new(known)))
+            }
+    });
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => 0,
+        // A value that cannot be, or one that is missing: those programs had no other word for it.
+        ErrorKind::InvalidValue
+        | ErrorKind::ValueValidation
+        | ErrorKind::MissingRequiredArgument
+        | ErrorKind::ArgumentConflict
+        | ErrorKind::InvalidUtf8
+            if is_of_sessions =>
+        {
+            FAILED.code()
+        }
+        _ => ExitKind::Usage.code(),
+    }
+}
+
+/// All sessions of the user.
+pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
+    let missing =
+        || CommandError::precondition("the folder of the client's own files is not known", "set CLAUDE_CONFIG_DIR");
+    Ok(TaskListStore::in_client_home(&env::client_home().ok_or_else(missing)?))
+}
+
+/// The session that is meant.
+pub(crate) fn task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
+    named_or_own_session(which.session.as_deref(), env)?.ok_or_else(missing)
+}
+
+/// The same, opened.
+pub(crate) fn open_task_list(options: &TaskListOption, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
+    Ok(task_list_store()?.open(&task_list_id(options, env)?)?)
+}
+
+/// The run of a session, where one was opened and is open still.
+pub(crate) fn open_run_of(session: &TaskListFile, env: &ProcessEnv) -> Result<Option<RunRef>, CommandError> {
+    let Some(run) = task_list_store::run_of(session) else { return Ok(None) };
+    let is_open = task_list_store::is_open(&run, env.state_home.as_deref())?;
+    Ok(is_open.then_some(run))
+}
+
+/// Refuses where a run of the session is open: what a run writes by itself, no other command writes.
+pub(crate) fn require_no_open_run(session: &TaskListFile, env: &ProcessEnv, hint: &str) -> Result<(), CommandError> {
+    open_run_of(session, env)?.map_or(Ok(()), |RunRef { id: run, .. }| {
+        let message = format!("run {run} works on session {}, and writes what happens by itself", session.session_id);
+        Err(CommandError::precondition(message, hint))
+    })
+}
+
+/// What to do in place of a change that only a run makes.
+pub(crate) const WORK_ON_THE_RUN: &str = "`omo agent next` says what comes next, and `omo agent done` ends a task";
+
+/// Prints one value of a file, or says that there is none.
+pub(crate) fn print_field(value: &Value, path: &str, of: &str) -> Result<(), CommandError> {
+    let missing = || {
+        let shown = omo_core::text::sanitize(path, 60);
+        CommandError::not_found(format!("{of} has no `{shown}`"), "without `--field` all of it is printed")
+    };
+    let found = rules::value_at_path(value, path).ok_or_else(missing)?;
+    print(&rules::format_value(found))
+}
+
+/// Prints a value as JSON, below a line that says what was done.
+pub(crate) fn print_done(done: &str, value: &impl Serialize) -> Result<(), CommandError> {
+    print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
+}
+
+pub(crate) fn print(text: &str) -> Result<(), CommandError> {
+    Ok(writeln!(anstream::stdout().lock(), "{text}")?)
+}
+
+/// The JSON of something whose members are looked for by their names.
+pub(crate) fn to_json(of: &impl Serialize) -> Value {
+    serde_json::to_value(of).unwrap_or_default()
+}
+
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TaskListOption {
+    /// Which session, if not this shell's own
+    #[arg(long, short, value_name = "ID")]
+    pub session: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TaskOption {
+    /// Which task
+    #[arg(long, short = 't', visible_short_alias = 'i', aliases = ["task", "task-id"])]
+    #[arg(allow_hyphen_values = true, value_parser = parse_id)]
+    pub id: String,
+}
+
+pub(crate) fn parse_id(text: &str) -> Result<String, String> {
+    rules::parse_task_id(text).ok_or_else(|| "a task is a whole number from 1, or `verify`".to_owned())
+}
+
+/// The texts of a list with commas between them.
+pub(crate) fn split_list(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+pub(crate) fn parse_status(text: &str) -> Result<TaskFileStatus, String> {
+    let words = "open (or pending), in_progress, resolved, blocked, failed";
+    rules::parse_status(text).ok_or_else(|| format!("a task can be {words}"))
+}
+
+/// A text that says something.
+pub(crate) fn non_empty_text(text: &str) -> Result<String, String> {
+    if text.trim().is_empty() { Err("it says nothing".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+/// A longer text of a task is cut.
+pub(crate) const MAX_CHARS: usize = 2_000;
+
+/// Texts as a list below a heading; `None` where there are none.
+pub(crate) fn bullet_list<'a>(heading: &str, texts: impl Iterator<Item = &'a str>) -> Option<String> {
+    let items: Vec<String> = texts.map(|text| format!("- {}", sanitize(text, MAX_CHARS))).collect();
+    (!items.is_empty()).then(|| format!("## {heading}\n\n{}", items.join("\n")))
+}
+
+/// The tasks of a session, and `None` where nothing was ever made for them; each file that is none is named
+/// on stderr.
+pub(crate) fn readable_tasks(folder: &TaskListFolder) -> Result<Option<LoadedTasks>, CommandError> {
+    folder.session()?;
+    let tasks = folder.tasks()?;
+    tasks.iter().flat_map(|tasks| &tasks.unreadable).for_each(|error| output::print_warning(error));
+    Ok(tasks)
+}
