@@ -1,7 +1,6 @@
 //! Parallel workers: wave by wave, merged in the order of the plan, and the user's branch last.
 
-use omo_core::check::task_check::TaskCheck;
-use omo_core::check::task_check::TaskCheckVerdict::Green;
+use omo_core::check::task_check::{TaskCheck, TaskCheckVerdict::Green};
 use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::{EventActor, EventKind, QuestionKind, RecordedProcess, RunEvent, RunResult};
 use omo_engine::parallel_schedule::{
