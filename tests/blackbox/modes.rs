@@ -55,13 +55,18 @@ struct ModeFixture {
 impl ModeFixture {
     /// With this plan; without one, with a task list whose last task has this check.
     fn new(plan: Option<&str>, last: &str) -> Result<Self> {
+        Self::with_key(plan, last, "")
+    }
+
+    /// With an API key in the environment of its user.
+    fn with_key(plan: Option<&str>, last: &str, key: &str) -> Result<Self> {
         let plugin = scene::plugin();
         let programs = tempfile::Builder::new().prefix("omo-programs-").tempdir()?;
         let client = programs.path().join("claude");
         fs::write(&client, CLIENT)?;
         fs::set_permissions(&client, fs::Permissions::from_mode(0o755))?;
         symlink(plugin.join("bin/omo"), programs.path().join("omo"))?;
-        let lab = Lab::builder().path(programs.path()).env("ANTHROPIC_API_KEY", "").build()?;
+        let lab = Lab::builder().path(programs.path()).env("ANTHROPIC_API_KEY", key).build()?;
         lab.write(PLAN, plan.unwrap_or("# Notes\n"))?;
         let ground = Ground { scene: Scene::in_lab(&plugin, lab)?, options: &[] };
         for (name, value) in [("user.name", "Lab"), ("user.email", "lab@example.org")] {
@@ -209,7 +214,9 @@ fn each(last: &str, case: impl Fn(&ModeFixture, &str, &str) -> Result<()>) {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn every_dialect_comes_to_its_end_in_every_mode() {
     each(&word_check(3), |fixture, dialect, mode| {
-        fixture.start(&[mode])?;
+        let opened = fixture.start(&[mode])?;
+        let is_file = fixture.source == [PLAN];
+        ensure!(!is_file || opened.out.contains(", as you asked\n"), "{}", opened.out);
         let (said, most) = fixture.carry_out()?;
         let said = said.exits_with(0)?;
         for task in ["1", "2", "3"] {
@@ -219,6 +226,10 @@ fn every_dialect_comes_to_its_end_in_every_mode() {
         // Tasks that need nothing of each other are worked on at the same time, and steps one after the other.
         let at_once = if mode == "--waves" && ["tasks", "task list"].contains(&dialect) { 2 } else { 1 };
         ensure!(mode == "--parallel" || most == at_once, "{most} at once");
+        if is_file {
+            let again = fixture.start(&[mode])?;
+            ensure!(again.out.contains("is complete") && again.out.contains(" --again"), "{}", again.out);
+        }
         Ok(())
     });
 }
@@ -280,7 +291,19 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
         let refused = fixture.ground.omo_at_terminal(&["run", "start", other, PLAN]).unwrap();
         refused.refuses(6, "is open, and runs in", "omo run cancel").unwrap();
         let again = fixture.ground.omo_at_terminal(&["run", "start", PLAN]).unwrap().exits_with(0).unwrap();
-        assert!(!again.out.starts_with("[omo]"), "{}", again.out);
+        assert!(again.out.starts_with(&format!("[omo] {PLAN}: its run goes on in ")), "{}", again.out);
+    }
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn going_on_without_a_word_answers_no_question_about_money() {
+    let fixture = ModeFixture::with_key(Some(&two_parallel_sessions()), "", "sk-lab").unwrap();
+    fixture.start(&[]).unwrap();
+    for bare in [&["run", "start"][..], &["run", "resume"]] {
+        fixture.ground.omo_at_terminal(bare).unwrap().exits_with(0).unwrap();
+        let next = fixture.ground.omo_at_terminal(&["agent", "next"]).unwrap();
+        assert!(next.out.contains("API billing") && next.out.contains("omo answer q1 "), "{bare:?}: {next:?}");
     }
 }
 
@@ -309,8 +332,13 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
     }
     assert!(!fixture.ground.lab().project().join("ran").exists());
     let said = typed(&mut session, "--batches 'docs/plan.md' --k 2").unwrap();
-    let said =
-        said.refuses(7, "would execute 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
+    assert!(
+        said.status == 7
+            && said.out.is_empty()
+            && said.err.starts_with("[omo] docs/plan.md: run in batches, as you asked\nerror: nothing was run. ")
+            && said.err.contains("would execute 2 commands"),
+        "{said:?}"
+    );
     let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
     let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().exits_with(0).unwrap();
     assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);

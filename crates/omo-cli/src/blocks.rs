@@ -96,7 +96,10 @@ pub(crate) fn resumed_block(id: &str, state: &RunState) -> String {
 /// The run of this very plan has come to its end before.
 pub(crate) fn complete_already(id: &str, state: &RunState) -> String {
     let head = format!("omo: the run {id} of {} is complete, and the plan is as it was then.", plan_path(state));
-    let command = if state.mode == ExecutionMode::Batches { "execute-plan" } else { "execute" };
+    let command = match state.mode {
+        ExecutionMode::Batches => "execute-plan".to_owned(),
+        mode => format!("execute {}", mode.option()),
+    };
     let typed = sanitize(&format!("/omo:{command} {}", quote_argument(&state.plan.source.path)), 300);
     // Below the block's own lines, which are what the person is shown.
     fit_block(format!("{head}\n\n{}\n  To begin anew, type: {typed} --again", end_block(state)))

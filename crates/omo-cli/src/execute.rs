@@ -34,7 +34,7 @@ use omo_plan::model::Plan;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::execute::continue_run::continue_open_run;
+use crate::execute::continue_run::{continue_open_run, known_run_line};
 use crate::execute::refusals::{argument_error, invalid_plan_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::output;
@@ -93,13 +93,15 @@ fn path_target(path: &Path) -> PathTarget {
 }
 
 /// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
-/// that the plan asks for. With what is said about it, where omo has chosen.
+/// that the plan asks for. With the line that says so.
 fn choose_mode(
     context: &CommandContext,
     request: &ExecuteRequest,
     plan: &Plan,
 ) -> Result<(ExecutionMode, Option<String>), CommandError> {
     let scope = &request.scope;
+    // The other commands are named after their mode.
+    let says_mode = request.command == ExecuteCommand::Execute;
     let is_part = scope.selection != PlanSelection::Whole || scope.is_foreground;
     let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
     if request.command == ExecuteCommand::ExecuteLocal {
@@ -115,11 +117,14 @@ fn choose_mode(
     if let (Some((id, state)), false) = (known, scope.is_dry_run) {
         return match named {
             Some(mode) if mode != state.mode => Err(other_mode_error(&id, &state)),
-            _ => Ok((state.mode, None)),
+            _ => Ok((state.mode, says_mode.then(|| known_run_line(&state)))),
         };
     }
     Ok(match (named, request.command) {
-        (Some(mode), _) => (mode, None),
+        (Some(mode), _) => {
+            let line = format!("{}: run {}, as you asked", plan.source.path, mode.words());
+            (mode, says_mode.then_some(line))
+        }
         (None, ExecuteCommand::ExecutePlan) => (ExecutionMode::Batches, None),
         (None, ExecuteCommand::UlwExec) => (ExecutionMode::Waves, None),
         (None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {

@@ -75,6 +75,25 @@ pub enum QuestionKind {
     },
 }
 
+impl QuestionKind {
+    /// Whether a person passes it by having the run go on, without a word about it. What costs money, or is theirs to
+    /// judge, they have to answer.
+    pub fn is_passed_by_going_on(&self) -> bool {
+        match self {
+            Self::Verification
+            | Self::HardStop { .. }
+            | Self::CheckNotRunnable { .. }
+            | Self::Stuck { .. }
+            | Self::LandingRefused { .. } => true,
+            Self::Decisions { .. }
+            | Self::Escalated { .. }
+            | Self::Billing { .. }
+            | Self::EntryCondition { .. }
+            | Self::Conflict { .. } => false,
+        }
+    }
+}
+
 /// One answer of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionOption {

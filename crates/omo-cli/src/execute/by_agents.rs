@@ -75,7 +75,7 @@ impl KnownRun {
     fn go_on(self, context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
         match self {
             Self::Open(run, state) => {
-                continue_run::continue_run(context, &run, &state, request.again, request.digest.as_deref())
+                continue_run::continue_run(context, &run, &state, Some(request), request.digest.as_deref())
             }
             Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state)),
         }

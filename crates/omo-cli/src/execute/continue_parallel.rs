@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::continue_run::describe_edit;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
-use crate::execute::request::ExecuteRequest;
+use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::output::print_block;
 
 /// Takes a run over: what `omo run resume` does.
@@ -52,7 +52,11 @@ pub(crate) fn continue_run(
     let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.note_ended_run(run, before);
-        return print_block(&blocks::end_block(before));
+        return print_block(&if request.is_some_and(|request| request.command == ExecuteCommand::Execute) {
+            blocks::complete_already(run.id(), before)
+        } else {
+            blocks::end_block(before)
+        });
     }
     let accepted = check_billing(before, request)?;
     let accepted = accepted
@@ -80,9 +84,11 @@ pub(crate) fn continue_run(
         Ok((accepted.chain(budget).chain(replanned).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    let mut said = request
-        .map(|request| parallel_run::plan_heading(request, &state.plan, strategy_of_mode(&state.plan, state.mode)))
-        .unwrap_or_default();
+    let heading = |request: &ExecuteRequest| {
+        let strategy = strategy_of_mode(&state.plan, state.mode);
+        format!("{}{}", request.choice, parallel_run::plan_heading(request, &state.plan, strategy))
+    };
+    let mut said = request.map(heading).unwrap_or_default();
     if request.is_none_or(|request| request.scope.is_resume) {
         // Of what says something else now it is known only afterwards that it is done again.
         said += &resume::resume_point_of(if is_edited { &state } else { before }).summary_line();

@@ -2,31 +2,28 @@
 
 use std::path::Path;
 
-use omo_engine::event::{QuestionKind, RunResult};
+use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState};
+use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::work::{PlanEdit, PlanFile, find_edit};
 use omo_engine::{Run, verbs};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
+use crate::blocks::{self, parts};
 use crate::context::{CommandContext, EndedRuns};
+use crate::dispatched_tasks;
 use crate::error::CommandError;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
 use crate::output::{self, print_block};
-use crate::{blocks, dispatched_tasks};
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
-    let can_go_on =
-        |question: &&QuestionState| question.question.options.iter().any(|option| option.id == ANSWER_CONTINUE);
-    let stop =
-        before.open_question().filter(|question| !matches!(question.question.kind, QuestionKind::Decisions { .. }));
-    let stop = stop.filter(can_go_on);
-    let stop = stop.map(|question| question.question.id.clone());
+    let stop = before.open_question().filter(|open| open.question.kind.is_passed_by_going_on());
+    let stop = stop.map(|open| open.question.id.clone());
     let ((), state) = engine.transact(|state| {
         let answered = stop
             .map(|question| verbs::answer_question(state, &engine.caller, &question, ANSWER_CONTINUE, None))
@@ -34,15 +31,22 @@ pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandE
         Ok((answered.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(&run, &before.holder, &state);
-    print_block(&blocks::resumed_block(run.id(), &state))
+    let head = format!("[omo] {}\n", known_run_line(&state));
+    print_block(&parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state))))
 }
 
-/// Goes on with a run, in waves with `again` also with one that has failed: it is gone over anew. `digest` is what its user has read of an edited plan.
+/// Says that a plan has a run already, and its mode.
+pub(crate) fn known_run_line(state: &RunState) -> String {
+    format!("{}: its run goes on {}", parts::run_subject(state), state.mode.words())
+}
+
+/// Goes on with a run. One in waves that has failed is gone over anew where that is asked for, as `omo run resume` does,
+/// which has no request. `digest` is what its user has read of an edited plan.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
     before: &RunState,
-    again: bool,
+    request: Option<&ExecuteRequest>,
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
@@ -56,7 +60,7 @@ pub(crate) fn continue_run(
     };
     let is_over = match before.phase {
         RunPhase::Ended { result: RunResult::Complete } => true,
-        RunPhase::Ended { .. } => !(again && before.mode == ExecutionMode::Waves),
+        RunPhase::Ended { .. } => !(request.is_none_or(|request| request.again) && before.mode == ExecutionMode::Waves),
         RunPhase::Executing | RunPhase::Cancelled { .. } => false,
     };
     if is_over && replanned.is_none() {
@@ -69,11 +73,9 @@ pub(crate) fn continue_run(
         Ok((replanned.into_iter().chain(dispatched_tasks::forget_dispatched_if_any(state)).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    let mut text = blocks::resumed_block(run.id(), &state);
-    if let Some(edit) = edit {
-        text = format!("{}{text}", describe_edit(&edit, before, &state));
-    }
-    output::print_block(&text)
+    let choice = request.map(|request| request.choice.as_str()).unwrap_or_default();
+    let edited = edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
+    output::print_block(&parts::fit_block(format!("{choice}{edited}{}", blocks::resumed_block(run.id(), &state))))
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.

@@ -13,7 +13,7 @@ use omo_plan::model::Plan;
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::refusals;
-use crate::execute::request::ExecuteRequest;
+use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 
 /// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
 /// way.
@@ -56,6 +56,16 @@ pub(crate) fn find_known_run(
         }
         if let Some((id, state)) = done_in_part {
             return Ok(Some((runs.get(&id)?, state)));
+        }
+    }
+    if request.command == ExecuteCommand::Execute && !resumes && !request.again {
+        for listed in runs.list()? {
+            let Ok(state) = listed.state else { continue };
+            let is_done = state.phase == (RunPhase::Ended { result: RunResult::Complete });
+            let is_same = is_of_it(&state) && state.plan_sha256 == plan.source.sha256;
+            if is_done && is_same && context.is_in_this_work_tree(&state) && is_same_request(&state, request, mode) {
+                return Ok(Some((runs.get(&listed.id)?, state)));
+            }
         }
     }
     if mode == ExecutionMode::Parallel {

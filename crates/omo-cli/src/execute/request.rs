@@ -65,7 +65,7 @@ pub(crate) struct ExecuteRequest {
     pub digest: Option<String>,
     /// A person has typed it in this session: that lets a question pass that waits for them.
     pub is_typed: bool,
-    /// What is said where omo has chosen the mode: one line.
+    /// The line that says the mode, where it says one.
     pub choice: String,
 }
 

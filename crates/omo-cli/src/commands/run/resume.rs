@@ -43,6 +43,6 @@ pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), Comma
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
             continue_parallel::resume(&context, &run, &state, digest)
         }
-        ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, true, digest),
+        ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, None, digest),
     }
 }
