@@ -332,13 +332,8 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
     }
     assert!(!fixture.ground.lab().project().join("ran").exists());
     let said = typed(&mut session, "--batches 'docs/plan.md' --k 2").unwrap();
-    assert!(
-        said.status == 7
-            && said.out.is_empty()
-            && said.err.starts_with("[omo] docs/plan.md: run in batches, as you asked\nerror: nothing was run. ")
-            && said.err.contains("would execute 2 commands"),
-        "{said:?}"
-    );
+    let said =
+        said.refuses(7, "would execute 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
     let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
     let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().exits_with(0).unwrap();
     assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);

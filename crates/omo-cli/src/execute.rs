@@ -53,8 +53,8 @@ pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Res
 
 fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), CommandError> {
     let plan = read_plan(context, request, path)?;
-    let (mode, chosen) = choose_mode(context, request, &plan)?;
-    let choice = chosen.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
+    let PickedMode { mode, line, is_own_choice } = pick_mode(context, request, &plan)?;
+    let choice = line.map(|line| format!("[omo] {}\n", sanitize(&line, 400))).unwrap_or_default();
     let request = &ExecuteRequest { choice, ..request.clone() };
     let done = match mode {
         _ if request.scope.is_dry_run => parallel::print_dry_run(context, request, &plan, mode),
@@ -63,7 +63,7 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     };
     // The user who is asked to approve the commands reads as well how they will be run.
     done.inspect_err(|_| {
-        if !request.choice.is_empty() {
+        if is_own_choice {
             output::print_stderr_line(&request.choice.trim_end());
         }
     })
@@ -92,13 +92,24 @@ fn path_target(path: &Path) -> PathTarget {
     }
 }
 
+/// The mode that a plan is executed in.
+struct PickedMode {
+    mode: ExecutionMode,
+    /// What says so, where the command does not.
+    line: Option<String>,
+    /// omo chose it, by what the plan asks for.
+    is_own_choice: bool,
+}
+
+impl PickedMode {
+    fn given(mode: ExecutionMode, line: Option<String>) -> Self {
+        Self { mode, line, is_own_choice: false }
+    }
+}
+
 /// The mode that a plan is executed in: that of its open run, the one that was named, the command's own, or the one
 /// that the plan asks for. With the line that says so.
-fn choose_mode(
-    context: &CommandContext,
-    request: &ExecuteRequest,
-    plan: &Plan,
-) -> Result<(ExecutionMode, Option<String>), CommandError> {
+fn pick_mode(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) -> Result<PickedMode, CommandError> {
     let scope = &request.scope;
     // The other commands are named after their mode.
     let says_mode = request.command == ExecuteCommand::Execute;
@@ -106,7 +117,8 @@ fn choose_mode(
     let named = request.mode.or(is_part.then_some(ExecutionMode::StepByStep));
     if request.command == ExecuteCommand::ExecuteLocal {
         let in_sessions = requested_strategy(plan, scope).starts_clients();
-        return Ok((if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep }, None));
+        let mode = if in_sessions { ExecutionMode::Parallel } else { ExecutionMode::StepByStep };
+        return Ok(PickedMode::given(mode, None));
     }
     let known = context
         .runs
@@ -117,19 +129,20 @@ fn choose_mode(
     if let (Some((id, state)), false) = (known, scope.is_dry_run) {
         return match named {
             Some(mode) if mode != state.mode => Err(other_mode_error(&id, &state)),
-            _ => Ok((state.mode, says_mode.then(|| known_run_line(&state)))),
+            _ => Ok(PickedMode::given(state.mode, says_mode.then(|| known_run_line(&state)))),
         };
     }
     Ok(match (named, request.command) {
         (Some(mode), _) => {
             let line = format!("{}: run {}, as you asked", plan.source.path, mode.words());
-            (mode, says_mode.then_some(line))
+            PickedMode::given(mode, says_mode.then_some(line))
         }
-        (None, ExecuteCommand::ExecutePlan) => (ExecutionMode::Batches, None),
-        (None, ExecuteCommand::UlwExec) => (ExecutionMode::Waves, None),
+        (None, ExecuteCommand::ExecutePlan) => PickedMode::given(ExecutionMode::Batches, None),
+        (None, ExecuteCommand::UlwExec) => PickedMode::given(ExecutionMode::Waves, None),
         (None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
             let choice = choose(plan);
-            (choice.mode, Some(choice.line(&plan.source.path, plan.dialect)))
+            let line = Some(choice.line(&plan.source.path, plan.dialect));
+            PickedMode { mode: choice.mode, line, is_own_choice: true }
         }
     })
 }
