@@ -3,14 +3,14 @@
 //! Only commands that a person typed come here; no hook does.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use omo_core::text::sanitize;
-use omo_process::platform::{self, GroupEnding, Leftovers, ProcessGroup};
+use omo_process::platform::{self, Leftovers};
+use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::search_path::SearchPath;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -25,10 +25,8 @@ pub use headless::{HeadlessRequest, HeadlessResult};
 /// How long the client may take for one answer.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(60);
 
-/// How often it is asked whether the client is still wanted.
-const ASK_EVERY: Duration = Duration::from_millis(10);
 /// How long the ends of its pipes may stay open once it has ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 /// No answer of the client is longer.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// So much of what it said is quoted.
@@ -203,42 +201,32 @@ impl ClaudeClient {
     /// Runs it to its end, to the limit, or until it is no longer wanted.
     fn run_until(
         &self,
-        mut command: Command,
+        command: Command,
         asked: &str,
-        mut is_wanted: impl FnMut() -> bool,
+        is_needed: impl FnMut() -> bool,
     ) -> Result<ClientOutput, ClaudeError> {
         let not_started = |source| ClaudeError::NotStarted { program: self.program.clone(), source };
-        let ((stdout, out), (stderr, complaints)) =
-            io::pipe().and_then(|out| Ok((out, io::pipe()?))).map_err(not_started)?;
-        command.stdin(Stdio::null()).stdout(out).stderr(complaints);
-        let (sender, ended) = channel();
-        let ended_with = move |status, _| {
-            let _ = sender.send(status);
+        let request = ProcessRequest {
+            command,
+            input: Vec::new(),
+            reads_stderr: true,
+            limit: self.limit,
+            grace: Duration::ZERO,
+            output_wait: OUTPUT_WAIT,
+            max_bytes: MAX_BYTES,
+            leftovers: Leftovers::Free,
         };
-        let group = ProcessGroup::start(command, Leftovers::Free, ended_with).map_err(not_started)?;
-        let (stdout, stderr) = (drain(stdout), drain(stderr));
-        let end = || {
-            group.end(GroupEnding::AtOnce);
-            let _ = ended.recv_timeout(LAST_WORDS);
-        };
-        let deadline = Instant::now() + self.limit;
-        let status = loop {
-            match ended.recv_timeout(ASK_EVERY) {
-                Ok(status) => break status,
-                Err(RecvTimeoutError::Disconnected) => break None,
-                Err(RecvTimeoutError::Timeout) => {}
+        let text = |bytes: Option<Vec<u8>>| String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        match runner::run_while(request, is_needed).map_err(not_started)? {
+            ProcessEnd::Ended(ProcessOutput { status, stdout, stderr }) => {
+                Ok(ClientOutput { status, stdout: text(stdout), stderr: text(stderr) })
             }
-            if !is_wanted() {
-                end();
+            ProcessEnd::Cancelled => {
                 let said = "it was interrupted".to_owned();
-                return Err(ClaudeError::Failed { asked: asked.to_owned(), said });
+                Err(ClaudeError::Failed { asked: asked.to_owned(), said })
             }
-            if Instant::now() >= deadline {
-                end();
-                return Err(ClaudeError::TimedOut { asked: asked.to_owned(), limit: self.limit });
-            }
-        };
-        Ok(ClientOutput { status, stdout: collect(&stdout), stderr: collect(&stderr) })
+            ProcessEnd::TimedOut => Err(ClaudeError::TimedOut { asked: asked.to_owned(), limit: self.limit }),
+        }
     }
 }
 
@@ -265,23 +253,6 @@ fn command_line_text<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> String {
 fn quote_last_line(said: &str) -> String {
     let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
     sanitize(last, QUOTED)
-}
-
-/// Reads a pipe to its end in the background.
-fn drain(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.take(MAX_BYTES).read_to_end(&mut bytes);
-        let _ = sender.send(bytes);
-    });
-    receiver
-}
-
-/// What came through a pipe. Something that the client left running may hold it open for ever.
-fn collect(pipe: &Receiver<Vec<u8>>) -> String {
-    let bytes = pipe.recv_timeout(LAST_WORDS).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -370,11 +341,12 @@ esac"#,
         let folder = script("(trap '' TERM; exec sleep 600) 9>held & exec 9>held; wait");
         let held = folder.path().join("held");
         assert!(Command::new("mkfifo").arg(&held).status().unwrap().success());
-        let all_gone = std::thread::spawn(move || drain(fs::File::open(held).unwrap()));
+        let (gone, all_gone) = std::sync::mpsc::channel();
+        std::thread::spawn(move || gone.send(fs::read(held)).unwrap());
         let limit = Duration::from_millis(200);
         let error = folder.find().with_limit(limit).version().unwrap_err();
         assert!(matches!(error, ClaudeError::TimedOut { .. }), "{error}");
-        all_gone.join().unwrap().recv_timeout(ANSWER_LIMIT).unwrap();
+        all_gone.recv_timeout(ANSWER_LIMIT).unwrap().unwrap();
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! Running git: within a time, and without anything that it could start.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, pipe};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use omo_process::environment::CheckEnvironment;
-use omo_process::platform::{GroupEnding, Leftovers, ProcessGroup};
+use omo_process::platform::Leftovers;
+use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::git_worktree::GitWorktree;
 use omo_state::search_path::{ProjectFolders, SearchPath};
 
@@ -19,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// How long one that took too long may take to put away its locks.
 const GRACE: Duration = Duration::from_secs(1);
 /// How long the last of what it says is waited for once it has ended.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 /// A larger file of those that git reads whole is one that it would never come to the end of.
 const MAX_READ_WHOLE_BYTES: u64 = 64 * 1024 * 1024;
 /// At most this much of an answer is read.
@@ -195,46 +194,23 @@ pub(crate) fn run(
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("LC_ALL", "C");
-    let (stdin, sent) = (!input.is_empty()).then(pipe).transpose().ok()?.unzip();
-    let (said, stdout) = pipe().ok()?;
-    let (complaint, stderr) = (complaints == StderrMode::Captured).then(pipe).transpose().ok()?.unzip();
-    command.stdin(stdin.map_or_else(Stdio::null, Stdio::from)).stdout(stdout);
-    command.stderr(stderr.map_or_else(Stdio::null, Stdio::from));
-    let (sender, ended) = channel();
-    let group = ProcessGroup::start(command, Leftovers::Ended, move |status, _| {
-        let _ = sender.send(status);
-    })
-    .ok()?;
-    let (said, complaint) = (read_in_background(said), complaint.map(read_in_background));
-    if let Some(mut sent) = sent {
-        let input = input.to_vec();
-        // Beside the reading: git may answer before it has read everything.
-        std::thread::spawn(move || std::io::Write::write_all(&mut sent, &input));
-    }
-    let deadline = Instant::now() + limit;
-    let Ok(status) = ended.recv_timeout(limit) else {
-        group.end(GroupEnding::Asked);
-        if ended.recv_timeout(GRACE).is_err() {
-            group.end(GroupEnding::AtOnce);
-        }
-        return Some(GitOutcome::TimedOut);
+    let request = ProcessRequest {
+        command,
+        input: input.to_vec(),
+        reads_stderr: complaints == StderrMode::Captured,
+        limit,
+        grace: GRACE,
+        // What has left its group may still hold on to the pipes.
+        output_wait: limit.max(OUTPUT_WAIT),
+        max_bytes: MAX_BYTES,
+        leftovers: Leftovers::Ended,
     };
-    // What has left its group may still hold on to the pipes.
-    let left = deadline.saturating_duration_since(Instant::now()).max(LAST_WORDS);
-    let Ok(Ok(said)) = said.recv_timeout(left) else { return Some(GitOutcome::TimedOut) };
-    let complaint = complaint.and_then(|complaint| complaint.recv_timeout(LAST_WORDS).ok()?.ok());
-    Some(GitOutcome::Ended { status: status?, said, complaint: complaint.unwrap_or_default() })
-}
-
-/// Reads to the end in a thread of its own.
-fn read_in_background(source: impl Read + Send + 'static) -> Receiver<std::io::Result<Vec<u8>>> {
-    let (sender, answer) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let read = source.take(MAX_BYTES).read_to_end(&mut bytes);
-        let _ = sender.send(read.map(|_| bytes));
-    });
-    answer
+    match runner::run(request).ok()? {
+        ProcessEnd::Ended(ProcessOutput { status, stdout: Some(said), stderr }) => {
+            Some(GitOutcome::Ended { status: status?, said, complaint: stderr.unwrap_or_default() })
+        }
+        ProcessEnd::Ended(_) | ProcessEnd::TimedOut | ProcessEnd::Cancelled => Some(GitOutcome::TimedOut),
+    }
 }
 
 /// The git of this machine: never a file of the folder that it looks at, nor of a project around it.
@@ -277,6 +253,7 @@ fn projects_around(folder: &Path, tree: Option<&GitWorktree>) -> ProjectFolders 
 #[cfg(unix)]
 mod tests {
     use std::fs::File;
+    use std::io::Read;
     use std::os::unix::fs::OpenOptionsExt;
 
     use omo_testkit::wait_until;

@@ -1,5 +1,10 @@
 //! Processes: started in groups, read through pipes, ended by a deadline, and looked after by a keeper.
 
+// Of every program of omo: all of them link this crate.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 pub mod detached;
 pub mod environment;
 pub mod helper_process;
@@ -8,6 +13,7 @@ pub mod keeper;
 pub mod own_command;
 pub mod platform;
 pub mod process_identity;
+pub mod runner;
 pub mod status_line;
 pub mod termination;
 pub mod watchdog;

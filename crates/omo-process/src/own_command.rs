@@ -1,19 +1,18 @@
 //! Running another binary of omo for a hook: a short command, whose answer its user reads.
 
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::mpsc::{Receiver, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::platform::{GroupEnding, Leftovers, ProcessGroup};
+use crate::platform::Leftovers;
+use crate::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 
 /// So much of what it says is read; the rest is taken and dropped, so that it never waits for its reader.
 const MAX_BYTES: u64 = 64 * 1024;
 /// How long it may take to end once it was asked to.
 const GRACE: Duration = Duration::from_millis(200);
 /// How long the last of its output is waited for once it has ended.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 
 /// What became of it.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,39 +50,25 @@ pub fn run(
     input: Vec<u8>,
     limit: Duration,
 ) -> std::io::Result<Answered> {
-    let deadline = Instant::now() + limit;
     let mut command = Command::new(program);
     // What it says is shown as text.
     command.arg(argument).current_dir(folder).env("NO_COLOR", "1").env_remove("CLICOLOR_FORCE");
-    let ((stdin, mut sent), (said, stdout), (warned, stderr)) = (std::io::pipe()?, std::io::pipe()?, std::io::pipe()?);
-    command.stdin(stdin).stdout(stdout).stderr(stderr);
-    let (sender, ended) = channel();
-    let group = ProcessGroup::start(command, Leftovers::Ended, move |status, _| {
-        let _ = sender.send(status);
-    })?;
-    std::thread::spawn(move || sent.write_all(&input));
-    let said = [said, warned].map(read_beside);
-    let Ok(status) = ended.recv_timeout(deadline.saturating_duration_since(Instant::now())) else {
-        group.end(GroupEnding::Asked);
-        if ended.recv_timeout(GRACE).is_err() {
-            group.end(GroupEnding::AtOnce);
-        }
-        return Ok(Answered::TooLong);
+    let request = ProcessRequest {
+        command,
+        input,
+        reads_stderr: true,
+        limit,
+        grace: GRACE,
+        output_wait: OUTPUT_WAIT,
+        max_bytes: MAX_BYTES,
+        leftovers: Leftovers::Ended,
     };
-    let said = said.map(|said| said.recv_timeout(LAST_WORDS).unwrap_or_default());
-    Ok(Answered::Ended { status, said })
-}
-
-/// Reads to the end in a thread of its own.
-fn read_beside(mut source: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
-    let (sender, answer) = channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = source.by_ref().take(MAX_BYTES).read_to_end(&mut bytes);
-        let _ = std::io::copy(&mut source, &mut std::io::sink());
-        let _ = sender.send(bytes);
-    });
-    answer
+    Ok(match runner::run(request)? {
+        ProcessEnd::Ended(ProcessOutput { status, stdout, stderr }) => {
+            Answered::Ended { status, said: [stdout, stderr].map(Option::unwrap_or_default) }
+        }
+        ProcessEnd::TimedOut | ProcessEnd::Cancelled => Answered::TooLong,
+    })
 }
 
 #[cfg(test)]

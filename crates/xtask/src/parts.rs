@@ -67,8 +67,8 @@ pub(crate) const PARTS: [(&str, &[&str]); 10] = [
 pub(crate) fn of(file: &str) -> Option<usize> {
     let fits = |paths: &[&str]| paths.iter().filter(|path| file.contains(*path)).map(|path| path.len()).max();
     let parts = PARTS.iter().enumerate().filter_map(|(part, (_, paths))| Some((fits(paths)?, part)));
-    // The allocator is in the hooks' crate, and its cost belongs to the part that allocates.
-    parts.filter(|_| !file.ends_with("omo-hooks/src/lib.rs")).max().map(|(_, part)| part)
+    // The allocator is there, and its cost belongs to the part that allocates.
+    parts.filter(|_| !file.ends_with("omo-process/src/lib.rs")).max().map(|(_, part)| part)
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(name("/x/crates/omo-claude/src/hook_input/stdin.rs"), Some("reading stdin"));
         assert_eq!(name("/x/crates/omo-hooks/src/stop.rs"), Some("deciding"));
         assert_eq!(name("/x/crates/omo-core/src/keyword/mask.rs"), Some("reading the prompt or message"));
-        assert_eq!(name("/x/crates/omo-hooks/src/lib.rs"), None);
+        assert_eq!(name("/x/crates/omo-process/src/lib.rs"), None);
         assert_eq!(name("/rustc/1/library/core/src/str/mod.rs"), None);
     }
 
