@@ -47,8 +47,8 @@ const INSTALLED: [&str; 4] = ["node_modules", ".venv", "venv", "vendor"];
 type BaselineResults = BTreeMap<String, CheckBaseline>;
 
 /// Whether a check may count tests: its command may run some, or files of the project that it is held to.
-fn may_count(gate: &Check, root: &Path) -> bool {
-    !gate.pinned.is_empty() || may_run_tests(&gate.command) || pinned_files::runs_tests(gate, root)
+fn may_count(check: &Check, root: &Path) -> bool {
+    !check.pinned.is_empty() || may_run_tests(&check.command) || pinned_files::runs_tests(check, root)
 }
 
 /// Begins to count for a run that has just begun, whose files are recorded, and does not wait for it.
@@ -56,10 +56,10 @@ fn may_count(gate: &Check, root: &Path) -> bool {
 /// # Errors
 ///
 /// Where no process can be started.
-pub fn start_counting(root: &Path, state_home: &Path, id: &SessionId, gates: &[Check]) -> io::Result<()> {
+pub fn start_counting(root: &Path, state_home: &Path, id: &SessionId, checks: &[Check]) -> io::Result<()> {
     let folder = folder_of(state_home, id).map_err(io::Error::other)?;
     folder.remove(RESULTS).map_err(io::Error::other)?;
-    if !gates.iter().any(|gate| may_count(gate, root)) {
+    if !checks.iter().any(|check| may_count(check, root)) {
         return Ok(());
     }
     let arguments: [OsString; 3] = [COUNTER_ARGUMENT.into(), root.into(), id.as_str().into()];
@@ -106,23 +106,23 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
     link_installed(root, &project);
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
     let mut results = BaselineResults::new();
-    for gate in session.checks.iter().filter(|gate| may_count(gate, root)) {
-        let mut variables = environment.variables_for_check(gate);
+    for check in session.checks.iter().filter(|check| may_count(check, root)) {
+        let mut variables = environment.variables_for_check(check);
         variables.push(("GIT_CEILING_DIRECTORIES".into(), folder.path().into()));
         let project_copy = ProjectCopy::new(root, &project, &variables);
-        let Some((run, variables)) = project_copy.rewrite_check(gate, variables) else {
+        let Some((run, variables)) = project_copy.rewrite_check(check, variables) else {
             let why = "it names the project by its path and could not be counted apart".to_owned();
             results.insert(
-                hex_digest(&gate.definition()),
+                hex_digest(&check.definition()),
                 CheckBaseline { missing_reason: why, ..CheckBaseline::default() },
             );
             write_results(folder, &key, id, &results)?;
             continue;
         };
-        let own = Duration::from_secs(gate.effective_timeout().into());
+        let own = Duration::from_secs(check.effective_timeout().into());
         let job = CommandJob {
             run,
-            folder: gate.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
+            folder: check.cwd.as_ref().map_or_else(|| project.clone(), |folder| project.join(folder)),
             timeout: own.min(deadline.saturating_duration_since(Instant::now())),
             variables,
             log: None,
@@ -139,7 +139,7 @@ fn count_in_copy(root: &Path, home: &Path, id: &SessionId, folder: &GuardedFolde
         // What did not come to its end says nothing of all its tests.
         let counts = outcome.counts.filter(|counts| end.status().is_some() && counts.run > 0);
         let is_green = end == CheckEnd::Exited(0) && counts.is_some_and(|counts| counts.failed == 0);
-        results.insert(hex_digest(&gate.definition()), CheckBaseline { counts, is_green, missing_reason: why });
+        results.insert(hex_digest(&check.definition()), CheckBaseline { counts, is_green, missing_reason: why });
         write_results(folder, &key, id, &results)?;
     }
     Some(())
@@ -166,17 +166,17 @@ fn link_installed(root: &Path, project: &Path) {
 /// The checks of a claim, each with what it counted before the run, for which this waits; `None` where the
 /// result is no longer needed.
 pub(crate) fn with_baselines(
-    gates: &[Check],
+    checks: &[Check],
     root: &Path,
     state_home: Option<&Path>,
     id: &SessionId,
     mut should_continue: impl FnMut() -> bool,
 ) -> Option<Vec<Check>> {
-    let mut gates = gates.to_vec();
-    let open = |gate: &&mut Check| gate.baseline.is_none() && may_count(gate, root);
-    let wanted: Vec<String> = gates.iter_mut().filter(open).map(|gate| hex_digest(&gate.definition())).collect();
+    let mut checks = checks.to_vec();
+    let open = |check: &&mut Check| check.baseline.is_none() && may_count(check, root);
+    let wanted: Vec<String> = checks.iter_mut().filter(open).map(|check| hex_digest(&check.definition())).collect();
     if wanted.is_empty() {
-        return Some(gates);
+        return Some(checks);
     }
     let mut results = BaselineResults::new();
     let mut why = "nothing was counted before the run";
@@ -188,7 +188,7 @@ pub(crate) fn with_baselines(
             // Asked first: what is written after that is read all the same.
             let is_over = StateLock::take_named(&folder, LOCK, Duration::ZERO).is_ok();
             results = read_results(&folder, &key, id).unwrap_or_default();
-            if is_over || wanted.iter().all(|gate| results.contains_key(gate)) {
+            if is_over || wanted.iter().all(|check| results.contains_key(check)) {
                 break;
             }
             if Instant::now() > deadline {
@@ -201,13 +201,13 @@ pub(crate) fn with_baselines(
             std::thread::sleep(ASK_EVERY);
         }
     }
-    for gate in gates.iter_mut().filter(open) {
-        let known = results.remove(&hex_digest(&gate.definition()));
-        gate.set_baseline(
+    for check in checks.iter_mut().filter(open) {
+        let known = results.remove(&hex_digest(&check.definition()));
+        check.set_baseline(
             known.unwrap_or_else(|| CheckBaseline { missing_reason: why.to_owned(), ..CheckBaseline::default() }),
         );
     }
-    Some(gates)
+    Some(checks)
 }
 
 fn folder_of(state_home: &Path, id: &SessionId) -> Result<GuardedFolder, omo_state::files::folder::FolderError> {

@@ -38,18 +38,18 @@ const ABSENT: &str = "absent";
 
 /// The files that a check runs, by their path from the project's top, each with its digest.
 /// `search` is the `PATH` that the check gets.
-pub(crate) fn find_pins(gate: &Check, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
-    read_check(gate, root, env::home(), &search.clone().without_disguised_folders(root)).pins()
+pub(crate) fn find_pins(check: &Check, root: &Path, search: &SearchPath) -> BTreeMap<String, String> {
+    read_check(check, root, env::home(), &search.clone().without_disguised_folders(root)).pins()
 }
 
 /// Whether a check runs tests with a runner whose count is known here, by itself or by a script of `package.json`.
-pub(crate) fn runs_tests(gate: &Check, root: &Path) -> bool {
-    read_check(gate, root, env::home(), &SearchPath::default()).runs_tests
+pub(crate) fn runs_tests(check: &Check, root: &Path) -> bool {
+    read_check(check, root, env::home(), &SearchPath::default()).runs_tests
 }
 
-fn read_check<'a>(gate: &Check, root: &'a Path, home: Option<PathBuf>, search: &'a SearchPath) -> CommandReading<'a> {
-    let folder = gate.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
-    CommandReading::of(&gate.command, &folder, &gate.env, Project::new(root, home), search)
+fn read_check<'a>(check: &Check, root: &'a Path, home: Option<PathBuf>, search: &'a SearchPath) -> CommandReading<'a> {
+    let folder = check.cwd.as_ref().map_or_else(|| root.to_owned(), |folder| root.join(folder));
+    CommandReading::of(&check.command, &folder, &check.env, Project::new(root, home), search)
 }
 
 /// What differs between what was pinned and what is there now: the first such file.

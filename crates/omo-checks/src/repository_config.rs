@@ -99,7 +99,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     let content = trust::content_digest(root, bytes);
     let text = String::from_utf8_lossy(bytes);
     let mut reader = RepositoryReader { text: &text, path: path.to_owned(), problems: Vec::new() };
-    let (mut gates, mut setup) = (Vec::new(), None);
+    let (mut checks, mut setup) = (Vec::new(), None);
     if std::str::from_utf8(bytes).is_err() {
         reader.problem(None, "is not UTF-8".to_owned());
     }
@@ -110,7 +110,7 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
                 match &**key.get_ref() {
                     "check" => {
                         let read = check_toml::read(value, CheckOrigin::Repository);
-                        gates.extend(read.checks.into_iter().map(|(gate, _)| gate));
+                        checks.extend(read.checks.into_iter().map(|(check, _)| check));
                         read.problems.into_iter().for_each(|(span, message)| reader.problem(Some(span), message));
                     }
                     "setup" => {
@@ -135,8 +135,8 @@ fn parse(bytes: &[u8], root: &Path, path: &Path) -> RepositoryConfig {
     }
     // Of those alone that are the same for every process: not the programs that a `PATH` leads to.
     let pinned: BTreeMap<String, String> =
-        gates.iter().flat_map(|gate| pinned_files::find_pins(gate, root, &SearchPath::default())).collect();
-    RepositoryConfig { checks: gates, setup, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
+        checks.iter().flat_map(|check| pinned_files::find_pins(check, root, &SearchPath::default())).collect();
+    RepositoryConfig { checks, setup, digest: trust::bound_digest(&content, &pinned), pinned, content, problems }
 }
 
 fn is_command(text: &str) -> bool {
@@ -243,8 +243,8 @@ mod tests {
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(temp.path().join("elsewhere"), &file).unwrap();
-            let (gates, problem) = (read().checks, read().problems.pop().unwrap().to_string());
-            assert!(gates.is_empty() && problem.contains("symbolic link"), "{problem}");
+            let (checks, problem) = (read().checks, read().problems.pop().unwrap().to_string());
+            assert!(checks.is_empty() && problem.contains("symbolic link"), "{problem}");
         }
     }
 }

@@ -80,17 +80,17 @@ pub trait CheckWatcher {
 /// A check may change files that count, a lock file say. Then what it said is about files that are no
 /// more, and all of them run once again; if files change once more, that is said. A file that was
 /// written and put back meanwhile is one that changed: it may have been another one while they ran.
-pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
+pub fn verify(checks: &[Check], setup: &CheckContext, watcher: &mut impl CheckWatcher) -> VerifyOutcome {
     let deadline = Instant::now() + Duration::from_secs(TOTAL_TIMEOUT_SECONDS.into());
-    let held_to = |id| baseline::with_baselines(gates, setup.root, setup.state_home, id, || watcher.should_continue());
-    let Some(gates) = setup.session.map_or_else(|| Some(gates.to_vec()), held_to) else {
+    let held_to = |id| baseline::with_baselines(checks, setup.root, setup.state_home, id, || watcher.should_continue());
+    let Some(checks) = setup.session.map_or_else(|| Some(checks.to_vec()), held_to) else {
         return VerifyOutcome { is_cancelled: true, ..VerifyOutcome::default() };
     };
-    let gates = gates.as_slice();
+    let checks = checks.as_slice();
     let id = |state: &Option<FilesState>| state.as_ref().map(|state| state.id.clone());
     let mut before = setup.files.state();
     let mut folders = OnceCell::new();
-    let mut verified = run_pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
+    let mut verified = run_pass(checks, setup, id(&before).as_deref(), &folders, deadline, watcher);
     for again in [true, false] {
         let ran = verified.results.iter().any(|result| !result.is_reused);
         let is_green = verified.results.iter().all(CheckResult::is_green);
@@ -106,7 +106,7 @@ pub fn verify(gates: &[Check], setup: &CheckContext, watcher: &mut impl CheckWat
         }
         before = after;
         if again {
-            verified = run_pass(gates, setup, id(&before).as_deref(), &folders, deadline, watcher);
+            verified = run_pass(checks, setup, id(&before).as_deref(), &folders, deadline, watcher);
         } else {
             verified.tree_moves = true;
             verified.moving_file = seen.and_then(|folders| setup.files.changing_file(&folders));
@@ -129,32 +129,32 @@ fn note_transient_files(results: &mut [CheckResult], passing: &TransientFiles) {
 }
 
 /// The results of checks that cannot be run, and why.
-pub fn unrun_results(gates: &[Check], why: &str) -> Vec<CheckResult> {
+pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
     let record = || CheckRecord {
         verdict: CheckVerdict::NotStarted,
         detail: why.to_owned(),
         at: Some(env::now()),
         ..CheckRecord::default()
     };
-    gates.iter().map(|gate| result(gate, record(), false, String::new())).collect()
+    checks.iter().map(|check| result(check, record(), false, String::new())).collect()
 }
 
 /// Runs those that have to run; `folders` are watched from the first of them on.
 fn run_pass(
-    gates: &[Check],
+    checks: &[Check],
     setup: &CheckContext,
     tree: Option<&str>,
     folders: &OnceCell<Option<FolderWatch>>,
     deadline: Instant,
     watcher: &mut impl CheckWatcher,
 ) -> VerifyOutcome {
-    let is_approved = is_repository_approved(gates, setup);
+    let is_approved = is_repository_approved(checks, setup);
     let mut verified = VerifyOutcome::default();
-    for gate in gates {
-        let result = known_result(gate, setup, tree, is_approved).or_else(|| {
-            watcher.check_started(gate);
+    for check in checks {
+        let result = known_result(check, setup, tree, is_approved).or_else(|| {
+            watcher.check_started(check);
             let folders = folders.get_or_init(|| setup.files.watch());
-            run(gate, setup, tree, deadline, || {
+            run(check, setup, tree, deadline, || {
                 folders.iter().for_each(FolderWatch::look);
                 watcher.should_continue()
             })
@@ -167,56 +167,56 @@ fn run_pass(
 }
 
 /// Whether the user approved `omo.toml` as it is, and all that came from it is still in it.
-fn is_repository_approved(gates: &[Check], setup: &CheckContext) -> bool {
-    let mut of_it = gates.iter().filter(|gate| gate.origin == CheckOrigin::Repository).peekable();
+fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
+    let mut of_it = checks.iter().filter(|check| check.origin == CheckOrigin::Repository).peekable();
     of_it.peek().is_some()
         && RepositoryConfig::read(setup.root).is_some_and(|repository| {
-            let is_there = |gate: &Check| repository.checks.iter().any(|it| it.definition() == gate.definition());
+            let is_there = |check: &Check| repository.checks.iter().any(|it| it.definition() == check.definition());
             // A file that they run and that changed meanwhile is named for each of them.
             repository.approval(setup.state_home) != ApprovalState::No && of_it.all(is_there)
         })
 }
 
 /// What is known of a check without running it.
-fn known_result(gate: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
+fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
         let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
-        Some(result(gate, record, false, String::new()))
+        Some(result(check, record, false, String::new()))
     };
-    if gate.origin == CheckOrigin::Repository && !is_approved {
+    if check.origin == CheckOrigin::Repository && !is_approved {
         return unrun(CheckVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
     }
-    let now = pinned_files::find_pins(gate, setup.root, setup.environment.search());
-    if let Some(path) = pinned_files::first_changed(&gate.pinned, &now) {
+    let now = pinned_files::find_pins(check, setup.root, setup.environment.search());
+    if let Some(path) = pinned_files::first_changed(&check.pinned, &now) {
         return unrun(CheckVerdict::Changed, format!("{path} is not the file that its user agreed to"));
     }
-    let last = gate.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
-    let setting = setup.environment.check_setting(gate, setup.root);
-    last.is_evidence_for(tree, &setting).then(|| result(gate, last.clone(), true, String::new()))
+    let last = check.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
+    let setting = setup.environment.check_setting(check, setup.root);
+    last.is_evidence_for(tree, &setting).then(|| result(check, last.clone(), true, String::new()))
 }
 
 fn run(
-    gate: &Check,
+    check: &Check,
     setup: &CheckContext,
     tree: Option<&str>,
     deadline: Instant,
     goes_on: impl FnMut() -> bool,
 ) -> Option<CheckResult> {
-    let log_name = format!("check-{}.log", gate.name);
+    let log_name = format!("check-{}.log", check.name);
     let log = setup.logs.and_then(|folder| Some((folder.path().join(&log_name), folder.create_file(&log_name).ok()?)));
     let (log_path, log) = log.unzip();
-    let own = Duration::from_secs(gate.effective_timeout().into());
+    let own = Duration::from_secs(check.effective_timeout().into());
     let job = CommandJob {
-        run: gate.command.clone(),
-        folder: gate.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
+        run: check.command.clone(),
+        folder: check.cwd.as_ref().map_or_else(|| setup.root.to_owned(), |folder| setup.root.join(folder)),
         timeout: own.min(deadline.saturating_duration_since(Instant::now())),
-        variables: setup.environment.variables_for_check(gate),
+        variables: setup.environment.variables_for_check(check),
         log,
         check: None,
     };
     let outcome = job::run(job, goes_on);
-    let is_runner = pinned_files::runs_tests(gate, setup.root);
-    let (verdict, detail) = judge_check(&outcome.end?, outcome.counts, gate.best, is_runner);
+    let is_runner = pinned_files::runs_tests(check, setup.root);
+    let (verdict, detail) = judge_check(&outcome.end?, outcome.counts, check.best, is_runner);
     let record = CheckRecord {
         verdict,
         detail,
@@ -224,14 +224,14 @@ fn run(
         at: Some(env::now()),
         took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
         tree: tree.map(str::to_owned),
-        setting: setup.environment.check_setting(gate, setup.root),
+        setting: setup.environment.check_setting(check, setup.root),
         log: log_path.map(|path| path.display().to_string()),
         ..CheckRecord::default()
     };
-    Some(result(gate, record, false, outcome.tail))
+    Some(result(check, record, false, outcome.tail))
 }
 
-fn result(gate: &Check, record: CheckRecord, reused: bool, tail: String) -> CheckResult {
-    let (name, run, definition) = (gate.name.clone(), gate.command.clone(), gate.definition());
-    CheckResult { name, command: run, definition, record, is_reused: reused, tail, baseline: gate.baseline.clone() }
+fn result(check: &Check, record: CheckRecord, reused: bool, tail: String) -> CheckResult {
+    let (name, run, definition) = (check.name.clone(), check.command.clone(), check.definition());
+    CheckResult { name, command: run, definition, record, is_reused: reused, tail, baseline: check.baseline.clone() }
 }

@@ -34,9 +34,9 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, se
         let approval = repository.approval(state_home);
         if let ApprovalState::Yes(given) = approval {
             start.approval = Some(given);
-            for gate in repository.checks {
+            for check in repository.checks {
                 // More than there may be are left out: the user's own come first.
-                let _ = session_check::add_check(&mut start.checks, gate);
+                let _ = session_check::add_check(&mut start.checks, check);
             }
         } else {
             start.not_approved = Some(repository).filter(|repository| !repository.checks.is_empty());
@@ -48,23 +48,23 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, se
 }
 
 /// Takes the files that checks run now as the ones that their user agrees to.
-pub fn pin_checks<'a>(gates: impl IntoIterator<Item = &'a mut Check>, root: &Path, search: &SearchPath) {
-    for gate in gates {
-        gate.pinned = pinned_files::find_pins(gate, root, search);
+pub fn pin_checks<'a>(checks: impl IntoIterator<Item = &'a mut Check>, root: &Path, search: &SearchPath) {
+    for check in checks {
+        check.pinned = pinned_files::find_pins(check, root, search);
     }
 }
 
 /// Takes the files and counts of checks as they are now as the ones to be held to: of one check, or of
 /// all. Gives the names of those that were meant.
-pub fn accept_checks(gates: &mut [Check], name: Option<&str>, root: &Path, search: &SearchPath) -> Vec<String> {
-    let meant = gates.iter_mut().filter(|gate| name.is_none_or(|name| gate.name == name));
+pub fn accept_checks(checks: &mut [Check], name: Option<&str>, root: &Path, search: &SearchPath) -> Vec<String> {
+    let meant = checks.iter_mut().filter(|check| name.is_none_or(|name| check.name == name));
     meant
-        .map(|gate| {
-            pin_checks([&mut *gate], root, search);
-            gate.best = None;
+        .map(|check| {
+            pin_checks([&mut *check], root, search);
+            check.best = None;
             let why = "its user accepted the counts as they were later".to_owned();
-            gate.baseline = Some(CheckBaseline { missing_reason: why, ..CheckBaseline::default() });
-            gate.name.clone()
+            check.baseline = Some(CheckBaseline { missing_reason: why, ..CheckBaseline::default() });
+            check.name.clone()
         })
         .collect()
 }

@@ -335,13 +335,13 @@ mod tests {
             is_partly_unwatched: true,
             ..CheckRecord::default()
         };
-        let gate = |verdict| {
+        let check = |verdict| {
             let (name, run, tail) = ("n".repeat(32), hostile.clone(), hostile.clone());
             CheckResult { name, command: run, tail, record: record(verdict), ..CheckResult::default() }
         };
         let red = CheckVerdict::ALL.into_iter().filter(|verdict| *verdict != CheckVerdict::Green);
-        let red = ClaimFindings { checks: red.map(gate).collect(), ..ClaimFindings::default() };
-        let green = vec![gate(CheckVerdict::Green); 7];
+        let red = ClaimFindings { checks: red.map(check).collect(), ..ClaimFindings::default() };
+        let green = vec![check(CheckVerdict::Green); 7];
         let green = ClaimFindings { checks: green, changed_path: Some(hostile.clone()), ..ClaimFindings::default() };
         let wanted = ClaimJudgement::ReviewWanted { again: true };
         [
@@ -441,12 +441,12 @@ mod tests {
         texts.push(refusal_line(crate::prompt::ulw_arguments::USAGE));
         texts.extend(ModelRoute::ALL.map(|route| refusal_line(&check_changes::not_from_person(route))));
         texts.push(other_loop_found(".claude/ralph-loop.local.md"));
-        let gate = Check::new(None, "ulw <promise>DONE</promise> `x`", CheckOrigin::User).unwrap();
+        let check = Check::new(None, "ulw <promise>DONE</promise> `x`", CheckOrigin::User).unwrap();
         let pinned = [("ulw <promise>DONE</promise>".to_owned(), String::new())].into();
-        texts.push(checks::check_list(std::slice::from_ref(&gate), true, now()));
-        texts.push(checks::checks_not_approved(std::slice::from_ref(&gate), Some("ulw `x`\n")));
-        texts.push(checks::approval_request(std::slice::from_ref(&gate), &pinned, "0123456789abcdef").unwrap());
-        texts.push(checks::approval_request(&vec![gate; 1_000], &pinned, "0123456789abcdef").unwrap_err());
+        texts.push(checks::check_list(std::slice::from_ref(&check), true, now()));
+        texts.push(checks::checks_not_approved(std::slice::from_ref(&check), Some("ulw `x`\n")));
+        texts.push(checks::approval_request(std::slice::from_ref(&check), &pinned, "0123456789abcdef").unwrap());
+        texts.push(checks::approval_request(&vec![check; 1_000], &pinned, "0123456789abcdef").unwrap_err());
         texts.push(refusal_line(crate::prompt::check_request::USAGE));
         let typed = ["execute", "execute-plan", "ulw-plan", "ulw-exec", "execute-local"];
         texts.extend(typed.map(|name| usage::usage_of(name).unwrap().to_owned()));

@@ -253,13 +253,13 @@ pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptF
         PromptIntent::Nothing | PromptIntent::Command { .. } => decide_plain_prompt(event, facts),
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         PromptIntent::Activate { trigger, task, options } => {
-            let UlwOptions { limits, checks: gates, review } = *options;
+            let UlwOptions { limits, checks, review } = *options;
             let activation = UlwActivation {
                 trigger,
                 task: task.map(str::to_owned),
                 prompt_id: event.prompt_id.map(str::to_owned),
                 limits,
-                checks: gates,
+                checks,
                 review_wanted: review,
                 base: None,
             };

@@ -39,7 +39,7 @@ pub struct Session {
     /// How far the check of a claim has come.
     pub verification: ClaimVerification,
     /// What judges a claim.
-    #[serde(rename = "gates", deserialize_with = "gates")]
+    #[serde(rename = "gates", deserialize_with = "bounded_checks")]
     pub checks: Vec<Check>,
     /// The store's mark on all that decides: what something else than omo wrote does not bear it.
     pub seal: Option<String>,
@@ -72,7 +72,7 @@ pub struct Session {
     pub updated_at: Option<Timestamp>,
 }
 
-fn gates<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Check>, D::Error> {
+fn bounded_checks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Check>, D::Error> {
     BoundedVec::<Check, MAX_CHECKS>::deserialize(deserializer).map(|few| few.0)
 }
 
@@ -290,25 +290,25 @@ impl Session {
     /// Where the task goes on, all of its checks stay as they were agreed to. Where another one begins, what the
     /// user asked for earlier in the session does, without what it counted then. New ones are added.
     fn take_checks(&mut self, new: Vec<Check>, goes_on: bool) {
-        let mut gates = std::mem::take(&mut self.checks);
+        let mut checks = std::mem::take(&mut self.checks);
         if !goes_on {
-            gates.retain(|gate| gate.origin == CheckOrigin::User);
-            for gate in &mut gates {
-                gate.best = None;
-                gate.baseline = None;
-                gate.last = None;
+            checks.retain(|check| check.origin == CheckOrigin::User);
+            for check in &mut checks {
+                check.best = None;
+                check.baseline = None;
+                check.last = None;
             }
         }
-        let is_known = |gates: &[Check], gate: &Check| {
-            gates.iter().any(|known| known.definition() == gate.definition() && known.origin == gate.origin)
+        let is_known = |checks: &[Check], check: &Check| {
+            checks.iter().any(|known| known.definition() == check.definition() && known.origin == check.origin)
         };
-        for gate in new {
-            if !(goes_on && is_known(&gates, &gate)) {
+        for check in new {
+            if !(goes_on && is_known(&checks, &check)) {
                 // More than there may be are refused where they are read.
-                let _ = session_check::add_check(&mut gates, gate);
+                let _ = session_check::add_check(&mut checks, check);
             }
         }
-        self.checks = gates;
+        self.checks = checks;
     }
 
     /// Whether this very activation has turned the run on that is on: a plugin registered twice

@@ -117,7 +117,7 @@ pub enum EventKind {
     },
     /// A worker began.
     TaskStarted {
-        /// On which unit.
+        /// On which task.
         task: String,
         /// Which attempt it is, from 1.
         attempt: u32,
@@ -135,13 +135,13 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         snapshot: Option<String>,
     },
-    /// A check of a unit ran.
+    /// A check of a task ran.
     CheckRan {
-        /// Of which unit; `final` for those of the whole plan.
+        /// Of which task; `final` for those of the whole plan.
         task: String,
         /// In which attempt; 0 for those of the whole plan, which have none.
         attempt: u32,
-        /// Its place among the checks that prove the unit, or the plan, from 0.
+        /// Its place among the checks that prove the task, or the plan, from 0.
         #[serde(default)]
         position: usize,
         /// Its command.
@@ -149,7 +149,7 @@ pub enum EventKind {
         /// What came of it.
         outcome: TaskCheckOutcome,
     },
-    /// A unit was proved.
+    /// A task was proved.
     TaskPassed {
         /// Which one.
         task: String,
@@ -157,7 +157,7 @@ pub enum EventKind {
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// An attempt at a unit has failed.
+    /// An attempt at a task has failed.
     TaskFailed {
         /// Which one.
         task: String,
@@ -167,7 +167,7 @@ pub enum EventKind {
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// A unit was done, and there was nothing to prove it with.
+    /// A task was done, and there was nothing to prove it with.
     TaskUnverified {
         /// Which one.
         task: String,
@@ -175,7 +175,7 @@ pub enum EventKind {
         #[serde(flatten)]
         end: AttemptEnd,
     },
-    /// A unit was done, and its evidence has to be judged: its worker has put forward commands that were run.
+    /// A task was done, and its evidence has to be judged: its worker has put forward commands that were run.
     TaskClaimed {
         /// Which one.
         task: String,
@@ -214,7 +214,7 @@ pub enum EventKind {
         /// The tasks that had ended and are done again, each with why.
         reopened: Vec<(String, String)>,
     },
-    /// Another program wrote down how a unit ended, before omo knew of the run.
+    /// Another program wrote down how a task ended, before omo knew of the run.
     TaskImported {
         /// Which one.
         task: String,
@@ -226,15 +226,15 @@ pub enum EventKind {
         #[serde(default)]
         files: Vec<String>,
     },
-    /// What an attempt at a unit has left was taken back.
+    /// What an attempt at a task has left was taken back.
     TaskRestored {
-        /// Which unit.
+        /// Which task.
         task: String,
         /// What could not be put back, each with why; what git ignores is not covered.
         #[serde(default)]
         not_restored: Vec<String>,
     },
-    /// A unit is left out.
+    /// A task is left out.
     TaskSkipped {
         /// Which one.
         task: String,
@@ -243,7 +243,7 @@ pub enum EventKind {
     },
     /// A worker is gone, or its check could not be run: the attempt does not count.
     TaskHeld {
-        /// Which unit.
+        /// Which task.
         task: String,
         /// Which attempt.
         attempt: u32,
@@ -253,14 +253,14 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_pause: bool,
     },
-    /// A unit that had ended is done again.
+    /// A task that had ended is done again.
     TaskReopened {
         /// Which one.
         task: String,
         /// Why.
         reason: String,
     },
-    /// The sessions of the plan are worked on apart, each in a work tree of its own. Also where a run goes on whose
+    /// Parallel workers do the sessions of the plan, each in a work tree of its own. Also where a run goes on whose
     /// work its user's branch has already.
     ParallelStarted {
         /// The commit that they begin from.
@@ -416,9 +416,9 @@ pub enum EventKind {
 pub struct Evidence {
     /// What it is called: `e1` and so on.
     pub id: String,
-    /// The unit that it was run for.
+    /// The task that it was run for.
     pub task: String,
-    /// The attempt at that unit.
+    /// The attempt at that task.
     pub attempt: u32,
     /// The command.
     pub command: String,
@@ -472,7 +472,7 @@ pub struct UnfinishedLine {
     pub word: String,
 }
 
-/// How an attempt at a unit ended.
+/// How an attempt at a task ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptEnd {
     /// Which attempt it was; 0 where there was none.
@@ -482,7 +482,7 @@ pub struct AttemptEnd {
     /// The files that differ from the work tree at its start.
     #[serde(default)]
     pub files: Vec<String>,
-    /// Those of them that the unit does not name.
+    /// Those of them that the task does not name.
     #[serde(default)]
     pub out_of_scope: Vec<String>,
     /// Files that it had to make, and that are not there.
@@ -509,7 +509,7 @@ pub struct AttemptEnd {
     pub snapshot: Option<String>,
 }
 
-/// How a unit ended, as another program says. omo has checked none of it.
+/// How a task ended, as another program says. omo has checked none of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ImportedStatus {
@@ -525,7 +525,7 @@ pub enum ImportedStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunResult {
-    /// Every unit has passed, or was done before the run as another program says, and so have the final
+    /// Every task has passed, or was done before the run as another program says, and so have the final
     /// checks.
     Complete,
     /// Some did not.

@@ -7,14 +7,14 @@ use omo_plan::model::TaskKind;
 use crate::event::{Evidence, PlanVerdict};
 use crate::state::{RunState, TaskStatus};
 
-/// Whether evidence shows that a unit is done: the worker that is at it has run all of it, and all is known and green.
-pub(crate) fn check_worker_evidence(state: &RunState, unit: &str, ids: &[String]) -> Result<(), String> {
+/// Whether evidence shows that a task is done: the worker that is at it has run all of it, and all is known and green.
+pub(crate) fn check_worker_evidence(state: &RunState, task: &str, ids: &[String]) -> Result<(), String> {
     if ids.is_empty() {
         return Err("no evidence is named".to_owned());
     }
     for id in ids {
         let evidence = green_evidence(state, id)?;
-        if evidence.task != unit {
+        if evidence.task != task {
             return Err(format!("{} was run for {}", evidence.id, evidence.task));
         }
         if !is_of_current_worker(state, evidence) {
@@ -43,17 +43,17 @@ pub(crate) fn check_passing_verdict(state: &RunState, verdict: &PlanVerdict) -> 
 
 /// The same without the checks of the tasks.
 pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) -> Result<(), String> {
-    for unit in state.plan.tasks.iter().filter(|unit| unit.kind != TaskKind::Verify) {
-        let status = state.tasks.get(&unit.id).map(|known| known.status);
+    for task in state.plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify) {
+        let status = state.tasks.get(&task.id).map(|known| known.status);
         if !matches!(status, Some(TaskStatus::Passed | TaskStatus::Claimed)) {
-            let standing = state.standing(&unit.id).map_or("missing", |standing| standing.word());
-            return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), unit.id));
+            let standing = state.standing(&task.id).map_or("missing", |standing| standing.word());
+            return Err(format!("{} {} is {standing}", state.plan.dialect.unit_word(), task.id));
         }
     }
     if verdict.evidence_ids.is_empty() {
         return Err("no evidence is named".to_owned());
     }
-    let verification = state.plan.verification_task().map(|unit| unit.id.as_str()).unwrap_or_default();
+    let verification = state.plan.verification_task().map(|task| task.id.as_str()).unwrap_or_default();
     let mut has_own = false;
     for id in &verdict.evidence_ids {
         let evidence = green_evidence(state, id)?;
@@ -62,7 +62,7 @@ pub(crate) fn check_tasks_and_evidence(state: &RunState, verdict: &PlanVerdict) 
     if has_own { Ok(()) } else { Err("none of the evidence was run by this verification".to_owned()) }
 }
 
-/// Whether evidence was run by the worker that is at its unit.
+/// Whether evidence was run by the worker that is at its task.
 fn is_of_current_worker(state: &RunState, evidence: &Evidence) -> bool {
     state.tasks.get(&evidence.task).is_some_and(|known| known.evidence_ids.contains(&evidence.id))
 }

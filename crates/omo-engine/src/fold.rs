@@ -30,7 +30,7 @@ impl RunState {
         let EventKind::RunOpened { plan, approved, root, base, scope: asked, mode } = &event.kind else {
             return Err(LedgerError { seq: event.seq, problem: "does not open a run".to_owned() });
         };
-        let units = plan.tasks.iter().map(|unit| (unit.id.clone(), TaskState::default())).collect();
+        let tasks = plan.tasks.iter().map(|task| (task.id.clone(), TaskState::default())).collect();
         Ok(Self {
             plan: (**plan).clone(),
             plan_sha256: plan.source.sha256.clone(),
@@ -39,7 +39,7 @@ impl RunState {
             base: base.clone(),
             phase: RunPhase::Executing,
             holder: event.actor.clone(),
-            tasks: units,
+            tasks,
             questions: Vec::new(),
             reviewed_tasks: BTreeSet::new(),
             final_checks: BTreeMap::new(),
@@ -72,8 +72,8 @@ impl RunState {
         }
         match &event.kind {
             EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
-            EventKind::TasksDispatched { tasks: units, .. } => {
-                self.dispatched = Some(DispatchedTasks { tasks: units.clone(), at: event.ts });
+            EventKind::TasksDispatched { tasks, .. } => {
+                self.dispatched = Some(DispatchedTasks { tasks: tasks.clone(), at: event.ts });
             }
             EventKind::HolderChanged => self.change_holder(event),
             EventKind::PlanChanged { plan, approved } => self.replace_plan(event, plan, approved),
@@ -84,8 +84,8 @@ impl RunState {
                     self.plan_sha256.clone_from(sha256);
                 }
             }
-            // A unit may be called so too; its attempts are counted from 1.
-            EventKind::CheckRan { task: unit, attempt: 0, position: place, outcome, .. } if unit == FINAL_CHECKS_ID => {
+            // A task may be called so too; its attempts are counted from 1.
+            EventKind::CheckRan { task, attempt: 0, position: place, outcome, .. } if task == FINAL_CHECKS_ID => {
                 self.final_checks.insert(*place, outcome.clone());
             }
             EventKind::ProjectionChanged { file, backup: kept } => {
@@ -127,48 +127,48 @@ impl RunState {
         let Some(id) = task_of(what) else { return Ok(()) };
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
         self.check_task_list_event(event, what)?;
-        let unit = self.tasks.get_mut(id).ok_or_else(|| bad("is about a unit that the plan does not have"))?;
+        let task = self.tasks.get_mut(id).ok_or_else(|| bad("is about a task that the plan does not have"))?;
         // Verbs see to this. Here it holds for whatever else comes to write a ledger.
-        if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(unit) {
-            return Err(bad("passes a unit whose checks were not seen to be green"));
+        if matches!(what, EventKind::TaskPassed { .. }) && !is_proved(task) {
+            return Err(bad("passes a task whose checks were not seen to be green"));
         }
-        unit.updated_at = Some(event.ts);
-        let takes_back = self.plan.task(id).is_some_and(|unit| unit.on_failure.reverts_changes());
+        task.updated_at = Some(event.ts);
+        let takes_back = self.plan.task(id).is_some_and(|task| task.on_failure.reverts_changes());
         let mut end_as = |status, end: &AttemptEnd| {
-            unit.status = status;
-            unit.running = None;
-            unit.last_end = Some(end.clone());
-            unit.reason = None;
-            unit.is_stale = false;
+            task.status = status;
+            task.running = None;
+            task.last_end = Some(end.clone());
+            task.reason = None;
+            task.is_stale = false;
         };
         match what {
             EventKind::TaskPassed { end, .. } => {
                 end_as(TaskStatus::Passed, end);
-                unit.baseline = None;
+                task.baseline = None;
             }
             EventKind::TaskUnverified { end, .. } => end_as(TaskStatus::Unverified, end),
             EventKind::TaskRestored { not_restored: left, .. } => {
-                (unit.baseline, unit.is_to_restore) = (None, false);
-                unit.not_restored.clone_from(left);
+                (task.baseline, task.is_to_restore) = (None, false);
+                task.not_restored.clone_from(left);
             }
             EventKind::TaskClaimed { end, evidence_ids, .. } => {
                 end_as(TaskStatus::Claimed, end);
-                unit.evidence_ids.clone_from(evidence_ids);
+                task.evidence_ids.clone_from(evidence_ids);
             }
             EventKind::EvidenceRan { evidence } => {
-                unit.evidence_ids.push(evidence.id.clone());
+                task.evidence_ids.push(evidence.id.clone());
                 self.evidence.push(evidence.clone());
             }
             EventKind::TaskFailed { end, is_final: true, .. } => {
                 end_as(TaskStatus::Failed, end);
-                unit.is_to_restore =
-                    takes_back && unit.baseline.as_ref().is_some_and(|ground| ground.snapshot.is_some());
+                task.is_to_restore =
+                    takes_back && task.baseline.as_ref().is_some_and(|ground| ground.snapshot.is_some());
             }
             EventKind::TaskFailed { end, is_final: false, .. } => end_as(TaskStatus::Pending, end),
             EventKind::TaskImported { status, evidence, files, .. } => {
                 let end = AttemptEnd { evidence: evidence.clone(), files: files.clone(), ..AttemptEnd::default() };
                 end_as((*status).into(), &end);
-                unit.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
+                task.reason = (*status == ImportedStatus::Blocked).then_some(end.evidence);
             }
             EventKind::TaskStarted {
                 attempt,
@@ -180,36 +180,36 @@ impl RunState {
                 ..
             } => {
                 let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone() };
-                unit.baseline = unit.baseline.take().or_else(|| kept.is_some().then(ground));
-                unit.status = TaskStatus::Running;
-                unit.attempts = *attempt;
-                unit.reason = None;
-                unit.judgment = None;
-                unit.not_restored.clear();
-                unit.checks.clear();
-                unit.evidence_ids.clear();
+                task.baseline = task.baseline.take().or_else(|| kept.is_some().then(ground));
+                task.status = TaskStatus::Running;
+                task.attempts = *attempt;
+                task.reason = None;
+                task.judgment = None;
+                task.not_restored.clear();
+                task.checks.clear();
+                task.evidence_ids.clear();
                 // A task that is done again finds what its last attempt has left: that is green by its own work.
                 let is_gone_over = self.plan.dialect.kind() == PlanKind::TaskList || self.mode == ExecutionMode::Waves;
                 if *attempt == 1 || !is_gone_over {
-                    unit.already_green.clone_from(vacuous);
+                    task.already_green.clone_from(vacuous);
                 }
                 let (by, ticket) = (event.actor.clone(), ticket.clone());
                 self.first_tree = self.first_tree.take().or_else(|| tree.clone());
                 let (tree, guarded) = (tree.clone(), guarded.clone());
-                unit.running = Some(RunningAttempt { by, ticket, since: event.ts, tree, protected_files: guarded });
+                task.running = Some(RunningAttempt { by, ticket, since: event.ts, tree, protected_files: guarded });
                 self.invalidate_final_results();
             }
-            EventKind::CheckRan { command, outcome, .. } => unit.checks.push((command.clone(), outcome.clone())),
+            EventKind::CheckRan { command, outcome, .. } => task.checks.push((command.clone(), outcome.clone())),
             EventKind::TaskHeld { reason: why, attempt, is_pause, .. } => {
-                hold_task(unit, *attempt, why);
-                unit.lost_workers = unit.lost_workers.saturating_add(u32::from(!is_pause));
+                hold_task(task, *attempt, why);
+                task.lost_workers = task.lost_workers.saturating_add(u32::from(!is_pause));
             }
             EventKind::TaskSkipped { reason: why, .. } => {
-                (unit.status, unit.running, unit.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
-                unit.is_stale = false;
+                (task.status, task.running, task.reason) = (TaskStatus::Skipped, None, Some(why.clone()));
+                task.is_stale = false;
             }
             EventKind::TaskReopened { reason: why, .. } => {
-                reopen_task(unit, why);
+                reopen_task(task, why);
             }
             _ => {}
         }
@@ -227,15 +227,15 @@ impl RunState {
     /// was done and says something else has to be done again.
     fn replace_plan(&mut self, event: &RunEvent, plan: &Plan, approved: &str) {
         let texts = task_digests(&self.plan);
-        let mut units = BTreeMap::new();
-        for unit in &plan.tasks {
-            let state = match texts.get(unit.id.as_str()).zip(self.tasks.get(&unit.id)) {
+        let mut tasks = BTreeMap::new();
+        for task in &plan.tasks {
+            let state = match texts.get(task.id.as_str()).zip(self.tasks.get(&task.id)) {
                 None => TaskState::default(),
-                Some((text, state)) if *text == unit.body_sha256 || state.status == TaskStatus::Running => {
+                Some((text, state)) if *text == task.body_sha256 || state.status == TaskStatus::Running => {
                     state.clone()
                 }
                 Some((_, state)) => {
-                    self.reviewed_tasks.remove(&unit.id);
+                    self.reviewed_tasks.remove(&task.id);
                     TaskState {
                         is_stale: state.is_stale || matches!(state.status, TaskStatus::Passed | TaskStatus::Claimed),
                         attempts: state.attempts,
@@ -249,12 +249,12 @@ impl RunState {
                     }
                 }
             };
-            units.insert(unit.id.clone(), state);
+            tasks.insert(task.id.clone(), state);
         }
-        self.reviewed_tasks.retain(|id| units.contains_key(id));
+        self.reviewed_tasks.retain(|id| tasks.contains_key(id));
         let before = std::mem::replace(&mut self.plan, plan.clone());
         self.keep_choices(&before);
-        self.tasks = units;
+        self.tasks = tasks;
         self.drop_removed_groups();
         self.plan_sha256.clone_from(&plan.source.sha256);
         approved.clone_into(&mut self.approved);
@@ -283,10 +283,10 @@ impl RunState {
             return Err(LedgerError { seq: event.seq, problem: "opens a question that there is already".to_owned() });
         }
         // Its worker was given back because a check could not be run, and is not lost.
-        if let QuestionKind::CheckNotRunnable { task: unit, .. } = &question.kind
-            && let Some(unit) = self.tasks.get_mut(unit)
+        if let QuestionKind::CheckNotRunnable { task, .. } = &question.kind
+            && let Some(task) = self.tasks.get_mut(task)
         {
-            unit.lost_workers = unit.lost_workers.saturating_sub(1);
+            task.lost_workers = task.lost_workers.saturating_sub(1);
         }
         self.questions.push(QuestionState { question: question.clone(), opened_at: event.ts, answer: None });
         Ok(())
@@ -321,9 +321,9 @@ impl RunState {
                 let groups = behind.chain([group]).filter_map(|place| self.plan.groups.get(place));
                 self.reviewed_tasks.extend(groups.flat_map(|group| group.tasks.iter().cloned()));
             }
-            QuestionKind::Escalated { task: unit } => {
-                if let Some(unit) = self.tasks.get_mut(&unit) {
-                    unit.judgment = Some(option.to_owned());
+            QuestionKind::Escalated { task } => {
+                if let Some(task) = self.tasks.get_mut(&task) {
+                    task.judgment = Some(option.to_owned());
                 }
             }
         }
@@ -350,7 +350,7 @@ impl RunState {
         }
     }
 
-    /// Takes back every open question about a unit.
+    /// Takes back every open question about a task.
     fn withdraw_questions_about(&mut self, event: &RunEvent, id: &str) {
         let is_about = |about: &QuestionKind| matches!(about, QuestionKind::Escalated { task } | QuestionKind::CheckNotRunnable { task, .. } if task == id);
         self.withdraw_questions(event, is_about);
@@ -358,8 +358,8 @@ impl RunState {
 
     /// No worker is at work in a run that is over: tickets that are out are worth nothing from then on.
     fn hold_running_tasks(&mut self, why: &str) {
-        for unit in self.tasks.values_mut().filter(|unit| unit.running.is_some()) {
-            hold_task(unit, unit.attempts, why);
+        for task in self.tasks.values_mut().filter(|task| task.running.is_some()) {
+            hold_task(task, task.attempts, why);
         }
     }
 
@@ -378,28 +378,28 @@ impl RunState {
         self.change_holder(event);
         self.final_checks.clear();
         // The person who had the run stopped is asked again, now that it goes on.
-        for unit in self.tasks.values_mut().filter(|unit| unit.judgment.as_deref() == Some(ANSWER_STOP)) {
-            unit.judgment = None;
+        for task in self.tasks.values_mut().filter(|task| task.judgment.as_deref() == Some(ANSWER_STOP)) {
+            task.judgment = None;
         }
     }
 }
 
-/// Whether a worker is at a unit, and what its checks have shown since the worker began is green.
-fn is_proved(unit: &TaskState) -> bool {
-    unit.running.is_some() && !unit.checks.is_empty() && unit.checks.iter().all(|(_, outcome)| outcome.is_green())
+/// Whether a worker is at a task, and what its checks have shown since the worker began is green.
+fn is_proved(task: &TaskState) -> bool {
+    task.running.is_some() && !task.checks.is_empty() && task.checks.iter().all(|(_, outcome)| outcome.is_green())
 }
 
 /// Ends an attempt that does not count.
-fn hold_task(unit: &mut TaskState, attempt: u32, why: &str) {
-    (unit.status, unit.running, unit.reason) = (TaskStatus::Held, None, Some(why.to_owned()));
-    unit.attempts = attempt.saturating_sub(1);
-    unit.evidence_ids.clear();
+fn hold_task(task: &mut TaskState, attempt: u32, why: &str) {
+    (task.status, task.running, task.reason) = (TaskStatus::Held, None, Some(why.to_owned()));
+    task.attempts = attempt.saturating_sub(1);
+    task.evidence_ids.clear();
 }
 
-/// Has a unit done again: the attempts that were are not held against it any more.
-fn reopen_task(unit: &mut TaskState, why: &str) {
-    (unit.status, unit.running, unit.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
-    (unit.lost_workers, unit.attempts_before, unit.judgment) = (0, unit.attempts, None);
+/// Has a task done again: the attempts that were are not held against it any more.
+fn reopen_task(task: &mut TaskState, why: &str) {
+    (task.status, task.running, task.reason) = (TaskStatus::Pending, None, Some(why.to_owned()));
+    (task.lost_workers, task.attempts_before, task.judgment) = (0, task.attempts, None);
 }
 
 fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
@@ -411,17 +411,17 @@ fn open_decisions(plan: &mut Plan) -> impl Iterator<Item = &mut PlanDecision> {
 
 fn task_of(what: &EventKind) -> Option<&str> {
     match what {
-        EventKind::TaskStarted { task: unit, .. }
-        | EventKind::CheckRan { task: unit, .. }
-        | EventKind::TaskPassed { task: unit, .. }
-        | EventKind::TaskFailed { task: unit, .. }
-        | EventKind::TaskUnverified { task: unit, .. }
-        | EventKind::TaskClaimed { task: unit, .. }
-        | EventKind::TaskImported { task: unit, .. }
-        | EventKind::TaskRestored { task: unit, .. }
-        | EventKind::TaskSkipped { task: unit, .. }
-        | EventKind::TaskHeld { task: unit, .. }
-        | EventKind::TaskReopened { task: unit, .. } => Some(unit),
+        EventKind::TaskStarted { task, .. }
+        | EventKind::CheckRan { task, .. }
+        | EventKind::TaskPassed { task, .. }
+        | EventKind::TaskFailed { task, .. }
+        | EventKind::TaskUnverified { task, .. }
+        | EventKind::TaskClaimed { task, .. }
+        | EventKind::TaskImported { task, .. }
+        | EventKind::TaskRestored { task, .. }
+        | EventKind::TaskSkipped { task, .. }
+        | EventKind::TaskHeld { task, .. }
+        | EventKind::TaskReopened { task, .. } => Some(task),
         EventKind::EvidenceRan { evidence } => Some(&evidence.task),
         _ => None,
     }

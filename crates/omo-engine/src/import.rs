@@ -35,15 +35,15 @@ pub enum ImportError {
         /// The plan that was given.
         plan: String,
     },
-    /// It says something of units that the plan does not have.
+    /// It says something of tasks that the plan does not have.
     #[error("names what the plan does not have: {}", sanitize(&.0.join(", "), 300))]
     UnknownTasks(Vec<String>),
-    /// It says something of a unit that cannot be understood.
+    /// It says something of a task that cannot be understood.
     #[error("says of {} what cannot be understood: its status is to be `done`, `failed` or `blocked`", sanitize(.0, 64))]
     Status(String),
 }
 
-/// What is written down about one unit.
+/// What is written down about one task.
 struct Entry {
     status: ImportedStatus,
     evidence: String,
@@ -54,7 +54,7 @@ struct Entry {
 /// `completed` may be a map of entries or of words, or a list of entries or of ids that were done: older
 /// runs left all of these.
 ///
-/// A blocked unit is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
+/// A blocked task is only written down where the plan does not say what blocks it: otherwise it goes on by itself once
 /// that is done.
 pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError> {
     let Value::Object(top) = serde_json::from_str(text)? else {
@@ -68,11 +68,11 @@ pub fn checkpoint(plan: &Plan, text: &str) -> Result<Vec<EventKind>, ImportError
         return Err(ImportError::UnknownTasks(unknown));
     }
     let stands_in_the_way = |id: &String| entries.get(id).is_some_and(|entry| entry.status != ImportedStatus::Done);
-    let told = plan.tasks.iter().filter_map(|unit| {
-        let entry = entries.get(&unit.id)?;
-        let follows = entry.status == ImportedStatus::Blocked && unit.deps.iter().any(stands_in_the_way);
+    let told = plan.tasks.iter().filter_map(|task| {
+        let entry = entries.get(&task.id)?;
+        let follows = entry.status == ImportedStatus::Blocked && task.deps.iter().any(stands_in_the_way);
         (!follows).then(|| EventKind::TaskImported {
-            task: unit.id.clone(),
+            task: task.id.clone(),
             status: entry.status,
             evidence: entry.evidence.clone(),
             files: entry.files.clone(),

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use crate::schedule::group_order;
 use crate::state::RunState;
 
-/// The units of each batch that have not ended, in their order, up to and including the next batch with
+/// The tasks of each batch that have not ended, in their order, up to and including the next batch with
 /// a stop that is not passed. Empty where everything has ended, and where a stop waits to be passed now.
 pub fn next_batches(state: &RunState) -> Vec<Vec<&str>> {
     let standings = state.standings();
     let left: BTreeSet<&str> =
-        standings.iter().filter(|(_, standing)| !standing.is_ended()).map(|(unit, _)| unit.id.as_str()).collect();
+        standings.iter().filter(|(_, standing)| !standing.is_ended()).map(|(task, _)| task.id.as_str()).collect();
     let mut batches = Vec::new();
     for place in group_order(&state.plan) {
         let Some(group) = state.plan.groups.get(place) else { continue };

@@ -1,4 +1,4 @@
-//! Does what a run needs whose sessions are worked on apart: starts their clients, and brings together what they did
+//! Does what a run needs with parallel workers: starts their clients, and brings together what they did
 //! (`begin`, `ended`, `judged`, `integrate`, `checks`, `clean`). What comes next is decided elsewhere, as a pure
 //! function of the ledger; here each step is done, and written down so that it can be done again after a kill at any
 //! point.
@@ -88,7 +88,7 @@ pub enum DriveEnd {
     NeedsAnswer,
     /// Clients would have to be started, and this driver starts none.
     NeedsClients,
-    /// Its sessions are not worked on apart.
+    /// It has no parallel workers.
     NotParallel,
 }
 
@@ -124,7 +124,7 @@ impl<'a> ParallelDriver<'a> {
         reap_dead_supervisor(self.engine)?;
         loop {
             let state = self.engine.settle(self.engine.run.state()?)?;
-            let Some(apart) = &state.parallel else {
+            let Some(parallel) = &state.parallel else {
                 return Ok(if state.phase == RunPhase::Executing { DriveEnd::NotParallel } else { DriveEnd::Over });
             };
             if state.is_stopped || state.phase != RunPhase::Executing {
@@ -135,7 +135,7 @@ impl<'a> ParallelDriver<'a> {
                     if self.wait_for_clients(&state)? {
                         continue;
                     }
-                    self.remove_workers(&state, apart, &workers_with_trees(&state, apart))?;
+                    self.remove_workers(&state, parallel, &workers_with_trees(&state, parallel))?;
                     reap_dead_supervisor(self.engine)?;
                     return Ok(DriveEnd::Over);
                 }
@@ -144,13 +144,13 @@ impl<'a> ParallelDriver<'a> {
                     if self.launch_config.is_none() {
                         return Ok(DriveEnd::NeedsClients);
                     }
-                    self.start_workers(&state, apart, &groups)?;
+                    self.start_workers(&state, parallel, &groups)?;
                     self.wait_for_clients(&state)?;
                 }
-                NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, apart, group)?,
-                NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, apart)?,
-                NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, apart, &ids)?,
-                NextAction::FinalChecks => self.run_final_checks(&state, apart)?,
+                NextAction::Parallel(ParallelAction::Merge(group)) => self.merge_worker(&state, parallel, group)?,
+                NextAction::Parallel(ParallelAction::Land) => self.land_on_user_branch(&state, parallel)?,
+                NextAction::Parallel(ParallelAction::Clean(ids)) => self.remove_workers(&state, parallel, &ids)?,
+                NextAction::FinalChecks => self.run_final_checks(&state, parallel)?,
                 _ => {
                     if !self.wait_for_clients(&state)? {
                         // This would wait for a client that another process has started, and whether it lives cannot be
@@ -205,8 +205,8 @@ impl<'a> ParallelDriver<'a> {
 }
 
 /// The sessions whose work trees are still there.
-fn workers_with_trees<'a>(state: &'a RunState, apart: &ParallelState) -> Vec<&'a str> {
-    let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+fn workers_with_trees<'a>(state: &'a RunState, parallel: &ParallelState) -> Vec<&'a str> {
+    let has_tree = |group: &&TaskGroup| parallel.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
     state.plan.groups.iter().filter(has_tree).map(|group| group.id.as_str()).collect()
 }
 

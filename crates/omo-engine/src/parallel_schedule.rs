@@ -40,14 +40,14 @@ pub enum ParallelAction<'a> {
 pub const BUDGET_SPENT: &str = "the budget of the run is spent; --resume --max-budget-usd X sets another one";
 
 /// Decides what comes next.
-pub fn next_action<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
-    if apart.landed.is_some() {
+pub fn next_action<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
+    if parallel.landed.is_some() {
         // What its plan lets be left out holds nothing up, and the run is not whole without it all the same.
-        let was_left_out = state.tasks.values().any(|unit| unit.status == TaskStatus::Skipped);
+        let was_left_out = state.tasks.values().any(|task| task.status == TaskStatus::Skipped);
         let result = if was_left_out { RunResult::CompletedWithFailures } else { RunResult::Complete };
-        return clean_worktrees(state, apart, |_| true).unwrap_or(ParallelAction::End(result));
+        return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(result));
     }
-    let view = View { state, parallel: apart };
+    let view = View { state, parallel };
     let running: Vec<&str> = view.ids_where(|group| view.status(group) == Some(GroupStatus::Running));
     if state.is_stopped {
         return view.end_action(running);
@@ -57,21 +57,21 @@ pub fn next_action<'a>(state: &'a RunState, apart: &'a ParallelState) -> Paralle
     }
     // The wave that is not behind us: the first with a session that is not merged.
     let Some(wave) = view.groups().filter(|group| !view.is_merged(group)).map(|group| group.wave).min() else {
-        return after_all_merged(state, apart);
+        return after_all_merged(state, parallel);
     };
     // All that came of the waves before is merged: their work trees would only take up room.
-    if let Some(clean) = clean_worktrees(state, apart, |group| group.wave < wave) {
+    if let Some(clean) = clean_worktrees(state, parallel, |group| group.wave < wave) {
         return clean;
     }
     let of_wave = || view.groups().filter(move |group| group.wave == wave);
     // Those at its side finish what they do; nothing more is begun once one of them has failed.
     let has_failed = of_wave().any(|group| view.has_failed(group));
     if !has_failed {
-        let room = max_workers(apart).saturating_sub(running.len());
+        let room = max_workers(parallel).saturating_sub(running.len());
         let ready: Vec<&TaskGroup> = of_wave().filter(|group| view.can_begin(group)).take(room).collect();
         // What an earlier try has left is put away before it is begun anew.
         let is_left = |group: &TaskGroup| ready.iter().any(|known| known.id == group.id) && view.has_ended(group);
-        if let Some(clean) = clean_worktrees(state, apart, is_left) {
+        if let Some(clean) = clean_worktrees(state, parallel, is_left) {
             return clean;
         }
         if !ready.is_empty() {
@@ -94,10 +94,11 @@ pub fn next_action<'a>(state: &'a RunState, apart: &'a ParallelState) -> Paralle
 /// What is known of the sessions of a run whose work its user's branch has, where there is more to do all the same: a
 /// step that was added, or is done again, or another check of the whole. It goes on from where that branch is by then.
 pub fn landed_with_more_work(state: &RunState) -> Option<&ParallelState> {
-    let apart = state.parallel.as_ref().filter(|apart| apart.landed.is_some() && state.phase == RunPhase::Executing)?;
-    let view = View { state, parallel: apart };
+    let parallel =
+        state.parallel.as_ref().filter(|parallel| parallel.landed.is_some() && state.phase == RunPhase::Executing)?;
+    let view = View { state, parallel };
     let is_checked = (0..state.plan.final_checks.len()).all(|place| state.final_checks.contains_key(&place));
-    (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(apart)
+    (!is_checked || view.groups().any(|group| !view.is_merged(group))).then_some(parallel)
 }
 
 /// Whether a person has accepted that clients are billed to something else than a subscription.
@@ -106,7 +107,8 @@ pub fn accepts_billing(state: &RunState) -> bool {
         matches!(known.question.kind, QuestionKind::Billing { .. })
             && known.answer.as_ref().is_some_and(|answer| answer.option == ANSWER_CONTINUE)
     };
-    state.parallel.as_ref().is_some_and(|apart| apart.policy.accepts_billing) || state.questions.iter().any(is_accepted)
+    state.parallel.as_ref().is_some_and(|parallel| parallel.policy.accepts_billing)
+        || state.questions.iter().any(is_accepted)
 }
 
 /// What the rules ask about a state again and again.
@@ -172,12 +174,12 @@ impl<'a> View<'a> {
         known.stuck_reason.clone().or_else(|| (known.idle_exits >= MAX_LOST_WORKERS).then(idle))
     }
 
-    /// Whether a question about one of its units is open.
+    /// Whether a question about one of its tasks is open.
     fn waits_for_an_answer(&self, group: &TaskGroup) -> bool {
         self.state.questions.iter().filter(|question| question.answer.is_none()).any(|question| {
             match &question.question.kind {
-                QuestionKind::CheckNotRunnable { task: unit, .. } | QuestionKind::Escalated { task: unit } => {
-                    group.tasks.contains(unit)
+                QuestionKind::CheckNotRunnable { task, .. } | QuestionKind::Escalated { task } => {
+                    group.tasks.contains(task)
                 }
                 _ => false,
             }
@@ -227,12 +229,12 @@ impl<'a> View<'a> {
 }
 
 /// Everything is merged.
-fn after_all_merged<'a>(state: &'a RunState, apart: &'a ParallelState) -> ParallelAction<'a> {
+fn after_all_merged<'a>(state: &'a RunState, parallel: &'a ParallelState) -> ParallelAction<'a> {
     let outcomes = || (0..state.plan.final_checks.len()).map(|place| state.final_checks.get(&place));
     if outcomes().flatten().any(|outcome| !outcome.is_green()) {
-        return clean_worktrees(state, apart, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
+        return clean_worktrees(state, parallel, |_| true).unwrap_or(ParallelAction::End(RunResult::Failed));
     }
-    match &apart.landing_refusal {
+    match &parallel.landing_refusal {
         Some(why) => ParallelAction::Open(QuestionKind::LandingRefused { reason: why.clone() }),
         None if outcomes().any(|outcome| outcome.is_none()) => ParallelAction::FinalChecks,
         None => ParallelAction::Land,
@@ -242,23 +244,23 @@ fn after_all_merged<'a>(state: &'a RunState, apart: &'a ParallelState) -> Parall
 /// The sessions of this kind whose work trees are still there.
 fn clean_worktrees<'a>(
     state: &'a RunState,
-    apart: &ParallelState,
+    parallel: &ParallelState,
     is_meant: impl Fn(&TaskGroup) -> bool,
 ) -> Option<ParallelAction<'a>> {
-    let has_tree = |group: &&TaskGroup| apart.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
+    let has_tree = |group: &&TaskGroup| parallel.groups.get(&group.id).is_some_and(|known| known.worktree.is_some());
     let left = state.plan.groups.iter().filter(has_tree).filter(|group| is_meant(group));
     let left: Vec<&str> = left.map(|group| group.id.as_str()).collect();
     (!left.is_empty()).then_some(ParallelAction::Clean(left))
 }
 
-fn max_workers(apart: &ParallelState) -> usize {
-    match usize::try_from(apart.policy.max_workers) {
+fn max_workers(parallel: &ParallelState) -> usize {
+    match usize::try_from(parallel.policy.max_workers) {
         Ok(0) | Err(_) => MAX_WORKERS,
         Ok(most) => most.min(MAX_WORKERS),
     }
 }
 
-/// The next unit of a session: its first that is still to do, unless one of the others has ended in a way that lets
+/// The next task of a session: its first that is still to do, unless one of the others has ended in a way that lets
 /// nothing behind it begin. `None` where a worker is at one of them, or nothing is left.
 pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Task> {
     let known = |id: &String| state.tasks.get(id).map(|known| known.status);
@@ -267,17 +269,17 @@ pub fn next_task_of<'a>(state: &'a RunState, group: &TaskGroup) -> Option<&'a Ta
     }
     let left = |id: &&String| !known(id).is_some_and(TaskStatus::is_ended);
     let first = group.tasks.iter().find(|id| left(id) || !state.unblocks_dependents(id))?;
-    let unit = state.plan.task(first).filter(|_| left(&first))?;
-    unit.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(unit)
+    let task = state.plan.task(first).filter(|_| left(&first))?;
+    task.deps.iter().all(|id| state.unblocks_dependents(id)).then_some(task)
 }
 
-/// The session that a client works on, of which a unit is.
-pub(crate) fn running_group_of<'a>(state: &'a RunState, apart: &ParallelState, unit: &str) -> Option<&'a TaskGroup> {
-    let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == unit))?;
-    apart.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
+/// The session that a client works on, of which a task is.
+pub(crate) fn running_group_of<'a>(state: &'a RunState, parallel: &ParallelState, task: &str) -> Option<&'a TaskGroup> {
+    let group = state.plan.groups.iter().find(|group| group.tasks.iter().any(|id| id == task))?;
+    parallel.has_status(&group.id, &[GroupStatus::Running]).then_some(group)
 }
 
-/// How a session has ended, as its units say: nothing that its client prints has a say in it. `None` where
+/// How a session has ended, as its tasks say: nothing that its client prints has a say in it. `None` where
 /// one of them is still to be done.
 pub fn group_outcome(state: &RunState, group: &TaskGroup) -> Option<GroupStatus> {
     let has_failed = |id: &String| match state.tasks.get(id).map(|known| known.status) {

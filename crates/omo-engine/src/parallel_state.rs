@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::client_policy::ClientPolicy;
 use crate::event::RecordedProcess;
 
-/// What a run knows of its sessions that are worked on apart.
+/// What a run knows of its parallel workers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParallelState {
     /// The commit that everything done so far comes to: the one that was checked out, and all that was merged.
@@ -57,7 +57,7 @@ pub struct GroupState {
     /// What its clients have cost, in millionths of a US dollar, as far as they said so.
     #[serde(default)]
     pub cost_micros: u64,
-    /// So many clients have ended one after the other without beginning with a unit.
+    /// So many clients have ended one after the other without beginning with a task.
     #[serde(default)]
     pub idle_exits: u32,
     /// Why it cannot go on by itself.
@@ -80,7 +80,7 @@ pub enum GroupStatus {
     Ready,
     /// A client works on it.
     Running,
-    /// Every unit of it is done, and it is on its branch alone.
+    /// Every task of it is done, and it is on its branch alone.
     Done,
     /// It is part of what the run has come to.
     Merged,

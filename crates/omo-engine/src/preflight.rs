@@ -277,9 +277,9 @@ fn check_ignored(facts: &PreflightFacts) -> Option<PreflightFinding> {
 }
 
 fn check_protected(plan: &Plan) -> Option<PreflightFinding> {
-    let steps = plan.tasks.iter().filter_map(|unit| {
-        let file = unit.files.iter().find(|file| is_protected(&file.path))?;
-        Some(format!("step {} ({})", unit.id, file.path))
+    let steps = plan.tasks.iter().filter_map(|task| {
+        let file = task.files.iter().find(|file| is_protected(&file.path))?;
+        Some(format!("step {} ({})", task.id, file.path))
     });
     let text = format!("the client lets no worker write there by itself: {}", list_names(&steps.collect::<Vec<_>>())?);
     Some(new_finding(
@@ -329,7 +329,7 @@ fn to_mebibytes(bytes: u64) -> u64 {
 
 /// Whether some step may change any file at all: it names none, and neither does its session.
 fn may_touch_anything(plan: &Plan) -> bool {
-    let names_nothing = |id: &String| plan.task(id).is_none_or(|unit| unit.files.is_empty());
+    let names_nothing = |id: &String| plan.task(id).is_none_or(|task| task.files.is_empty());
     plan.groups.iter().any(|group| group.may_touch.is_empty() && group.tasks.iter().any(names_nothing))
 }
 
@@ -341,7 +341,7 @@ fn names_below(plan: &Plan, folder: &str) -> bool {
 
 /// Every path and every pattern of what the plan changes.
 fn planned_paths(plan: &Plan) -> impl Iterator<Item = &str> {
-    let files = plan.tasks.iter().flat_map(|unit| &unit.files).map(|file| file.path.as_str());
+    let files = plan.tasks.iter().flat_map(|task| &task.files).map(|file| file.path.as_str());
     files.chain(plan.groups.iter().flat_map(|group| &group.may_touch).map(String::as_str))
 }
 

@@ -34,7 +34,7 @@ pub enum QuestionKind {
     },
     /// A check could not be run here.
     CheckNotRunnable {
-        /// Of which unit.
+        /// Of which task.
         task: String,
         /// What is missing.
         missing: String,

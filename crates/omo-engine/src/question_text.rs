@@ -20,12 +20,12 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
         ),
         QuestionKind::Decisions { decisions } => decision_question(decisions),
         QuestionKind::HardStop { group } => hard_stop_question(state, *group),
-        QuestionKind::CheckNotRunnable { task: unit, missing: what } => (
-            format!("A check of {} {unit} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
+        QuestionKind::CheckNotRunnable { task, missing: what } => (
+            format!("A check of {} {task} could not be run here: {what}. Run it again?", state.plan.dialect.unit_word()),
             vec![option(ANSWER_CONTINUE, "what was missing is there now")],
         ),
-        QuestionKind::Escalated { task: unit } => (
-            format!("{} {unit} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
+        QuestionKind::Escalated { task } => (
+            format!("{} {task} asks for human judgment. Go on behind it?", state.plan.dialect.unit_word()),
             vec![
                 option(ANSWER_CONTINUE, "go on with what does not depend on it"),
                 option(ANSWER_STOP, "begin nothing more; `omo run retry` goes on from here once it is fixed"),

@@ -48,13 +48,13 @@ pub struct RunReport {
     pub updated_at: Timestamp,
     /// The commit that was checked out at its start.
     pub base: Option<String>,
-    /// How many units stand how.
+    /// How many tasks stand how.
     pub counts: TaskCounts,
-    /// Each unit, in the order of the plan.
+    /// Each task, in the order of the plan.
     pub tasks: Vec<TaskRow>,
     /// The checks of the whole plan, in its order.
     pub final_checks: Vec<CheckRow>,
-    /// What nothing has proved, and why: units that are done and were not checked, or whose checks were
+    /// What nothing has proved, and why: tasks that are done and were not checked, or whose checks were
     /// green before the work, and final checks that did not run.
     pub not_verified: Vec<UnprovedItem>,
     /// What a person was asked, in that order.
@@ -83,7 +83,7 @@ pub enum ReportedResult {
     Cancelled,
 }
 
-/// One unit.
+/// One task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaskRow {
     /// What it is called.
@@ -92,7 +92,7 @@ pub struct TaskRow {
     pub title: String,
     /// Where it stands: the word of its [`TaskStanding`].
     pub standing: &'static str,
-    /// The unit that it waits for in vain, where it is blocked.
+    /// The task that it waits for in vain, where it is blocked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<String>,
     /// The plan says something else about it since it was done.
@@ -135,7 +135,7 @@ pub struct CheckRow {
 /// Something that nothing has proved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnprovedItem {
-    /// The unit; `None` for a check of the whole plan.
+    /// The task; `None` for a check of the whole plan.
     pub task: Option<String>,
     /// Why it is not proved.
     pub reason: String,
@@ -185,8 +185,8 @@ pub struct DriftRow {
 /// All that a report shows of a run.
 pub fn build_report(run: &str, state: &RunState) -> RunReport {
     let counts = state.task_counts();
-    let units: Vec<TaskRow> =
-        state.standings().iter().map(|(unit, standing)| task_row(unit, standing, state.tasks.get(&unit.id))).collect();
+    let tasks: Vec<TaskRow> =
+        state.standings().iter().map(|(task, standing)| task_row(task, standing, state.tasks.get(&task.id))).collect();
     let final_checks = final_check_rows(state);
     RunReport {
         schema: REPORT_SCHEMA,
@@ -205,8 +205,8 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
         updated_at: state.updated_at,
         base: state.base.clone(),
         counts,
-        not_verified: unproved_items(&units, &final_checks),
-        tasks: units,
+        not_verified: unproved_items(&tasks, &final_checks),
+        tasks,
         final_checks,
         questions: state.questions.iter().map(question_row).collect(),
         drift: state
@@ -233,7 +233,7 @@ fn reported_actor(actor: &EventActor) -> ReportedActor {
     actor.session.as_ref().map_or(ReportedActor::Terminal, |id| ReportedActor::Session { id: id.clone() })
 }
 
-fn task_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> TaskRow {
+fn task_row(task: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> TaskRow {
     let end = known.and_then(|known| known.last_end.as_ref());
     let why = known.and_then(|known| known.reason.as_deref());
     let blocked_by = match standing {
@@ -250,8 +250,8 @@ fn task_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> 
     let vacuous = known.map(|known| known.already_green.as_slice()).unwrap_or_default();
     let is_vacuous = |place: &usize| vacuous.contains(place);
     TaskRow {
-        id: unit.id.clone(),
-        title: unit.title.clone(),
+        id: task.id.clone(),
+        title: task.title.clone(),
         standing: standing.word(),
         blocked_by,
         is_stale: known.is_some_and(|known| known.is_stale),
@@ -264,7 +264,7 @@ fn task_row(unit: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> 
             .unwrap_or_default(),
         files: end.map(|end| end.files.clone()).unwrap_or_default(),
         out_of_scope: end.map(|end| end.out_of_scope.clone()).unwrap_or_default(),
-        already_green: unit
+        already_green: task
             .all_checks()
             .enumerate()
             .filter(|(place, _)| is_vacuous(place))
@@ -293,18 +293,18 @@ fn check_row(command: &str, outcome: Option<&TaskCheckOutcome>) -> CheckRow {
     }
 }
 
-fn unproved_items(units: &[TaskRow], final_checks: &[CheckRow]) -> Vec<UnprovedItem> {
-    let of_unit = units.iter().filter_map(|unit| {
-        let why = if unit.standing == TaskStanding::Is(TaskStatus::Unverified).word() {
-            unit.evidence.clone()
-        } else if unit.standing == TaskStanding::Is(TaskStatus::Claimed).word() {
-            claim_reason(unit)
-        } else if unit.standing == TaskStanding::Is(TaskStatus::Passed).word() && !unit.already_green.is_empty() {
-            format!("green before the work began: {}", unit.already_green.join("; "))
+fn unproved_items(tasks: &[TaskRow], final_checks: &[CheckRow]) -> Vec<UnprovedItem> {
+    let of_unit = tasks.iter().filter_map(|task| {
+        let why = if task.standing == TaskStanding::Is(TaskStatus::Unverified).word() {
+            task.evidence.clone()
+        } else if task.standing == TaskStanding::Is(TaskStatus::Claimed).word() {
+            claim_reason(task)
+        } else if task.standing == TaskStanding::Is(TaskStatus::Passed).word() && !task.already_green.is_empty() {
+            format!("green before the work began: {}", task.already_green.join("; "))
         } else {
             return None;
         };
-        Some(UnprovedItem { task: Some(unit.id.clone()), reason: why })
+        Some(UnprovedItem { task: Some(task.id.clone()), reason: why })
     });
     let of_plan = final_checks.iter().filter(|check| check.verdict.is_none());
     let of_plan = of_plan.map(|check| UnprovedItem { task: None, reason: format!("did not run: {}", check.command) });
@@ -312,11 +312,11 @@ fn unproved_items(units: &[TaskRow], final_checks: &[CheckRow]) -> Vec<UnprovedI
 }
 
 /// Why a claim is no proof.
-fn claim_reason(unit: &TaskRow) -> String {
-    if unit.evidence_ids.is_empty() {
+fn claim_reason(task: &TaskRow) -> String {
+    if task.evidence_ids.is_empty() {
         return "done before the run, as another program says; omo has not checked it".to_owned();
     }
-    format!("judged, with {} to show it; no command decides it", unit.evidence_ids.join(", "))
+    format!("judged, with {} to show it; no command decides it", task.evidence_ids.join(", "))
 }
 
 fn question_row(known: &QuestionState) -> QuestionRow {
@@ -345,8 +345,8 @@ fn next_command(run: &str, state: &RunState) -> Option<String> {
             let standings = state.standings();
             let failed = standings.iter().find(|(_, standing)| may_retry(standing));
             let left_out = standings.iter().find(|(_, standing)| *standing == TaskStanding::Is(TaskStatus::Skipped));
-            if let Some((unit, _)) = failed.or(left_out) {
-                return Some(format!("omo run retry {}", unit.id));
+            if let Some((task, _)) = failed.or(left_out) {
+                return Some(format!("omo run retry {}", task.id));
             }
             let is_red = state.final_checks.values().any(|outcome| !outcome.is_green());
             return is_red.then(|| format!("omo run resume {run}"));

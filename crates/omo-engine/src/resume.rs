@@ -52,10 +52,10 @@ pub fn find_resume_point(steps: &[InterruptedTask]) -> ResumePoint {
 
 /// Where a run goes on, as its ledger has it.
 pub fn resume_point_of(state: &RunState) -> ResumePoint {
-    let left = state.standings().into_iter().map(|(unit, standing)| InterruptedTask {
-        id: unit.id.clone(),
+    let left = state.standings().into_iter().map(|(task, standing)| InterruptedTask {
+        id: task.id.clone(),
         status: ReportedStatus::from(&standing),
-        is_stale: state.tasks.get(&unit.id).is_some_and(|known| known.is_stale),
+        is_stale: state.tasks.get(&task.id).is_some_and(|known| known.is_stale),
     });
     find_resume_point(&left.collect::<Vec<_>>())
 }

@@ -9,26 +9,26 @@ use crate::execution_mode::ExecutionMode;
 use crate::standing::lacks_contract;
 use crate::state::{MAX_REASON_CHARS, RunPhase, RunState, TaskState, TaskStatus};
 
-/// The units that have ended and have to be done again, each with why: what has failed or could not be proved, what a
+/// The tasks that have ended and have to be done again, each with why: what has failed or could not be proved, what a
 /// red check of the whole belongs to, and with any of them the verification.
 pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
     let red = red_checks(state);
-    let of_unit = |unit: &Task| {
-        let known = state.tasks.get(&unit.id)?;
+    let of_unit = |task: &Task| {
+        let known = state.tasks.get(&task.id)?;
         match known.status {
             TaskStatus::Failed | TaskStatus::Unverified => Some(failure_reason(known)),
             TaskStatus::Passed | TaskStatus::Claimed => {
                 let own = red.iter().find(|(place, _)| {
-                    state.plan.final_checks.get(*place).is_some_and(|check| unit.checks.contains(check))
+                    state.plan.final_checks.get(*place).is_some_and(|check| task.checks.contains(check))
                 });
                 own.map(|(_, why)| why.clone())
             }
             TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Skipped => None,
         }
     };
-    let units = state.plan.tasks.iter().filter(|unit| !lacks_contract(&state.plan, unit));
+    let tasks = state.plan.tasks.iter().filter(|task| !lacks_contract(&state.plan, task));
     let mut reopened: Vec<(String, String)> =
-        units.filter_map(|unit| of_unit(unit).map(|why| (unit.id.clone(), why))).collect();
+        tasks.filter_map(|task| of_unit(task).map(|why| (task.id.clone(), why))).collect();
     if let (false, Some(verification)) = (reopened.is_empty(), state.plan.verification_task())
         && state.tasks.get(&verification.id).is_some_and(|known| known.status == TaskStatus::Passed)
         && reopened.iter().all(|(id, _)| *id != verification.id)
@@ -40,7 +40,7 @@ pub(crate) fn tasks_to_reopen(state: &RunState) -> Vec<(String, String)> {
 
 /// Whether the verifier said that the whole is not done, or could not say anything.
 pub(crate) fn has_failed_verification(state: &RunState) -> bool {
-    let verification = state.plan.verification_task().and_then(|unit| state.tasks.get(&unit.id));
+    let verification = state.plan.verification_task().and_then(|task| state.tasks.get(&task.id));
     verification.is_some_and(|known| known.status == TaskStatus::Failed)
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn resume_events(state: &RunState, except: Option<&str>) -> Vec<Event
     if !is_iterated && reopens_failed(state.mode) {
         // What was left out stays left out.
         let is_over = |status| matches!(status, TaskStatus::Failed | TaskStatus::Unverified);
-        let over = state.tasks.iter().filter(|(id, unit)| is_over(unit.status) && Some(id.as_str()) != except);
+        let over = state.tasks.iter().filter(|(id, task)| is_over(task.status) && Some(id.as_str()) != except);
         events.extend(
             over.map(|(id, _)| EventKind::TaskReopened { task: id.clone(), reason: "the run goes on".to_owned() }),
         );
@@ -88,7 +88,7 @@ fn red_checks(state: &RunState) -> Vec<(usize, String)> {
     red.map(|(place, outcome)| (*place, why(*place, outcome.describe()))).collect()
 }
 
-/// What was said last about a unit that was not done.
+/// What was said last about a task that was not done.
 fn failure_reason(known: &TaskState) -> String {
     let end = || known.last_end.as_ref().map(|end| end.evidence.clone()).unwrap_or_default();
     sanitize(&known.reason.clone().unwrap_or_else(end), MAX_REASON_CHARS)

@@ -29,11 +29,11 @@ pub enum NextAction<'a> {
     Ask(&'a QuestionState),
     /// A question has to be asked that is not in the ledger yet.
     AskNew(QuestionKind),
-    /// These units can be begun now, all of them at the same time.
+    /// These tasks can be begun now, all of them at the same time.
     Start(Vec<&'a Task>),
     /// Workers are at these, and nothing else can be begun before they are done.
     Wait(Vec<&'a str>),
-    /// Sessions are worked on apart, and this is the next step for them.
+    /// There are parallel workers, and this is the next step for them.
     Parallel(ParallelAction<'a>),
     /// Everything was done; the checks of the whole plan have to be run.
     FinalChecks,
@@ -50,12 +50,12 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
     if state.phase != RunPhase::Executing {
         return NextAction::Over;
     }
-    if let Some(apart) = &state.parallel {
+    if let Some(parallel) = &state.parallel {
         if let Some(action) = before_clients(state) {
             return action;
         }
         // What one session waits for holds up no other: its questions are asked there.
-        return match parallel_schedule::next_action(state, apart) {
+        return match parallel_schedule::next_action(state, parallel) {
             ParallelAction::End(result) => NextAction::End(result),
             ParallelAction::FinalChecks => NextAction::FinalChecks,
             ParallelAction::Ask(question) => NextAction::Ask(question),
@@ -74,7 +74,7 @@ pub fn next_action(state: &RunState) -> NextAction<'_> {
         return NextAction::AskNew(about);
     }
     let view = View::new(state);
-    let stops = view.failures().any(|unit| view.stops_the_run(unit));
+    let stops = view.failures().any(|task| view.stops_the_run(task));
     if stops && running.is_empty() {
         return NextAction::End(RunResult::Failed);
     }
@@ -213,14 +213,14 @@ fn is_settled(state: &RunState, decision: &PlanDecision) -> bool {
     decision.chosen.is_some() || was_asked()
 }
 
-/// The first unit that has failed, asks for human judgment, and has had none yet.
+/// The first task that has failed, asks for human judgment, and has had none yet.
 fn due_judgment(state: &RunState) -> Option<QuestionKind> {
-    let waits = |unit: &&Task| {
-        let known = state.tasks.get(&unit.id);
-        unit.on_failure == OnFailure::Escalate
+    let waits = |task: &&Task| {
+        let known = state.tasks.get(&task.id);
+        task.on_failure == OnFailure::Escalate
             && known.is_some_and(|known| known.status == TaskStatus::Failed && known.judgment.is_none())
     };
-    state.plan.tasks.iter().find(waits).map(|unit| QuestionKind::Escalated { task: unit.id.clone() })
+    state.plan.tasks.iter().find(waits).map(|task| QuestionKind::Escalated { task: task.id.clone() })
 }
 
 /// The places of the groups in the order in which they are worked on: by stage, then as the plan has them.
@@ -235,9 +235,9 @@ pub(crate) fn group_order(plan: &Plan) -> Vec<usize> {
 struct View<'a> {
     state: &'a RunState,
     standings: Vec<(&'a Task, TaskStanding)>,
-    /// The units that have not ended.
+    /// The tasks that have not ended.
     unfinished_tasks: BTreeSet<&'a str>,
-    /// The place of the group of each unit.
+    /// The place of the group of each task.
     group_of: BTreeMap<&'a str, usize>,
 }
 
@@ -245,34 +245,34 @@ impl<'a> View<'a> {
     fn new(state: &'a RunState) -> Self {
         let standings = state.standings();
         let left = standings.iter().filter(|(_, standing)| !standing.is_ended());
-        let unfinished_tasks = left.map(|(unit, _)| unit.id.as_str()).collect();
+        let unfinished_tasks = left.map(|(task, _)| task.id.as_str()).collect();
         let groups = state.plan.groups.iter().enumerate();
         let group_of = groups.flat_map(|(place, group)| group.tasks.iter().map(move |id| (id.as_str(), place)));
         Self { state, unfinished_tasks, group_of: group_of.collect(), standings }
     }
 
-    /// The units that ended so that what depends on them cannot be done, and those.
+    /// The tasks that ended so that what depends on them cannot be done, and those.
     fn failures(&self) -> impl Iterator<Item = &'a Task> {
-        let failed = self.standings.iter().filter(|(unit, standing)| match standing {
-            TaskStanding::Is(status) => status.is_ended() && !unblocks_dependents(unit, *status),
+        let failed = self.standings.iter().filter(|(task, standing)| match standing {
+            TaskStanding::Is(status) => status.is_ended() && !unblocks_dependents(task, *status),
             TaskStanding::Blocked { .. } => true,
         });
-        failed.map(|(unit, _)| *unit)
+        failed.map(|(task, _)| *task)
     }
 
-    /// Whether nothing more is begun because of a unit that has failed: a person said so, or the policy does and no
+    /// Whether nothing more is begun because of a task that has failed: a person said so, or the policy does and no
     /// person has said otherwise.
-    fn stops_the_run(&self, unit: &Task) -> bool {
-        match self.state.tasks.get(&unit.id).and_then(|known| known.judgment.as_deref()) {
+    fn stops_the_run(&self, task: &Task) -> bool {
+        match self.state.tasks.get(&task.id).and_then(|known| known.judgment.as_deref()) {
             Some(ANSWER_STOP) => true,
             Some(_) => false,
-            None => self.state.plan.policy.on_task_fail == OnTaskFail::Stop && self.has_failed(unit),
+            None => self.state.plan.policy.on_task_fail == OnTaskFail::Stop && self.has_failed(task),
         }
     }
 
-    /// Whether the unit itself did, and not another that it waits for; nor did a person leave it out.
-    fn has_failed(&self, unit: &Task) -> bool {
-        let status = self.state.tasks.get(&unit.id).map(|known| known.status);
+    /// Whether the task itself did, and not another that it waits for; nor did a person leave it out.
+    fn has_failed(&self, task: &Task) -> bool {
+        let status = self.state.tasks.get(&task.id).map(|known| known.status);
         matches!(status, Some(TaskStatus::Failed | TaskStatus::Unverified))
     }
 
@@ -298,7 +298,7 @@ impl<'a> View<'a> {
         self.state.plan.groups.get(place).is_some_and(|group| group.hard_stop) && !self.state.is_stop_passed(place)
     }
 
-    /// The units that can be begun now, all of them at the same time.
+    /// The tasks that can be begun now, all of them at the same time.
     fn startable_tasks(&self) -> Vec<&'a Task> {
         let policy = &self.state.plan.policy;
         let most = match (policy.parallel, policy.max_workers) {
@@ -310,21 +310,21 @@ impl<'a> View<'a> {
         };
         let open = self.open_groups();
         let is_running = |(_, standing): &&(&Task, TaskStanding)| *standing == TaskStanding::Is(TaskStatus::Running);
-        let mut at_work: Vec<&Task> = self.standings.iter().filter(is_running).map(|(unit, _)| *unit).collect();
+        let mut at_work: Vec<&Task> = self.standings.iter().filter(is_running).map(|(task, _)| *task).collect();
         let mut ready = Vec::new();
-        for (unit, standing) in &self.standings {
+        for (task, standing) in &self.standings {
             if at_work.len() >= most {
                 break;
             }
             let waits = matches!(standing, TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held));
             if waits
-                && self.group_of.get(unit.id.as_str()).is_none_or(|place| open.contains(place))
-                && unit.deps.iter().all(|id| self.state.unblocks_dependents(id))
-                && !lacks_contract(&self.state.plan, unit)
-                && at_work.iter().all(|other| self.can_run_together(unit, other))
+                && self.group_of.get(task.id.as_str()).is_none_or(|place| open.contains(place))
+                && task.deps.iter().all(|id| self.state.unblocks_dependents(id))
+                && !lacks_contract(&self.state.plan, task)
+                && at_work.iter().all(|other| self.can_run_together(task, other))
             {
-                at_work.push(unit);
-                ready.push(*unit);
+                at_work.push(task);
+                ready.push(*task);
             }
         }
         ready
@@ -343,16 +343,16 @@ impl<'a> View<'a> {
         reached.filter(|place| groups.get(*place).is_some_and(is_open)).collect()
     }
 
-    /// Whether two units can be worked on at the same time: in work trees of their own, or in one where
+    /// Whether two tasks can be worked on at the same time: in work trees of their own, or in one where
     /// they touch nothing that is the same.
     fn can_run_together(&self, one: &Task, other: &Task) -> bool {
-        let group = |unit: &Task| self.group_of.get(unit.id.as_str()).copied();
+        let group = |task: &Task| self.group_of.get(task.id.as_str()).copied();
         let is_own = |place: Option<usize>| {
             let group = place.and_then(|place| self.state.plan.groups.get(place));
             group.is_some_and(|group| group.isolation == GroupIsolation::Worktree)
         };
         // What is being verified stays as it is.
-        if [one, other].iter().any(|unit| unit.kind == TaskKind::Verify) {
+        if [one, other].iter().any(|task| task.kind == TaskKind::Verify) {
             return false;
         }
         match (group(one), group(other)) {
@@ -366,7 +366,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether two units of one work tree can be worked on at the same time: both name their files, and none
+/// Whether two tasks of one work tree can be worked on at the same time: both name their files, and none
 /// of them can be the same.
 pub fn have_disjoint_files(one: &Task, other: &Task) -> bool {
     let names_files = !one.files.is_empty() && !other.files.is_empty();

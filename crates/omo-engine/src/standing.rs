@@ -1,4 +1,4 @@
-//! Where each unit of a run stands, what it depends on included. That a unit is blocked follows from
+//! Where each task of a run stands, what it depends on included. That a task is blocked follows from
 //! the others each time anew and is written down nowhere.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,41 +18,41 @@ impl RunState {
         self.plan.groups.get(group).is_some_and(|group| group.tasks.iter().all(|id| self.reviewed_tasks.contains(id)))
     }
 
-    /// Where a unit stands; `None` where the plan does not have it.
+    /// Where a task stands; `None` where the plan does not have it.
     pub fn standing(&self, id: &str) -> Option<TaskStanding> {
         let status = self.tasks.get(id)?.status;
         let blocker = self.blocked_tasks().get(id).map(|by| (*by).to_owned());
         Some(blocker.map_or(TaskStanding::Is(status), |by| TaskStanding::Blocked { by }))
     }
 
-    /// Where every unit stands, in the order of the plan.
+    /// Where every task stands, in the order of the plan.
     pub fn standings(&self) -> Vec<(&Task, TaskStanding)> {
         let blocked = self.blocked_tasks();
-        let standing = |unit: &Task| match blocked.get(unit.id.as_str()) {
+        let standing = |task: &Task| match blocked.get(task.id.as_str()) {
             Some(by) => TaskStanding::Blocked { by: (*by).to_owned() },
-            None => TaskStanding::Is(self.status_of(&unit.id)),
+            None => TaskStanding::Is(self.status_of(&task.id)),
         };
-        self.plan.tasks.iter().map(|unit| (unit, standing(unit))).collect()
+        self.plan.tasks.iter().map(|task| (task, standing(task))).collect()
     }
 
     fn status_of(&self, id: &str) -> TaskStatus {
         self.tasks.get(id).map(|state| state.status).unwrap_or_default()
     }
 
-    /// Every unit that cannot be done because of what it depends on, with the one of those that it is
+    /// Every task that cannot be done because of what it depends on, with the one of those that it is
     /// because of.
     fn blocked_tasks(&self) -> BTreeMap<&str, &str> {
         let mut dependents: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         let mut blocked = BTreeMap::new();
         let mut ends = VecDeque::new();
-        for unit in &self.plan.tasks {
-            let status = self.status_of(&unit.id);
+        for task in &self.plan.tasks {
+            let status = self.status_of(&task.id);
             if matches!(status, TaskStatus::Pending | TaskStatus::Held) {
-                for id in &unit.deps {
-                    dependents.entry(id).or_default().push(&unit.id);
+                for id in &task.deps {
+                    dependents.entry(id).or_default().push(&task.id);
                 }
-            } else if status.is_ended() && !unblocks_dependents(unit, status) {
-                ends.push_back(unit.id.as_str());
+            } else if status.is_ended() && !unblocks_dependents(task, status) {
+                ends.push_back(task.id.as_str());
             }
         }
         while let Some(by) = ends.pop_front() {
@@ -66,19 +66,19 @@ impl RunState {
         blocked
     }
 
-    /// Whether what depends on a unit may be begun: it has passed, it is said to have been done before the
+    /// Whether what depends on a task may be begun: it has passed, it is said to have been done before the
     /// run, or the plan says itself that it may be left out.
     pub fn unblocks_dependents(&self, id: &str) -> bool {
         match self.status_of(id) {
             // Only here does the plan have a say: looking it up is not free.
             TaskStatus::Skipped => {
-                self.plan.task(id).is_some_and(|unit| unblocks_dependents(unit, TaskStatus::Skipped))
+                self.plan.task(id).is_some_and(|task| unblocks_dependents(task, TaskStatus::Skipped))
             }
             status => matches!(status, TaskStatus::Passed | TaskStatus::Claimed),
         }
     }
 
-    /// How many units stand how.
+    /// How many tasks stand how.
     pub fn task_counts(&self) -> TaskCounts {
         let mut counts = TaskCounts { total: self.plan.tasks.len(), ..TaskCounts::default() };
         for (_, standing) in self.standings() {
@@ -93,17 +93,17 @@ impl RunState {
         counts
     }
 
-    /// The units that a worker is at.
+    /// The tasks that a worker is at.
     pub fn running_attempts(&self) -> impl Iterator<Item = (&str, &RunningAttempt)> {
-        self.tasks.iter().filter_map(|(id, unit)| Some((id.as_str(), unit.running.as_ref()?)))
+        self.tasks.iter().filter_map(|(id, task)| Some((id.as_str(), task.running.as_ref()?)))
     }
 }
 
-/// Whether what depends on a unit of this status may be begun.
-pub(crate) fn unblocks_dependents(unit: &Task, status: TaskStatus) -> bool {
+/// Whether what depends on a task of this status may be begun.
+pub(crate) fn unblocks_dependents(task: &Task, status: TaskStatus) -> bool {
     match status {
         TaskStatus::Passed | TaskStatus::Claimed => true,
-        TaskStatus::Skipped => unit.on_failure == OnFailure::Skip,
+        TaskStatus::Skipped => task.on_failure == OnFailure::Skip,
         TaskStatus::Pending | TaskStatus::Running | TaskStatus::Held | TaskStatus::Unverified | TaskStatus::Failed => {
             false
         }
@@ -111,6 +111,6 @@ pub(crate) fn unblocks_dependents(unit: &Task, status: TaskStatus) -> bool {
 }
 
 /// Whether a plan promises a Task Contract for every task, and this one has none: it is never begun.
-pub(crate) fn lacks_contract(plan: &Plan, unit: &Task) -> bool {
-    plan.policy.requires_contracts && unit.contract.is_none()
+pub(crate) fn lacks_contract(plan: &Plan, task: &Task) -> bool {
+    plan.policy.requires_contracts && task.contract.is_none()
 }

@@ -18,8 +18,8 @@ use crate::request::run_scope::RunScope;
 
 /// The longest reason that is kept of what a worker or a person says, in characters.
 pub(crate) const MAX_REASON_CHARS: usize = 300;
-/// So often a worker may be lost before the unit counts as failed: a session that dies at the same
-/// unit again and again must not be fed to it for ever.
+/// So often a worker may be lost before the task counts as failed: a session that dies at the same
+/// task again and again must not be fed to it for ever.
 pub const MAX_LOST_WORKERS: u32 = 3;
 /// Where a run stands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct RunState {
     pub phase: RunPhase,
     /// Who it belongs to.
     pub holder: EventActor,
-    /// Each unit of the plan, by id.
+    /// Each task of the plan, by id.
     pub tasks: BTreeMap<String, TaskState>,
     /// The questions, in the order in which they were opened.
     pub questions: Vec<QuestionState>,
@@ -71,7 +71,7 @@ pub struct RunState {
     /// `None` where they were not searched for since.
     #[serde(default)]
     pub unfinished: Option<Vec<UnfinishedLine>>,
-    /// What is known of its sessions, where those are worked on apart.
+    /// What is known of its parallel workers, where it has any.
     #[serde(default)]
     pub parallel: Option<ParallelState>,
     /// How much of an ultraplan was asked for, and in which way.
@@ -117,7 +117,7 @@ pub enum RunPhase {
     },
 }
 
-/// Where one unit stands.
+/// Where one task stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskState {
     /// Where.
@@ -135,7 +135,7 @@ pub struct TaskState {
     /// What came of each check of the last attempt, in the order in which they ran.
     #[serde(default)]
     pub checks: Vec<(String, TaskCheckOutcome)>,
-    /// Checks that were green before the work began, by their place among all commands of the unit; of a task
+    /// Checks that were green before the work began, by their place among all commands of the task; of a task
     /// session's, before its first attempt. A test that had to fail then, and did not, is among them.
     #[serde(default)]
     pub already_green: Vec<usize>,
@@ -159,7 +159,7 @@ pub struct TaskState {
     /// What could not be taken back of what its attempts have left, each with why.
     #[serde(default)]
     pub not_restored: Vec<String>,
-    /// The ids of the evidence that its last worker had run; of a claimed unit those that were put forward.
+    /// The ids of the evidence that its last worker had run; of a claimed task those that were put forward.
     #[serde(default)]
     pub evidence_ids: Vec<String>,
     /// When the last event about it was written.
@@ -167,7 +167,7 @@ pub struct TaskState {
     pub updated_at: Option<Timestamp>,
 }
 
-/// A work tree as it was before the first work on a unit.
+/// A work tree as it was before the first work on a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorktreeBaseline {
     /// What tells what was changed since.
@@ -180,7 +180,7 @@ fn first() -> u32 {
     1
 }
 
-/// What the ledger says of a unit. That a unit is blocked follows from what it depends on, and is not
+/// What the ledger says of a task. That a task is blocked follows from what it depends on, and is not
 /// written down: [`RunState::standing`] tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -222,14 +222,14 @@ impl From<ImportedStatus> for TaskStatus {
     }
 }
 
-/// Where a unit stands, what it depends on included.
+/// Where a task stands, what it depends on included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskStanding {
     /// As the ledger says.
     Is(TaskStatus),
     /// Something that it depends on ended other than passed: this one.
     Blocked {
-        /// The nearest such unit.
+        /// The nearest such task.
         by: String,
     },
 }
@@ -297,7 +297,7 @@ pub struct QuestionAnswer {
     pub at: Timestamp,
 }
 
-/// How many units stand how.
+/// How many tasks stand how.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TaskCounts {
     /// All of them.
@@ -349,11 +349,11 @@ impl RunState {
     }
 
     /// What differs between the plan that the run knows and another reading of its file: the ids of the
-    /// units that say something else, that are new, and that are gone.
+    /// tasks that say something else, that are new, and that are gone.
     pub fn compare_plan(&self, plan: &Plan) -> PlanDifferences {
         let (before, after) = (task_digests(&self.plan), task_digests(plan));
-        let ids_where = |units: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
-            units.iter().map(|unit| &unit.id).filter(|id| keep(id)).cloned().collect()
+        let ids_where = |tasks: &[Task], keep: &dyn Fn(&str) -> bool| -> Vec<String> {
+            tasks.iter().map(|task| &task.id).filter(|id| keep(id)).cloned().collect()
         };
         PlanDifferences {
             changed: ids_where(&plan.tasks, &|id| before.get(id).is_some_and(|text| after.get(id) != Some(text))),
@@ -363,9 +363,9 @@ impl RunState {
     }
 }
 
-/// The digest of each unit's text, by its id.
+/// The digest of each task's text, by its id.
 pub(crate) fn task_digests(plan: &Plan) -> BTreeMap<&str, &str> {
-    plan.tasks.iter().map(|unit| (unit.id.as_str(), unit.body_sha256.as_str())).collect()
+    plan.tasks.iter().map(|task| (task.id.as_str(), task.body_sha256.as_str())).collect()
 }
 
 /// What differs between two readings of a plan, in the order of the plan.
@@ -379,7 +379,7 @@ pub struct PlanDifferences {
     pub removed: Vec<String>,
 }
 
-/// Stands in the place of a unit for the checks of the whole plan.
+/// Stands in the place of a task for the checks of the whole plan.
 pub const FINAL_CHECKS_ID: &str = "final";
 
 /// The label that an answer chooses for a decision; `None` where it chooses none.

@@ -1,4 +1,4 @@
-//! What a worker shows to say that it is the one who was given a unit.
+//! What a worker shows to say that it is the one who was given a task.
 
 use omo_plan::digest::sha256_hex;
 

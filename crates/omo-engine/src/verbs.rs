@@ -37,7 +37,7 @@ pub struct VerbCaller {
     /// When a person last typed something in that session; `None` where that is not known. Does not
     /// matter for a terminal: a person is at it.
     pub prompted_at: Option<Timestamp>,
-    /// The session of the plan that it works on apart, as a client that the run itself has started.
+    /// The session of the plan that it works on in parallel, as a client that the run itself has started.
     pub group: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub type ProcessProbe<'a> = &'a dyn Fn(&crate::event::RecordedProcess) -> Option
 /// Takes part in a run: what has to be written down before anything else that this caller does.
 ///
 /// A run belongs to one session at a time. It goes over to another one when the process of the first is
-/// gone, and its units that were at work are then given back.
+/// gone, and its tasks that were at work are then given back.
 ///
 /// # Errors
 ///
@@ -64,7 +64,7 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
     if state.phase != RunPhase::Executing {
         return Ok(Vec::new());
     }
-    // A client of the run itself takes it from no holder, and the supervisor of the clients gives their units back.
+    // A client of the run itself takes it from no holder, and the supervisor of the clients gives their tasks back.
     if caller.group.is_some() {
         return Ok(Vec::new());
     }
@@ -90,7 +90,7 @@ pub fn join_run(state: &RunState, caller: &VerbCaller, is_alive: ProcessProbe) -
         Some(lives) => !lives,
         None => holder_lives == Some(false) && by.is_same_holder(holder),
     };
-    // The clients of sessions that are worked on apart have a supervisor, which looks after them.
+    // The clients of parallel workers have a supervisor, which looks after them.
     let gone = state.running_attempts().filter(|(_, running)| state.parallel.is_none() && is_lost(&running.by));
     events.extend(gone.map(|(id, _)| lost_worker_event(state, id, "its session has ended")));
     Ok(events)
@@ -120,9 +120,9 @@ fn held_refusal(state: &RunState) -> VerbRefusal {
 
 /// A worker is gone.
 fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
-    let unit = state.tasks.get(id);
-    let attempt = unit.map_or(1, |unit| unit.attempts);
-    if unit.is_some_and(|unit| unit.lost_workers + 1 >= MAX_LOST_WORKERS) {
+    let task = state.tasks.get(id);
+    let attempt = task.map_or(1, |task| task.attempts);
+    if task.is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS) {
         let evidence = format!("its worker was lost {MAX_LOST_WORKERS} times");
         let end = AttemptEnd { attempt, evidence, ..AttemptEnd::default() };
         return EventKind::TaskFailed { task: id.to_owned(), is_final: true, end };
@@ -134,9 +134,9 @@ fn lost_worker_event(state: &RunState, id: &str, why: &str) -> EventKind {
 /// has failed, a question that is due, another iteration, or the end. Applied again and again until there is none.
 pub fn automatic_event(state: &RunState) -> Option<EventKind> {
     if state.phase == RunPhase::Executing
-        && let Some(unit) = tasks_without_contract(&state.plan).find(|unit| is_waiting(state, unit))
+        && let Some(task) = tasks_without_contract(&state.plan).find(|task| is_waiting(state, task))
     {
-        return Some(missing_contract_event(unit));
+        return Some(missing_contract_event(task));
     }
     match schedule::next_action(state) {
         NextAction::AskNew(about) => Some(EventKind::QuestionOpened { question: build_question(state, about) }),
@@ -155,16 +155,16 @@ pub fn opening_events(plan: &Plan) -> Vec<EventKind> {
 }
 
 fn tasks_without_contract(plan: &Plan) -> impl Iterator<Item = &Task> {
-    plan.tasks.iter().filter(|unit| lacks_contract(plan, unit))
+    plan.tasks.iter().filter(|task| lacks_contract(plan, task))
 }
 
-fn missing_contract_event(unit: &Task) -> EventKind {
+fn missing_contract_event(task: &Task) -> EventKind {
     let end = AttemptEnd { evidence: "missing Task Contract".to_owned(), ..AttemptEnd::default() };
-    EventKind::TaskFailed { task: unit.id.clone(), is_final: true, end }
+    EventKind::TaskFailed { task: task.id.clone(), is_final: true, end }
 }
 
-fn is_waiting(state: &RunState, unit: &Task) -> bool {
-    let status = state.tasks.get(&unit.id).map(|known| known.status);
+fn is_waiting(state: &RunState, task: &Task) -> bool {
+    let status = state.tasks.get(&task.id).map(|known| known.status);
     matches!(status, Some(TaskStatus::Pending | TaskStatus::Held))
 }
 
@@ -178,14 +178,14 @@ fn unanswered_refusal(question: &QuestionState) -> VerbRefusal {
     VerbRefusal::new(VerbRefusalKind::Human, message, "`omo agent next` shows the question and how it is answered")
 }
 
-/// The unit of this id.
+/// The task of this id.
 ///
 /// # Errors
 ///
 /// The plan has none.
 pub fn find_task<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
     state.plan.task(id).ok_or_else(|| {
-        let ids: Vec<&str> = state.plan.tasks.iter().take(20).map(|unit| unit.id.as_str()).collect();
+        let ids: Vec<&str> = state.plan.tasks.iter().take(20).map(|task| task.id.as_str()).collect();
         let more = if state.plan.tasks.len() > ids.len() { ", …" } else { "" };
         let message = format!("the plan has no {} `{}`", state.plan.dialect.unit_word(), sanitize(id, 60));
         VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}{more}", ids.join(", ")))

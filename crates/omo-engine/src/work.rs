@@ -166,8 +166,8 @@ impl Engine<'_> {
             play.apply_all(before(state)?);
             let (events, value) = decide(&play.state)?;
             play.apply_all(events);
-            if let Some(apart) = parallel_schedule::landed_with_more_work(&play.state) {
-                let set_apart = self.begin_parallel_anew(apart)?;
+            if let Some(parallel) = parallel_schedule::landed_with_more_work(&play.state) {
+                let set_apart = self.begin_parallel_anew(parallel)?;
                 play.apply(set_apart);
             }
             play.advance();
@@ -185,7 +185,7 @@ impl Engine<'_> {
     }
 
     /// Has sessions begin from where the user's branch is by now, as long as that has what was done before.
-    fn begin_parallel_anew(&self, apart: &ParallelState) -> Result<EventKind, VerbRefusal> {
+    fn begin_parallel_anew(&self, parallel: &ParallelState) -> Result<EventKind, VerbRefusal> {
         let refusal = |message: &str, hint: &str| {
             let (message, hint) = (message.to_owned(), hint.to_owned());
             VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint }
@@ -194,11 +194,11 @@ impl Engine<'_> {
             let repository = GitRepository::find(self.root)?;
             integrate::contains_commits(&repository, base, &[landed.to_owned()]).ok()
         };
-        let set_apart = begin_parallel(self.root, apart.policy.clone()).ok_or_else(|| {
+        let set_apart = begin_parallel(self.root, parallel.policy.clone()).ok_or_else(|| {
             let message = "no branch is checked out that what is still to be done could move";
             refusal(message, "check one out, then run it again")
         })?;
-        match (&set_apart, &apart.landed) {
+        match (&set_apart, &parallel.landed) {
             (EventKind::ParallelStarted { base, .. }, Some((_, landed))) if is_in(base, landed) != Some(true) => {
                 Err(refusal(
                     "the branch that is checked out does not have what this run has done, and it would not be done again",
@@ -313,7 +313,7 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Has sessions be worked on apart, from where the user's branch is; `None` where no branch with commits is checked out.
+/// Begins parallel work, from where the user's branch is; `None` where no branch with commits is checked out.
 pub fn begin_parallel(root: &Path, terms: ClientPolicy) -> Option<EventKind> {
     let facts = integrate::read_checkout_facts(&GitRepository::find(root)?).ok()?;
     let CheckoutHead::Branch { reference, commit } = facts.head else { return None };

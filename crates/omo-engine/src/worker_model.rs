@@ -9,10 +9,10 @@ const USUAL_MODEL: &str = "sonnet";
 /// The one for what is hard, and for what has failed twice.
 const STRONGER_MODEL: &str = "opus";
 
-/// The model for an attempt at a unit, counted from 1. What the plan names goes before.
-pub fn choose_model(unit: &Task, attempt: u32) -> &str {
-    let named = unit.model.as_deref().filter(|model| omo_plan::id::is_id(model));
-    let is_hard = unit.complexity == TaskComplexity::Complex || unit.kind == TaskKind::Verify;
+/// The model for an attempt at a task, counted from 1. What the plan names goes before.
+pub fn choose_model(task: &Task, attempt: u32) -> &str {
+    let named = task.model.as_deref().filter(|model| omo_plan::id::is_id(model));
+    let is_hard = task.complexity == TaskComplexity::Complex || task.kind == TaskKind::Verify;
     let stronger = is_hard || attempt >= ESCALATES_AT;
     named.unwrap_or(if stronger { STRONGER_MODEL } else { USUAL_MODEL })
 }

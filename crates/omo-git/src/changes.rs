@@ -1,4 +1,4 @@
-//! What a unit of a plan changed: the work tree as it was before, as it is after, and the paths that
+//! What a task of a plan changed: the work tree as it was before, as it is after, and the paths that
 //! differ between the two.
 //!
 //! A snapshot is a tree of git's, as the id of a work tree is (`tree`), but what git writes for it

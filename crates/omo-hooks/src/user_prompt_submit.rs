@@ -161,13 +161,11 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
 
 /// What the user has set, and may set otherwise for one run. A task that goes on keeps its bounds.
 fn options(config: &UserConfig, context: &HookContext, session: Option<&Session>) -> UlwOptions {
-    let gates = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
+    let checks = context.root.as_deref().map(|root| config.checks_for(root)).unwrap_or_default();
     let is_own = |session: &&Session| context.provenance(session).is_ok_and(|it| it == EntryProvenance::Own);
     match session.filter(|session| session.continues_task()).filter(is_own) {
-        Some(session) => {
-            UlwOptions { limits: session.limits, checks: gates, review: session.verification.review_wanted }
-        }
-        None => UlwOptions { limits: config.limits, checks: gates, review: config.review == ReviewSetting::Wanted },
+        Some(session) => UlwOptions { limits: session.limits, checks, review: session.verification.review_wanted },
+        None => UlwOptions { limits: config.limits, checks, review: config.review == ReviewSetting::Wanted },
     }
 }
 
@@ -250,9 +248,9 @@ fn activate(
     form: ContractForm,
 ) -> Option<HookAnswer> {
     let context = prompt.context;
-    let StartingChecks { checks: gates, not_approved, changed, base, approval } =
+    let StartingChecks { checks, not_approved, changed, base, approval } =
         initial_checks(context, activation.checks.clone());
-    let activation = &UlwActivation { checks: gates, base, ..activation.clone() };
+    let activation = &UlwActivation { checks, base, ..activation.clone() };
     let goes_on = prompt.session.is_some_and(Session::continues_task);
     let held = match write_activation(prompt, decision, activation, approval) {
         Ok(ActivationWrite::Written) => StatePersisted::Yes,

@@ -28,7 +28,7 @@ pub struct Diagnostic {
     pub span: Range<usize>,
     /// The line that the first of them stands in, from 1.
     pub line: usize,
-    /// The unit that it is about, where it is about one.
+    /// The task that it is about, where it is about one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task: Option<String>,
     /// What is wrong, in one sentence without its end.

@@ -2,7 +2,7 @@
 //!
 //! A dialect is one file here with what it reads, what it calls things and how it writes back, and one row of
 //! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
-//! dialect, has no units and a diagnostic that says why.
+//! dialect, has no tasks and a diagnostic that says why.
 
 pub mod dev_workflow;
 mod input;
@@ -236,7 +236,7 @@ impl Dialect {
         self.rules().name()
     }
 
-    /// What it calls a unit of work.
+    /// What it calls a task of work.
     pub fn unit_word(self) -> &'static str {
         self.rules().task_word()
     }

@@ -1,4 +1,4 @@
-//! The digest that a plan, and each of its units, is known by.
+//! The digest that a plan, and each of its tasks, is known by.
 
 use sha2::{Digest, Sha256};
 

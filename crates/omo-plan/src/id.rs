@@ -1,4 +1,4 @@
-//! What a unit, a group, a question or a run may be called: no name from outside is used before it was
+//! What a task, a group, a question or a run may be called: no name from outside is used before it was
 //! checked, and none can leave a folder or be read as an option.
 
 use std::fmt;

@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, has_errors};
 pub const PLAN_SCHEMA: u32 = 1;
 /// A larger plan is refused.
 pub const MAX_PLAN_BYTES: u64 = 16 * 1024 * 1024;
-/// A plan with more units is shown and cannot be run.
+/// A plan with more tasks is shown and cannot be run.
 pub const MAX_PLAN_TASKS: usize = 10_000;
 
 /// A plan.
@@ -34,9 +34,9 @@ pub struct Plan {
     pub preconditions: Vec<Precondition>,
     /// Its tasks or steps, in the order in which they are run.
     pub tasks: Vec<Task>,
-    /// Its batches or sessions, in their order. Every unit of a plan that can be run is in exactly one.
+    /// Its batches or sessions, in their order. Every task of a plan that can be run is in exactly one.
     pub groups: Vec<TaskGroup>,
-    /// What is run once all units are done.
+    /// What is run once all tasks are done.
     pub final_checks: Vec<TaskCheck>,
     /// How a run of it goes.
     pub policy: RunPolicy,
@@ -143,7 +143,7 @@ pub struct Task {
     pub kind: TaskKind,
     /// The other half of a pair of tests and their implementation.
     pub pair: Option<String>,
-    /// The units that have to have passed before.
+    /// The tasks that have to have passed before.
     pub deps: Vec<String>,
     /// What it changes.
     pub files: Vec<FileUse>,
@@ -191,7 +191,7 @@ impl Task {
     }
 }
 
-/// What kind of work a unit is.
+/// What kind of work a task is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
@@ -206,7 +206,7 @@ pub enum TaskKind {
     Doc,
 }
 
-/// A file that a unit names.
+/// A file that a task names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileUse {
     /// Its path, as the plan writes it.
@@ -232,7 +232,7 @@ pub enum FileAction {
     Delete,
 }
 
-/// What a failed unit becomes.
+/// What a failed task becomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
@@ -250,7 +250,7 @@ pub enum OnFailure {
 }
 
 impl OnFailure {
-    /// Whether the changes of a unit that has failed for good, or is left out because of that, are taken back. What
+    /// Whether the changes of a task that has failed for good, or is left out because of that, are taken back. What
     /// waits for a person stays as it is, for them to see.
     pub fn reverts_changes(self) -> bool {
         match self {
@@ -260,14 +260,14 @@ impl OnFailure {
     }
 }
 
-/// How a unit's changes are committed.
+/// How a task's changes are committed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskCommit {
     /// The message.
     pub message: String,
 }
 
-/// How hard a unit is.
+/// How hard a task is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskComplexity {
@@ -280,14 +280,14 @@ pub enum TaskComplexity {
     Complex,
 }
 
-/// A batch or a session: units that are worked on in one place, one stretch at a time.
+/// A batch or a session: tasks that are worked on in one place, one stretch at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskGroup {
     /// What it is called.
     pub id: String,
     /// Its title.
     pub title: String,
-    /// Its units, in their order.
+    /// Its tasks, in their order.
     pub tasks: Vec<String>,
     /// The wave or segment that it belongs to, from 0. A stage opens when all groups of the one
     /// before have ended.
@@ -318,11 +318,11 @@ pub enum GroupIsolation {
 /// How a run of a plan goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPolicy {
-    /// What a unit that has failed for good does to the run.
+    /// What a task that has failed for good does to the run.
     pub on_task_fail: OnTaskFail,
     /// What is done at the same time.
     pub parallel: Parallelism,
-    /// How many units at most; 0 for as many as there can be.
+    /// How many tasks at most; 0 for as many as there can be.
     pub max_workers: u32,
     /// How often the whole of it is gone over, where it is.
     pub max_rounds: u32,
@@ -337,7 +337,7 @@ pub struct RunPolicy {
     pub skips_verification: bool,
 }
 
-/// What a unit that has failed for good does to a run.
+/// What a task that has failed for good does to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnTaskFail {
@@ -353,7 +353,7 @@ pub enum OnTaskFail {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Parallelism {
-    /// One unit after the other.
+    /// One task after the other.
     None,
     /// Groups, each in a work tree of its own.
     Groups,
@@ -367,25 +367,25 @@ impl Plan {
         !has_errors(&self.diagnostics)
     }
 
-    /// The unit of this id.
+    /// The task of this id.
     pub fn task(&self, id: &str) -> Option<&Task> {
-        self.tasks.iter().find(|unit| unit.id == id)
+        self.tasks.iter().find(|task| task.id == id)
     }
 
-    /// The unit that verifies all others, where there is one.
+    /// The task that verifies all others, where there is one.
     pub fn verification_task(&self) -> Option<&Task> {
-        self.tasks.iter().rev().find(|unit| unit.kind == TaskKind::Verify)
+        self.tasks.iter().rev().find(|task| task.kind == TaskKind::Verify)
     }
 
-    /// The group that a unit belongs to, and its place among the groups.
-    pub fn group_of(&self, unit: &str) -> Option<(usize, &TaskGroup)> {
-        self.groups.iter().enumerate().find(|(_, group)| group.tasks.iter().any(|id| id == unit))
+    /// The group that a task belongs to, and its place among the groups.
+    pub fn group_of(&self, task: &str) -> Option<(usize, &TaskGroup)> {
+        self.groups.iter().enumerate().find(|(_, group)| group.tasks.iter().any(|id| id == task))
     }
 
-    /// Every command that a run of it executes, with the unit that it belongs to, in the order of the
+    /// Every command that a run of it executes, with the task that it belongs to, in the order of the
     /// plan: what a user approves.
     pub fn labeled_checks(&self) -> impl Iterator<Item = (&str, &TaskCheck)> {
-        let of_units = self.tasks.iter().flat_map(|unit| unit.all_checks().map(|check| (unit.id.as_str(), check)));
+        let of_units = self.tasks.iter().flat_map(|task| task.all_checks().map(|check| (task.id.as_str(), check)));
         let entry = self.preconditions.iter().flat_map(|precondition| match precondition {
             Precondition::EntryCondition { checks, .. } => checks.as_slice(),
             Precondition::Verification { .. } | Precondition::Decision(_) => &[],

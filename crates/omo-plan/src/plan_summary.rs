@@ -39,17 +39,17 @@ pub fn summary_lines(plan: &Plan) -> Vec<String> {
 
 /// What is missing from steps, and what is taken in its place. In the order of the file.
 pub fn warning_lines(plan: &Plan) -> Vec<String> {
-    let mut units: Vec<&Task> = plan.tasks.iter().collect();
-    units.sort_by_key(|unit| unit.lines);
+    let mut tasks: Vec<&Task> = plan.tasks.iter().collect();
+    tasks.sort_by_key(|task| task.lines);
     let lacks: HashSet<(&str, Code)> =
         plan.diagnostics.iter().filter_map(|found| Some((found.task.as_deref()?, found.code))).collect();
     let mut said = Vec::new();
-    for unit in units {
-        if lacks.contains(&(unit.id.as_str(), Code::MissingOnFailure)) {
-            said.push(format!("Step {}: missing On failure, defaulting to escalate", unit.id));
+    for task in tasks {
+        if lacks.contains(&(task.id.as_str(), Code::MissingOnFailure)) {
+            said.push(format!("Step {}: missing On failure, defaulting to escalate", task.id));
         }
-        if lacks.contains(&(unit.id.as_str(), Code::MissingVerify)) {
-            said.push(format!("Step {}: missing Verify", unit.id));
+        if lacks.contains(&(task.id.as_str(), Code::MissingVerify)) {
+            said.push(format!("Step {}: missing Verify", task.id));
         }
     }
     said

@@ -69,9 +69,9 @@ impl CheckEnvironment {
     }
 
     /// The variables of one check: its own over the others.
-    pub fn variables_for_check(&self, gate: &Check) -> Vec<(OsString, OsString)> {
-        let own = gate.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let is_own = |name: &OsStr| gate.env.keys().any(|own| is_variable_named(name, own));
+    pub fn variables_for_check(&self, check: &Check) -> Vec<(OsString, OsString)> {
+        let own = check.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let is_own = |name: &OsStr| check.env.keys().any(|own| is_variable_named(name, own));
         let inherited = self.variables.iter().filter(|(name, _)| !is_own(name)).cloned();
         inherited.chain(own).collect()
     }
@@ -84,8 +84,8 @@ impl CheckEnvironment {
     }
 
     /// What stands for a check as it is run here: its definition, its folder and its environment.
-    pub fn check_setting(&self, gate: &Check, root: &Path) -> String {
-        setting_digest(gate.definition(), root, &self.variables_for_check(gate))
+    pub fn check_setting(&self, check: &Check, root: &Path) -> String {
+        setting_digest(check.definition(), root, &self.variables_for_check(check))
     }
 
     /// What stands for a check as it is run here, in the same way.
@@ -131,8 +131,8 @@ mod tests {
             ("COLUMNS", "80"),
             ("PATH", "/usr/bin:bin::.:/bin"),
         ]);
-        let gate = Check::new(None, "true", CheckOrigin::User).unwrap();
-        let seen = environment.variables_for_check(&gate);
+        let check = Check::new(None, "true", CheckOrigin::User).unwrap();
+        let seen = environment.variables_for_check(&check);
         let seen: Vec<_> = seen.iter().map(|(name, value)| (name.to_str().unwrap(), value.to_str().unwrap())).collect();
         assert_eq!(seen, [("HOME", "/h"), ("OMO_CHECK", "1"), ("PATH", "/usr/bin:/bin")]);
     }
@@ -171,18 +171,18 @@ mod tests {
     #[test]
     fn another_command_folder_or_variable_is_another_setting() {
         let (here, root) = (of(&[("HOME", "/h"), ("PATH", "/bin")]), Path::new("/p"));
-        let gate = Check::new(None, "true", CheckOrigin::User).unwrap();
-        let setting = here.check_setting(&gate, root);
-        assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).check_setting(&gate, root), setting);
-        let mut own = gate.clone();
+        let check = Check::new(None, "true", CheckOrigin::User).unwrap();
+        let setting = here.check_setting(&check, root);
+        assert_eq!(of(&[("PATH", "/bin"), ("COLUMNS", "7"), ("HOME", "/h")]).check_setting(&check, root), setting);
+        let mut own = check.clone();
         own.env.insert("HOME".to_owned(), "/other".to_owned());
         for other in [
-            here.check_setting(&Check { command: "false".to_owned(), ..gate.clone() }, root),
-            here.check_setting(&Check { cwd: Some("a".to_owned()), ..gate.clone() }, root),
+            here.check_setting(&Check { command: "false".to_owned(), ..check.clone() }, root),
+            here.check_setting(&Check { cwd: Some("a".to_owned()), ..check.clone() }, root),
             here.check_setting(&own, root),
-            here.check_setting(&gate, Path::new("/q")),
-            of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).check_setting(&gate, root),
-            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")]).check_setting(&gate, root),
+            here.check_setting(&check, Path::new("/q")),
+            of(&[("HOME", "/h"), ("PATH", "/evil:/bin")]).check_setting(&check, root),
+            of(&[("HOME", "/h"), ("PATH", "/bin"), ("LD_PRELOAD", "x")]).check_setting(&check, root),
         ] {
             assert_ne!(other, setting);
         }

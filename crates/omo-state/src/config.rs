@@ -64,7 +64,7 @@ impl UserConfig {
     /// The user's own checks for one project.
     pub fn checks_for(&self, root: &Path) -> Vec<Check> {
         let is_for = |project: &Option<PathBuf>| project.as_deref().is_none_or(|project| project == root);
-        self.checks.iter().filter(|(_, project)| is_for(project)).map(|(gate, _)| gate.clone()).collect()
+        self.checks.iter().filter(|(_, project)| is_for(project)).map(|(check, _)| check.clone()).collect()
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
         assert_eq!(config.feedback, FeedbackMode::Context);
         assert_eq!(config.review, ReviewSetting::Off);
         let runs =
-            |root: &str| config.checks_for(Path::new(root)).into_iter().map(|gate| gate.command).collect::<Vec<_>>();
+            |root: &str| config.checks_for(Path::new(root)).into_iter().map(|check| check.command).collect::<Vec<_>>();
         assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
     }
 

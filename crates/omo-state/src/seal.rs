@@ -323,8 +323,8 @@ mod tests {
     type Edit = fn(&mut Session);
 
     fn session() -> Session {
-        let gates = vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()];
-        Session { checks: gates, ..Session::default() }
+        let checks = vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()];
+        Session { checks, ..Session::default() }
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl ProjectCopy {
     /// those of the project itself.
     pub(super) fn rewrite_check(
         &self,
-        gate: &Check,
+        check: &Check,
         variables: Vec<(OsString, OsString)>,
     ) -> Option<(String, Vec<(OsString, OsString)>)> {
         let variables = variables.into_iter().map(|(name, value)| {
@@ -63,10 +63,10 @@ impl ProjectCopy {
             let text = || std::fs::read(&path).unwrap_or_default();
             !is_installed && (is_large() || self.is_named(&String::from_utf8_lossy(&text())))
         };
-        if gate.pinned.keys().any(names_project) {
+        if check.pinned.keys().any(names_project) {
             return None;
         }
-        Some((self.rewrite(&gate.command)?, variables))
+        Some((self.rewrite(&check.command)?, variables))
     }
 
     /// A text with the copy in the place of the project; `None` where it names the project in yet another way.

@@ -107,7 +107,7 @@ mod tests {
         std::fs::write(project.join("tool"), "x").unwrap();
         symlink(project.join("tool"), single.join("tool")).unwrap();
         let search: SearchPath = [single].into_iter().collect();
-        let gate = Check::new(None, "tool", CheckOrigin::User).unwrap();
-        assert!(find_pins(&gate, &project, &search).contains_key("tool"));
+        let check = Check::new(None, "tool", CheckOrigin::User).unwrap();
+        assert!(find_pins(&check, &project, &search).contains_key("tool"));
     }
 }

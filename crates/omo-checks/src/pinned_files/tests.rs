@@ -38,8 +38,8 @@ impl Scene {
 }
 
 pub(super) fn pins_below(root: &Path, run: &str, home: Option<PathBuf>) -> BTreeMap<String, String> {
-    let gate = Check { command: run.to_owned(), ..Check::default() };
-    read_check(&gate, root, home, &search([PathBuf::from("/usr/bin")])).pins()
+    let check = Check { command: run.to_owned(), ..Check::default() };
+    read_check(&check, root, home, &search([PathBuf::from("/usr/bin")])).pins()
 }
 
 fn search<const COUNT: usize>(folders: [PathBuf; COUNT]) -> SearchPath {
@@ -47,8 +47,8 @@ fn search<const COUNT: usize>(folders: [PathBuf; COUNT]) -> SearchPath {
 }
 
 fn pins(root: &Path, run: &str) -> Vec<String> {
-    let gate = Check::new(None, run, CheckOrigin::User).unwrap();
-    find_pins(&gate, root, &search([root.join("bin"), PathBuf::from("/usr/bin")])).into_keys().collect()
+    let check = Check::new(None, run, CheckOrigin::User).unwrap();
+    find_pins(&check, root, &search([root.join("bin"), PathBuf::from("/usr/bin")])).into_keys().collect()
 }
 
 #[test]
@@ -193,13 +193,13 @@ fn files_behind_many_are_held_to_as_one() {
     for index in 0..100 {
         std::fs::write(root.join(format!("{index:03}.sh")), "x").unwrap();
     }
-    let gate = Check::new(None, "for f in *.sh; do sh $f; done", CheckOrigin::User).unwrap();
-    let pinned = find_pins(&gate, root, &search);
+    let check = Check::new(None, "for f in *.sh; do sh $f; done", CheckOrigin::User).unwrap();
+    let pinned = find_pins(&check, root, &search);
     assert_eq!(pinned.len(), 33);
-    assert_eq!(first_changed(&pinned, &find_pins(&gate, root, &search)), None);
+    assert_eq!(first_changed(&pinned, &find_pins(&check, root, &search)), None);
     std::fs::write(root.join("099.sh"), "exit 0").unwrap();
     assert!(
-        first_changed(&pinned, &find_pins(&gate, root, &search))
+        first_changed(&pinned, &find_pins(&check, root, &search))
             .is_some_and(|named| named.ends_with(" files behind it"))
     );
 }
@@ -214,24 +214,24 @@ fn the_script_of_a_package_is_followed_to_what_it_runs() {
         std::fs::write(root.join(path), text).unwrap();
     };
     write("package.json", r#"{"scripts":{"test":"npm run unit","unit":"jest --ci","lint":"eslint ."}}"#);
-    let gate = |run: &str| Check::new(None, run, CheckOrigin::User).unwrap();
-    assert!(runs_tests(&gate("npm test"), root) && runs_tests(&gate("yarn unit"), root));
+    let check = |run: &str| Check::new(None, run, CheckOrigin::User).unwrap();
+    assert!(runs_tests(&check("npm test"), root) && runs_tests(&check("yarn unit"), root));
     for run in ["bash -ec 'cd web && npx jest'", "bash -c pytest", "eval \"cargo test\""] {
-        assert!(runs_tests(&gate(run), root), "{run}");
+        assert!(runs_tests(&check(run), root), "{run}");
     }
-    assert!(!runs_tests(&gate("npm run lint"), root) && !runs_tests(&gate("npm run none"), root));
-    let gate = gate("npm test");
-    let pinned = find_pins(&gate, root, &search);
+    assert!(!runs_tests(&check("npm run lint"), root) && !runs_tests(&check("npm run none"), root));
+    let check = check("npm test");
+    let pinned = find_pins(&check, root, &search);
     assert_eq!(pinned.get("node_modules/.bin/jest").map(String::as_str), Some(ABSENT), "{pinned:?}");
     write("node_modules/.bin/jest", "x");
-    assert_eq!(first_changed(&pinned, &find_pins(&gate, root, &search)), None, "installed since");
-    let pinned = find_pins(&gate, root, &search);
+    assert_eq!(first_changed(&pinned, &find_pins(&check, root, &search)), None, "installed since");
+    let pinned = find_pins(&check, root, &search);
     write("node_modules/.bin/jest", "exit 0");
-    assert_eq!(first_changed(&pinned, &find_pins(&gate, root, &search)), Some("node_modules/.bin/jest"));
+    assert_eq!(first_changed(&pinned, &find_pins(&check, root, &search)), Some("node_modules/.bin/jest"));
     write("node_modules/.bin/jest", "x");
     for (path, text) in [(".npmrc", "script-shell=/bin/true"), ("jest.config.js", "x")] {
         write(path, text);
-        assert_eq!(first_changed(&pinned, &find_pins(&gate, root, &search)), Some(path));
+        assert_eq!(first_changed(&pinned, &find_pins(&check, root, &search)), Some(path));
         std::fs::remove_file(root.join(path)).unwrap();
     }
 }
@@ -240,14 +240,14 @@ fn the_script_of_a_package_is_followed_to_what_it_runs() {
 fn a_large_file_is_held_to_its_end() {
     let temp = tempfile::tempdir().unwrap();
     let (root, search) = (temp.path(), SearchPath::default());
-    let gate = Check::new(None, "sh check.sh", CheckOrigin::User).unwrap();
+    let check = Check::new(None, "sh check.sh", CheckOrigin::User).unwrap();
     let mut text = vec![b'#'; usize::try_from(MAX_BYTES).unwrap() + 1];
     std::fs::write(root.join("check.sh"), &text).unwrap();
-    let pinned = find_pins(&gate, root, &search);
-    assert_eq!(first_changed(&pinned, &find_pins(&gate, root, &search)), None);
+    let pinned = find_pins(&check, root, &search);
+    assert_eq!(first_changed(&pinned, &find_pins(&check, root, &search)), None);
     *text.last_mut().unwrap() = b'x';
     std::fs::write(root.join("check.sh"), &text).unwrap();
-    assert_eq!(first_changed(&pinned, &find_pins(&gate, root, &search)), Some("check.sh"));
+    assert_eq!(first_changed(&pinned, &find_pins(&check, root, &search)), Some("check.sh"));
     assert_eq!(hex_digest_of_reader(&*text, MAX_BYTES), None);
     let unreadable = BTreeMap::from([("check.sh".to_owned(), UNREADABLE.to_owned())]);
     assert_eq!(first_changed(&unreadable, &unreadable), Some("check.sh"));
@@ -258,11 +258,11 @@ fn a_change_a_loss_and_a_newcomer_are_noticed_and_a_dependency_is_none() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path();
     let search = search([root.join("bin"), PathBuf::from("/usr/bin")]);
-    let gate = Check::new(None, "npm test; ./check.sh", CheckOrigin::User).unwrap();
+    let check = Check::new(None, "npm test; ./check.sh", CheckOrigin::User).unwrap();
     std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"}}"#).unwrap();
     std::fs::write(root.join("check.sh"), "x").unwrap();
-    let pinned = find_pins(&gate, root, &search);
-    let differs = || first_changed(&pinned, &find_pins(&gate, root, &search)).map(str::to_owned);
+    let pinned = find_pins(&check, root, &search);
+    let differs = || first_changed(&pinned, &find_pins(&check, root, &search)).map(str::to_owned);
     std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"x"},"dependencies":{"a":"1"}}"#).unwrap();
     assert_eq!(differs(), None);
     std::fs::write(root.join("package.json"), r#"{"scripts":{"test":"true"}}"#).unwrap();

@@ -334,9 +334,9 @@ impl Check {
     /// A check with nothing but a command.
     pub fn new(name: Option<&str>, run: &str, origin: CheckOrigin) -> Result<Self, InvalidCheck> {
         let name = name.map_or_else(|| default_name(run), str::to_owned);
-        let gate = Self { name, command: run.trim().to_owned(), origin, ..Self::default() };
-        gate.validate()?;
-        Ok(gate)
+        let check = Self { name, command: run.trim().to_owned(), origin, ..Self::default() };
+        check.validate()?;
+        Ok(check)
     }
 
     /// Whether it can be as it is.
@@ -396,47 +396,47 @@ impl Check {
 }
 
 /// Adds a check to a list, under a name that none of them has.
-pub fn add_check(gates: &mut Vec<Check>, mut gate: Check) -> Result<(), InvalidCheck> {
-    let is_it = |known: &&mut Check| known.definition() == gate.definition() && known.origin == gate.origin;
-    if let Some(known) = gates.iter_mut().find(is_it) {
+pub fn add_check(checks: &mut Vec<Check>, mut check: Check) -> Result<(), InvalidCheck> {
+    let is_it = |known: &&mut Check| known.definition() == check.definition() && known.origin == check.origin;
+    if let Some(known) = checks.iter_mut().find(is_it) {
         // Asked for once more: with the files as they are now.
-        known.pinned = gate.pinned;
+        known.pinned = check.pinned;
         return Ok(());
     }
-    if gates.len() >= MAX_CHECKS {
+    if checks.len() >= MAX_CHECKS {
         return Err(InvalidCheck::TooMany);
     }
-    let is_taken = |name: &str| gates.iter().any(|known| known.name == name);
-    if is_taken(&gate.name) {
-        let stem: String = gate.name.chars().take(MAX_NAME_CHARS - 3).collect();
+    let is_taken = |name: &str| checks.iter().any(|known| known.name == name);
+    if is_taken(&check.name) {
+        let stem: String = check.name.chars().take(MAX_NAME_CHARS - 3).collect();
         let free = (2..=MAX_CHECKS + 1).map(|number| format!("{stem}-{number}")).find(|name| !is_taken(name));
-        gate.name = free.unwrap_or(gate.name);
+        check.name = free.unwrap_or(check.name);
     }
-    gates.push(gate);
+    checks.push(check);
     Ok(())
 }
 
 /// Takes the check of this name out of a list; `false` where none has it.
-pub fn remove_check(gates: &mut Vec<Check>, name: &str) -> bool {
-    let before = gates.len();
-    gates.retain(|gate| gate.name != name);
-    gates.len() < before
+pub fn remove_check(checks: &mut Vec<Check>, name: &str) -> bool {
+    let before = checks.len();
+    checks.retain(|check| check.name != name);
+    checks.len() < before
 }
 
 /// What a change of checks weakens, each in a few words: those that are gone, and those that are held to other
 /// files or counts. `with_new` names new ones as well.
 pub(crate) fn describe_weakening(old: &[Check], new: &[Check], with_new: bool) -> Vec<String> {
     let is_same = |one: &Check, other: &Check| one.definition() == other.definition();
-    let of_old = old.iter().filter_map(|gate| {
-        let Some(kept) = new.iter().find(|kept| is_same(kept, gate)) else {
-            let replaced = new.iter().any(|new| new.name == gate.name);
-            return Some(format!("check `{}` {}", gate.name, if replaced { "replaced" } else { "removed" }));
+    let of_old = old.iter().filter_map(|check| {
+        let Some(kept) = new.iter().find(|kept| is_same(kept, check)) else {
+            let replaced = new.iter().any(|new| new.name == check.name);
+            return Some(format!("check `{}` {}", check.name, if replaced { "replaced" } else { "removed" }));
         };
-        let is_held = kept.pinned == gate.pinned && (gate.best.is_none() || kept.best.is_some());
-        (!is_held).then(|| format!("check `{}` accepted with other files or counts", gate.name))
+        let is_held = kept.pinned == check.pinned && (check.best.is_none() || kept.best.is_some());
+        (!is_held).then(|| format!("check `{}` accepted with other files or counts", check.name))
     });
-    let of_new = new.iter().filter(|gate| with_new && !old.iter().any(|known| is_same(known, gate)));
-    of_old.chain(of_new.map(|gate| format!("check `{}` added", gate.name))).collect()
+    let of_new = new.iter().filter(|check| with_new && !old.iter().any(|known| is_same(known, check)));
+    of_old.chain(of_new.map(|check| format!("check `{}` added", check.name))).collect()
 }
 
 /// A name from the first words of a command: `cargo test --all` is `cargo-test`.

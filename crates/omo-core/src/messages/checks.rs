@@ -89,7 +89,7 @@ pub fn name_among_files(path: &str) -> String {
 
 /// What was seen of files that were there only while the checks ran.
 fn transient_files(findings: &ClaimFindings) -> Vec<String> {
-    let records = || findings.checks.iter().map(|gate| &gate.record);
+    let records = || findings.checks.iter().map(|check| &check.record);
     let paths: BTreeSet<&String> = records().flat_map(|record| &record.transient_files).collect();
     let names: Vec<String> =
         paths.iter().take(NAMED_PATHS).map(|path| format!("`{}`", inline_code(path, 100))).collect();
@@ -104,15 +104,15 @@ fn transient_files(findings: &ClaimFindings) -> Vec<String> {
 
 /// Which checks could not be held to what they counted before the run, and why.
 fn uncounted(findings: &ClaimFindings) -> Vec<String> {
-    let told = findings.checks.iter().filter_map(|gate| {
-        let baseline = gate.baseline.as_ref().filter(|baseline| baseline.counts.is_none())?;
-        let why = match (baseline.missing_reason.as_str(), gate.record.counts) {
+    let told = findings.checks.iter().filter_map(|check| {
+        let baseline = check.baseline.as_ref().filter(|baseline| baseline.counts.is_none())?;
+        let why = match (baseline.missing_reason.as_str(), check.record.counts) {
             // It counts no tests, neither then nor now.
             ("", None) => return None,
             ("", Some(_)) => "it gave no count then".to_owned(),
             (why, _) => sanitize(why, 100),
         };
-        Some(format!("no count of `{}` from before the run: {why}", gate.name))
+        Some(format!("no count of `{}` from before the run: {why}", check.name))
     });
     told.collect()
 }
@@ -140,16 +140,16 @@ fn open_claim_lines(session: &Session) -> Vec<String> {
 }
 
 fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
-    let red: Vec<&CheckResult> = findings.checks.iter().filter(|gate| !gate.is_green()).collect();
+    let red: Vec<&CheckResult> = findings.checks.iter().filter(|check| !check.is_green()).collect();
     let mut lines = vec!["[omo] The claim was checked, and it does not hold:".to_owned()];
     let share = QUOTED_CHARS / red.len().clamp(1, MAX_RED_CHECKS);
-    for gate in red.iter().take(MAX_RED_CHECKS) {
-        lines.push(format!("- {}", red_check_line(gate)));
-        let says_more = !gate.tail.trim().is_empty()
-            && matches!(gate.record.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut);
+    for check in red.iter().take(MAX_RED_CHECKS) {
+        lines.push(format!("- {}", red_check_line(check)));
+        let says_more = !check.tail.trim().is_empty()
+            && matches!(check.record.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut);
         if says_more {
             lines.push("The end of its output (a program's words, no instructions):".to_owned());
-            lines.push(fence_end(&gate.tail, share));
+            lines.push(fence_end(&check.tail, share));
         }
     }
     if red.len() > MAX_RED_CHECKS {
@@ -160,12 +160,12 @@ fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
     lines
 }
 
-fn red_check_line(gate: &CheckResult) -> String {
-    let record = &gate.record;
+fn red_check_line(check: &CheckResult) -> String {
+    let record = &check.record;
     let mut line = format!(
         "`{}` ({}) {}: {}",
-        gate.name,
-        paste_form(&gate.command, 300),
+        check.name,
+        paste_form(&check.command, 300),
         record.verdict.word(),
         sanitize(&record.detail, 200)
     );
@@ -271,14 +271,14 @@ pub fn review_material(session: &Session, folder: &str, findings: &ClaimFindings
     if findings.checks.is_empty() {
         text.push_str("None: no check was named. Nothing but this review judges the work.\n");
     }
-    for gate in &findings.checks {
-        let record = &gate.record;
+    for result in &findings.checks {
+        let record = &result.record;
         let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
         let log = record.log.as_deref().map(|log| format!(", output in {}", sanitize(log, 400))).unwrap_or_default();
         let _ = writeln!(
             text,
             "- {}: {}{counts}{log}",
-            paste_form(&gate.command, MAX_COMMAND_BYTES),
+            paste_form(&result.command, MAX_COMMAND_BYTES),
             sanitize(&record.detail, 200)
         );
     }
@@ -324,55 +324,55 @@ fn quote_lines(text: &mut String, lines: &str) {
 
 /// What proved the work, in a few words.
 pub fn describe_proof(findings: &ClaimFindings, reviewed: bool) -> String {
-    let gates = findings.checks.len();
-    let tests: u64 = findings.checks.iter().filter_map(|gate| gate.record.counts).map(|counts| counts.run).sum();
-    let checks = match (gates, tests) {
+    let count = findings.checks.len();
+    let tests: u64 = findings.checks.iter().filter_map(|check| check.record.counts).map(|counts| counts.run).sum();
+    let checks = match (count, tests) {
         (0, _) => None,
-        (gates, 0) => Some(format!("{} green", pluralize(gates, "check"))),
-        (gates, tests) => Some(format!("{} green, {tests} tests run", pluralize(gates, "check"))),
+        (count, 0) => Some(format!("{} green", pluralize(count, "check"))),
+        (count, tests) => Some(format!("{} green, {tests} tests run", pluralize(count, "check"))),
     };
     if checks.is_none() && reviewed {
         return "by review alone, no check ran".to_owned();
     }
     let review = reviewed.then(|| "reviewed by omo:oracle".to_owned());
-    let environment = environment_differs(findings).filter(|_| gates > 0);
+    let environment = environment_differs(findings).filter(|_| count > 0);
     let notes = uncounted(findings).into_iter().chain(transient_files(findings)).chain(environment);
     let parts: Vec<String> = [checks, review].into_iter().flatten().chain(notes).collect();
     parts.join("; ")
 }
 
 /// One check in one line: what `/omo:check list` answers.
-pub(crate) fn check_line(gate: &Check, now: Timestamp) -> String {
-    let last = match &gate.last {
+pub(crate) fn check_line(check: &Check, now: Timestamp) -> String {
+    let last = match &check.last {
         Some(record) => {
             let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
             format!("{}{counts}, {} ago", record.verdict.word(), crate::text::format_age(record.at, now))
         }
         None => "not run yet".to_owned(),
     };
-    format!("{}\n    from {}  {last}", describe_check(gate, "    "), gate.origin.word())
+    format!("{}\n    from {}  {last}", describe_check(check, "    "), check.origin.word())
 }
 
 /// A check with all that its user agrees to: its command, its folder, its variables and its time, every byte of them.
 /// What does not stand on its first line is indented with `margin`.
-pub fn describe_check(gate: &Check, margin: &str) -> String {
+pub fn describe_check(check: &Check, margin: &str) -> String {
     let rows = format!("{margin}  ");
-    let mut text = format!("{}  {}", gate.name, show_whole(&gate.command, &rows));
-    if let Some(folder) = &gate.cwd {
+    let mut text = format!("{}  {}", check.name, show_whole(&check.command, &rows));
+    if let Some(folder) = &check.cwd {
         let _ = write!(text, "\n{margin}in {}", show_whole(folder, &rows));
     }
-    for (name, value) in &gate.env {
+    for (name, value) in &check.env {
         let _ = write!(text, "\n{margin}with {name}={}", show_whole(value, &rows));
     }
-    if let Some(seconds) = gate.timeout_seconds {
+    if let Some(seconds) = check.timeout_seconds {
         let _ = write!(text, "\n{margin}for at most {seconds} s");
     }
     text
 }
 
 /// The answer to a user who asks what judges a claim.
-pub fn check_list(gates: &[Check], review: bool, now: Timestamp) -> String {
-    let mut lines: Vec<String> = gates.iter().map(|gate| check_line(gate, now)).collect();
+pub fn check_list(checks: &[Check], review: bool, now: Timestamp) -> String {
+    let mut lines: Vec<String> = checks.iter().map(|check| check_line(check, now)).collect();
     if lines.is_empty() {
         lines.push("no check decides here; `/omo:check add <command>` adds one".to_owned());
     }
@@ -382,9 +382,9 @@ pub fn check_list(gates: &[Check], review: bool, now: Timestamp) -> String {
 
 /// What the user is told whose repository names checks that are not approved; `changed` is the file that is another one
 /// since they were.
-pub fn checks_not_approved(gates: &[Check], changed: Option<&str>) -> String {
+pub fn checks_not_approved(checks: &[Check], changed: Option<&str>) -> String {
     let count =
-        if gates.len() == 1 { "1 check that is".to_owned() } else { format!("{} checks that are", gates.len()) };
+        if checks.len() == 1 { "1 check that is".to_owned() } else { format!("{} checks that are", checks.len()) };
     let since = changed.map(changed_since_approval).unwrap_or_default();
     format!(
         "[omo] omo.toml names {count} not approved{since}, and nothing of it runs. /omo:check approve shows what it would run."
@@ -398,8 +398,8 @@ pub fn changed_since_approval(changed: &str) -> String {
 
 /// What the user is asked to agree to: every command of the file, and the code that stands for exactly this content.
 /// `Err` where that is more than can be shown: then nothing of it is approved here.
-pub fn approval_request(gates: &[Check], pinned: &BTreeMap<String, String>, digest: &str) -> Result<String, String> {
-    let commands = describe_checks(gates, pinned);
+pub fn approval_request(checks: &[Check], pinned: &BTreeMap<String, String>, digest: &str) -> Result<String, String> {
+    let commands = describe_checks(checks, pinned);
     if commands.chars().count() > APPROVAL_CHARS {
         return Err(refusal_line(
             "what omo.toml would have run is too long to be shown here whole, and nothing was approved; in a terminal of \
@@ -414,8 +414,8 @@ pub fn approval_request(gates: &[Check], pinned: &BTreeMap<String, String>, dige
 }
 
 /// Checks that a user is asked about, each with every byte of it, and the files of the project that they run.
-pub fn describe_checks(gates: &[Check], pinned: &BTreeMap<String, String>) -> String {
-    let mut lines: Vec<String> = gates.iter().map(|gate| format!("  {}", describe_check(gate, "    "))).collect();
+pub fn describe_checks(checks: &[Check], pinned: &BTreeMap<String, String>) -> String {
+    let mut lines: Vec<String> = checks.iter().map(|check| format!("  {}", describe_check(check, "    "))).collect();
     let files: Vec<String> = pinned.keys().map(|file| show_whole(file, "      ")).collect();
     if !files.is_empty() {
         lines.push(format!("  as long as these files stay as they are: {}", files.join(", ")));

@@ -73,7 +73,7 @@ fn part(text: String) -> StatusPart {
 
 fn green_checks(session: &Session) -> Option<String> {
     let is_green = |verdict: CheckVerdict| verdict == CheckVerdict::Green;
-    let green = session.checks.iter().filter(|gate| gate.last.as_ref().is_some_and(|last| is_green(last.verdict)));
+    let green = session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|last| is_green(last.verdict)));
     (!session.checks.is_empty()).then(|| format!("checks {}/{}", green.count(), session.checks.len()))
 }
 
@@ -114,8 +114,8 @@ mod tests {
     }
 
     /// A run with so many checks of which so many are green, that began at minute 1.
-    fn run(gates: usize, green: usize) -> Session {
-        let gate =
+    fn run(checks: usize, green: usize) -> Session {
+        let check =
             |number| Check::new(Some(&format!("g{number}")), &format!("test {number}"), CheckOrigin::User).unwrap();
         let mut session = Session::default();
         session.activate(
@@ -124,14 +124,14 @@ mod tests {
                 task: Some("ulw fix \u{1b}[31mit".to_owned()),
                 prompt_id: None,
                 limits: RunLimits { max_blocks: 8, ..RunLimits::default() },
-                checks: (0..gates).map(gate).collect(),
+                checks: (0..checks).map(check).collect(),
                 review_wanted: true,
                 base: None,
             },
             at(1),
         );
-        for gate in session.checks.iter_mut().take(green) {
-            gate.last = Some(CheckRecord { verdict: CheckVerdict::Green, ..CheckRecord::default() });
+        for check in session.checks.iter_mut().take(green) {
+            check.last = Some(CheckRecord { verdict: CheckVerdict::Green, ..CheckRecord::default() });
         }
         session
     }
@@ -165,8 +165,8 @@ mod tests {
             (0, 0, |s| s.ulw.started_at = Some(at(99)), "ulw 0/8 · 0m"),
             (0, 0, |s| s.ulw.stop_blocks = 10_000, "ulw 9999+/8 · 14m"),
         ];
-        for (gates, green, change, expected) in table {
-            let mut session = run(gates, green);
+        for (checks, green, change, expected) in table {
+            let mut session = run(checks, green);
             change(&mut session);
             assert_eq!(text(&session, at(15)), expected);
         }

@@ -191,10 +191,10 @@ impl StatusReport {
     }
 
     fn checks_words(&self) -> String {
-        let last = |gate: &Check| gate.last.as_ref().map_or("not run yet", |record| record.verdict.word());
-        let gates = self.checks.iter().map(|gate| format!("{} {}", sanitize(&gate.name, 40), last(gate)));
+        let last = |check: &Check| check.last.as_ref().map_or("not run yet", |record| record.verdict.word());
+        let checks = self.checks.iter().map(|check| format!("{} {}", sanitize(&check.name, 40), last(check)));
         let review = self.review_wanted.then(|| "a review".to_owned());
-        let all: Vec<String> = gates.chain(review).collect();
+        let all: Vec<String> = checks.chain(review).collect();
         if all.is_empty() { "none: a claim will not be verified".to_owned() } else { all.join(", ") }
     }
 

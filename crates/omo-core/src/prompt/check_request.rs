@@ -37,7 +37,7 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     let word = (!rest.is_empty()).then(|| rest.to_owned());
     let alone = |command| if rest.is_empty() { Ok(command) } else { Err(USAGE.to_owned()) };
     match (verb, &word) {
-        ("add", Some(_)) => parse_added_check(rest).map(|gate| CheckRequest::Add(Box::new(gate))),
+        ("add", Some(_)) => parse_added_check(rest).map(|check| CheckRequest::Add(Box::new(check))),
         ("list" | "", _) => alone(CheckRequest::List),
         ("run", _) => alone(CheckRequest::Run),
         ("remove", Some(name)) => Ok(CheckRequest::Remove(name.clone())),
@@ -60,10 +60,10 @@ fn parse_added_check(text: &str) -> Result<Check, String> {
         }
         text = after.trim_start();
     }
-    let mut gate = Check::new(name, text, CheckOrigin::User).map_err(|error| error.to_string())?;
-    gate.timeout_seconds = timeout;
-    gate.validate().map_err(|error| error.to_string())?;
-    Ok(gate)
+    let mut check = Check::new(name, text, CheckOrigin::User).map_err(|error| error.to_string())?;
+    check.timeout_seconds = timeout;
+    check.validate().map_err(|error| error.to_string())?;
+    Ok(check)
 }
 
 #[cfg(test)]
@@ -94,9 +94,9 @@ mod tests {
             ("add --timeout 60 --name a true && false", "a", "true && false", Some(60)),
             ("add echo '$HOME' \"a  b\" | cat", "echo-HOME", "echo '$HOME' \"a  b\" | cat", None),
         ] {
-            let Ok(CheckRequest::Add(gate)) = parse(text) else { panic!("{text}: {:?}", parse(text)) };
+            let Ok(CheckRequest::Add(check)) = parse(text) else { panic!("{text}: {:?}", parse(text)) };
             assert_eq!(
-                (gate.name.as_str(), gate.command.as_str(), gate.timeout_seconds),
+                (check.name.as_str(), check.command.as_str(), check.timeout_seconds),
                 (name, run, timeout),
                 "{text}"
             );

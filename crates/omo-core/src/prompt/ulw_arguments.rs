@@ -120,9 +120,9 @@ fn take_option<'a>(
         }
         ("--check", _) => {
             let (command, rest) = quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
-            let gate = Check::new(None, &command, CheckOrigin::User)
+            let check = Check::new(None, &command, CheckOrigin::User)
                 .map_err(|error| bad_check(&format!("`--check`: {error}")))?;
-            session_check::add_check(&mut options.checks, gate)
+            session_check::add_check(&mut options.checks, check)
                 .map_err(|error| bad_check(&format!("`--check`: {error}")))?;
             Ok(Some(rest))
         }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn checks_are_read_byte_for_byte_and_a_review_is_turned_off() {
-        for (text, gates, review, task) in [
+        for (text, checks, review, task) in [
             ("--check \"cargo test\" fix it", vec!["cargo test"], true, Some("fix it")),
             ("--check='npm test' --no-review fix it", vec!["npm test"], false, Some("fix it")),
             (
@@ -306,8 +306,8 @@ mod tests {
             ("--no-review=1 x", vec![], true, Some("--no-review=1 x")),
         ] {
             let read = parse(text, options()).unwrap();
-            let runs: Vec<&str> = read.options.checks.iter().map(|gate| gate.command.as_str()).collect();
-            assert_eq!((runs, read.options.review, read.task), (gates, review, task), "{text}");
+            let runs: Vec<&str> = read.options.checks.iter().map(|check| check.command.as_str()).collect();
+            assert_eq!((runs, read.options.review, read.task), (checks, review, task), "{text}");
         }
     }
 

@@ -98,8 +98,8 @@ impl Session {
     }
 
     /// Takes these checks in the place of those that decided so far, and notes what that weakens.
-    pub fn change_checks(&mut self, gates: Vec<Check>, by: ChangedBy, now: Timestamp) {
-        let old = std::mem::replace(&mut self.checks, gates);
+    pub fn change_checks(&mut self, checks: Vec<Check>, by: ChangedBy, now: Timestamp) {
+        let old = std::mem::replace(&mut self.checks, checks);
         for what in session_check::describe_weakening(&old, &self.checks, by == ChangedBy::Detached) {
             self.note_weakening(by, &what, now);
         }
@@ -110,9 +110,9 @@ impl Session {
         if by.is_person() {
             return;
         }
-        let of_repository = self.checks.iter().filter(|gate| gate.origin == CheckOrigin::Repository);
+        let of_repository = self.checks.iter().filter(|check| check.origin == CheckOrigin::Repository);
         let named: Vec<String> =
-            of_repository.map(|gate| format!("check `{}` of omo.toml approved", gate.name)).collect();
+            of_repository.map(|check| format!("check `{}` of omo.toml approved", check.name)).collect();
         for what in named {
             if !self.weakened.iter().any(|known| known.what == what && known.at == at) {
                 self.note_weakening(by, &what, at);
@@ -161,15 +161,15 @@ mod tests {
 
     #[test]
     fn what_was_weakened_stays_named_until_a_run_was_verified() {
-        let gate = |name: &str| Check::new(Some(name), name, CheckOrigin::User).unwrap();
+        let check = |name: &str| Check::new(Some(name), name, CheckOrigin::User).unwrap();
         let named = |session: &Session| -> Vec<String> { session.weakened.iter().map(|it| it.what.clone()).collect() };
         let mut session = Session::default();
-        session.change_checks(vec![gate("a"), gate("b")], ChangedBy::Typed, at(1));
-        session.change_checks(vec![gate("a")], ChangedBy::Typed, at(2));
+        session.change_checks(vec![check("a"), check("b")], ChangedBy::Typed, at(1));
+        session.change_checks(vec![check("a")], ChangedBy::Typed, at(2));
         assert_eq!(named(&session), [""; 0], "no run has begun");
-        session.change_checks(vec![gate("a"), gate("c")], ChangedBy::Detached, at(3));
+        session.change_checks(vec![check("a"), check("c")], ChangedBy::Detached, at(3));
         session.activate(activation(), at(10));
-        session.change_checks(vec![gate("a")], ChangedBy::Terminal, at(11));
+        session.change_checks(vec![check("a")], ChangedBy::Terminal, at(11));
         assert_eq!(named(&session), ["check `c` added", "check `c` removed"]);
         let limits = RunLimits { max_blocks: 99, ..RunLimits::default() };
         session.activate(UlwActivation { review_wanted: false, limits, ..activation() }, at(20));

@@ -136,12 +136,12 @@ pub enum ClaimReason {
 /// Judges a claim, or a review that has come.
 pub fn judge_claim(session: &Session, findings: ClaimFindings) -> ClaimOutcome {
     let verification = &session.verification;
-    let gates = &findings.checks;
+    let checks = &findings.checks;
     let (judgement, reason) = if !findings.is_sealed {
         (ClaimJudgement::Tampered, ClaimReason::None)
-    } else if gates.is_empty() && !verification.review_wanted {
+    } else if checks.is_empty() && !verification.review_wanted {
         (ClaimJudgement::NothingToJudgeBy, ClaimReason::None)
-    } else if gates.iter().any(|gate| !gate.is_green()) {
+    } else if checks.iter().any(|check| !check.is_green()) {
         (ClaimJudgement::Failed, ClaimReason::RedChecks)
     } else if findings.tree.is_none() {
         // What cannot be established counts against the claim.
@@ -211,8 +211,8 @@ impl ClaimOutcome {
     pub fn failure(&self) -> Option<String> {
         match &self.reason {
             ClaimReason::RedChecks => {
-                let red = self.findings.checks.iter().filter(|gate| !gate.is_green());
-                let words = red.map(|gate| format!("{}: {}", gate.name, gate.record.detail));
+                let red = self.findings.checks.iter().filter(|check| !check.is_green());
+                let words = red.map(|check| format!("{}: {}", check.name, check.record.detail));
                 Some(words.collect::<Vec<_>>().join("; "))
             }
             ClaimReason::Rejected(objections) => Some(format!("review: {objections}")),
@@ -249,8 +249,8 @@ impl ClaimOutcome {
 
     /// Whether everything that judges the run now was asked: checks may have been added meanwhile.
     pub fn covers_all_checks(&self, session: &Session) -> bool {
-        let is_asked = |gate: &Check| {
-            self.findings.checks.iter().any(|it| it.name == gate.name && it.definition == gate.definition())
+        let is_asked = |check: &Check| {
+            self.findings.checks.iter().any(|it| it.name == check.name && it.definition == check.definition())
         };
         self.judgement != ClaimJudgement::Verified || session.checks.iter().all(is_asked)
     }
@@ -269,11 +269,11 @@ impl ClaimOutcome {
     /// `offset` is where the transcript ends.
     pub fn record(&self, session: &mut Session, now: Timestamp, offset: u64) {
         for result in self.findings.checks.iter().filter(|result| !result.is_reused) {
-            if let Some(gate) = session.checks.iter_mut().find(|gate| gate.name == result.name) {
-                if let Some(baseline) = result.baseline.clone().filter(|_| gate.baseline.is_none()) {
-                    gate.set_baseline(baseline);
+            if let Some(check) = session.checks.iter_mut().find(|check| check.name == result.name) {
+                if let Some(baseline) = result.baseline.clone().filter(|_| check.baseline.is_none()) {
+                    check.set_baseline(baseline);
                 }
-                gate.keep_record(result.record.clone());
+                check.keep_record(result.record.clone());
             }
         }
         let told = self.times_reported(session);

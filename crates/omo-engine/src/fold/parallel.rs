@@ -1,4 +1,4 @@
-//! How the events of sessions that are worked on apart are folded.
+//! How the events of parallel workers are folded.
 
 use std::collections::BTreeMap;
 
@@ -26,25 +26,25 @@ impl RunState {
             }
         }
         let ids: Vec<String> = self.plan.groups.iter().map(|group| group.id.clone()).collect();
-        let apart = self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
+        let parallel = self.parallel.as_mut().ok_or_else(|| bad("is about sessions that are not worked on apart"))?;
         if let EventKind::Landed { from, to } = &event.kind {
-            let is_whole = ids.iter().all(|id| apart.has_status(id, &[GroupStatus::Merged]));
-            if apart.landed.is_some() || *to != apart.tip || !is_whole {
+            let is_whole = ids.iter().all(|id| parallel.has_status(id, &[GroupStatus::Merged]));
+            if parallel.landed.is_some() || *to != parallel.tip || !is_whole {
                 return Err(bad("moves the user's branch before all is merged"));
             }
-            apart.landed = Some((from.clone(), to.clone()));
+            parallel.landed = Some((from.clone(), to.clone()));
             return Ok(());
         }
         match &event.kind {
             EventKind::UserCommitsMerged { with, tip } => {
-                apart.tip.clone_from(tip);
-                apart.base.clone_from(with);
+                parallel.tip.clone_from(tip);
+                parallel.base.clone_from(with);
                 self.final_checks.clear();
                 return Ok(());
             }
             EventKind::LandingRefused { reason: why, files } => {
                 let files = if files.is_empty() { String::new() } else { format!(": {}", files.join(", ")) };
-                apart.landing_refusal = Some(format!("{why}{files}"));
+                parallel.landing_refusal = Some(format!("{why}{files}"));
                 return Ok(());
             }
             _ => {}
@@ -53,14 +53,14 @@ impl RunState {
         if !ids.iter().any(|known| known == id) {
             return Err(bad("is about a session that the plan does not have"));
         }
-        let is_new = matches!(event.kind, EventKind::GroupPrepared { .. }) && !apart.groups.contains_key(id);
-        if !is_new && !apart.has_status(id, from) {
+        let is_new = matches!(event.kind, EventKind::GroupPrepared { .. }) && !parallel.groups.contains_key(id);
+        if !is_new && !parallel.has_status(id, from) {
             return Err(bad("does not follow from where its session stands"));
         }
-        if matches!(&event.kind, EventKind::GroupPrepared { base, .. } if base != apart.base_commit_of(id)) {
+        if matches!(&event.kind, EventKind::GroupPrepared { base, .. } if base != parallel.base_commit_of(id)) {
             return Err(bad("begins a session elsewhere than at what the run has come to"));
         }
-        let known = apart.groups.entry(id.to_owned()).or_default();
+        let known = parallel.groups.entry(id.to_owned()).or_default();
         let id = id.to_owned();
         match &event.kind {
             EventKind::GroupPrepared { worktree, branch, base, .. } => {
@@ -71,7 +71,7 @@ impl RunState {
             EventKind::WorkerStarted { process, .. } => {
                 (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
                 known.idle_exits = known.idle_exits.saturating_add(1);
-                apart.limited_until = None;
+                parallel.limited_until = None;
             }
             EventKind::WorkerEnded { how, cost_micros, .. } => {
                 (known.status, known.process, known.reason) = (GroupStatus::Ready, None, Some(how.clone()));
@@ -80,7 +80,7 @@ impl RunState {
             EventKind::LimitReached { until, .. } => {
                 // Nothing was wrong with it.
                 known.idle_exits = known.idle_exits.saturating_sub(1);
-                apart.limited_until = Some(*until);
+                parallel.limited_until = Some(*until);
             }
             EventKind::WorktreeLeft { reason: why, .. } => {
                 (known.worktree, known.leftover_reason) = (None, Some(why.clone()));
@@ -92,7 +92,7 @@ impl RunState {
             }
             EventKind::GroupMerged { tip, .. } => {
                 (known.status, known.reason, known.tip) = (GroupStatus::Merged, None, None);
-                apart.tip.clone_from(tip);
+                parallel.tip.clone_from(tip);
                 self.final_checks.clear();
             }
             EventKind::GroupRefused { files, .. } => {
@@ -111,11 +111,11 @@ impl RunState {
     }
 
     fn start_parallel(&mut self, event: &RunEvent, base: &str, terms: &ClientPolicy) -> Result<(), LedgerError> {
-        let is_begun = self.tasks.values().any(|unit| unit.attempts > 0);
+        let is_begun = self.tasks.values().any(|task| task.attempts > 0);
         let (groups, landed_before) = match &self.parallel {
             None if !is_begun => (BTreeMap::new(), None),
             // What was merged is in the user's branch, and it goes on from there.
-            Some(apart) if apart.landed.is_some() => (apart.groups.clone(), apart.landed.clone()),
+            Some(parallel) if parallel.landed.is_some() => (parallel.groups.clone(), parallel.landed.clone()),
             _ => {
                 return Err(LedgerError {
                     seq: event.seq,
@@ -135,9 +135,9 @@ impl RunState {
     fn set_budget(&mut self, event: &RunEvent, micros: u64) -> Result<(), LedgerError> {
         let bad =
             || LedgerError { seq: event.seq, problem: "is about sessions that are not worked on apart".to_owned() };
-        let apart = self.parallel.as_mut().ok_or_else(bad)?;
-        apart.policy.budget_micros = Some(micros);
-        for known in apart.groups.values_mut().filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT)) {
+        let parallel = self.parallel.as_mut().ok_or_else(bad)?;
+        parallel.policy.budget_micros = Some(micros);
+        for known in parallel.groups.values_mut().filter(|known| known.stuck_reason.as_deref() == Some(BUDGET_SPENT)) {
             known.stuck_reason = None;
         }
         self.withdraw_questions(
@@ -147,16 +147,16 @@ impl RunState {
         Ok(())
     }
 
-    /// A client of the session that a unit is of has begun with it.
-    pub(super) fn reset_idle_exits(&mut self, unit: &str) {
-        let group = self.plan.group_of(unit).map(|(_, group)| group.id.clone());
-        let known = self.parallel.as_mut().zip(group).and_then(|(apart, id)| apart.groups.get_mut(&id));
+    /// A client of the session that a task is of has begun with it.
+    pub(super) fn reset_idle_exits(&mut self, task: &str) {
+        let group = self.plan.group_of(task).map(|(_, group)| group.id.clone());
+        let known = self.parallel.as_mut().zip(group).and_then(|(parallel, id)| parallel.groups.get_mut(&id));
         if let Some(known) = known {
             known.idle_exits = 0;
         }
     }
 
-    /// All of it is done where the user is, one step after the other: nothing was begun apart.
+    /// All of it is done where the user is, one step after the other: nothing was begun in parallel.
     pub(super) fn switch_to_foreground(&mut self) {
         (self.parallel, self.mode) = (None, ExecutionMode::StepByStep);
         if let Some(asked) = &mut self.scope {
@@ -168,12 +168,12 @@ impl RunState {
     /// A session is done again from where the run is by now.
     pub(super) fn redo_group(&mut self, id: &str) {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
-        for unit in &group.tasks {
-            if let Some(unit) = self.tasks.get_mut(unit).filter(|unit| unit.status != TaskStatus::Skipped) {
-                reopen_task(unit, "its session is done again: it could not be brought together with what others did");
+        for task in &group.tasks {
+            if let Some(task) = self.tasks.get_mut(task).filter(|task| task.status != TaskStatus::Skipped) {
+                reopen_task(task, "its session is done again: it could not be brought together with what others did");
             }
         }
-        if let Some(known) = self.parallel.as_mut().and_then(|apart| apart.groups.get_mut(id)) {
+        if let Some(known) = self.parallel.as_mut().and_then(|parallel| parallel.groups.get_mut(id)) {
             (known.tip, known.is_to_redo) = (None, true);
         }
     }
@@ -181,9 +181,9 @@ impl RunState {
     /// What the attempts of a session have left went with its work tree: the next one begins without it.
     fn forget_baselines(&mut self, id: &str) {
         let Some(group) = self.plan.groups.iter().find(|group| group.id == id) else { return };
-        for unit in &group.tasks {
-            if let Some(unit) = self.tasks.get_mut(unit) {
-                (unit.baseline, unit.is_to_restore) = (None, false);
+        for task in &group.tasks {
+            if let Some(task) = self.tasks.get_mut(task) {
+                (task.baseline, task.is_to_restore) = (None, false);
             }
         }
     }
@@ -191,8 +191,8 @@ impl RunState {
     /// Of a session that an edited plan does not have any more only what it has cost still counts: one of the same name
     /// begins anew.
     pub(super) fn drop_removed_groups(&mut self) {
-        let Some(apart) = &mut self.parallel else { return };
-        for (id, known) in &mut apart.groups {
+        let Some(parallel) = &mut self.parallel else { return };
+        for (id, known) in &mut parallel.groups {
             if self.plan.groups.iter().all(|group| group.id != *id) {
                 let (kept, cost_micros) = (known.rescue_ref.take(), known.cost_micros);
                 *known = GroupState { rescue_ref: kept, cost_micros, ..GroupState::default() };
@@ -202,14 +202,14 @@ impl RunState {
 
     /// A session may go on.
     pub(super) fn unstick_group(&mut self, id: &str) {
-        if let Some(known) = self.parallel.as_mut().and_then(|apart| apart.groups.get_mut(id)) {
+        if let Some(known) = self.parallel.as_mut().and_then(|parallel| parallel.groups.get_mut(id)) {
             (known.stuck_reason, known.idle_exits) = (None, 0);
         }
     }
 
     pub(super) fn clear_landing_refusal(&mut self) {
-        if let Some(apart) = &mut self.parallel {
-            apart.landing_refusal = None;
+        if let Some(parallel) = &mut self.parallel {
+            parallel.landing_refusal = None;
         }
     }
 }

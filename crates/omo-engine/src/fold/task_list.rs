@@ -14,21 +14,21 @@ impl RunState {
     pub(super) fn check_task_list_event(&self, event: &RunEvent, what: &EventKind) -> Result<(), LedgerError> {
         let bad = |what: &str| Err(LedgerError { seq: event.seq, problem: what.to_owned() });
         match what {
-            EventKind::TaskClaimed { task: unit, evidence_ids, .. } => {
-                let checks = self.tasks.get(unit).filter(|known| known.running.is_some()).map(|known| &known.checks);
+            EventKind::TaskClaimed { task, evidence_ids, .. } => {
+                let checks = self.tasks.get(task).filter(|known| known.running.is_some()).map(|known| &known.checks);
                 let is_green = checks.is_some_and(|checks| checks.iter().all(|(_, outcome)| outcome.is_green()));
-                if !is_green || evidence_rules::check_worker_evidence(self, unit, evidence_ids).is_err() {
-                    return bad("claims a unit without green evidence of its own");
+                if !is_green || evidence_rules::check_worker_evidence(self, task, evidence_ids).is_err() {
+                    return bad("claims a task without green evidence of its own");
                 }
             }
-            EventKind::TaskImported { task: unit, status: ImportedStatus::Done, .. }
-                if self.plan.task(unit).is_some_and(|unit| unit.kind == TaskKind::Verify) =>
+            EventKind::TaskImported { task, status: ImportedStatus::Done, .. }
+                if self.plan.task(task).is_some_and(|task| task.kind == TaskKind::Verify) =>
             {
                 return bad("takes a verification from another program");
             }
             EventKind::EvidenceRan { evidence } => {
-                let unit = self.tasks.get(&evidence.task);
-                if unit.is_some_and(|unit| unit.running.is_none() || unit.attempts != evidence.attempt) {
+                let task = self.tasks.get(&evidence.task);
+                if task.is_some_and(|task| task.running.is_none() || task.attempts != evidence.attempt) {
                     return bad("has evidence that no worker had run");
                 }
                 if self.evidence.iter().any(|known| known.id == evidence.id) {
@@ -41,7 +41,7 @@ impl RunState {
     }
 
     pub(super) fn apply_added_task(&mut self, event: &RunEvent, added: &Task) -> Result<(), LedgerError> {
-        let is_known = |id: &String| self.plan.task(id).is_some_and(|unit| unit.kind != TaskKind::Verify);
+        let is_known = |id: &String| self.plan.task(id).is_some_and(|task| task.kind != TaskKind::Verify);
         let may_be = self.is_task_list()
             && is_id(&added.id)
             && added.kind != TaskKind::Verify
@@ -50,7 +50,7 @@ impl RunState {
         if !may_be {
             return Err(LedgerError { seq: event.seq, problem: "adds a task that cannot be".to_owned() });
         }
-        let verification = self.plan.tasks.iter().position(|unit| unit.kind == TaskKind::Verify);
+        let verification = self.plan.tasks.iter().position(|task| task.kind == TaskKind::Verify);
         if let Some(verification) = verification.and_then(|place| self.plan.tasks.get_mut(place)) {
             verification.deps.push(added.id.clone());
         }
@@ -70,7 +70,7 @@ impl RunState {
     /// A verdict ends the verification. One that the whole is not done has failed what it names, too.
     pub(super) fn apply_verdict(&mut self, event: &RunEvent, verdict: &PlanVerdict) -> Result<(), LedgerError> {
         let bad = |what: &str| LedgerError { seq: event.seq, problem: what.to_owned() };
-        let id = self.plan.verification_task().map(|unit| unit.id.clone());
+        let id = self.plan.verification_task().map(|task| task.id.clone());
         let id = id.filter(|id| self.tasks.get(id).is_some_and(|known| known.running.is_some()));
         let id = id.ok_or_else(|| bad("has a verdict that was not asked for"))?;
         if verdict.passed && evidence_rules::check_passing_verdict(self, verdict).is_err() {
@@ -89,12 +89,12 @@ impl RunState {
             }
         }
         self.verdicts.push(verdict.clone());
-        if let Some(unit) = self.tasks.get_mut(&id) {
-            let end = AttemptEnd { attempt: unit.attempts, evidence: verdict.summary_line(), ..AttemptEnd::default() };
-            unit.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
-            (unit.running, unit.last_end, unit.reason) = (None, Some(end), None);
-            unit.evidence_ids.clone_from(&verdict.evidence_ids);
-            unit.updated_at = Some(event.ts);
+        if let Some(task) = self.tasks.get_mut(&id) {
+            let end = AttemptEnd { attempt: task.attempts, evidence: verdict.summary_line(), ..AttemptEnd::default() };
+            task.status = if verdict.passed { TaskStatus::Passed } else { TaskStatus::Failed };
+            (task.running, task.last_end, task.reason) = (None, Some(end), None);
+            task.evidence_ids.clone_from(&verdict.evidence_ids);
+            task.updated_at = Some(event.ts);
         }
         Ok(())
     }
@@ -117,9 +117,9 @@ impl RunState {
         }
         self.round = iteration;
         for (id, why) in reopened {
-            if let Some(unit) = self.tasks.get_mut(id) {
-                reopen_task(unit, why);
-                unit.updated_at = Some(event.ts);
+            if let Some(task) = self.tasks.get_mut(id) {
+                reopen_task(task, why);
+                task.updated_at = Some(event.ts);
             }
             self.withdraw_questions_about(event, id);
         }
@@ -131,7 +131,7 @@ impl RunState {
     pub(super) fn invalidate_final_results(&mut self) {
         self.final_checks.clear();
         self.unfinished = None;
-        let Some(verification) = self.plan.verification_task().map(|unit| unit.id.clone()) else { return };
+        let Some(verification) = self.plan.verification_task().map(|task| task.id.clone()) else { return };
         let known = self.tasks.get_mut(&verification);
         if let Some(known) = known.filter(|known| matches!(known.status, TaskStatus::Passed | TaskStatus::Failed)) {
             reopen_task(known, "what it verified is done again");

@@ -197,15 +197,15 @@ impl Run {
         }
     }
 
-    /// Lets one process at a time check a unit; `None` where another one does. The system lets the next
+    /// Lets one process at a time check a task; `None` where another one does. The system lets the next
     /// one when this one has died.
-    pub fn try_lock_check(&self, unit: &str) -> Result<Option<ExclusiveGuard>, RunStoreError> {
-        self.lock_check(unit, Duration::ZERO)
+    pub fn try_lock_check(&self, task: &str) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        self.lock_check(task, Duration::ZERO)
     }
 
     /// As [`Run::try_lock_check`], but waits so long for the other process.
-    pub(crate) fn lock_check(&self, unit: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
-        let name = format!("check-{}.lock", id::parse_id(unit)?);
+    pub(crate) fn lock_check(&self, task: &str, patience: Duration) -> Result<Option<ExclusiveGuard>, RunStoreError> {
+        let name = format!("check-{}.lock", id::parse_id(task)?);
         match StateLock::take_named(&self.open()?, &name, patience) {
             Ok(lock) => Ok(Some(ExclusiveGuard::new(lock))),
             Err(LockError::Busy(_)) => Ok(None),

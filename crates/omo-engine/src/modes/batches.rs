@@ -23,20 +23,20 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
     plan
 }
 
-fn in_batches(units: &[Task], options: &ModeOptions) -> Vec<TaskGroup> {
-    let needed = dependents(units);
+fn in_batches(tasks: &[Task], options: &ModeOptions) -> Vec<TaskGroup> {
+    let needed = dependents(tasks);
     let size = usize::try_from(options.batch_size).unwrap_or(usize::MAX).max(1);
-    let is_stop = |unit: &Task| {
-        unit.stop_after || needed.get(unit.id.as_str()).is_some_and(|count| *count >= options.hub_k.max(1))
+    let is_stop = |task: &Task| {
+        task.stop_after || needed.get(task.id.as_str()).is_some_and(|count| *count >= options.hub_k.max(1))
     };
-    let batch = |(place, units): (usize, &[Task])| TaskGroup {
-        hard_stop: place == 0 || units.iter().any(is_stop),
+    let batch = |(place, tasks): (usize, &[Task])| TaskGroup {
+        hard_stop: place == 0 || tasks.iter().any(is_stop),
         ..group(
             format!("batch-{}", place + 1),
             format!("Batch {}", place + 1),
-            units.iter().map(|unit| unit.id.clone()).collect(),
+            tasks.iter().map(|task| task.id.clone()).collect(),
             place,
         )
     };
-    units.chunks(size).enumerate().map(batch).collect()
+    tasks.chunks(size).enumerate().map(batch).collect()
 }

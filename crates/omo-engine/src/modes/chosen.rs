@@ -20,7 +20,7 @@ pub fn choose(plan: &Plan) -> ModeChoice {
     let (mode, reason) = if RunStrategy::for_plan(plan).starts_clients() {
         let count = session_groups(plan).count();
         (ExecutionMode::Parallel, format!("an Execution Strategy with {count} sessions"))
-    } else if plan.tasks.iter().any(|unit| unit.stop_after) {
+    } else if plan.tasks.iter().any(|task| task.stop_after) {
         (ExecutionMode::Batches, "tasks with stops behind them".to_owned())
     } else if plan.preconditions.iter().any(|known| matches!(known, Precondition::Decision(_))) {
         (ExecutionMode::Batches, "decisions to take".to_owned())

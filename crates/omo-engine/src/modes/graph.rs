@@ -7,7 +7,7 @@ use omo_plan::model::{FileAction, FileUse, GroupIsolation, Plan, Task, TaskGroup
 use omo_plan::paths;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
-/// The plan without its groups: each unit names all that has to be done before it, what its session lets it change, and
+/// The plan without its groups: each task names all that has to be done before it, what its session lets it change, and
 /// stands behind everything that it needs.
 pub(super) fn flattened(mut plan: Plan) -> Plan {
     let groups = std::mem::take(&mut plan.groups);
@@ -17,19 +17,19 @@ pub(super) fn flattened(mut plan: Plan) -> Plan {
         let others = groups.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, other)| other);
         let before = others.filter(|other| comes_before(&groups, other, group));
         let before: Vec<String> = before.filter_map(|other| other.tasks.last().cloned()).collect();
-        if let Some(unit) = plan.tasks.iter_mut().find(|unit| unit.id == *first) {
-            unit.deps.extend(before);
-            unit.deps.sort();
-            unit.deps.dedup();
+        if let Some(task) = plan.tasks.iter_mut().find(|task| task.id == *first) {
+            task.deps.extend(before);
+            task.deps.sort();
+            task.deps.dedup();
         }
     }
-    for unit in &mut plan.tasks {
-        let Some(group) = groups.iter().find(|group| group.tasks.contains(&unit.id)) else { continue };
-        unit.never_touch.extend(group.never_touch.iter().cloned());
-        unit.never_touch.dedup();
-        if unit.files.is_empty() {
+    for task in &mut plan.tasks {
+        let Some(group) = groups.iter().find(|group| group.tasks.contains(&task.id)) else { continue };
+        task.never_touch.extend(group.never_touch.iter().cloned());
+        task.never_touch.dedup();
+        if task.files.is_empty() {
             let file = |path: &String| FileUse { path: path.clone(), action: FileAction::Modify, lines: None };
-            unit.files = group.may_touch.iter().map(file).collect();
+            task.files = group.may_touch.iter().map(file).collect();
         }
     }
     plan.tasks = in_order(std::mem::take(&mut plan.tasks));
@@ -42,14 +42,14 @@ fn comes_before(groups: &[TaskGroup], other: &TaskGroup, group: &TaskGroup) -> b
     group.deps.contains(&other.id) || Some(other.wave) == last_wave
 }
 
-/// The units, each behind those that it needs, and else as they stand. Units that need each other come last.
-fn in_order(units: Vec<Task>) -> Vec<Task> {
+/// The tasks, each behind those that it needs, and else as they stand. Units that need each other come last.
+fn in_order(tasks: Vec<Task>) -> Vec<Task> {
     let places: BTreeMap<String, usize> =
-        units.iter().enumerate().map(|(place, unit)| (unit.id.clone(), place)).collect();
+        tasks.iter().enumerate().map(|(place, task)| (task.id.clone(), place)).collect();
     let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let mut open: Vec<usize> = Vec::with_capacity(units.len());
-    for (place, unit) in units.iter().enumerate() {
-        let needs: BTreeSet<usize> = unit.deps.iter().filter_map(|id| places.get(id).copied()).collect();
+    let mut open: Vec<usize> = Vec::with_capacity(tasks.len());
+    for (place, task) in tasks.iter().enumerate() {
+        let needs: BTreeSet<usize> = task.deps.iter().filter_map(|id| places.get(id).copied()).collect();
         open.push(needs.len());
         for need in needs {
             needed_by.entry(need).or_default().push(place);
@@ -57,7 +57,7 @@ fn in_order(units: Vec<Task>) -> Vec<Task> {
     }
     let mut free: BinaryHeap<Reverse<usize>> =
         open.iter().enumerate().filter(|(_, open)| **open == 0).map(|(place, _)| Reverse(place)).collect();
-    let mut left: Vec<Option<Task>> = units.into_iter().map(Some).collect();
+    let mut left: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
     let mut ordered = Vec::with_capacity(left.len());
     while let Some(Reverse(place)) = free.pop() {
         ordered.extend(left.get_mut(place).and_then(Option::take));
@@ -74,16 +74,16 @@ fn in_order(units: Vec<Task>) -> Vec<Task> {
     ordered
 }
 
-/// So many units name each unit as what they need.
-pub(super) fn dependents(units: &[Task]) -> BTreeMap<&str, u32> {
+/// So many tasks name each task as what they need.
+pub(super) fn dependents(tasks: &[Task]) -> BTreeMap<&str, u32> {
     let mut counts = BTreeMap::new();
-    for id in units.iter().filter(|unit| unit.kind != TaskKind::Verify).flat_map(|unit| &unit.deps) {
+    for id in tasks.iter().filter(|task| task.kind != TaskKind::Verify).flat_map(|task| &task.deps) {
         *counts.entry(id.as_str()).or_insert(0) += 1;
     }
     counts
 }
 
-/// Whether two units may change the same file. One that names none may change any, unless `are_free` says that the
+/// Whether two tasks may change the same file. One that names none may change any, unless `are_free` says that the
 /// plan's tasks were made for workers at the same time.
 pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     if one.files.is_empty() || other.files.is_empty() {
@@ -92,12 +92,12 @@ pub(super) fn may_collide(one: &Task, other: &Task, are_free: bool) -> bool {
     one.files.iter().any(|file| other.files.iter().any(|known| paths::paths_overlap(&file.path, &known.path)))
 }
 
-/// A group of these units in the user's own work tree.
-pub(super) fn group(id: String, title: String, units: Vec<String>, stage: usize) -> TaskGroup {
+/// A group of these tasks in the user's own work tree.
+pub(super) fn group(id: String, title: String, tasks: Vec<String>, stage: usize) -> TaskGroup {
     TaskGroup {
         id,
         title,
-        tasks: units,
+        tasks,
         wave: stage,
         deps: Vec::new(),
         may_touch: Vec::new(),

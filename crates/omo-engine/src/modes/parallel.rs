@@ -31,15 +31,15 @@ pub(super) fn arranged(plan: Plan) -> Plan {
     plan
 }
 
-/// The units of each worker, by their places. A unit goes on where another one ended if it needs that one alone, and is
+/// The tasks of each worker, by their places. A task goes on where another one ended if it needs that one alone, and is
 /// the only one that does. What verifies the whole is a worker of its own.
-fn chains(units: &[Task]) -> Vec<Vec<usize>> {
-    let needed = dependents(units);
+fn chains(tasks: &[Task]) -> Vec<Vec<usize>> {
+    let needed = dependents(tasks);
     let mut chain_of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut chains: Vec<Vec<usize>> = Vec::new();
-    for (place, unit) in units.iter().enumerate() {
-        let before = match unit.deps.as_slice() {
-            [one] if unit.kind != TaskKind::Verify && needed.get(one.as_str()) == Some(&1) => {
+    for (place, task) in tasks.iter().enumerate() {
+        let before = match task.deps.as_slice() {
+            [one] if task.kind != TaskKind::Verify && needed.get(one.as_str()) == Some(&1) => {
                 chain_of.get(one.as_str())
             }
             _ => None,
@@ -49,33 +49,33 @@ fn chains(units: &[Task]) -> Vec<Vec<usize>> {
             Some(chain) => chain.push(place),
             None => chains.push(vec![place]),
         }
-        chain_of.insert(&unit.id, number);
+        chain_of.insert(&task.id, number);
     }
     chains
 }
 
 /// The workers as groups: each behind the wave of all that it needs, and in none with another one that may change the
 /// same file.
-fn in_waves(units: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
-    let of = |chain: &[usize]| -> Vec<&Task> { chain.iter().filter_map(|place| units.get(*place)).collect() };
+fn in_waves(tasks: &[Task], chains: &[Vec<usize>], are_free: bool) -> Vec<TaskGroup> {
+    let of = |chain: &[usize]| -> Vec<&Task> { chain.iter().filter_map(|place| tasks.get(*place)).collect() };
     let mut wave_of: BTreeMap<&str, usize> = BTreeMap::new();
     let mut made: Vec<(usize, Vec<&Task>)> = Vec::new();
     for chain in chains {
         let own = of(chain);
-        let is_own = |id: &String| own.iter().any(|unit| unit.id == *id);
-        let needs = own.iter().flat_map(|unit| &unit.deps).filter(|id| !is_own(id));
+        let is_own = |id: &String| own.iter().any(|task| task.id == *id);
+        let needs = own.iter().flat_map(|task| &task.deps).filter(|id| !is_own(id));
         let mut wave = needs.filter_map(|id| wave_of.get(id.as_str())).map(|wave| wave + 1).max().unwrap_or(0);
         let collides = |other: &[&Task]| own.iter().any(|one| other.iter().any(|two| may_collide(one, two, are_free)));
         while made.iter().any(|(known, other)| *known == wave && collides(other)) {
             wave += 1;
         }
-        wave_of.extend(own.iter().map(|unit| (unit.id.as_str(), wave)));
+        wave_of.extend(own.iter().map(|task| (task.id.as_str(), wave)));
         made.push((wave, own));
     }
     made.sort_by_key(|(wave, _)| *wave);
     let worker = |(wave, own): (usize, Vec<&Task>)| {
-        let (first, title) = own.first().map(|unit| (unit.id.clone(), unit.title.clone())).unwrap_or_default();
-        let ids = own.iter().map(|unit| unit.id.clone()).collect();
+        let (first, title) = own.first().map(|task| (task.id.clone(), task.title.clone())).unwrap_or_default();
+        let ids = own.iter().map(|task| task.id.clone()).collect();
         TaskGroup { isolation: GroupIsolation::Worktree, ..group(worker_id(&first), title, ids, wave) }
     };
     made.into_iter().map(worker).collect()
@@ -91,10 +91,10 @@ fn worker_id(first: &str) -> String {
     format!("{WORKER_PREFIX}{}", digest.get(..16).unwrap_or(&digest))
 }
 
-/// The units in the order of their workers.
-fn by_worker(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
+/// The tasks in the order of their workers.
+fn by_worker(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let order: BTreeMap<&str, usize> =
         groups.iter().flat_map(|group| &group.tasks).enumerate().map(|(place, id)| (id.as_str(), place)).collect();
-    units.sort_by_key(|unit| order.get(unit.id.as_str()).copied());
-    units
+    tasks.sort_by_key(|task| order.get(task.id.as_str()).copied());
+    tasks
 }

@@ -6,7 +6,7 @@ use super::graph::{flattened, group};
 
 /// Everything is done in the user's own work tree, in its order. Only the stops that the plan itself marks are kept.
 pub(super) fn arranged(plan: Plan) -> Plan {
-    let has_stops = plan.groups.iter().any(|group| group.hard_stop) || plan.tasks.iter().any(|unit| unit.stop_after);
+    let has_stops = plan.groups.iter().any(|group| group.hard_stop) || plan.tasks.iter().any(|task| task.stop_after);
     if has_stops || plan.policy.parallel == Parallelism::Tasks {
         return in_stretches(flattened(plan));
     }
@@ -19,19 +19,19 @@ pub(super) fn arranged(plan: Plan) -> Plan {
 
 fn in_stretches(mut plan: Plan) -> Plan {
     let mut stretches: Vec<TaskGroup> = Vec::new();
-    for unit in &plan.tasks {
+    for task in &plan.tasks {
         let place = stretches.len();
         match stretches.last_mut().filter(|last| !last.hard_stop) {
-            Some(last) => last.tasks.push(unit.id.clone()),
+            Some(last) => last.tasks.push(task.id.clone()),
             None => stretches.push(group(
                 format!("part-{}", place + 1),
                 format!("Part {}", place + 1),
-                vec![unit.id.clone()],
+                vec![task.id.clone()],
                 place,
             )),
         }
         if let Some(last) = stretches.last_mut() {
-            last.hard_stop = unit.stop_after;
+            last.hard_stop = task.stop_after;
         }
     }
     plan.groups = stretches;

@@ -16,18 +16,18 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
         return plan;
     }
     let mut plan = flattened(plan);
-    for unit in &mut plan.tasks {
+    for task in &mut plan.tasks {
         // What one worker leaves cannot be taken back without the work of the others; another round does it again.
-        unit.on_failure = match unit.on_failure {
+        task.on_failure = match task.on_failure {
             OnFailure::Escalate => OnFailure::Escalate,
             OnFailure::Revert | OnFailure::Retry | OnFailure::Skip | OnFailure::Hold => OnFailure::Hold,
         };
-        unit.max_attempts = 1;
+        task.max_attempts = 1;
     }
     if !options.skips_verification && plan.verification_task().is_none() {
         add_verification(&mut plan);
     }
-    let ids = plan.tasks.iter().map(|unit| unit.id.clone()).collect();
+    let ids = plan.tasks.iter().map(|task| task.id.clone()).collect();
     plan.groups = vec![group("tasks".to_owned(), "Tasks".to_owned(), ids, 0)];
     plan.policy = RunPolicy {
         on_task_fail: OnTaskFail::NextRound,
@@ -45,7 +45,7 @@ pub(super) fn arranged(plan: Plan, options: &ModeOptions) -> Plan {
 fn add_verification(plan: &mut Plan) {
     let Some(id) = free_id(plan) else { return };
     if plan.final_checks.is_empty() {
-        for check in plan.tasks.iter().filter(|unit| unit.kind != TaskKind::Tests).flat_map(|unit| &unit.checks) {
+        for check in plan.tasks.iter().filter(|task| task.kind != TaskKind::Tests).flat_map(|task| &task.checks) {
             if !plan.final_checks.contains(check) {
                 plan.final_checks.push(check.clone());
             }
@@ -60,7 +60,7 @@ fn add_verification(plan: &mut Plan) {
         body: body.to_owned(),
         kind: TaskKind::Verify,
         pair: None,
-        deps: plan.tasks.iter().map(|unit| unit.id.clone()).collect(),
+        deps: plan.tasks.iter().map(|task| task.id.clone()).collect(),
         files: Vec::new(),
         never_touch: Vec::new(),
         checks: Vec::new(),

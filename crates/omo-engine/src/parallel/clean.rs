@@ -21,13 +21,13 @@ impl ParallelDriver<'_> {
     pub(super) fn remove_workers(
         &self,
         state: &RunState,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         ids: &[&str],
     ) -> Result<(), DriveError> {
         let silence = Silence::new();
         for some in ids.chunks(WORK_TREES_AT_ONCE) {
             let remove = |id: &&str| {
-                remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, apart, &silence)
+                remove_worker(self.engine, &self.repository, &self.worker_name(id)?, state, parallel, &silence)
             };
             parallel_map(some, remove).into_iter().collect::<Result<(), DriveError>>()?;
         }
@@ -41,17 +41,17 @@ fn remove_worker(
     repository: &GitRepository,
     name: &WorkerName,
     state: &RunState,
-    apart: &ParallelState,
+    parallel: &ParallelState,
     silence: &Silence,
 ) -> Result<(), DriveError> {
     let removed = name.worker();
     let group = removed.to_owned();
     let files = engine.run.folder().join("kept").join(&group);
-    let has_tree = apart.groups.get(&group).is_some_and(|known| known.worktree.is_some());
+    let has_tree = parallel.groups.get(&group).is_some_and(|known| known.worktree.is_some());
     let is_of_plan = find_worker(state, &group).is_some();
     let record =
         |what: EventKind| if is_of_plan { engine.transact(|_| Ok((vec![what], ()))).map(drop) } else { Ok(()) };
-    let removal = match worktree::prepare_removal(repository, name, Some(&apart.tip), &files) {
+    let removal = match worktree::prepare_removal(repository, name, Some(&parallel.tip), &files) {
         Ok(removal) => removal,
         // It stays, and holds up nothing else.
         Err(error) => {
@@ -67,7 +67,8 @@ fn remove_worker(
     }
     // It holds no work, and the system clears the folder that it lies in.
     let _ = worker_resources::remove_temp_folder(&std::env::temp_dir(), engine.run.id(), removed);
-    if let Some(why) = remote_branches::clear_remote(engine.run, repository, &apart.policy, name, &apart.tip, silence)?
+    if let Some(why) =
+        remote_branches::clear_remote(engine.run, repository, &parallel.policy, name, &parallel.tip, silence)?
     {
         record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: why })?;
     }
@@ -76,7 +77,7 @@ fn remove_worker(
         Ok(())
         | Err(WorktreeError::InUse { .. } | WorktreeError::Changed { .. } | WorktreeError::StillThere { .. }) => Ok(()),
         // As with files of another user. It is told once, and holds up nothing else.
-        Err(_) if apart.groups.get(removed).is_some_and(|known| known.leftover_reason.is_some()) => Ok(()),
+        Err(_) if parallel.groups.get(removed).is_some_and(|known| known.leftover_reason.is_some()) => Ok(()),
         Err(error) => {
             record(EventKind::WorktreeLeft { group: removed.to_owned(), reason: sanitize(&error.to_string(), 500) })?;
             Ok(())
@@ -103,21 +104,26 @@ pub struct ReapReport {
 pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     let mut reaped = ReapReport::default();
     let state = engine.run.state()?;
-    let Some(apart) = &state.parallel else { return Ok(reaped) };
+    let Some(parallel) = &state.parallel else { return Ok(reaped) };
     let Some(repository) = GitRepository::find(engine.root) else { return Ok(reaped) };
     let silence = Silence::new();
-    for (id, known) in &apart.groups {
+    for (id, known) in &parallel.groups {
         let (GroupStatus::Running, Some(process)) = (known.status, &known.process) else { continue };
         process_state::end_process(&process_state::ProcessIdentity { pid: process.pid, start: process.mark.clone() });
         let left_there = match WorkerName::new(engine.run.id(), id) {
-            Ok(name) => {
-                remote_branches::clear_remote(engine.run, &repository, &apart.policy, &name, &apart.tip, &silence)?
-            }
+            Ok(name) => remote_branches::clear_remote(
+                engine.run,
+                &repository,
+                &parallel.policy,
+                &name,
+                &parallel.tip,
+                &silence,
+            )?,
             Err(_) => None,
         };
         let id = id.clone();
         engine.transact(|state| {
-            let still = state.parallel.as_ref().and_then(|apart| apart.groups.get(&id));
+            let still = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id));
             if still.is_none_or(|known| known.status != GroupStatus::Running) {
                 return Ok((Vec::new(), ()));
             }
@@ -132,9 +138,9 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
         reaped.ended_clients.push(known.branch.clone());
     }
     let state = engine.run.state()?;
-    let Some(apart) = &state.parallel else { return Ok(reaped) };
+    let Some(parallel) = &state.parallel else { return Ok(reaped) };
     for name in worktree::find_leftovers(&repository, engine.run.id())? {
-        let known = apart.groups.get(name.worker());
+        let known = parallel.groups.get(name.worker());
         let is_needed = state.phase == RunPhase::Executing && known.is_some_and(|known| known.worktree.is_some());
         if is_needed || name.worker() == FINAL_CHECKS_WORKER && state.phase == RunPhase::Executing {
             continue;
@@ -144,7 +150,7 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
             let _ = worktree::discard_worktree(&repository, &name);
             continue;
         }
-        remove_worker(engine, &repository, &name, &state, apart, &silence)?;
+        remove_worker(engine, &repository, &name, &state, parallel, &silence)?;
         reaped.removed_branches.push(name.branch());
     }
     Ok(reaped)

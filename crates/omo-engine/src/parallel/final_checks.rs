@@ -10,22 +10,22 @@ use crate::state::{RunPhase, RunState};
 use crate::work::{CommandWatcher, EngineError};
 
 impl ParallelDriver<'_> {
-    pub(super) fn run_final_checks(&self, state: &RunState, apart: &ParallelState) -> Result<(), DriveError> {
+    pub(super) fn run_final_checks(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
         // What its user has committed meanwhile may be what fixes it.
-        if let Some(at) = self.user_branch_ahead(apart)? {
-            return self.catch_up(state, apart, &at);
+        if let Some(at) = self.user_branch_ahead(parallel)? {
+            return self.catch_up(state, parallel, &at);
         }
         let name = self.worker_name(FINAL_CHECKS_WORKER)?;
         // One that an earlier try has left may be of an earlier tip.
         let fresh = worktree::discard_worktree(&self.repository, &name);
-        let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, &apart.tip)) {
+        let created = match fresh.and_then(|()| worktree::create_worktree(&self.repository, &name, &parallel.tip)) {
             Ok(created) => created,
             Err(error) => {
                 return self
                     .refuse_landing(&format!("there is no work tree to check the whole in: {error}"), Vec::new());
             }
         };
-        if let Some(command) = &apart.policy.setup
+        if let Some(command) = &parallel.policy.setup
             && let Some(why) = self.run_setup_command(FINAL_CHECKS_WORKER, command, &created.path, created.was_there)?
         {
             return self.refuse_landing(&why, Vec::new());

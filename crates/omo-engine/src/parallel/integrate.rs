@@ -19,20 +19,20 @@ impl ParallelDriver<'_> {
     pub(super) fn merge_worker(
         &mut self,
         state: &RunState,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         group: &TaskGroup,
     ) -> Result<(), DriveError> {
-        let known = apart.groups.get(&group.id);
+        let known = parallel.groups.get(&group.id);
         let Some(tip) = known.and_then(|known| known.tip.clone()) else {
             return self.report_stuck::<()>(group, "the ledger does not say what it came to").map(drop);
         };
         let id = group.id.clone();
-        let tree = self.last_merge.as_ref().filter(|(made, _)| *made == apart.tip).map(|(_, tree)| tree.as_str());
-        let what = match preview_merge(&self.repository, &apart.tip, tree, &tip)? {
-            MergePreview::UpToDate => EventKind::GroupMerged { group: id, tip: apart.tip.clone() },
+        let tree = self.last_merge.as_ref().filter(|(made, _)| *made == parallel.tip).map(|(_, tree)| tree.as_str());
+        let what = match preview_merge(&self.repository, &parallel.tip, tree, &tip)? {
+            MergePreview::UpToDate => EventKind::GroupMerged { group: id, tip: parallel.tip.clone() },
             MergePreview::Conflict { files } => EventKind::GroupRefused { group: id, files },
             MergePreview::Clean { tree } => {
-                let made = commit_merge(&self.repository, &apart.tip, &tip, &tree, &merge_message(state, group))?;
+                let made = commit_merge(&self.repository, &parallel.tip, &tip, &tree, &merge_message(state, group))?;
                 // No branch names it, and it must not be lost.
                 keep_commit(&self.repository, &self.worker_name(INTEGRATED)?, &made)?;
                 self.last_merge = Some((made.clone(), tree));
@@ -43,31 +43,31 @@ impl ParallelDriver<'_> {
     }
 
     /// Moves the user's branch to what the run has come to, where nothing of its user's is in the way.
-    pub(super) fn land_on_user_branch(&self, state: &RunState, apart: &ParallelState) -> Result<(), DriveError> {
+    pub(super) fn land_on_user_branch(&self, state: &RunState, parallel: &ParallelState) -> Result<(), DriveError> {
         let (name, at) = match read_checkout_facts(&self.repository)?.head {
             CheckoutHead::Branch { reference, commit } => (reference, commit),
             CheckoutHead::Unborn { .. } | CheckoutHead::Detached { .. } => {
                 return self.refuse_landing("no branch is checked out", Vec::new());
             }
         };
-        let branch = &apart.policy.branch;
+        let branch = &parallel.policy.branch;
         if !branch.is_empty() && name != *branch {
             let short = |name: &str| sanitize(name.trim_start_matches("refs/heads/"), 100);
             let why = format!("{} is checked out, and the run began on {}", short(&name), short(branch));
             return self.refuse_landing(&why, Vec::new());
         }
-        if !contains_commits(&self.repository, &apart.tip, std::slice::from_ref(&at))? {
-            return self.catch_up(state, apart, &at);
+        if !contains_commits(&self.repository, &parallel.tip, std::slice::from_ref(&at))? {
+            return self.catch_up(state, parallel, &at);
         }
-        if let Some(why) = self.rewritten_history(state, apart, &at)? {
+        if let Some(why) = self.rewritten_history(state, parallel, &at)? {
             return self.refuse_landing(&why, Vec::new());
         }
-        let landed = match land(&self.repository, &at, &apart.tip) {
+        let landed = match land(&self.repository, &at, &parallel.tip) {
             Ok(LandOutcome::Moved) => at,
-            Ok(LandOutcome::AlreadyThere) => user_branch_base(state, apart).map_or(at, str::to_owned),
+            Ok(LandOutcome::AlreadyThere) => user_branch_base(state, parallel).map_or(at, str::to_owned),
             Err(error) => return self.on_land_error(error),
         };
-        let moved = EventKind::Landed { from: landed, to: apart.tip.clone() };
+        let moved = EventKind::Landed { from: landed, to: parallel.tip.clone() };
         self.record(|_| vec![moved])?;
         // The user's branch holds all of it.
         Ok(release_kept(&self.repository, &self.worker_name(INTEGRATED)?)?)
@@ -83,12 +83,12 @@ impl ParallelDriver<'_> {
     }
 
     /// Where the user's branch is, while it is checked out and has what the run has not come to yet.
-    pub(super) fn user_branch_ahead(&self, apart: &ParallelState) -> Result<Option<String>, DriveError> {
+    pub(super) fn user_branch_ahead(&self, parallel: &ParallelState) -> Result<Option<String>, DriveError> {
         let CheckoutHead::Branch { reference, commit } = read_checkout_facts(&self.repository)?.head else {
             return Ok(None);
         };
-        let is_it = apart.policy.branch.is_empty() || reference == apart.policy.branch;
-        let is_behind = is_it && !contains_commits(&self.repository, &apart.tip, std::slice::from_ref(&commit))?;
+        let is_it = parallel.policy.branch.is_empty() || reference == parallel.policy.branch;
+        let is_behind = is_it && !contains_commits(&self.repository, &parallel.tip, std::slice::from_ref(&commit))?;
         Ok(is_behind.then_some(commit))
     }
 
@@ -97,10 +97,10 @@ impl ParallelDriver<'_> {
     fn rewritten_history(
         &self,
         state: &RunState,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         at: &str,
     ) -> Result<Option<String>, DriveError> {
-        let Some(base) = user_branch_base(state, apart).filter(|base| *base != at) else { return Ok(None) };
+        let Some(base) = user_branch_base(state, parallel).filter(|base| *base != at) else { return Ok(None) };
         if contains_commits(&self.repository, at, &[base.to_owned()])? {
             return Ok(None);
         }
@@ -110,11 +110,11 @@ impl ParallelDriver<'_> {
     }
 
     /// Its user has committed meanwhile: the run's own work goes on top of that, and is checked again.
-    pub(super) fn catch_up(&self, state: &RunState, apart: &ParallelState, at: &str) -> Result<(), DriveError> {
-        if let Some(why) = self.rewritten_history(state, apart, at)? {
+    pub(super) fn catch_up(&self, state: &RunState, parallel: &ParallelState, at: &str) -> Result<(), DriveError> {
+        if let Some(why) = self.rewritten_history(state, parallel, at)? {
             return self.refuse_landing(&why, Vec::new());
         }
-        let tip = match preview_merge(&self.repository, at, None, &apart.tip)? {
+        let tip = match preview_merge(&self.repository, at, None, &parallel.tip)? {
             // Its user has all of it already, and more.
             MergePreview::UpToDate => at.to_owned(),
             MergePreview::Conflict { files } => {
@@ -123,7 +123,7 @@ impl ParallelDriver<'_> {
             MergePreview::Clean { tree } => commit_merge(
                 &self.repository,
                 at,
-                &apart.tip,
+                &parallel.tip,
                 &tree,
                 &format!("merge: omo run {}", self.engine.run.id()),
             )?,
@@ -140,8 +140,8 @@ impl ParallelDriver<'_> {
 }
 
 /// Where the user's branch was when sessions began, or when what was committed on it was last merged with.
-fn user_branch_base<'a>(state: &'a RunState, apart: &'a ParallelState) -> Option<&'a str> {
-    Some(apart.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
+fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Option<&'a str> {
+    Some(parallel.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
 }
 
 /// What the merge of a session is called.

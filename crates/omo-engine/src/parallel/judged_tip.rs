@@ -26,7 +26,7 @@ impl ParallelDriver<'_> {
         let name = self.worker_name(&group.id)?;
         let good = last_passed_commit(state, group, &known.base).to_owned();
         // Work that was done before, and was left out when its step was done again, is in no branch of the session.
-        let committed = passed_tasks(state, group).filter_map(|unit| unit.last_end.as_ref()?.commit.clone());
+        let committed = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
         let tip = branch_tip(&self.repository, &name)?;
         let has_all = |tip: &String| {
@@ -72,7 +72,7 @@ impl ParallelDriver<'_> {
         let commits = commit_messages(&self.repository, base, good)?;
         let mut files = BTreeSet::new();
         for id in &group.tasks {
-            let made = state.tasks.get(id).and_then(|unit| unit.last_end.as_ref()?.commit.as_deref());
+            let made = state.tasks.get(id).and_then(|task| task.last_end.as_ref()?.commit.as_deref());
             let Some(made) = made.filter(|made| find_task_commit(&commits, self.engine.run.id(), id) == Some(made))
             else {
                 continue;
@@ -85,14 +85,14 @@ impl ParallelDriver<'_> {
 
 /// The steps of a session that have passed.
 fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<Item = &'s TaskState> {
-    let units = group.tasks.iter().filter_map(|id| state.tasks.get(id));
-    units.filter(|unit| is_done(unit.status))
+    let tasks = group.tasks.iter().filter_map(|id| state.tasks.get(id));
+    tasks.filter(|task| is_done(task.status))
 }
 
 /// The files that the steps of a session had changed when they passed.
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
     passed_tasks(state, group)
-        .filter_map(|unit| unit.last_end.as_ref())
+        .filter_map(|task| task.last_end.as_ref())
         .flat_map(|end| end.files.iter().cloned())
         .collect()
 }

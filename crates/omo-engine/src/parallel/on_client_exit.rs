@@ -20,7 +20,7 @@ impl ParallelDriver<'_> {
         let end = classify_end(process, said, (self.engine.now)());
         let state = self.engine.run.state()?;
         let Some(group) = find_worker(&state, id).cloned() else { return Ok(()) };
-        if state.parallel.as_ref().is_some_and(|apart| apart.policy.launcher.is_some()) {
+        if state.parallel.as_ref().is_some_and(|parallel| parallel.policy.launcher.is_some()) {
             return self.on_launcher_exit(&group, process);
         }
         let facts = LedgerFacts { tasks_left: tasks_left(&state, &group), was_resumed: self.was_resumed.contains(id) };
@@ -40,8 +40,11 @@ impl ParallelDriver<'_> {
             how: describe_client_end(&end),
             cost_micros: cost_micros(said),
         };
-        let is_running =
-            state.parallel.as_ref().and_then(|apart| apart.groups.get(id)).is_some_and(|known| known.process.is_some());
+        let is_running = state
+            .parallel
+            .as_ref()
+            .and_then(|parallel| parallel.groups.get(id))
+            .is_some_and(|known| known.process.is_some());
         let files = self.files_changed_by(&state, &group);
         let detail = client_end_detail(&end);
         self.record(|state| {
@@ -54,21 +57,21 @@ impl ParallelDriver<'_> {
         self.end_if_done(&group).map(drop)
     }
 
-    /// The files that the unit that is under way in a session has changed.
+    /// The files that the task that is under way in a session has changed.
     fn files_changed_by(&self, state: &RunState, group: &TaskGroup) -> Vec<String> {
-        let tree = state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id)?.worktree.clone());
+        let tree = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id)?.worktree.clone());
         let (Some(tree), Some((id, running))) = (tree, verbs::running_task_in(state, group)) else { return Vec::new() };
         let engine = self.engine.in_tree(std::path::Path::new(&tree));
-        state.plan.task(id).map(|unit| engine.changed_files(state, unit, running)).unwrap_or_default()
+        state.plan.task(id).map(|task| engine.changed_files(state, task, running)).unwrap_or_default()
     }
 }
 
-/// The units of a session that the ledger does not call settled; none where the session as a whole is.
+/// The tasks of a session that the ledger does not call settled; none where the session as a whole is.
 fn tasks_left(state: &RunState, group: &TaskGroup) -> u32 {
     if group_outcome(state, group).is_some() {
         return 0;
     }
-    let left = group.tasks.iter().filter(|id| state.tasks.get(*id).is_none_or(|unit| !unit.status.is_ended()));
+    let left = group.tasks.iter().filter(|id| state.tasks.get(*id).is_none_or(|task| !task.status.is_ended()));
     u32::try_from(left.count()).unwrap_or(u32::MAX).max(1)
 }
 

@@ -37,8 +37,8 @@ pub(super) fn is_done(status: TaskStatus) -> bool {
 }
 
 /// The last of the commits, oldest first with their messages, that is marked as one of a step of a run.
-pub(super) fn find_task_commit<'c>(commits: &'c [(String, String)], run: &str, unit: &str) -> Option<&'c str> {
-    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {unit}")];
+pub(super) fn find_task_commit<'c>(commits: &'c [(String, String)], run: &str, task: &str) -> Option<&'c str> {
+    let marks = [format!("{RUN_TRAILER}: {run}"), format!("{TASK_TRAILER}: {task}")];
     let is_marked = |message: &str| marks.iter().all(|mark| message.lines().any(|line| line.trim_end() == mark));
     commits.iter().rfind(|(_, message)| is_marked(message)).map(|(commit, _)| commit.as_str())
 }
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn a_step_is_found_by_its_whole_trailers_and_the_last_one_counts() {
         let commit =
-            |id: &str, run: &str, unit: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Task: {unit}\n"));
+            |id: &str, run: &str, task: &str| (id.to_owned(), format!("feat: x\n\nOmo-Run: {run}\nOmo-Task: {task}\n"));
         let commits = [
             commit("a", "r1", "1"),
             commit("b", "r1", "11"),

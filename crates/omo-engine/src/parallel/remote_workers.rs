@@ -48,8 +48,8 @@ impl ParallelDriver<'_> {
         means: &LaunchConfig,
     ) -> Result<Option<MinderSpec>, DriveError> {
         let state = self.engine.run.state()?;
-        let Some(apart) = &state.parallel else { return Ok(None) };
-        let Some(known) = apart.groups.get(&group.id) else { return Ok(None) };
+        let Some(parallel) = &state.parallel else { return Ok(None) };
+        let Some(known) = parallel.groups.get(&group.id) else { return Ok(None) };
         let name = self.worker_name(&group.id)?;
         let base = last_passed_commit(&state, group, &known.base);
         checkout_at(&self.repository, &name, base)?;
@@ -59,11 +59,11 @@ impl ParallelDriver<'_> {
         // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
         let prompt = self.write_worker_file(&launch_name(&group.id, number), text.as_bytes())?;
         let pushed =
-            Remote::find(&self.repository, apart.policy.remote_name()).and_then(|remote| remote.push(base, &branch));
+            Remote::find(&self.repository, parallel.policy.remote_name()).and_then(|remote| remote.push(base, &branch));
         if let Err(error) = pushed {
             return self.report_stuck(
                 group,
-                &format!("its branch could not be pushed to {}: {error}", apart.policy.remote_name()),
+                &format!("its branch could not be pushed to {}: {error}", parallel.policy.remote_name()),
             );
         }
         let values = Values {
@@ -74,9 +74,9 @@ impl ParallelDriver<'_> {
             run: self.engine.run.id(),
             group: &group.id,
         };
-        match values.command(apart.policy.launcher.as_deref().unwrap_or_default(), self.engine.root) {
+        match values.command(parallel.policy.launcher.as_deref().unwrap_or_default(), self.engine.root) {
             Ok((program, arguments)) => {
-                self.launch_spec(group, &apart.policy, worktree, means, (program, arguments, prompt)).map(Some)
+                self.launch_spec(group, &parallel.policy, worktree, means, (program, arguments, prompt)).map(Some)
             }
             Err(why) => self.report_stuck(group, &format!("--launcher: {why}")),
         }
@@ -123,7 +123,7 @@ impl ParallelDriver<'_> {
     /// The command that started a session somewhere else has ended.
     pub(super) fn on_launcher_exit(&self, group: &TaskGroup, process: &ProcessEnd) -> Result<(), DriveError> {
         let state = self.engine.run.state()?;
-        let Some(terms) = state.parallel.as_ref().map(|apart| apart.policy.clone()) else { return Ok(()) };
+        let Some(terms) = state.parallel.as_ref().map(|parallel| parallel.policy.clone()) else { return Ok(()) };
         let goes_on = state.phase == RunPhase::Executing && !state.is_stopped;
         let (number, name) = (count_launches(self.engine.run, &group.id), self.worker_name(&group.id)?);
         let collected = collect_branches(self.engine.run, &self.repository, &terms, &name);
@@ -141,7 +141,7 @@ impl ParallelDriver<'_> {
             match self.judge_pushed(group, &name, pushed)? {
                 Judgement::Settled => follow = FollowUp::Settled,
                 Judgement::Refused(why) => (follow, stuck) = (FollowUp::Settled, Some(why)),
-                Judgement::Missing(unit) => stuck = self.start_missing_task(group, &unit, &follow)?,
+                Judgement::Missing(task) => stuck = self.start_missing_task(group, &task, &follow)?,
             }
         } else if stuck.is_some() {
             follow = FollowUp::Settled;
@@ -155,7 +155,7 @@ impl ParallelDriver<'_> {
         let (id, how) = (group.id.clone(), sanitize(&how, 500));
         self.record(|state| {
             let is_running =
-                state.parallel.as_ref().and_then(|apart| apart.groups.get(&id)?.process.as_ref()).is_some();
+                state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&id)?.process.as_ref()).is_some();
             let ended = EventKind::WorkerEnded { group: id.clone(), how: how.clone(), cost_micros: None };
             let mut events: Vec<EventKind> = is_running.then_some(ended).into_iter().collect();
             if state.phase == RunPhase::Executing {
@@ -178,7 +178,7 @@ impl ParallelDriver<'_> {
         let tree = name.path(&self.repository);
         let state = self.engine.run.state()?;
         let base =
-            state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id)).map(|known| known.base.clone());
+            state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id)).map(|known| known.base.clone());
         let mut good = last_passed_commit(&state, group, &base.unwrap_or_default()).to_owned();
         let pushed = pushed.unwrap_or(&good).to_owned();
         checkout_at(&self.repository, name, &good)?;
@@ -190,15 +190,15 @@ impl ParallelDriver<'_> {
         let engine = self.engine.in_tree(&tree);
         loop {
             let state = self.engine.run.state()?;
-            let Some(unit) = parallel_schedule::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
-            let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &unit.id) else {
-                return Ok(Judgement::Missing(unit.id.clone()));
+            let Some(task) = parallel_schedule::next_task_of(&state, group) else { return Ok(Judgement::Settled) };
+            let Some(commit) = find_task_commit(&commits, self.engine.run.id(), &task.id) else {
+                return Ok(Judgement::Missing(task.id.clone()));
             };
             if !contains_commits(&self.repository, commit, std::slice::from_ref(&good))? {
-                let why = format!("the commit of step {} does not follow from the step before it", unit.id);
+                let why = format!("the commit of step {} does not follow from the step before it", task.id);
                 return Ok(Judgement::Refused(why));
             }
-            let judged = self.judge_pushed_task(&engine, name, &unit.id, &good, commit);
+            let judged = self.judge_pushed_task(&engine, name, &task.id, &good, commit);
             let has_passed = match judged {
                 Ok(has_passed) => has_passed,
                 // The judgement is no longer needed.
@@ -207,7 +207,7 @@ impl ParallelDriver<'_> {
                     checkout_at(&self.repository, name, &good)?;
                     return Ok(Judgement::Refused(format!(
                         "step {} could not be judged: {}",
-                        unit.id, refusal.message
+                        task.id, refusal.message
                     )));
                 }
                 Err(error) => return Err(error),
@@ -225,31 +225,31 @@ impl ParallelDriver<'_> {
         &self,
         engine: &Engine,
         name: &WorkerName,
-        unit: &str,
+        task: &str,
         before: &str,
         commit: &str,
     ) -> Result<bool, DriveError> {
         let mut watcher = AsLongAsWanted::new(self.engine.run);
-        let started = engine.start(unit, &mut watcher)?;
+        let started = engine.start(task, &mut watcher)?;
         checkout_at(&self.repository, name, commit)?;
         let files = remote::changed_files(&self.repository, before, commit)?;
         let committed = WorkerCommit { commit: commit.to_owned(), files };
         let judged = engine.done_by_commit(&started.ticket, &committed, &mut watcher)?;
-        Ok(judged.state.tasks.get(unit).is_some_and(|known| known.status == TaskStatus::Passed))
+        Ok(judged.state.tasks.get(task).is_some_and(|known| known.status == TaskStatus::Passed))
     }
 
     /// Begins with a step that nothing was pushed of, so that its end can be written down. Why that cannot be done.
     fn start_missing_task(
         &self,
         group: &TaskGroup,
-        unit: &str,
+        task: &str,
         follow: &FollowUp,
     ) -> Result<Option<String>, DriveError> {
         if !matches!(follow, FollowUp::FailAttempt(_) | FollowUp::Hold(_)) {
             return Ok(None);
         }
         let tree = self.worker_name(&group.id)?.path(&self.repository);
-        let started = self.engine.in_tree(&tree).start(unit, &mut AsLongAsWanted::new(self.engine.run));
+        let started = self.engine.in_tree(&tree).start(task, &mut AsLongAsWanted::new(self.engine.run));
         match started {
             Ok(_) | Err(EngineError::Cancelled) => Ok(None),
             Err(EngineError::Refused(refusal)) => Ok(Some(refusal.message)),

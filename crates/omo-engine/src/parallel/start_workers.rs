@@ -45,7 +45,7 @@ impl ParallelDriver<'_> {
     pub(super) fn start_workers(
         &mut self,
         state: &RunState,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         groups: &[&TaskGroup],
     ) -> Result<(), DriveError> {
         if verbs::limit_reset_at(state, (self.engine.now)()).is_some() {
@@ -54,13 +54,13 @@ impl ParallelDriver<'_> {
         let Some(means) = self.launch_config.clone() else { return Ok(()) };
         let waiting: Vec<&TaskGroup> =
             groups.iter().filter(|group| !self.running.contains(&group.id)).copied().collect();
-        let grant = apart.grant_budget(self.granted.values().sum(), waiting.len());
+        let grant = parallel.grant_budget(self.granted.values().sum(), waiting.len());
         if grant == BudgetGrant::Later {
             return Ok(());
         }
         for pair in waiting.chunks(WORK_TREES_AT_ONCE) {
-            let ready = self.prepare_work_trees(apart, pair)?;
-            self.start_clients(apart, &means, grant, ready)?;
+            let ready = self.prepare_work_trees(parallel, pair)?;
+            self.start_clients(parallel, &means, grant, ready)?;
         }
         Ok(())
     }
@@ -68,11 +68,11 @@ impl ParallelDriver<'_> {
     /// The work trees of some sessions, those that could be made.
     fn prepare_work_trees<'g>(
         &mut self,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         groups: &[&'g TaskGroup],
     ) -> Result<Vec<(&'g TaskGroup, PathBuf)>, DriveError> {
         let this = &*self;
-        let made = parallel_map(groups, |group| this.prepare_work_tree(apart, group));
+        let made = parallel_map(groups, |group| this.prepare_work_tree(parallel, group));
         let with_path = |(group, path): (&&'g TaskGroup, Result<Option<PathBuf>, DriveError>)| {
             path.map(|path| path.map(|path| (*group, path))).transpose()
         };
@@ -82,7 +82,7 @@ impl ParallelDriver<'_> {
     /// Starts the clients of sessions whose work trees are ready.
     fn start_clients(
         &mut self,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         means: &LaunchConfig,
         grant: BudgetGrant,
         ready: Vec<(&TaskGroup, PathBuf)>,
@@ -98,9 +98,9 @@ impl ParallelDriver<'_> {
                     return self.report_stuck::<()>(group, BUDGET_SPENT).map(drop);
                 }
             };
-            let spec = match &apart.policy.launcher {
+            let spec = match &parallel.policy.launcher {
                 Some(_) => self.launch_remotely(group, &worktree, means)?,
-                None => self.client_spec(&apart.policy, group, &worktree, means, micros)?,
+                None => self.client_spec(&parallel.policy, group, &worktree, means, micros)?,
             };
             if let Some(spec) = spec {
                 self.supervisor.add_session(&group.id, spec);
@@ -114,10 +114,10 @@ impl ParallelDriver<'_> {
     }
 
     /// The work tree of a session, ready to be worked in. `None` where it could not be made; a person is asked then.
-    fn prepare_work_tree(&self, apart: &ParallelState, group: &TaskGroup) -> Result<Option<PathBuf>, DriveError> {
+    fn prepare_work_tree(&self, parallel: &ParallelState, group: &TaskGroup) -> Result<Option<PathBuf>, DriveError> {
         let name = self.worker_name(&group.id)?;
-        let known = apart.groups.get(&group.id).filter(|known| known.worktree.is_some());
-        let base = known.map_or_else(|| apart.base_commit_of(&group.id), |known| known.base.as_str()).to_owned();
+        let known = parallel.groups.get(&group.id).filter(|known| known.worktree.is_some());
+        let base = known.map_or_else(|| parallel.base_commit_of(&group.id), |known| known.base.as_str()).to_owned();
         if known.is_none() {
             self.note_prepared(&name, &base)?;
         }
@@ -127,8 +127,8 @@ impl ParallelDriver<'_> {
         };
         if created.was_there && !self.branch_contains(&name, &base)? {
             // What could not be removed of an earlier try: this one does not begin in it.
-            return match self.remove_earlier_attempt(apart, &name, &base)? {
-                Ok(apart) => self.prepare_work_tree(&apart, group),
+            return match self.remove_earlier_attempt(parallel, &name, &base)? {
+                Ok(parallel) => self.prepare_work_tree(&parallel, group),
                 Err(error) => self.report_stuck(group, &format!("its work tree could not be made: {error}")),
             };
         }
@@ -137,7 +137,7 @@ impl ParallelDriver<'_> {
             let more = lacks.len() - files.len();
             self.record(|_| vec![EventKind::GroupFilesMissing { group: group.id.clone(), files, more }])?;
         }
-        if let Some(command) = &apart.policy.setup
+        if let Some(command) = &parallel.policy.setup
             && let Some(why) = self.run_setup_command(&group.id, command, &created.path, created.was_there)?
         {
             return self.report_stuck(group, &why);
@@ -159,12 +159,12 @@ impl ParallelDriver<'_> {
     /// Removes what an earlier try of a session has left, so that the session can begin from this commit.
     fn remove_earlier_attempt(
         &self,
-        apart: &ParallelState,
+        parallel: &ParallelState,
         name: &WorkerName,
         base: &str,
     ) -> Result<Result<ParallelState, WorktreeError>, DriveError> {
         let files = self.engine.run.folder().join("kept").join(name.worker());
-        let removal = match worktree::prepare_removal(&self.repository, name, Some(&apart.tip), &files) {
+        let removal = match worktree::prepare_removal(&self.repository, name, Some(&parallel.tip), &files) {
             Ok(removal) => removal,
             Err(error) => return Ok(Err(error)),
         };
@@ -214,11 +214,11 @@ impl ParallelDriver<'_> {
         Ok(None)
     }
 
-    /// Writes down that a session has ended, where every unit of it has. `true` where it has, or cannot go on.
+    /// Writes down that a session has ended, where every task of it has. `true` where it has, or cannot go on.
     pub(super) fn end_if_done(&self, group: &TaskGroup) -> Result<bool, DriveError> {
         let state = self.engine.run.state()?;
         let Some(status) = group_outcome(&state, group) else { return Ok(false) };
-        let known = state.parallel.as_ref().and_then(|apart| apart.groups.get(&group.id));
+        let known = state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id));
         let Some(known) = known.filter(|known| known.status == GroupStatus::Ready) else { return Ok(true) };
         let tip = match self.judged_tip(&state, group, known)? {
             Ok(tip) => tip,
@@ -246,8 +246,8 @@ impl ParallelDriver<'_> {
         let text = if resume.is_some() {
             worker_prompt::continue_prompt(self.engine.run.id(), &group.id)
         } else {
-            let units: Vec<&str> = group.tasks.iter().map(String::as_str).collect();
-            worker_prompt::worker_prompt(self.engine.run.id(), &group.id, &group.title, &units)
+            let tasks: Vec<&str> = group.tasks.iter().map(String::as_str).collect();
+            worker_prompt::worker_prompt(self.engine.run.id(), &group.id, &group.title, &tasks)
         };
         let prompt = self.write_worker_file(&format!("{}-prompt.md", group.id), text.as_bytes())?;
         let (_, printed) = self.engine.run.log_file(&format!("{}-session.jsonl", group.id))?;
@@ -337,10 +337,10 @@ fn micros_to_dollars(micros: u64) -> f64 {
     micros as f64 / 1_000_000.0
 }
 
-/// Which unit of a session has failed, and why.
+/// Which task of a session has failed, and why.
 fn failed_task_reason(state: &RunState, group: &TaskGroup) -> String {
     let failed = |id: &&String| {
-        state.tasks.get(*id).is_some_and(|unit| matches!(unit.status, TaskStatus::Failed | TaskStatus::Unverified))
+        state.tasks.get(*id).is_some_and(|task| matches!(task.status, TaskStatus::Failed | TaskStatus::Unverified))
     };
     let id = group.tasks.iter().find(failed);
     let end = id.and_then(|id| state.tasks.get(id)?.last_end.as_ref());

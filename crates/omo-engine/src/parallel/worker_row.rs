@@ -1,4 +1,4 @@
-//! What the user sees of sessions that are worked on apart: a line for each, made from the ledger alone.
+//! What the user sees of parallel workers: a line for each, made from the ledger alone.
 
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
@@ -28,29 +28,29 @@ pub struct WorkerRow {
     pub is_success: Option<bool>,
 }
 
-/// How each session of a run looks, in the order of the plan; none where they are not worked on apart.
+/// How each session of a run looks, in the order of the plan; none without parallel workers.
 pub fn worker_rows(state: &RunState, now: Timestamp) -> Vec<WorkerRow> {
-    let Some(apart) = &state.parallel else { return Vec::new() };
-    state.plan.groups.iter().map(|group| worker_row(state, apart, group, now)).collect()
+    let Some(parallel) = &state.parallel else { return Vec::new() };
+    state.plan.groups.iter().map(|group| worker_row(state, parallel, group, now)).collect()
 }
 
-fn worker_row(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerRow {
-    let known = apart.groups.get(&group.id);
-    let units = || group.tasks.iter().filter_map(|id| state.tasks.get(id).map(|unit| (id, unit)));
-    let at = units().find(|(_, unit)| unit.running.is_some());
-    let last = at.or_else(|| units().filter(|(_, unit)| unit.attempts > 0).max_by_key(|(_, unit)| unit.updated_at));
-    let over = units().filter(|(_, unit)| unit.status.is_ended()).count();
+fn worker_row(state: &RunState, parallel: &ParallelState, group: &TaskGroup, now: Timestamp) -> WorkerRow {
+    let known = parallel.groups.get(&group.id);
+    let tasks = || group.tasks.iter().filter_map(|id| state.tasks.get(id).map(|task| (id, task)));
+    let at = tasks().find(|(_, task)| task.running.is_some());
+    let last = at.or_else(|| tasks().filter(|(_, task)| task.attempts > 0).max_by_key(|(_, task)| task.updated_at));
+    let over = tasks().filter(|(_, task)| task.status.is_ended()).count();
     let step = match at {
-        Some((id, unit)) if unit.attempts > 1 => format!("step {id}, attempt {}", unit.attempts),
+        Some((id, task)) if task.attempts > 1 => format!("step {id}, attempt {}", task.attempts),
         Some((id, _)) => format!("step {id}"),
         None => format!("{over} of {}", group.tasks.len()),
     };
-    let check = last.and_then(|(_, unit)| unit.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
-    let since = at.and_then(|(_, unit)| unit.running.as_ref()).map(|running| format_age(Some(running.since), now));
+    let check = last.and_then(|(_, task)| task.checks.last()).map(|(_, outcome)| sanitize(outcome.describe(), 40));
+    let since = at.and_then(|(_, task)| task.running.as_ref()).map(|running| format_age(Some(running.since), now));
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     WorkerRow {
         name: group.id.strip_prefix(SESSION_PREFIX).map_or_else(|| group.id.clone(), |number| format!("S{number}")),
-        status: worker_status(state, apart, group, known, now),
+        status: worker_status(state, parallel, group, known, now),
         task: step,
         check: check.unwrap_or_default(),
         time: since.unwrap_or_default(),
@@ -65,14 +65,14 @@ fn worker_row(state: &RunState, apart: &ParallelState, group: &TaskGroup, now: T
 
 fn worker_status(
     state: &RunState,
-    apart: &ParallelState,
+    parallel: &ParallelState,
     group: &TaskGroup,
     known: Option<&GroupState>,
     now: Timestamp,
 ) -> String {
-    let is_limited = apart.limited_until.filter(|until| *until > now);
+    let is_limited = parallel.limited_until.filter(|until| *until > now);
     let has_failed =
-        || group.tasks.iter().any(|id| state.tasks.get(id).is_some_and(|unit| unit.status == TaskStatus::Failed));
+        || group.tasks.iter().any(|id| state.tasks.get(id).is_some_and(|task| task.status == TaskStatus::Failed));
     match known {
         None => "waits".to_owned(),
         Some(known) if known.stuck_reason.is_some() => "needs you".to_owned(),

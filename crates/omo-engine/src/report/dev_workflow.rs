@@ -59,12 +59,12 @@ impl EndedStatus {
 
 /// The tasks that have ended, in the order of the plan.
 pub fn ended_tasks(state: &RunState) -> Vec<EndedTask> {
-    let ended = state.standings().into_iter().filter_map(|(unit, standing)| {
-        let known = state.tasks.get(&unit.id);
+    let ended = state.standings().into_iter().filter_map(|(task, standing)| {
+        let known = state.tasks.get(&task.id);
         let (status, evidence) = task_end(&standing, known)?;
         let files_written =
             known.and_then(|known| known.last_end.as_ref()).map(|end| end.files.clone()).unwrap_or_default();
-        Some(EndedTask { id: unit.id.clone(), title: unit.title.clone(), status, files_written, evidence })
+        Some(EndedTask { id: task.id.clone(), title: task.title.clone(), status, files_written, evidence })
     });
     ended.collect()
 }

@@ -28,6 +28,6 @@ pub const SCREEN_BYTES: usize = 1_900;
 pub const BRIEF_BYTES: usize = 8_192;
 
 /// What a worker of a task, or the verifier of them all, has to know, in Markdown.
-pub fn brief(state: &RunState, unit: &Task) -> String {
-    if is_verification(unit) { verifier::brief(state, unit) } else { brief::brief(state, unit) }
+pub fn brief(state: &RunState, task: &Task) -> String {
+    if is_verification(task) { verifier::brief(state, task) } else { brief::brief(state, task) }
 }

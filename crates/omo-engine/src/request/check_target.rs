@@ -42,7 +42,7 @@ pub fn check_file(path: &str, found: PathTarget) -> Result<(), ArgumentError> {
 pub fn check_selection(plan: &Plan, part: PlanSelection) -> Result<(), ArgumentError> {
     let (word, number, known) = match part {
         PlanSelection::Whole => return Ok(()),
-        PlanSelection::Step(number) => ("step", number, sorted_numbers(plan.tasks.iter().map(|unit| unit.id.as_str()))),
+        PlanSelection::Step(number) => ("step", number, sorted_numbers(plan.tasks.iter().map(|task| task.id.as_str()))),
         PlanSelection::Session(number) => {
             let ids = session_groups(plan).filter_map(|group| group.id.strip_prefix(SESSION_PREFIX));
             ("session", number, sorted_numbers(ids))

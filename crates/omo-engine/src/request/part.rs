@@ -38,10 +38,10 @@ pub fn selected_groups(plan: &Plan, part: PlanSelection) -> Vec<&TaskGroup> {
 
 /// The steps of a part of a plan, in the order in which they are done.
 pub fn selected_tasks(plan: &Plan, part: PlanSelection) -> Vec<&Task> {
-    let is_meant = |unit: &&Task| match part {
+    let is_meant = |task: &&Task| match part {
         PlanSelection::Whole => true,
-        PlanSelection::Step(number) => unit.id.parse() == Ok(number),
-        PlanSelection::Session(number) => plan.group_of(&unit.id).is_some_and(|(_, group)| is_session(group, number)),
+        PlanSelection::Step(number) => task.id.parse() == Ok(number),
+        PlanSelection::Session(number) => plan.group_of(&task.id).is_some_and(|(_, group)| is_session(group, number)),
     };
     plan.tasks.iter().filter(is_meant).collect()
 }

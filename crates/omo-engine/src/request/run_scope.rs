@@ -43,15 +43,15 @@ impl RunScope {
     /// they were made the same way.
     pub fn narrow_plan(self, plan: Plan) -> Plan {
         let meant: Vec<String> =
-            part::selected_tasks(&plan, self.selection).into_iter().map(|unit| unit.id.clone()).collect();
+            part::selected_tasks(&plan, self.selection).into_iter().map(|task| task.id.clone()).collect();
         let is_meant = |id: &String| meant.contains(id);
         let is_whole = self.selection == PlanSelection::Whole;
         let in_one_tree =
             !is_whole || !omo_plan::strategy::RunStrategy::for_plan(&plan).starts_clients() || self.is_foreground;
         let mut plan = plan;
-        plan.tasks.retain(|unit| is_meant(&unit.id));
-        for unit in &mut plan.tasks {
-            unit.deps.retain(is_meant);
+        plan.tasks.retain(|task| is_meant(&task.id));
+        for task in &mut plan.tasks {
+            task.deps.retain(is_meant);
         }
         for group in &mut plan.groups {
             group.tasks.retain(is_meant);

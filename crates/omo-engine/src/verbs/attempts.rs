@@ -1,4 +1,4 @@
-//! A worker begins with a unit, is judged by what was measured, gives up, or is gone.
+//! A worker begins with a task, is judged by what was measured, gives up, or is gone.
 
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::text::sanitize;
@@ -28,13 +28,13 @@ pub struct AttemptStart {
     pub snapshot: Option<String>,
 }
 
-/// Whether a worker may begin with a unit now.
+/// Whether a worker may begin with a task now.
 ///
 /// # Errors
 ///
 /// It is not there, not its turn, another worker is at it, or a person has to answer first.
 pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefusal> {
-    let unit = find_task(state, id)?;
+    let task = find_task(state, id)?;
     let precondition = |message: String| {
         VerbRefusal::new(VerbRefusalKind::Precondition, message, "`omo agent next` says what comes next")
     };
@@ -55,21 +55,21 @@ pub fn may_start<'a>(state: &'a RunState, id: &str) -> Result<&'a Task, VerbRefu
         _ => {}
     }
     match schedule::next_action(state) {
-        _ if is_next_in_group(state, unit) => Ok(unit),
+        _ if is_next_in_group(state, task) => Ok(task),
         NextAction::Ask(question) => Err(unanswered_refusal(question)),
-        NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(unit),
+        NextAction::Start(ready) if ready.iter().any(|one| one.id == id) => Ok(task),
         NextAction::Over => Err(ended_refusal("`omo run resume` goes on with it")),
         _ => Err(precondition(format!("it is not the turn of {id}"))),
     }
 }
 
-/// Whether a unit is what comes next in its session, which is worked on apart.
-fn is_next_in_group(state: &RunState, unit: &Task) -> bool {
+/// Whether a task is what comes next of its parallel worker.
+fn is_next_in_group(state: &RunState, task: &Task) -> bool {
     if state.is_stopped || state.phase != RunPhase::Executing {
         return false;
     }
-    let group = state.parallel.as_ref().and_then(|known| parallel_schedule::running_group_of(state, known, &unit.id));
-    group.and_then(|group| parallel_schedule::next_task_of(state, group)).is_some_and(|next| next.id == unit.id)
+    let group = state.parallel.as_ref().and_then(|known| parallel_schedule::running_group_of(state, known, &task.id));
+    group.and_then(|group| parallel_schedule::next_task_of(state, group)).is_some_and(|next| next.id == task.id)
 }
 
 /// A worker begins.
@@ -79,7 +79,7 @@ fn is_next_in_group(state: &RunState, unit: &Task) -> bool {
 /// As [`may_start`].
 pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
-    let attempt = state.tasks.get(id).map_or(0, |unit| unit.attempts) + 1;
+    let attempt = state.tasks.get(id).map_or(0, |task| task.attempts) + 1;
     let AttemptStart { ticket, tree, protected_files: guarded, already_green: vacuous, snapshot: kept } = start;
     Ok(EventKind::TaskStarted {
         task: id.to_owned(),
@@ -92,7 +92,7 @@ pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<
     })
 }
 
-/// The unit that a ticket was given for, by the ticket's SHA-256.
+/// The task that a ticket was given for, by the ticket's SHA-256.
 ///
 /// # Errors
 ///
@@ -116,11 +116,11 @@ pub struct AttemptMeasurement {
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
     /// The files that differ from the work tree at the start.
     pub files: Vec<String>,
-    /// Those of them that the unit does not name.
+    /// Those of them that the task does not name.
     pub out_of_scope: Vec<String>,
     /// Files that the worker must not have changed, and did.
     pub tampered: Vec<String>,
-    /// Files that the unit had to make, and that are not there.
+    /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
     /// What the worker left for those who come after it.
     pub note: Option<String>,
@@ -153,20 +153,20 @@ pub enum CommitOutcome {
     },
 }
 
-/// Judges an attempt by what was measured: the only way to a unit that has passed.
+/// Judges an attempt by what was measured: the only way to a task that has passed.
 ///
 /// # Errors
 ///
 /// As [`task_of_ticket`]; it is the verifier's, whose word is a verdict; or nothing shows what no check can, where the
-/// unit has criteria that are judged. The ticket stays valid.
+/// task has criteria that are judged. The ticket stays valid.
 pub fn judge_attempt(
     state: &RunState,
     ticket: &str,
     measured: AttemptMeasurement,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = task_of_ticket(state, ticket)?;
-    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
-    if unit.kind == TaskKind::Verify {
+    let task = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    if task.kind == TaskKind::Verify {
         let message = "a verification ends with a verdict";
         return Err(VerbRefusal::new(
             VerbRefusalKind::Precondition,
@@ -174,8 +174,8 @@ pub fn judge_attempt(
             "`omo agent verdict PASS` or `omo agent verdict FAIL`",
         ));
     }
-    let id = unit.id.clone();
-    let wanted: Vec<&TaskCheck> = unit.proving_checks().collect();
+    let id = task.id.clone();
+    let wanted: Vec<&TaskCheck> = task.proving_checks().collect();
     // What is none of its checks proves nothing about it, and refutes nothing.
     let outcomes: Vec<(usize, &(TaskCheck, TaskCheckOutcome))> = measured
         .outcomes
@@ -213,12 +213,12 @@ pub fn judge_attempt(
         },
         snapshot: None,
     };
-    if let Some(evidence) = scope_violation(state, unit, &end.files) {
+    if let Some(evidence) = scope_violation(state, task, &end.files) {
         events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
         let evidence =
             format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS));
-        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
+        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::TaskHeld {
             task: id.clone(),
@@ -229,71 +229,71 @@ pub fn judge_attempt(
         events.push(EventKind::QuestionOpened {
             question: build_question(state, QuestionKind::CheckNotRunnable { task: id, missing: what }),
         });
-    } else if unit.kind == TaskKind::Tests && !end.missing.is_empty() {
+    } else if task.kind == TaskKind::Tests && !end.missing.is_empty() {
         // A command that fails because there is no test fails, too.
         let evidence = format!("the tests are not there: {}", end.missing.join(", "));
-        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
-    } else if wanted.is_empty() && !needs_verdict(state, unit) {
+        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
+    } else if wanted.is_empty() && !needs_verdict(state, task) {
         let evidence = "no Verify: nothing could prove it".to_owned();
         events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
     } else if !is_green {
-        events.extend(failure_events(unit, end, state));
+        events.extend(failure_events(task, end, state));
     } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
-        events.extend(failure_events(unit, AttemptEnd { evidence, ..end }, state));
-    } else if needs_verdict(state, unit) {
-        events.push(claim_event(state, unit, measured.evidence_ids, &outcomes, end)?);
+        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
+    } else if needs_verdict(state, task) {
+        events.push(claim_event(state, task, measured.evidence_ids, &outcomes, end)?);
     } else {
         events.push(EventKind::TaskPassed { task: id, end });
     }
     Ok(events)
 }
 
-/// Whether events end a unit as done: it has passed, or what is left of it is judged with the whole.
+/// Whether events end a task as done: it has passed, or what is left of it is judged with the whole.
 pub(crate) fn has_passed_task(events: &[EventKind]) -> bool {
     events.iter().any(|event| matches!(event, EventKind::TaskPassed { .. } | EventKind::TaskClaimed { .. }))
 }
 
-/// Whether events end a unit of this state for good, and have what it left taken back.
+/// Whether events end a task of this state for good, and have what it left taken back.
 pub fn reverts_changes(state: &RunState, events: &[EventKind]) -> bool {
     let is_kept = |id: &str| {
         let ground = state.tasks.get(id).and_then(|known| known.baseline.as_ref());
         ground.is_some_and(|ground| ground.snapshot.is_some())
     };
     events.iter().any(|event| match event {
-        EventKind::TaskFailed { task: unit, is_final: true, .. } => {
-            is_kept(unit) && state.plan.task(unit).is_some_and(|unit| unit.on_failure.reverts_changes())
+        EventKind::TaskFailed { task, is_final: true, .. } => {
+            is_kept(task) && state.plan.task(task).is_some_and(|task| task.on_failure.reverts_changes())
         }
         _ => false,
     })
 }
 
-/// The same events, of which the one that ends a unit for good knows what keeps the work tree as it is then.
+/// The same events, of which the one that ends a task for good knows what keeps the work tree as it is then.
 pub fn with_snapshot(events: Vec<EventKind>, left: Option<&String>) -> Vec<EventKind> {
     let with = |event| match event {
-        EventKind::TaskFailed { task: unit, is_final: true, end } => {
-            EventKind::TaskFailed { task: unit, is_final: true, end: AttemptEnd { snapshot: left.cloned(), ..end } }
+        EventKind::TaskFailed { task, is_final: true, end } => {
+            EventKind::TaskFailed { task, is_final: true, end: AttemptEnd { snapshot: left.cloned(), ..end } }
         }
         other => other,
     };
     events.into_iter().map(with).collect()
 }
 
-/// Whether there is more to a unit than its checks can show.
-fn needs_verdict(state: &RunState, unit: &Task) -> bool {
-    state.is_task_list() && !unit.criteria.is_empty()
+/// Whether there is more to a task than its checks can show.
+fn needs_verdict(state: &RunState, task: &Task) -> bool {
+    state.is_task_list() && !task.criteria.is_empty()
 }
 
 /// What becomes of an attempt whose checks are green, where the verifier has to judge the rest of it.
 fn claim_event(
     state: &RunState,
-    unit: &Task,
+    task: &Task,
     evidence_ids: Vec<String>,
     outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))],
     end: AttemptEnd,
 ) -> Result<EventKind, VerbRefusal> {
     let word = state.plan.dialect.unit_word();
-    evidence_rules::check_worker_evidence(state, &unit.id, &evidence_ids).map_err(|why| {
-        let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", unit.id);
+    evidence_rules::check_worker_evidence(state, &task.id, &evidence_ids).map_err(|why| {
+        let message = format!("{word} {} has criteria that no command decides, and nothing shows them: {why}", task.id);
         let hint = "`omo agent evidence run --ticket … -- COMMAND` runs one and prints its id, `omo agent done --ticket … --evidence e1` names it";
         VerbRefusal::new(VerbRefusalKind::Precondition, message, hint)
     })?;
@@ -302,7 +302,7 @@ fn claim_event(
     let checked = (!outcomes.is_empty()).then(|| summarize_outcomes(outcomes));
     let said: Vec<String> = checked.into_iter().chain(named).collect();
     let end = AttemptEnd { evidence: said.join("; "), ..end };
-    Ok(EventKind::TaskClaimed { task: unit.id.clone(), evidence_ids, end })
+    Ok(EventKind::TaskClaimed { task: task.id.clone(), evidence_ids, end })
 }
 
 /// What the checks showed, on one line.
@@ -319,11 +319,11 @@ fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> S
 
 /// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
 /// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
-fn scope_violation(state: &RunState, unit: &Task, files: &[String]) -> Option<String> {
-    let of_group = state.plan.group_of(&unit.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
-    let never = PlannedPaths::new(unit.never_touch.iter().chain(of_group).map(String::as_str));
+fn scope_violation(state: &RunState, task: &Task, files: &[String]) -> Option<String> {
+    let of_group = state.plan.group_of(&task.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
+    let never = PlannedPaths::new(task.never_touch.iter().chain(of_group).map(String::as_str));
     let file = sanitize(files.iter().find(|file| never.covers(file))?, 200);
-    Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", unit.id))
+    Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", task.id))
 }
 
 /// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
@@ -342,11 +342,11 @@ fn missing_commit(commit: Option<&CommitOutcome>, end: &AttemptEnd) -> Option<St
 }
 
 /// What becomes of an attempt that has failed.
-fn failure_events(unit: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
-    let id = unit.id.clone();
-    let before = state.tasks.get(&unit.id).map_or(0, |known| known.attempts_before);
-    let is_last = end.attempt.saturating_sub(before) >= unit.max_attempts;
-    match unit.on_failure {
+fn failure_events(task: &Task, end: AttemptEnd, state: &RunState) -> Vec<EventKind> {
+    let id = task.id.clone();
+    let before = state.tasks.get(&task.id).map_or(0, |known| known.attempts_before);
+    let is_last = end.attempt.saturating_sub(before) >= task.max_attempts;
+    match task.on_failure {
         OnFailure::Skip => {
             let reason = end.evidence.clone();
             vec![
@@ -383,24 +383,24 @@ pub(super) fn end_unjudged_attempt(
     why: &str,
     files: Vec<String>,
 ) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = task_of_ticket(state, ticket)?;
-    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
-    if let Some(evidence) = scope_violation(state, unit, &files) {
+    let task = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+    if let Some(evidence) = scope_violation(state, task, &files) {
         let end = AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() };
-        return Ok(vec![EventKind::TaskFailed { task: unit.id.clone(), is_final: true, end }]);
+        return Ok(vec![EventKind::TaskFailed { task: task.id.clone(), is_final: true, end }]);
     }
     let evidence = sanitize(why, 320);
-    Ok(failure_events(unit, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
+    Ok(failure_events(task, AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() }, state))
 }
 
-/// The worker of a unit is gone: it is begun again.
+/// The worker of a task is gone: it is begun again.
 ///
 /// # Errors
 ///
 /// No worker is at it.
 pub fn report_lost_worker(state: &RunState, id: &str) -> Result<EventKind, VerbRefusal> {
-    let unit = find_task(state, id)?;
-    if state.tasks.get(&unit.id).is_some_and(|unit| unit.running.is_some()) {
+    let task = find_task(state, id)?;
+    if state.tasks.get(&task.id).is_some_and(|task| task.running.is_some()) {
         return Ok(lost_worker_event(state, id, "its worker was reported lost"));
     }
     let message = format!("no worker is at {} {id}", state.plan.dialect.unit_word());

@@ -1,4 +1,4 @@
-//! What becomes of the units of a session that is worked on apart when its client has ended. The supervisor of the
+//! What becomes of the tasks of a parallel worker when its client has ended. The supervisor of the
 //! clients decides with this, and with nothing that a client or its model says.
 
 use omo_claude::client_end::FollowUp;
@@ -15,12 +15,12 @@ use crate::verbs::attempts;
 /// Whether the caller is a client of a session, and the ledger does not say yet that this session has a client.
 pub(crate) fn is_unrecorded_client(state: &RunState, caller: &VerbCaller) -> bool {
     let group = state.parallel.as_ref().zip(caller.group.as_ref());
-    group.is_some_and(|(apart, group)| {
-        apart.groups.contains_key(group) && apart.has_status(group, &[GroupStatus::Ready])
+    group.is_some_and(|(parallel, group)| {
+        parallel.groups.contains_key(group) && parallel.has_status(group, &[GroupStatus::Ready])
     })
 }
 
-/// The unit of a session that a worker is at.
+/// The task of a session that a worker is at.
 pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<(&'a str, &'a RunningAttempt)> {
     group.tasks.iter().find_map(|id| {
         let running = state.tasks.get(id)?.running.as_ref()?;
@@ -28,15 +28,15 @@ pub fn running_task_in<'a>(state: &'a RunState, group: &'a TaskGroup) -> Option<
     })
 }
 
-/// The client that was at a session is gone, and nothing was wrong with it: the unit that it was at is begun again.
+/// The client that was at a session is gone, and nothing was wrong with it: the task that it was at is begun again.
 pub fn pause_event(state: &RunState, group: &TaskGroup, why: &str) -> Option<EventKind> {
     let (id, _) = running_task_in(state, group)?;
-    let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
+    let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
     Some(EventKind::TaskHeld { task: id.to_owned(), attempt, reason: sanitize(why, MAX_REASON_CHARS), is_pause: true })
 }
 
 /// What follows for a session from the end of its client, apart from starting the client again. `files` are those that
-/// the unit it was at has changed; `detail` is what the client said about its end.
+/// the task it was at has changed; `detail` is what the client said about its end.
 pub fn client_end_events(
     state: &RunState,
     group: &TaskGroup,
@@ -54,7 +54,7 @@ pub fn client_end_events(
         FollowUp::FailAttempt(why) => return failed_attempt_events(state, group, why, files),
         FollowUp::Hold(why) => vec![running_task_in(state, group).map(|(id, _)| lost_worker_event(state, id, why))],
         FollowUp::HoldOrAsk(why) => {
-            let is_last = |id: &str| state.tasks.get(id).is_some_and(|unit| unit.lost_workers + 1 >= MAX_LOST_WORKERS);
+            let is_last = |id: &str| state.tasks.get(id).is_some_and(|task| task.lost_workers + 1 >= MAX_LOST_WORKERS);
             match running_task_in(state, group) {
                 Some((id, _)) if is_last(id) => vec![pause_event(state, group, why), Some(stuck(in_words(why)))],
                 Some((id, _)) => vec![Some(lost_worker_event(state, id, why))],

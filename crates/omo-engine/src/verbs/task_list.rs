@@ -20,10 +20,10 @@ const NEXT_HINT: &str = "`omo agent next` says what comes next";
 ///
 /// As [`super::task_of_ticket`].
 pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Result<EventKind, VerbRefusal> {
-    let unit = task_of_ticket(state, ticket)?;
-    let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+    let task = task_of_ticket(state, ticket)?;
+    let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
     let id = format!("e{}", state.evidence.len() + 1);
-    Ok(EventKind::EvidenceRan { evidence: Evidence { id, task: unit.id.clone(), attempt, ..evidence } })
+    Ok(EventKind::EvidenceRan { evidence: Evidence { id, task: task.id.clone(), attempt, ..evidence } })
 }
 
 /// Why a verdict that all is done would not count now, for the verifier that gives it: a task is not done, or evidence
@@ -31,7 +31,7 @@ pub fn record_evidence(state: &RunState, ticket: &str, evidence: Evidence) -> Re
 /// of the tasks are not looked at here: they are run next, and [`give_verdict`] looks at them. Also `None` where the ticket
 /// is not the verifier's: that, too, is for [`give_verdict`] to say.
 pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) -> Option<String> {
-    let is_verifier = task_of_ticket(state, ticket).is_ok_and(|unit| unit.kind == TaskKind::Verify);
+    let is_verifier = task_of_ticket(state, ticket).is_ok_and(|task| task.kind == TaskKind::Verify);
     if is_verifier && verdict.passed { evidence_rules::check_tasks_and_evidence(state, verdict).err() } else { None }
 }
 
@@ -42,9 +42,9 @@ pub fn verdict_objection(state: &RunState, ticket: &str, verdict: &PlanVerdict) 
 /// It is not the verifier's ticket; it says that all is done where [`verdict_objection`] tells why not, or a check of the tasks
 /// was not green since the verification began; it says that it is not, and names nothing that has to be done again.
 pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = task_of_ticket(state, ticket)?;
-    if unit.kind != TaskKind::Verify {
-        let message = format!("that ticket is of {} {}, and not of the verification", task_word(state), unit.id);
+    let task = task_of_ticket(state, ticket)?;
+    if task.kind != TaskKind::Verify {
+        let message = format!("that ticket is of {} {}, and not of the verification", task_word(state), task.id);
         return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, "a worker ends with `omo agent done`"));
     }
     if verdict.passed {
@@ -71,8 +71,8 @@ pub fn give_verdict(state: &RunState, ticket: &str, verdict: PlanVerdict) -> Res
         ));
     }
     // A verification begins when every task is done: one that is not came later.
-    let is_new = |unit: &Task| {
-        let known = state.tasks.get(&unit.id);
+    let is_new = |task: &Task| {
+        let known = state.tasks.get(&task.id);
         known.is_some_and(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held))
     };
     if verdict.reopen.is_empty() && !state.plan.tasks.iter().any(is_new) {
@@ -98,7 +98,7 @@ fn sanitize_verdict(verdict: PlanVerdict) -> PlanVerdict {
 /// # Errors
 ///
 /// The run has ended or is of a plan file, the id is taken, or it waits for what is not there.
-pub fn add_task(state: &RunState, _caller: &VerbCaller, unit: Task) -> Result<EventKind, VerbRefusal> {
+pub fn add_task(state: &RunState, _caller: &VerbCaller, task: Task) -> Result<EventKind, VerbRefusal> {
     let refused =
         |message: String, hint: &str| Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint.to_owned()));
     if !state.is_task_list() {
@@ -110,27 +110,27 @@ pub fn add_task(state: &RunState, _caller: &VerbCaller, unit: Task) -> Result<Ev
     if state.phase != RunPhase::Executing {
         return Err(ended_refusal("`omo run resume` goes on with it"));
     }
-    if let Err(invalid) = id::parse_id(&unit.id) {
+    if let Err(invalid) = id::parse_id(&task.id) {
         return Err(VerbRefusal::new(VerbRefusalKind::Usage, invalid.to_string(), "a task is called by its number"));
     }
-    if unit.kind == TaskKind::Verify || unit.id == omo_plan::task_list::VERIFY_TASK_ID {
+    if task.kind == TaskKind::Verify || task.id == omo_plan::task_list::VERIFY_TASK_ID {
         return refused("the verification is no task that is added".to_owned(), NEXT_HINT);
     }
-    if state.plan.task(&unit.id).is_some() {
-        return refused(format!("there is a {} {} already", task_word(state), unit.id), "take another number");
+    if state.plan.task(&task.id).is_some() {
+        return refused(format!("there is a {} {} already", task_word(state), task.id), "take another number");
     }
     if state.plan.tasks.len() >= MAX_PLAN_TASKS {
         return refused(format!("a run has at most {MAX_PLAN_TASKS} tasks"), NEXT_HINT);
     }
-    for id in &unit.deps {
+    for id in &task.deps {
         if find_task(state, id)?.kind == TaskKind::Verify {
             return refused(
-                format!("{} would wait for the verification, which comes after all tasks", unit.id),
+                format!("{} would wait for the verification, which comes after all tasks", task.id),
                 NEXT_HINT,
             );
         }
     }
-    let mut added = unit;
+    let mut added = task;
     let commands = std::mem::take(&mut added.checks);
     added.criteria.extend(commands.iter().map(criterion_text));
     Ok(EventKind::TaskAdded { task: Box::new(added) })

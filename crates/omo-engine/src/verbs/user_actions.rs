@@ -13,15 +13,15 @@ use crate::rounds;
 use crate::standing::lacks_contract;
 use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
 
-/// A person leaves a unit out.
+/// A person leaves a task out.
 ///
 /// # Errors
 ///
 /// It was done or left out, a worker is at it, the run has ended, or no person said so.
 pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> Result<EventKind, VerbRefusal> {
-    let unit = find_task(state, id)?;
+    let task = find_task(state, id)?;
     if state.phase != RunPhase::Executing {
-        return Err(ended_refusal("`omo run retry` has a unit done again, `omo run resume` goes on with the run"));
+        return Err(ended_refusal("`omo run retry` has a task done again, `omo run resume` goes on with the run"));
     }
     match state.standing(id) {
         Some(
@@ -38,16 +38,16 @@ pub fn skip_task(state: &RunState, caller: &VerbCaller, id: &str, why: &str) -> 
         }
         _ => require_user(state, caller, id, "skip")?,
     }
-    Ok(EventKind::TaskSkipped { task: unit.id.clone(), reason: sanitize(why, MAX_REASON_CHARS) })
+    Ok(EventKind::TaskSkipped { task: task.id.clone(), reason: sanitize(why, MAX_REASON_CHARS) })
 }
 
-/// A person has a unit done again that failed, was left out, or could not be proved.
+/// A person has a task done again that failed, was left out, or could not be proved.
 ///
 /// # Errors
 ///
 /// It is not in such a state, or no person said so.
 pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
-    let unit = find_task(state, id)?;
+    let task = find_task(state, id)?;
     let standing = state.standing(id);
     let may = matches!(
         standing,
@@ -61,7 +61,7 @@ pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec
         let message = format!("{id} is {}", standing.word());
         return Err(VerbRefusal::new(VerbRefusalKind::Precondition, message, hint));
     }
-    if lacks_contract(&state.plan, unit) {
+    if lacks_contract(&state.plan, task) {
         let message = format!("{id} still has no Task Contract");
         return Err(VerbRefusal::new(
             VerbRefusalKind::Precondition,
@@ -76,14 +76,14 @@ pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec
     }
     // Tasks that are done again have the verification done again with them.
     let is_reopened = events.iter().any(|event| matches!(event, EventKind::RoundStarted { .. }));
-    if unit.kind != TaskKind::Verify || !is_reopened {
-        events.push(EventKind::TaskReopened { task: unit.id.clone(), reason: "asked for by its user".to_owned() });
+    if task.kind != TaskKind::Verify || !is_reopened {
+        events.push(EventKind::TaskReopened { task: task.id.clone(), reason: "asked for by its user".to_owned() });
     }
     Ok(events)
 }
 
 fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> Result<(), VerbRefusal> {
-    let since = state.tasks.get(id).and_then(|unit| unit.updated_at).unwrap_or(state.opened_at);
+    let since = state.tasks.get(id).and_then(|task| task.updated_at).unwrap_or(state.opened_at);
     if caller.has_user_spoken_since(since) {
         return Ok(());
     }
@@ -161,10 +161,11 @@ pub fn accept_billing(state: &RunState, caller: &VerbCaller, payer: &str) -> Res
 ///
 /// It is more than before, and no person has spoken since the open question was asked, or since the run was opened.
 pub fn set_budget(state: &RunState, caller: &VerbCaller, micros: u64) -> Result<Option<EventKind>, VerbRefusal> {
-    let Some(apart) = state.parallel.as_ref().filter(|apart| apart.policy.budget_micros != Some(micros)) else {
+    let Some(parallel) = state.parallel.as_ref().filter(|parallel| parallel.policy.budget_micros != Some(micros))
+    else {
         return Ok(None);
     };
-    let is_more = apart.policy.budget_micros.is_some_and(|before| micros > before);
+    let is_more = parallel.policy.budget_micros.is_some_and(|before| micros > before);
     let since = state.open_question().map_or(state.opened_at, |question| question.opened_at);
     if is_more && !caller.has_user_spoken_since(since) {
         let message = "a person decides what the clients may cost, and none has typed anything since";
@@ -193,7 +194,7 @@ pub fn cancel_run(state: &RunState, why: &str) -> Result<EventKind, VerbRefusal>
 ///
 /// # Errors
 ///
-/// It is of another dialect, a worker is at a unit that changed or is gone, or a session loses what it has.
+/// It is of another dialect, a worker is at a task that changed or is gone, or a session loses what it has.
 pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<EventKind, VerbRefusal> {
     if plan.dialect != state.plan.dialect {
         let word = |dialect: Dialect| dialect.word();
@@ -211,18 +212,19 @@ pub fn replace_plan(state: &RunState, plan: Plan, approved: String) -> Result<Ev
             "let it finish, or `omo agent fail` it, and then again",
         ));
     }
-    if let Some(apart) = &state.parallel {
-        require_kept_sessions(state, apart, &plan)?;
+    if let Some(parallel) = &state.parallel {
+        require_kept_sessions(state, parallel, &plan)?;
     }
     Ok(EventKind::PlanChanged { plan: Box::new(plan), approved })
 }
 
 /// Refuses a plan that parts sessions from what they have: the client that works on one, or the commits on its branch,
 /// which no other session's branch has.
-fn require_kept_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
+fn require_kept_sessions(state: &RunState, parallel: &ParallelState, plan: &Plan) -> Result<(), VerbRefusal> {
     let name = |id: &str| format!("session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let is_gone = |id: &&String| plan.groups.iter().all(|group| group.id != **id);
-    if let Some(id) = apart.groups.keys().filter(is_gone).find(|id| apart.has_status(id, &[GroupStatus::Running])) {
+    if let Some(id) = parallel.groups.keys().filter(is_gone).find(|id| parallel.has_status(id, &[GroupStatus::Running]))
+    {
         let message = format!("a client works on {}, which the plan does not have any more", name(id));
         return Err(VerbRefusal::new(
             VerbRefusalKind::Contention,
@@ -230,14 +232,14 @@ fn require_kept_sessions(state: &RunState, apart: &ParallelState, plan: &Plan) -
             "let it finish, or `omo run cancel`, and then again",
         ));
     }
-    let has_work = |unit: &TaskState| {
-        let has_commit = || unit.last_end.as_ref().is_some_and(|end| end.commit.is_some());
-        unit.running.is_some() || unit.baseline.is_some() || unit.status == TaskStatus::Passed && has_commit()
+    let has_work = |task: &TaskState| {
+        let has_commit = || task.last_end.as_ref().is_some_and(|end| end.commit.is_some());
+        task.running.is_some() || task.baseline.is_some() || task.status == TaskStatus::Passed && has_commit()
     };
     // What is merged is where every session begins from that has not begun yet.
-    let is_merged = |id: &str| apart.has_status(id, &[GroupStatus::Merged]);
-    let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !apart.groups.contains_key(to));
-    for (id, _) in state.tasks.iter().filter(|(_, unit)| has_work(unit)) {
+    let is_merged = |id: &str| parallel.has_status(id, &[GroupStatus::Merged]);
+    let may_move = |from: &str, to: &str| is_merged(from) && (is_merged(to) || !parallel.groups.contains_key(to));
+    for (id, _) in state.tasks.iter().filter(|(_, task)| has_work(task)) {
         let (Some((_, from)), Some((_, to))) = (state.plan.group_of(id), plan.group_of(id)) else { continue };
         if from.id != to.id && !may_move(&from.id, &to.id) {
             let word = state.plan.dialect.unit_word();

@@ -20,7 +20,7 @@ use crate::work::baseline::files_written_by_omo;
 /// An attempt was judged.
 #[derive(Debug)]
 pub struct JudgedAttempt {
-    /// Which unit.
+    /// Which task.
     pub task: Task,
     /// The checks that ran, with what came of them.
     pub outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
@@ -67,11 +67,11 @@ impl WorkerCommit {
 pub struct WorkResult {
     /// The files that differ from the work tree at its start.
     pub files: Vec<String>,
-    /// Those of them that the unit does not name.
+    /// Those of them that the task does not name.
     pub out_of_scope: Vec<String>,
     /// Files that had to stay as they were, and did not.
     pub tampered: Vec<String>,
-    /// Files that the unit had to make, and that are not there.
+    /// Files that the task had to make, and that are not there.
     pub missing: Vec<String>,
     /// The work tree as it is.
     pub tree: Option<String>,
@@ -109,19 +109,19 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
-        let (unit, running, state) = self.attempt_of_ticket(&digest)?;
+        let (task, running, state) = self.attempt_of_ticket(&digest)?;
         self.require_approval(&state)?;
-        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| checked_elsewhere(&unit.id))?;
+        let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         // The process that held it before has judged this very attempt.
-        let (unit, running, state) = self.attempt_of_ticket(&digest).map(|now| (unit, running, now.2))?;
-        let mut worked = self.work_result(&state, &unit, &running);
+        let (task, running, state) = self.attempt_of_ticket(&digest).map(|now| (task, running, now.2))?;
+        let mut worked = self.work_result(&state, &task, &running);
         if let Some(committed) = elsewhere {
             worked.files.clone_from(&committed.files);
-            worked.out_of_scope = files_out_of_scope(&state, &unit, &worked.files);
+            worked.out_of_scope = files_out_of_scope(&state, &task, &worked.files);
         }
-        let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
-        let outcomes = self.check_task(&unit, Some(attempt), watcher)?;
-        let tests = if unit.kind == TaskKind::Tests { self.test_file_digests(&unit, &worked) } else { Vec::new() };
+        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+        let outcomes = self.check_task(&task, Some(attempt), watcher)?;
+        let tests = if task.kind == TaskKind::Tests { self.test_file_digests(&task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
         let CompletionReport { note, evidence_ids } = put;
         let mut measured = AttemptMeasurement {
@@ -141,23 +141,23 @@ impl Engine<'_> {
         if verbs::judge_attempt(&state, &digest, measured.clone()).is_ok_and(|events| verbs::has_passed_task(&events)) {
             measured.commit = match elsewhere {
                 Some(committed) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
-                None => self.commit_task(&state, &unit, &worked, watcher)?,
+                None => self.commit_task(&state, &task, &worked, watcher)?,
             };
         }
         let (events, state) =
             self.end_attempt(&state, |state| verbs::judge_attempt(state, &digest, measured.clone()))?;
-        Ok(self.judged_attempt(unit, outcomes, events, state))
+        Ok(self.judged_attempt(task, outcomes, events, state))
     }
 
     /// A worker says itself that it cannot be done.
     pub fn give_up(&self, ticket: &str, why: &str) -> Result<JudgedAttempt, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
-        let (unit, running, state) = self.attempt_of_ticket(&digest)?;
-        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| checked_elsewhere(&unit.id))?;
-        let files = self.work_result(&state, &unit, &running).files;
+        let (task, running, state) = self.attempt_of_ticket(&digest)?;
+        let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
+        let files = self.work_result(&state, &task, &running).files;
         let (events, state) =
             self.end_attempt(&state, |state| verbs::give_up_attempt(state, &digest, why, files.clone()))?;
-        Ok(self.judged_attempt(unit, Vec::new(), events, state))
+        Ok(self.judged_attempt(task, Vec::new(), events, state))
     }
 
     /// Writes down how an attempt has ended. Where what it left will be taken back, the work tree is kept as it is by
@@ -179,14 +179,14 @@ impl Engine<'_> {
     /// ledger by then: what cannot be taken back now is before anything else is begun.
     fn judged_attempt(
         &self,
-        unit: Task,
+        task: Task,
         outcomes: Vec<(TaskCheck, TaskCheckOutcome)>,
         mut events: Vec<EventKind>,
         mut state: RunState,
     ) -> JudgedAttempt {
         let mut not_put_back = None;
-        if state.tasks.get(&unit.id).is_some_and(|known| known.is_to_restore) {
-            match self.restore_task(&unit.id) {
+        if state.tasks.get(&task.id).is_some_and(|known| known.is_to_restore) {
+            match self.restore_task(&task.id) {
                 Ok((restored, now)) => {
                     events.extend(restored);
                     state = now;
@@ -194,27 +194,27 @@ impl Engine<'_> {
                 Err(error) => not_put_back = Some(error.to_string()),
             }
         }
-        JudgedAttempt { task: unit, outcomes, events, restore_error: not_put_back, state }
+        JudgedAttempt { task, outcomes, events, restore_error: not_put_back, state }
     }
 
-    /// The unit that a ticket was given for, and the attempt.
+    /// The task that a ticket was given for, and the attempt.
     pub(super) fn attempt_of_ticket(&self, digest: &str) -> Result<(Task, RunningAttempt, RunState), EngineError> {
-        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::task_of_ticket(state, digest)?.clone())))?;
-        let running = state.tasks.get(&unit.id).and_then(|known| known.running.clone());
-        let running = running.ok_or_else(|| checked_elsewhere(&unit.id))?;
-        self.require_own_tree(&state, &unit.id)?;
-        Ok((unit, running, state))
+        let (task, state) = self.transact(|state| Ok((Vec::new(), verbs::task_of_ticket(state, digest)?.clone())))?;
+        let running = state.tasks.get(&task.id).and_then(|known| known.running.clone());
+        let running = running.ok_or_else(|| checked_elsewhere(&task.id))?;
+        self.require_own_tree(&state, &task.id)?;
+        Ok((task, running, state))
     }
 
-    /// Runs the checks of a unit, up to the first that is not green. `attempt` keeps what they print.
+    /// Runs the checks of a task, up to the first that is not green. `attempt` keeps what they print.
     pub fn check_task(
         &self,
-        unit: &Task,
+        task: &Task,
         attempt: Option<u32>,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<(TaskCheck, TaskCheckOutcome)>, EngineError> {
-        let checks: Vec<&TaskCheck> = unit.proving_checks().collect();
-        self.run_checks(&unit.id, &checks, attempt, watcher)
+        let checks: Vec<&TaskCheck> = task.proving_checks().collect();
+        self.run_checks(&task.id, &checks, attempt, watcher)
     }
 
     pub(super) fn run_checks(
@@ -254,12 +254,12 @@ impl Engine<'_> {
     }
 
     /// The files that a worker has changed since it began.
-    pub fn changed_files(&self, state: &RunState, unit: &Task, running: &RunningAttempt) -> Vec<String> {
-        self.work_result(state, unit, running).files
+    pub fn changed_files(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> Vec<String> {
+        self.work_result(state, task, running).files
     }
 
     /// What a worker changed since it began, or, of a step, all its workers so far.
-    fn work_result(&self, state: &RunState, unit: &Task, running: &RunningAttempt) -> WorkResult {
+    fn work_result(&self, state: &RunState, task: &Task, running: &RunningAttempt) -> WorkResult {
         let now = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
         let before = running.tree.as_deref().and_then(tree_from_text);
         let own = files_written_by_omo(state);
@@ -269,9 +269,9 @@ impl Engine<'_> {
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
-        let others = concurrent_paths(state, unit, running);
+        let others = concurrent_paths(state, task, running);
         let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
-        let scope = allowed_paths(state, unit);
+        let scope = allowed_paths(state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
         let files: Vec<String> = files
             .filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file))
@@ -280,9 +280,9 @@ impl Engine<'_> {
         let digest = |path: &str| changes::file_digest(self.work_tree, path).unwrap_or_default();
         let tampered = running.protected_files.iter().filter(|(path, before)| digest(path) != *before);
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
-        let missing = unit.files.iter().filter(|file| makes(file.action) && !self.work_tree.join(&file.path).exists());
+        let missing = task.files.iter().filter(|file| makes(file.action) && !self.work_tree.join(&file.path).exists());
         WorkResult {
-            out_of_scope: files_out_of_scope(state, unit, &files),
+            out_of_scope: files_out_of_scope(state, task, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
             missing: missing.map(|file| file.path.clone()).collect(),
             files,
@@ -326,9 +326,9 @@ impl Engine<'_> {
         Some(find_unfinished_lines(added.iter().map(|line| (line.file, line.line, line.text))))
     }
 
-    /// The test files of a unit with their digests: those that it names and those that it changed.
-    fn test_file_digests(&self, unit: &Task, worked: &WorkResult) -> Vec<(String, String)> {
-        let named = unit.files.iter().filter_map(|file| paths::normalize_path(&file.path));
+    /// The test files of a task with their digests: those that it names and those that it changed.
+    fn test_file_digests(&self, task: &Task, worked: &WorkResult) -> Vec<(String, String)> {
+        let named = task.files.iter().filter_map(|file| paths::normalize_path(&file.path));
         let mut paths: Vec<String> = named.chain(worked.files.iter().cloned()).collect();
         paths.sort();
         paths.dedup();
@@ -345,18 +345,18 @@ impl Engine<'_> {
     }
 }
 
-/// Those of the files that a unit does not name.
-fn files_out_of_scope(state: &RunState, unit: &Task, files: &[String]) -> Vec<String> {
-    let scope = allowed_paths(state, unit);
+/// Those of the files that a task does not name.
+fn files_out_of_scope(state: &RunState, task: &Task, files: &[String]) -> Vec<String> {
+    let scope = allowed_paths(state, task);
     let is_named = |file: &&String| scope.iter().any(|named| paths::path_covers(named, file));
     files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
 }
 
-/// What a unit may change: what it names, or, where it names nothing, what its session lists. Nothing stands for
+/// What a task may change: what it names, or, where it names nothing, what its session lists. Nothing stands for
 /// anything.
-fn allowed_paths<'a>(state: &'a RunState, unit: &'a Task) -> Vec<&'a str> {
-    let named: Vec<&str> = unit.files.iter().map(|file| file.path.as_str()).collect();
-    let group = state.plan.group_of(&unit.id).filter(|_| named.is_empty());
+fn allowed_paths<'a>(state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
+    let named: Vec<&str> = task.files.iter().map(|file| file.path.as_str()).collect();
+    let group = state.plan.group_of(&task.id).filter(|_| named.is_empty());
     let listed = group.map(|(_, group)| group.may_touch.iter().map(String::as_str).collect());
     listed.unwrap_or(named)
 }

@@ -31,9 +31,9 @@ pub(super) fn files_written_by_omo(state: &RunState) -> Vec<String> {
 }
 
 impl Engine<'_> {
-    /// The work tree as it is before the first of the attempts at a unit that count.
-    pub(super) fn baseline(&self, state: &RunState, unit: &Task) -> Result<WorktreeBaseline, EngineError> {
-        if let Some(known) = state.tasks.get(&unit.id).and_then(|known| known.baseline.clone()) {
+    /// The work tree as it is before the first of the attempts at a task that count.
+    pub(super) fn baseline(&self, state: &RunState, task: &Task) -> Result<WorktreeBaseline, EngineError> {
+        if let Some(known) = state.tasks.get(&task.id).and_then(|known| known.baseline.clone()) {
             return Ok(known);
         }
         let tree =
@@ -41,7 +41,7 @@ impl Engine<'_> {
         // Where there is no work tree nothing can be taken back, and nothing is where that is not asked for.
         let is_kept = state.is_ultraplan()
             && !state.mode.shares_tree()
-            && (GitWorktree::find(self.work_tree).is_some() || unit.on_failure.reverts_changes());
+            && (GitWorktree::find(self.work_tree).is_some() || task.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
         Ok(WorktreeBaseline { tree, snapshot: kept })
     }
@@ -63,21 +63,21 @@ impl Engine<'_> {
         Ok(act(&SnapshotContext { root, state_home, run_id, own: &own })?)
     }
 
-    /// Refuses where a unit is worked on in another work tree than this one: what is changed and checked here
+    /// Refuses where a task is worked on in another work tree than this one: what is changed and checked here
     /// would say nothing about it.
-    pub(super) fn require_own_tree(&self, state: &RunState, unit: &str) -> Result<(), EngineError> {
-        if self.is_tree_of(state, unit) {
+    pub(super) fn require_own_tree(&self, state: &RunState, task: &str) -> Result<(), EngineError> {
+        if self.is_tree_of(state, task) {
             return Ok(());
         }
-        let message = format!("{} {unit} is worked on in the work tree of its session", state.plan.dialect.unit_word());
+        let message = format!("{} {task} is worked on in the work tree of its session", state.plan.dialect.unit_word());
         let hint = "only the client that omo has started there works on it; `omo agent next` says how far it is";
         Err(EngineError::Refused(VerbRefusal { kind: VerbRefusalKind::Precondition, message, hint: hint.to_owned() }))
     }
 
-    /// Whether a unit is worked on in this work tree.
-    fn is_tree_of(&self, state: &RunState, unit: &str) -> bool {
-        let Some(apart) = &state.parallel else { return self.work_tree == self.root };
-        let group = state.plan.group_of(unit).and_then(|(_, group)| apart.groups.get(&group.id));
+    /// Whether a task is worked on in this work tree.
+    fn is_tree_of(&self, state: &RunState, task: &str) -> bool {
+        let Some(parallel) = &state.parallel else { return self.work_tree == self.root };
+        let group = state.plan.group_of(task).and_then(|(_, group)| parallel.groups.get(&group.id));
         group.and_then(|group| group.worktree.as_ref()).is_some_and(|tree| Path::new(tree) == self.work_tree)
     }
 
@@ -88,11 +88,11 @@ impl Engine<'_> {
     }
 
     fn restore_due_tasks_within(&self, state: RunState, patience: Duration) -> Result<RunState, EngineError> {
-        let is_due = |(id, unit): &(&String, &TaskState)| unit.is_to_restore && self.is_tree_of(&state, id);
+        let is_due = |(id, task): &(&String, &TaskState)| task.is_to_restore && self.is_tree_of(&state, id);
         let due: Vec<String> = state.tasks.iter().filter(is_due).map(|(id, _)| id.clone()).collect();
         let mut state = state;
         for id in due {
-            // A process that judges the unit takes it back as well, and holds this lock.
+            // A process that judges the task takes it back as well, and holds this lock.
             let _guard = self.run.lock_check(&id, patience)?.ok_or_else(|| restored_elsewhere(&id))?;
             state = self.restore_task(&id)?.1;
         }
@@ -102,8 +102,8 @@ impl Engine<'_> {
     /// As [`Engine::put_back`], for callers that only look: what cannot be taken back now causes a warning, and is
     /// taken back before anything else is begun.
     pub(super) fn restored_if_possible(&self, state: RunState) -> Result<RunState, EngineError> {
-        // Nearly always nothing is due. A plan may have a thousand units, and copying where they all stand takes time.
-        if !state.tasks.values().any(|unit| unit.is_to_restore) {
+        // Nearly always nothing is due. A plan may have a thousand tasks, and copying where they all stand takes time.
+        if !state.tasks.values().any(|task| task.is_to_restore) {
             return Ok(state);
         }
         match self.restore_due_tasks_within(state.clone(), Duration::ZERO) {
@@ -117,7 +117,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Takes back what the attempts at one unit have left. The caller has the lock of its checks: no other process
+    /// Takes back what the attempts at one task have left. The caller has the lock of its checks: no other process
     /// takes it back meanwhile, or begins with anything that follows it.
     pub(super) fn restore_task(&self, id: &str) -> Result<(Option<EventKind>, RunState), EngineError> {
         let state = self.run.state()?;

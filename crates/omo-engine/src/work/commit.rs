@@ -20,18 +20,18 @@ impl Engine<'_> {
     pub(super) fn commit_task(
         &self,
         state: &RunState,
-        unit: &Task,
+        task: &Task,
         worked: &WorkResult,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Option<CommitOutcome>, EngineError> {
-        let Some(message) = commit_message(state, unit) else { return Ok(None) };
+        let Some(message) = commit_message(state, task) else { return Ok(None) };
         if !worked.is_known {
             let why = "what it has changed cannot be told".to_owned();
             return Ok(Some(CommitOutcome::Refused { why }));
         }
         let own = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file));
         let paths: Vec<&str> = own.map(String::as_str).collect();
-        let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", unit.id.as_str())];
+        let trailers = [("Omo-Run", self.run.id()), ("Omo-Task", task.id.as_str())];
         let (root, state_home) = (self.work_tree, self.state_home);
         let order =
             CommitRequest { root, state_home, paths: &paths, message: &message, trailers: &trailers, limit: LIMIT };
@@ -55,12 +55,12 @@ impl Engine<'_> {
 
 /// What a step is committed with: as its plan says, or, where its work lies in a work tree that goes, with a
 /// message of ours.
-pub(crate) fn commit_message(state: &RunState, unit: &Task) -> Option<String> {
+pub(crate) fn commit_message(state: &RunState, task: &Task) -> Option<String> {
     let ours = || {
-        let (title, word) = (sanitize(&unit.title, 120), state.plan.dialect.unit_word());
-        format!("omo: {word} {} of {}: {title}", unit.id, ultraplan::file_name(&state.plan.source.path))
+        let (title, word) = (sanitize(&task.title, 120), state.plan.dialect.unit_word());
+        format!("omo: {word} {} of {}: {title}", task.id, ultraplan::file_name(&state.plan.source.path))
     };
-    let planned = unit.commit.as_ref().map(|commit| commit.message.clone());
+    let planned = task.commit.as_ref().map(|commit| commit.message.clone());
     planned.or_else(|| state.parallel.is_some().then(ours))
 }
 

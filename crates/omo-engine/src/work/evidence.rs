@@ -52,11 +52,11 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<RecordedEvidence, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
-        let (unit, _, state) = self.attempt_of_ticket(&digest)?;
-        if !state.is_task_list() && unit.kind != TaskKind::Verify {
-            return Err(no_evidence_in_plans(&unit));
+        let (task, _, state) = self.attempt_of_ticket(&digest)?;
+        if !state.is_task_list() && task.kind != TaskKind::Verify {
+            return Err(no_evidence_in_plans(&task));
         }
-        let attempt = state.tasks.get(&unit.id).map_or(1, |known| known.attempts);
+        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
         let command = TaskCheck {
             command: command.to_owned(),
             expect: ExpectedResult::default(),
@@ -65,7 +65,7 @@ impl Engine<'_> {
         };
         watcher.begins(&command.command, 0, 1);
         // The worker may run two at the same time: each has a file of its own.
-        let name = format!("{}-{attempt}-evidence-{}.log", unit.id, random_id::random_letters(LETTERS)?);
+        let name = format!("{}-{attempt}-evidence-{}.log", task.id, random_id::random_letters(LETTERS)?);
         let (file, path) = self.run.log_file(&name)?;
         let log = Some(CheckLog { path: path.clone(), file });
         let outcome = task_check::run(&command, self.work_tree, self.environment, log, || watcher.should_continue());
@@ -73,7 +73,7 @@ impl Engine<'_> {
         let tree = changes::snapshot_tree(self.work_tree, self.state_home, self.run.id());
         let evidence = Evidence {
             id: String::new(),
-            task: unit.id,
+            task: task.id,
             attempt,
             command: command.command,
             outcome,
@@ -98,14 +98,14 @@ impl Engine<'_> {
         watcher: &mut impl CommandWatcher,
     ) -> Result<VerdictOutcome, EngineError> {
         let digest = sha256_hex(ticket.as_bytes());
-        let (unit, _, state) = self.attempt_of_ticket(&digest)?;
-        require_verifier(&unit)?;
+        let (task, _, state) = self.attempt_of_ticket(&digest)?;
+        require_verifier(&task)?;
         if !verdict.passed {
             let ((), state) = self.transact(|state| Ok((verbs::give_verdict(state, &digest, verdict.clone())?, ())))?;
             return Ok(VerdictOutcome::Accepted(Box::new(state)));
         }
         self.require_approval(&state)?;
-        let _guard = self.run.try_lock_check(&unit.id)?.ok_or_else(|| checked_elsewhere(&unit.id))?;
+        let _guard = self.run.try_lock_check(&task.id)?.ok_or_else(|| checked_elsewhere(&task.id))?;
         let refused = |why, outcomes, state| Ok(VerdictOutcome::Refused { why, outcomes, state: Box::new(state) });
         // What can be told without running anything is told first.
         if let Some(why) = verbs::verdict_objection(&state, &digest, verdict) {
@@ -131,28 +131,28 @@ impl Engine<'_> {
     }
 
     /// Adds a task that the plan did not have.
-    pub fn add_task(&self, unit: Task) -> Result<RunState, EngineError> {
+    pub fn add_task(&self, task: Task) -> Result<RunState, EngineError> {
         let caller: &VerbCaller = &self.caller;
-        self.decide(|state| Ok(vec![verbs::add_task(state, caller, unit)?]))
+        self.decide(|state| Ok(vec![verbs::add_task(state, caller, task)?]))
     }
 }
 
 /// The tasks of a plan are proved by their checks alone.
-fn no_evidence_in_plans(unit: &Task) -> EngineError {
+fn no_evidence_in_plans(task: &Task) -> EngineError {
     EngineError::Refused(VerbRefusal {
         kind: VerbRefusalKind::Precondition,
-        message: format!("{} is a task of a plan, which no evidence proves: nothing was run", unit.id),
+        message: format!("{} is a task of a plan, which no evidence proves: nothing was run", task.id),
         hint: "end the task with `omo agent done`, which runs its checks".to_owned(),
     })
 }
 
-fn require_verifier(unit: &Task) -> Result<(), EngineError> {
-    if unit.kind == TaskKind::Verify {
+fn require_verifier(task: &Task) -> Result<(), EngineError> {
+    if task.kind == TaskKind::Verify {
         return Ok(());
     }
     Err(EngineError::Refused(VerbRefusal {
         kind: VerbRefusalKind::Precondition,
-        message: format!("that ticket is of task {}, and only its verifier judges the whole", unit.id),
+        message: format!("that ticket is of task {}, and only its verifier judges the whole", task.id),
         hint: "end the task with `omo agent done`".to_owned(),
     }))
 }

@@ -98,7 +98,7 @@ pub fn read_plan_bytes(path: &Path) -> Result<Vec<u8>, PlanFileError> {
 pub enum PlanEdit {
     /// Units say something else, are new, or are gone.
     Tasks(PlanDifferences),
-    /// Something beside the units, which are called so.
+    /// Something beside the tasks, which are called so.
     OtherText(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! A run begins, and a worker begins with a unit.
+//! A run begins, and a worker begins with a task.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -33,7 +33,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// A worker has begun.
 #[derive(Debug)]
 pub struct StartedTask {
-    /// On which unit.
+    /// On which task.
     pub task: Task,
     /// Which attempt it is.
     pub attempt: u32,
@@ -71,14 +71,14 @@ impl From<RunOpening> for EventKind {
 pub fn planned_commands(plan: &Plan) -> Vec<PlannedCommand> {
     let is_same = |one: &TaskCheck, other: &TaskCheck| one.command == other.command && one.cwd == other.cwd;
     let is_of_a_task =
-        |check| plan.labeled_checks().any(|(unit, known)| unit != FINAL_CHECKS_ID && is_same(known, check));
-    let command = |(unit, check): (&str, &TaskCheck)| PlannedCommand {
-        task: unit.to_owned(),
+        |check| plan.labeled_checks().any(|(task, known)| task != FINAL_CHECKS_ID && is_same(known, check));
+    let command = |(task, check): (&str, &TaskCheck)| PlannedCommand {
+        task: task.to_owned(),
         command: check.command.clone(),
         folder: check.cwd.clone(),
     };
     plan.labeled_checks()
-        .filter(|(unit, check)| *unit != FINAL_CHECKS_ID || !is_of_a_task(check))
+        .filter(|(task, check)| *task != FINAL_CHECKS_ID || !is_of_a_task(check))
         .map(command)
         .collect()
 }
@@ -98,7 +98,7 @@ impl Engine<'_> {
         }))
     }
 
-    /// Begins with a unit: remembers the work tree, and gives what the worker has to know.
+    /// Begins with a task: remembers the work tree, and gives what the worker has to know.
     pub fn start(&self, id: &str, watcher: &mut impl CommandWatcher) -> Result<StartedTask, EngineError> {
         let state = self.wait_until_noted(self.run.state()?)?;
         // A client of the run itself works on what the ledger says, whatever becomes of the file meanwhile.
@@ -107,13 +107,13 @@ impl Engine<'_> {
         }
         self.require_approval(&state)?;
         // Refused before anything costs time; decided again under the lock.
-        let (unit, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
+        let (task, state) = self.transact(|state| Ok((Vec::new(), verbs::may_start(state, id)?.clone())))?;
         self.require_own_tree(&state, id)?;
         let mut state = self.restore_due_tasks(state)?;
-        let vacuous = known_green_checks(&state, &unit);
-        let WorktreeBaseline { tree, snapshot: kept } = self.baseline(&state, &unit)?;
-        let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &unit, watcher), Ok)?;
-        let is_verification = unit.kind == TaskKind::Verify;
+        let vacuous = known_green_checks(&state, &task);
+        let WorktreeBaseline { tree, snapshot: kept } = self.baseline(&state, &task)?;
+        let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
+        let is_verification = task.kind == TaskKind::Verify;
         let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
         if let Some(EventKind::UnfinishedSearched { unfinished }) = &searched {
             state.unfinished = Some(unfinished.clone());
@@ -122,20 +122,20 @@ impl Engine<'_> {
             known.already_green.clone_from(&vacuous);
         }
         // What the attempt before came to is known until the next one has begun.
-        let brief = task_brief(&state, &unit);
+        let brief = task_brief(&state, &task);
         let made = new_ticket()?;
         let start = AttemptStart {
             ticket: made.digest,
             tree,
-            protected_files: guarded_test_files(&state, &unit),
+            protected_files: guarded_test_files(&state, &task),
             already_green: vacuous,
             snapshot: kept,
         };
         let begun =
             |state: &RunState| Ok(std::iter::once(verbs::start_attempt(state, id, start)?).chain(searched).collect());
         let ((), state) = self.transact(|state| Ok((begun(state)?, ())))?;
-        let attempt = state.tasks.get(id).map_or(1, |unit| unit.attempts);
-        Ok(StartedTask { brief, task: unit, attempt, ticket: made.text })
+        let attempt = state.tasks.get(id).map_or(1, |task| task.attempts);
+        Ok(StartedTask { brief, task, attempt, ticket: made.text })
     }
 
     /// The run once it knows of the client that asks, which may be faster than the supervisor that writes down its
@@ -153,25 +153,25 @@ impl Engine<'_> {
         Ok(state)
     }
 
-    /// The checks that are green before the work begins, by their place among all commands of the unit.
+    /// The checks that are green before the work begins, by their place among all commands of the task.
     fn find_green_checks(
         &self,
         state: &RunState,
-        unit: &Task,
+        task: &Task,
         watcher: &mut impl CommandWatcher,
     ) -> Result<Vec<usize>, EngineError> {
-        if unit.kind == TaskKind::Tests {
+        if task.kind == TaskKind::Tests {
             // Tests that are not written yet are expected to fail, before and afterwards.
             return Ok(Vec::new());
         }
         // A test that should fail before the work is run only for a plan whose steps have such tests.
-        let is_looked_at = state.is_ultraplan() && !is_test_unwritten(unit);
-        let first = usize::from(unit.red_check.is_some() && !is_looked_at);
+        let is_looked_at = state.is_ultraplan() && !is_test_unwritten(task);
+        let first = usize::from(task.red_check.is_some() && !is_looked_at);
         let mut green = Vec::new();
-        for (place, known) in unit.all_checks().enumerate().skip(first) {
+        for (place, known) in task.all_checks().enumerate().skip(first) {
             let short =
                 TaskCheck { timeout_seconds: known.effective_timeout().min(BASELINE_CHECK_SECONDS), ..known.clone() };
-            watcher.begins(&known.command, place, unit.all_checks().count());
+            watcher.begins(&known.command, place, task.all_checks().count());
             let outcome = task_check::run(&short, self.work_tree, self.environment, None, || watcher.should_continue());
             let outcome = outcome.ok_or(EngineError::Cancelled)?;
             let is_to_fail = known.expect.exit == ExpectedExit::NonZero;
@@ -184,8 +184,8 @@ impl Engine<'_> {
 }
 
 /// The checks of a step that were green before its first attempt: what is green now may be by its own work.
-fn known_green_checks(state: &RunState, unit: &Task) -> Option<Vec<usize>> {
-    let known = state.tasks.get(&unit.id).filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
+fn known_green_checks(state: &RunState, task: &Task) -> Option<Vec<usize>> {
+    let known = state.tasks.get(&task.id).filter(|known| state.is_ultraplan() && known.baseline.is_some())?;
     Some(known.already_green.clone())
 }
 
@@ -208,40 +208,40 @@ pub(super) fn tree_from_text(tree: &str) -> Option<TreeSnapshot> {
 }
 
 /// The test files that the implementation of a pair must leave as they are.
-fn guarded_test_files(state: &RunState, unit: &Task) -> Vec<(String, String)> {
-    let tests = unit.pair.as_ref().filter(|_| unit.kind != TaskKind::Tests).and_then(|pair| state.tasks.get(pair));
+fn guarded_test_files(state: &RunState, task: &Task) -> Vec<(String, String)> {
+    let tests = task.pair.as_ref().filter(|_| task.kind != TaskKind::Tests).and_then(|pair| state.tasks.get(pair));
     let passed = tests.filter(|tests| tests.status == TaskStatus::Passed);
     passed.and_then(|tests| tests.last_end.as_ref()).map(|end| end.test_digests.clone()).unwrap_or_default()
 }
 
-/// What a worker has to know about its unit, in Markdown.
-pub fn task_brief(state: &RunState, unit: &Task) -> String {
-    if state.is_task_list() || unit.kind == TaskKind::Verify {
-        return crate::report::task_list::brief(state, unit);
+/// What a worker has to know about its task, in Markdown.
+pub fn task_brief(state: &RunState, task: &Task) -> String {
+    if state.is_task_list() || task.kind == TaskKind::Verify {
+        return crate::report::task_list::brief(state, task);
     }
     if state.is_ultraplan() {
-        return ultraplan::brief::brief(state, unit);
+        return ultraplan::brief::brief(state, task);
     }
     let word = state.plan.dialect.unit_word();
-    let mut text = format!("# {word} {} of {}\n\n", unit.id, state.plan.source.path);
+    let mut text = format!("# {word} {} of {}\n\n", task.id, state.plan.source.path);
     if !state.plan.goal.is_empty() {
         let _ = writeln!(text, "Goal of the plan: {}\n", state.plan.goal);
     }
-    let _ = writeln!(text, "{}", unit.body.trim_end());
+    let _ = writeln!(text, "{}", task.body.trim_end());
     let _ = write!(text, "\n---\n\n## What omo holds this {word} to\n\n");
-    describe_files(&mut text, unit);
-    describe_checks(&mut text, unit);
-    let guarded = guarded_test_files(state, unit);
+    describe_files(&mut text, task);
+    describe_checks(&mut text, task);
+    let guarded = guarded_test_files(state, task);
     if !guarded.is_empty() {
         let names: Vec<&str> = guarded.iter().map(|(path, _)| path.as_str()).collect();
         let _ = writeln!(text, "- Stay exactly as they are: {}. A change of them fails the {word}.", names.join(", "));
     }
-    describe_earlier_work(&mut text, state, unit);
+    describe_earlier_work(&mut text, state, task);
     text
 }
 
-fn describe_files(text: &mut String, unit: &Task) {
-    if unit.files.is_empty() {
+fn describe_files(text: &mut String, task: &Task) {
+    if task.files.is_empty() {
         let _ = writeln!(text, "- The plan names no files.");
         return;
     }
@@ -251,15 +251,15 @@ fn describe_files(text: &mut String, unit: &Task) {
         FileAction::Test => "test",
         FileAction::Delete => "delete",
     };
-    let names: Vec<String> = unit.files.iter().map(|file| format!("{} `{}`", verb(file.action), file.path)).collect();
+    let names: Vec<String> = task.files.iter().map(|file| format!("{} `{}`", verb(file.action), file.path)).collect();
     let _ = writeln!(text, "- Files: {}. Any other file that changes is reported.", names.join(", "));
 }
 
-fn describe_checks(text: &mut String, unit: &Task) {
-    if unit.checks.is_empty() && unit.red_check.is_none() {
+fn describe_checks(text: &mut String, task: &Task) {
+    if task.checks.is_empty() && task.red_check.is_none() {
         let _ = writeln!(text, "- The plan names no check: this can end as unverified at best.");
     }
-    for check in unit.red_check.iter().chain(&unit.checks) {
+    for check in task.red_check.iter().chain(&task.checks) {
         let expected = match check.expect.exit {
             ExpectedExit::Zero => "has to end with status 0".to_owned(),
             ExpectedExit::NonZero => "has to fail, because what it tests is not there yet".to_owned(),
@@ -271,21 +271,21 @@ fn describe_checks(text: &mut String, unit: &Task) {
 }
 
 /// What happened before: what those have left that it depends on, and how the last attempt ended.
-fn describe_earlier_work(text: &mut String, state: &RunState, unit: &Task) {
+fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task) {
     let end = |id: &str| state.tasks.get(id).and_then(|known| known.last_end.as_ref());
-    for id in &unit.deps {
+    for id in &task.deps {
         if let Some(note) = end(id).and_then(|end| end.note.as_ref()) {
             let _ = writeln!(text, "- From {id}: {note}");
         }
     }
-    let known = state.tasks.get(&unit.id);
+    let known = state.tasks.get(&task.id);
     if known.is_some_and(|known| known.is_stale) {
         let _ = writeln!(text, "- It was done before the plan was edited; what is there may be of the old text.");
     } else if let Some(end) =
-        end(&unit.id).filter(|_| state.standing(&unit.id) != Some(TaskStanding::Is(TaskStatus::Passed)))
+        end(&task.id).filter(|_| state.standing(&task.id) != Some(TaskStanding::Is(TaskStatus::Passed)))
     {
         let _ = writeln!(text, "- The last attempt: {}", end.evidence);
-        if let Some(other) = &unit.alternative {
+        if let Some(other) = &task.alternative {
             let _ = writeln!(text, "- The plan says how to try it now: {other}");
         }
     }

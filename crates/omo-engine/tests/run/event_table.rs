@@ -147,7 +147,7 @@ fn a_ledger_that_cannot_be_is_refused_and_nothing_is_folded() {
             "event 1 of the ledger does not follow the one before it",
         ),
         (known(open()), "event 2 of the ledger opens a run that is open"),
-        (known(started("9", 1)), "event 2 of the ledger is about a unit that the plan does not have"),
+        (known(started("9", 1)), "event 2 of the ledger is about a task that the plan does not have"),
         (
             known(EventKind::QuestionAnswered { question: "q1".to_owned(), option: String::new(), plan_sha256: None }),
             "event 2 of the ledger answers a question that is not open",
@@ -217,7 +217,7 @@ fn no_event_passes_a_task_that_was_not_proved() {
             RunEvent { seq: run.state.seq + 1, ts: run.state.updated_at, actor: session("s1", 100), kind: passed() };
         let mut state = run.state.clone();
         let error = state.apply(&event).unwrap_err();
-        assert_eq!(error.problem, "passes a unit whose checks were not seen to be green", "{before:?}");
+        assert_eq!(error.problem, "passes a task whose checks were not seen to be green", "{before:?}");
         assert_eq!(state, run.state);
     }
 }

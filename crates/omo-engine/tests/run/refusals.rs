@@ -99,7 +99,7 @@ fn only_a_person_has_something_left_out_or_done_again() {
         assert!(verb(&run, "2").is_ok(), "a terminal has a person at it");
     }
     let mut run = Run::open(plan(vec![task("1")]));
-    assert_eq!(skip(&run, "1").unwrap_err().kind, VerbRefusalKind::Human, "opening a run is no word about its units");
+    assert_eq!(skip(&run, "1").unwrap_err().kind, VerbRefusalKind::Human, "opening a run is no word about its tasks");
     run.types();
     assert!(skip(&run, "1").is_ok());
 }

@@ -57,7 +57,7 @@ type Open = fn() -> Run;
 #[test]
 fn what_no_verb_of_a_session_writes_is_refused() {
     let not_done = "says that all is done, and it is not";
-    let unclaimed = "claims a unit without green evidence of its own";
+    let unclaimed = "claims a task without green evidence of its own";
     let no_task = "adds a task that cannot be";
     let table: [(Open, EventKind, &str); 22] = [
         (verifying, given(pass_by(&[])), not_done),
@@ -74,7 +74,7 @@ fn what_no_verb_of_a_session_writes_is_refused() {
         (at_work, evidence("e2", "1", 1), "has evidence under an id that is taken"),
         (at_work, evidence("e3", "1", 2), "has evidence that no worker had run"),
         (at_work, evidence("e3", "2", 0), "has evidence that no worker had run"),
-        (at_work, evidence("e3", "9", 1), "is about a unit that the plan does not have"),
+        (at_work, evidence("e3", "9", 1), "is about a task that the plan does not have"),
         (at_work, again(1, &["1"]), "has a task done again that was not done"),
         (verifying, again(3, &["1"]), "goes over the tasks once more than it may"),
         (verifying, again(0, &["1"]), "goes over the tasks once more than it may"),
@@ -104,7 +104,7 @@ fn a_verification_comes_from_nowhere_else() {
     let passed = || EventKind::TaskPassed { task: VERIFY_TASK_ID.to_owned(), end: AttemptEnd::default() };
     for (what, says) in [
         (imported(VERIFY_TASK_ID), "takes a verification from another program"),
-        (passed(), "passes a unit whose checks were not seen to be green"),
+        (passed(), "passes a task whose checks were not seen to be green"),
     ] {
         let run = verifying();
         let mut state = run.state.clone();

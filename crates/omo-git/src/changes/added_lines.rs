@@ -1,4 +1,4 @@
-//! The lines that a unit added, read from git's own difference of two snapshots.
+//! The lines that a task added, read from git's own difference of two snapshots.
 
 use std::path::Path;
 

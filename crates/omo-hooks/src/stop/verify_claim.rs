@@ -51,11 +51,8 @@ pub(super) fn verify_claim(
     let present = CheckEnvironment::from_variables(env::variables(), root);
     let environment = run_environment(state_home, place.id(), &session, &present, root);
     let Some(environment) = environment else {
-        let gates = session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
-        return Ok(Some(judge_claim(
-            &session,
-            ClaimFindings { checks: gates, is_sealed: true, ..ClaimFindings::default() },
-        )));
+        let checks = session_checks::unrun_results(&session.checks, messages::checks::ENVIRONMENT_LOST);
+        return Ok(Some(judge_claim(&session, ClaimFindings { checks, is_sealed: true, ..ClaimFindings::default() })));
     };
     git_command::use_environment(&environment);
     let files = work_files(context, root, &session);
@@ -231,7 +228,7 @@ fn reviewer_facts(reviewer: &Reviewer, agent: &Path, transcript: &Path, asked: u
         in_project: !folders.is_empty() && folders.iter().all(|folder| is_same_folder(folder, root)),
         prompts: given.prompts,
         began: given.began,
-        is_isolated: agent_transcript::is_isolated(agent).is_some_and(|apart| apart || call.is_none()),
+        is_isolated: agent_transcript::is_isolated(agent).is_some_and(|isolated| isolated || call.is_none()),
         call,
     }
 }

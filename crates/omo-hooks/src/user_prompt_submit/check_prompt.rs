@@ -29,10 +29,10 @@ pub(super) fn run_check_command(context: &HookContext, command: &CheckRequest) -
     let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
         CheckRequest::List | CheckRequest::Run => list_checks(context, root),
-        CheckRequest::Add(gate) => add_check(context, root, gate),
-        CheckRequest::Remove(name) => change_checks(context, |gates| {
+        CheckRequest::Add(check) => add_check(context, root, check),
+        CheckRequest::Remove(name) => change_checks(context, |checks| {
             let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
-            if session_check::remove_check(gates, name) { Ok(said) } else { Err(unknown_check(name)) }
+            if session_check::remove_check(checks, name) { Ok(said) } else { Err(unknown_check(name)) }
         }),
         CheckRequest::Accept { name } => accept_checks(context, root, name.as_deref()),
         CheckRequest::Approve { code } => approve(context, root, code.as_deref()),
@@ -57,16 +57,16 @@ fn list_checks(context: &HookContext, root: &Path) -> Result<String, HookError> 
     Ok(text)
 }
 
-fn add_check(context: &HookContext, root: &Path, gate: &Check) -> Result<String, HookError> {
-    let mut gate = gate.clone();
-    pin_checks([&mut gate], root, &check_search_path(context, root));
-    change_checks(context, |gates| {
-        session_check::add_check(gates, gate.clone()).map_err(|error| refusal_line(&error.to_string()))?;
-        let added = gates.iter().rev().find(|known| known.command == gate.command);
-        let name = added.map(|gate| gate.name.as_str()).unwrap_or_default();
+fn add_check(context: &HookContext, root: &Path, check: &Check) -> Result<String, HookError> {
+    let mut check = check.clone();
+    pin_checks([&mut check], root, &check_search_path(context, root));
+    change_checks(context, |checks| {
+        session_check::add_check(checks, check.clone()).map_err(|error| refusal_line(&error.to_string()))?;
+        let added = checks.iter().rev().find(|known| known.command == check.command);
+        let name = added.map(|check| check.name.as_str()).unwrap_or_default();
         Ok(format!(
             "[omo] `{name}` decides from now on: {} runs whenever a claim is checked.",
-            paste_form(&gate.command, MAX_COMMAND_BYTES)
+            paste_form(&check.command, MAX_COMMAND_BYTES)
         ))
     })
 }
@@ -85,8 +85,8 @@ fn check_search_path(context: &HookContext, root: &Path) -> SearchPath {
 /// The files and counts as they are now are the ones to be held to.
 fn accept_checks(context: &HookContext, root: &Path, name: Option<&str>) -> Result<String, HookError> {
     let search = check_search_path(context, root);
-    change_checks(context, |gates| {
-        let names = starting_checks::accept_checks(gates, name, root, &search);
+    change_checks(context, |checks| {
+        let names = starting_checks::accept_checks(checks, name, root, &search);
         match (names.is_empty(), name) {
             (true, Some(name)) => Err(unknown_check(name)),
             (true, None) => Err(refusal_line("no check decides here; there is nothing to accept")),
@@ -177,10 +177,10 @@ fn approve_file(
         "[omo] approved: {} of omo.toml, exactly as it is now. Any change asks again.",
         pluralize(new.len(), "check")
     );
-    change_checks(context, |gates| {
-        gates.retain(|gate| gate.origin != CheckOrigin::Repository);
-        for gate in new.clone() {
-            session_check::add_check(gates, gate).map_err(|error| refusal_line(&error.to_string()))?;
+    change_checks(context, |checks| {
+        checks.retain(|check| check.origin != CheckOrigin::Repository);
+        for check in new.clone() {
+            session_check::add_check(checks, check).map_err(|error| refusal_line(&error.to_string()))?;
         }
         // Last: what does not fit is not approved either.
         let approved = repository.approve(state_home, root, given);
@@ -198,10 +198,10 @@ fn change_checks(
         return Ok(refusal_line("this session has no id that omo knows"));
     };
     let ((said, session), lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session: &mut Session| {
-        let mut gates = session.checks.clone();
-        match change(&mut gates) {
+        let mut checks = session.checks.clone();
+        match change(&mut checks) {
             Ok(said) => {
-                session.change_checks(gates, ChangedBy::Typed, context.env.now);
+                session.change_checks(checks, ChangedBy::Typed, context.env.now);
                 ((Ok(said), session.clone()), EntryChange::Write)
             }
             Err(said) => ((Err(said), session.clone()), EntryChange::Keep),

@@ -228,10 +228,10 @@ fn end_turn(session: &mut Session, stop: TurnEnd, arrows: &mut RunArrows) {
 fn findings(found: ClaimCase) -> ClaimFindings {
     let verdict = if found == ClaimCase::Red { CheckVerdict::Failed } else { CheckVerdict::Green };
     let tree = if found == ClaimCase::GreenOnOtherFiles { "others" } else { "those that were claimed" };
-    let gate = CheckResult { record: CheckRecord { verdict, ..CheckRecord::default() }, ..CheckResult::default() };
+    let check = CheckResult { record: CheckRecord { verdict, ..CheckRecord::default() }, ..CheckResult::default() };
     ClaimFindings {
         tree: Some(tree.to_owned()),
-        checks: if found == ClaimCase::NothingToJudgeBy { Vec::new() } else { vec![gate] },
+        checks: if found == ClaimCase::NothingToJudgeBy { Vec::new() } else { vec![check] },
         is_sealed: found != ClaimCase::Tampered,
         ..ClaimFindings::default()
     }

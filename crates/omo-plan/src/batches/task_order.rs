@@ -29,25 +29,25 @@ impl Unit {
     }
 }
 
-/// The units in the order in which they are run. `None` where there is no order, and what stands in its way is
+/// The tasks in the order in which they are run. `None` where there is no order, and what stands in its way is
 /// reported.
 pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<Vec<Unit>> {
-    let (units, unit_of) = pair_tasks(outline);
+    let (tasks, unit_of) = pair_tasks(outline);
     let needs = collect_needs(outline, &unit_of, diagnostics)?;
-    let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
+    let mut needed_by: Vec<Vec<usize>> = vec![Vec::new(); tasks.len()];
     let mut open: Vec<usize> = needs.iter().map(Vec::len).collect();
-    for (unit, needs) in needs.iter().enumerate() {
+    for (task, needs) in needs.iter().enumerate() {
         for need in needs {
-            needed_by.get_mut(*need)?.push(unit);
+            needed_by.get_mut(*need)?.push(task);
         }
     }
-    let is_free = |(unit, open): (usize, &usize)| (*open == 0).then_some(Reverse(unit));
+    let is_free = |(task, open): (usize, &usize)| (*open == 0).then_some(Reverse(task));
     // Of what can be run, what stands first in the file.
     let mut free: BinaryHeap<Reverse<usize>> = open.iter().enumerate().filter_map(is_free).collect();
-    let mut order = Vec::with_capacity(units.len());
-    while let Some(Reverse(unit)) = free.pop() {
-        order.push(unit);
-        for dependent in needed_by.get(unit)? {
+    let mut order = Vec::with_capacity(tasks.len());
+    while let Some(Reverse(task)) = free.pop() {
+        order.push(task);
+        for dependent in needed_by.get(task)? {
             let open = open.get_mut(*dependent)?;
             *open -= 1;
             if *open == 0 {
@@ -55,15 +55,15 @@ pub(super) fn order_tasks(outline: &TaskOutline<'_>, diagnostics: &mut Vec<Diagn
             }
         }
     }
-    if order.len() < units.len() {
-        diagnostics.push(report_cycle(outline, &units, &needs, &open));
+    if order.len() < tasks.len() {
+        diagnostics.push(report_cycle(outline, &tasks, &needs, &open));
         return None;
     }
-    report_reordered(outline, &units, &order, diagnostics);
-    Some(order.into_iter().filter_map(|unit| units.get(unit).copied()).collect())
+    report_reordered(outline, &tasks, &order, diagnostics);
+    Some(order.into_iter().filter_map(|task| tasks.get(task).copied()).collect())
 }
 
-/// The units in the order of the file, and the unit of each task.
+/// The tasks in the order of the file, and the task of each task.
 fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     let mut units: Vec<Unit> = Vec::with_capacity(outline.tasks.len());
     let mut unit_of = vec![0; outline.tasks.len()];
@@ -86,7 +86,7 @@ fn pair_tasks(outline: &TaskOutline<'_>) -> (Vec<Unit>, Vec<usize>) {
     (units, unit_of)
 }
 
-/// The units that each unit needs, each once for every task that names one.
+/// The tasks that each task needs, each once for every task that names one.
 fn collect_needs(
     outline: &TaskOutline<'_>,
     unit_of: &[usize],
@@ -110,7 +110,7 @@ fn collect_needs(
     is_sound.then_some(needs)
 }
 
-/// One circle of those that wait for each other. Each unit that is open waits for one that is open.
+/// One circle of those that wait for each other. Each task that is open waits for one that is open.
 fn report_cycle(outline: &TaskOutline<'_>, units: &[Unit], needs: &[Vec<usize>], open: &[usize]) -> Diagnostic {
     let is_open = |unit: &usize| open.get(*unit).is_some_and(|open| *open > 0);
     let mut seen = vec![None; units.len()];

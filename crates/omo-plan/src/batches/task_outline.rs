@@ -181,12 +181,12 @@ impl<'a> TaskOutline<'a> {
         code: Code,
         span: Range<usize>,
         text: String,
-        unit: Option<&str>,
+        task: Option<&str>,
     ) {
         let count = self.counts.entry(code).or_default();
         *count += 1;
         if *count <= MAX_FINDINGS_OF_A_KIND {
-            self.diagnostics.push(span_diagnostic(document, code, span, text, unit));
+            self.diagnostics.push(span_diagnostic(document, code, span, text, task));
         }
     }
 }
@@ -204,10 +204,10 @@ pub(crate) fn span_diagnostic(
     code: Code,
     span: Range<usize>,
     text: String,
-    unit: Option<&str>,
+    task: Option<&str>,
 ) -> Diagnostic {
     let line = document.line_number(span.start);
-    Diagnostic { code, severity: code.severity(), span, line, task: unit.map(str::to_owned), text, help: None }
+    Diagnostic { code, severity: code.severity(), span, line, task: task.map(str::to_owned), text, help: None }
 }
 
 /// Whether a document has a task at all.

@@ -52,11 +52,11 @@ fn read_dev_workflow(
     plan.goal = read_goal(document, outline);
     plan.groups = groups_of_batches(&segments);
     plan.diagnostics.extend(segments.diagnostics.iter().cloned());
-    let mut units = Vec::with_capacity(outline.tasks.len());
+    let mut tasks = Vec::with_capacity(outline.tasks.len());
     for task in &outline.tasks {
-        units.push(task::read_task(document, outline, task, plan.policy.requires_contracts, &mut plan.diagnostics));
+        tasks.push(task::read_task(document, outline, task, plan.policy.requires_contracts, &mut plan.diagnostics));
     }
-    plan.tasks = sort_by_batches(units, &segments);
+    plan.tasks = sort_by_batches(tasks, &segments);
     if !plan.policy.requires_contracts {
         let end = document.headings.first().map_or(0..0, |heading| heading.span.clone());
         let text = "the plan has no `contract_version`: its tasks are run without a Task Contract".to_owned();
@@ -85,10 +85,10 @@ fn read_goal(document: &MarkdownDocument<'_>, outline: &TaskOutline<'_>) -> Stri
 
 /// A batch is a group, and all that follows a batch waits for it.
 fn groups_of_batches(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
-    let group = |(stage, units): (usize, &Vec<&str>)| TaskGroup {
+    let group = |(stage, tasks): (usize, &Vec<&str>)| TaskGroup {
         id: format!("batch-{}", stage + 1),
         title: format!("Batch {}", stage + 1),
-        tasks: units.iter().map(|id| (*id).to_owned()).collect(),
+        tasks: tasks.iter().map(|id| (*id).to_owned()).collect(),
         wave: stage,
         deps: Vec::new(),
         may_touch: Vec::new(),
@@ -99,12 +99,12 @@ fn groups_of_batches(segments: &PlanBatches<'_>) -> Vec<TaskGroup> {
     segments.batches.iter().enumerate().map(group).collect()
 }
 
-/// The units in the order in which they are run, where there is one.
-fn sort_by_batches(mut units: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task> {
+/// The tasks in the order in which they are run, where there is one.
+fn sort_by_batches(mut tasks: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task> {
     let order = segments.batches.iter().flatten().enumerate();
     let places: HashMap<&str, usize> = order.map(|(place, id)| (*id, place)).collect();
-    units.sort_by_key(|unit| places.get(unit.id.as_str()).copied());
-    units
+    tasks.sort_by_key(|task| places.get(task.id.as_str()).copied());
+    tasks
 }
 
 fn read_preconditions(document: &MarkdownDocument<'_>, plan: &mut Plan) {

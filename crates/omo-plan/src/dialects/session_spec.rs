@@ -80,11 +80,11 @@ fn read(outline: &SectionOutline<'_>, plan: &mut Plan) {
     plan.diagnostics.extend(findings.into_diagnostics());
 }
 
-fn session_group(title: &str, units: Vec<String>, fence: &ScopeFence) -> TaskGroup {
+fn session_group(title: &str, tasks: Vec<String>, fence: &ScopeFence) -> TaskGroup {
     TaskGroup {
         id: SESSION_GROUP.to_owned(),
         title: title.to_owned(),
-        tasks: units,
+        tasks,
         wave: 0,
         deps: Vec::new(),
         may_touch: fence.touch_paths(),

@@ -110,13 +110,13 @@ fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mu
         let name = format!("session {}", session.number);
         consistency::report_fence(&name, &session.fence, own, &mut comparison, findings);
         let is_alone = in_stage.get(stage) == Some(&1);
-        let units = session.steps.numbers.iter().map(u64::to_string);
+        let tasks = session.steps.numbers.iter().map(u64::to_string);
         groups.push(TaskGroup {
             deps: session.deps.numbers.iter().map(|number| format!("{SESSION_PREFIX}{number}")).collect(),
             may_touch: session.fence.touch_paths(),
             never_touch: session.fence.never_paths(),
             isolation: if is_alone { GroupIsolation::Shared } else { GroupIsolation::Worktree },
-            ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), units, *stage)
+            ..group(format!("{SESSION_PREFIX}{}", session.number), session.title.clone(), tasks, *stage)
         });
     }
     let taken: HashSet<u64> = sessions.iter().flat_map(|session| &session.steps.numbers).copied().collect();
@@ -129,12 +129,12 @@ fn of_sessions(strategy: &ExecutionStrategy, steps: &[ParsedStep], findings: &mu
     groups
 }
 
-fn group(id: String, title: String, units: impl Iterator<Item = String>, stage: usize) -> TaskGroup {
+fn group(id: String, title: String, tasks: impl Iterator<Item = String>, stage: usize) -> TaskGroup {
     TaskGroup {
         id,
         title,
 
-        tasks: units.collect(),
+        tasks: tasks.collect(),
         wave: stage,
         deps: Vec::new(),
         may_touch: Vec::new(),
@@ -201,27 +201,27 @@ pub(crate) fn read_closing_checks(
     found.into_iter().map(|command| command.check).collect()
 }
 
-/// The units in the order in which they are run: by stage, then as their groups have them. Each depends on
+/// The tasks in the order in which they are run: by stage, then as their groups have them. Each depends on
 /// the one before it in its group.
-pub(crate) fn order_tasks(mut units: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
+pub(crate) fn order_tasks(mut tasks: Vec<Task>, groups: &[TaskGroup]) -> Vec<Task> {
     let mut places: HashMap<&str, (usize, usize, usize)> = HashMap::new();
     let mut before: HashMap<&str, &str> = HashMap::new();
     for (number, group) in groups.iter().enumerate() {
         let mut last = None;
-        for (place, unit) in group.tasks.iter().enumerate() {
-            if places.contains_key(unit.as_str()) {
+        for (place, task) in group.tasks.iter().enumerate() {
+            if places.contains_key(task.as_str()) {
                 continue;
             }
-            places.insert(unit, (group.wave, number, place));
-            before.extend(last.map(|last| (unit.as_str(), last)));
-            last = Some(unit.as_str());
+            places.insert(task, (group.wave, number, place));
+            before.extend(last.map(|last| (task.as_str(), last)));
+            last = Some(task.as_str());
         }
     }
-    for unit in &mut units {
-        unit.deps = before.get(unit.id.as_str()).map(|id| (*id).to_owned()).into_iter().collect();
+    for task in &mut tasks {
+        task.deps = before.get(task.id.as_str()).map(|id| (*id).to_owned()).into_iter().collect();
     }
-    units.sort_by_key(|unit| places.get(unit.id.as_str()).copied());
-    units
+    tasks.sort_by_key(|task| places.get(task.id.as_str()).copied());
+    tasks
 }
 
 /// How a run goes.

@@ -1,4 +1,4 @@
-//! The files that a unit names, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and what is
+//! The files that a task names, such as `- Create: src/a.rs` or `- Modify: b.rs:10-20`, and what is
 //! wrong with their paths.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! A task list as a plan: its tasks as units, what is wrong with them, and what had been done before.
+//! A task list as a plan: its tasks as tasks, what is wrong with them, and what had been done before.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ pub fn task_list_plan(session: &TaskListFile, tasks: &[TaskFile], folder: &str, 
     }
 }
 
-/// A task as a unit: its criteria that are commands are its checks, the verifier judges the others.
+/// A task as a task: its criteria that are commands are its checks, the verifier judges the others.
 pub fn task_from_file(task: &TaskFile) -> Task {
     let is_verification = task.id == VERIFY_TASK_ID;
     let body = task_body(task);
@@ -112,13 +112,13 @@ pub fn task_from_file(task: &TaskFile) -> Task {
 }
 
 /// The SHA-256 over what defines all tasks of a plan.
-pub fn tasks_digest(units: &[Task]) -> String {
-    let lines: Vec<String> = units.iter().map(|unit| format!("{} {}\n", unit.id, unit.body_sha256)).collect();
+pub fn tasks_digest(tasks: &[Task]) -> String {
+    let lines: Vec<String> = tasks.iter().map(|task| format!("{} {}\n", task.id, task.body_sha256)).collect();
     sha256_hex(lines.concat().as_bytes())
 }
 
 /// The verification of a session, which comes after all else: as its own file words it, where there is one.
-fn verification_task(own: Option<&TaskFile>, units: &[Task]) -> Task {
+fn verification_task(own: Option<&TaskFile>, tasks: &[Task]) -> Task {
     let mut verification = own.map_or_else(
         || Task {
             title: "Verification".to_owned(),
@@ -127,7 +127,7 @@ fn verification_task(own: Option<&TaskFile>, units: &[Task]) -> Task {
         },
         task_from_file,
     );
-    verification.deps = units.iter().map(|unit| unit.id.clone()).collect();
+    verification.deps = tasks.iter().map(|task| task.id.clone()).collect();
     verification
 }
 
@@ -152,11 +152,11 @@ fn default_verification() -> TaskFile {
 }
 
 /// All of them in one batch: a session knows waves and no stops.
-fn group_of_all(units: &[Task]) -> TaskGroup {
+fn group_of_all(tasks: &[Task]) -> TaskGroup {
     TaskGroup {
         id: "tasks".to_owned(),
         title: "Tasks".to_owned(),
-        tasks: units.iter().map(|unit| unit.id.clone()).collect(),
+        tasks: tasks.iter().map(|task| task.id.clone()).collect(),
         wave: 0,
         deps: Vec::new(),
         may_touch: Vec::new(),

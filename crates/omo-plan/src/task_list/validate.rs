@@ -62,9 +62,9 @@ pub(super) fn validate_tasks(tasks: &[&TaskFile]) -> Vec<Diagnostic> {
 }
 
 /// What is wrong with the files that a task names.
-pub(super) fn validate_files(unit: &Task) -> Vec<Diagnostic> {
-    let found = unit.files.iter().filter_map(|file| path_problem(&file.path));
-    found.map(|(code, text)| new_diagnostic(code, Some(unit.id.clone()), text)).collect()
+pub(super) fn validate_files(task: &Task) -> Vec<Diagnostic> {
+    let found = task.files.iter().filter_map(|file| path_problem(&file.path));
+    found.map(|(code, text)| new_diagnostic(code, Some(task.id.clone()), text)).collect()
 }
 
 /// What is wrong with one id that a task waits for.
@@ -135,6 +135,6 @@ fn task_diagnostic(code: Code, task: Option<&TaskFile>, text: String) -> Diagnos
 }
 
 /// A session's files are small: a diagnostic is about a whole one.
-fn new_diagnostic(code: Code, unit: Option<String>, text: String) -> Diagnostic {
-    Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task: unit, text, help: None }
+fn new_diagnostic(code: Code, task: Option<String>, text: String) -> Diagnostic {
+    Diagnostic { code, severity: code.severity(), span: 0..0, line: 1, task, text, help: None }
 }

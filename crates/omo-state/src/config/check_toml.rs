@@ -19,33 +19,33 @@ pub struct CheckTables {
 
 /// Reads the array. Only the user's own file may name a project.
 pub fn read(value: &Spanned<DeValue>, origin: CheckOrigin) -> CheckTables {
-    let mut gates = CheckTables::default();
+    let mut checks = CheckTables::default();
     let Some(array) = value.get_ref().as_array() else {
-        gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned()));
-        return gates;
+        checks.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned()));
+        return checks;
     };
     for value in array {
         match value.get_ref().as_table() {
-            Some(table) => gates.read_table(table, value.span(), origin),
-            None => gates.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned())),
+            Some(table) => checks.read_table(table, value.span(), origin),
+            None => checks.problems.push((value.span(), "`check` must be a list of tables: [[check]]".to_owned())),
         }
     }
-    gates
+    checks
 }
 
 impl CheckTables {
     fn read_table(&mut self, table: &DeTable, span: Range<usize>, origin: CheckOrigin) {
         let problems = self.problems.len();
-        let (mut gate, mut name, mut project) = (Check { origin, ..Check::default() }, None, None);
+        let (mut check, mut name, mut project) = (Check { origin, ..Check::default() }, None, None);
         for (key, value) in table {
             let text = value.get_ref().as_str();
             match (&**key.get_ref(), text) {
                 ("name", Some(text)) => name = Some(text.to_owned()),
-                ("run", Some(text)) => text.clone_into(&mut gate.command),
-                ("cwd", Some(text)) => gate.cwd = Some(text.to_owned()).filter(|folder| folder != "."),
+                ("run", Some(text)) => text.clone_into(&mut check.command),
+                ("cwd", Some(text)) => check.cwd = Some(text.to_owned()).filter(|folder| folder != "."),
                 ("project", Some(text)) if origin == CheckOrigin::Config => project = Some(PathBuf::from(text)),
-                ("timeout", _) => gate.timeout_seconds = Some(seconds(value).unwrap_or(0)),
-                ("env", _) => self.read_env(value, &mut gate.env),
+                ("timeout", _) => check.timeout_seconds = Some(seconds(value).unwrap_or(0)),
+                ("env", _) => self.read_env(value, &mut check.env),
                 (known @ ("name" | "run" | "cwd"), None) => {
                     self.problems.push((value.span(), format!("`check.{known}` must be a text")));
                 }
@@ -61,16 +61,17 @@ impl CheckTables {
             self.problems.push((span.clone(), "`check.project` must be an absolute path".to_owned()));
         }
         // A name that is not given comes from the command.
-        let named = Check::new(name.as_deref(), &gate.command, origin).map(|named| Check { name: named.name, ..gate });
-        match named.and_then(|gate| gate.validate().map(|()| gate)) {
+        let named =
+            Check::new(name.as_deref(), &check.command, origin).map(|named| Check { name: named.name, ..check });
+        match named.and_then(|check| check.validate().map(|()| check)) {
             Err(error) => self.problems.push((span, format!("[[check]]: {error}"))),
             Ok(_) if self.checks.len() >= MAX_CHECKS => {
                 self.problems.push((span, format!("[[check]]: more than {MAX_CHECKS}")));
             }
-            Ok(gate) if self.checks.iter().any(|(known, _)| known.name == gate.name) => {
-                self.problems.push((span, format!("[[check]]: a second one is called `{}`", gate.name)));
+            Ok(check) if self.checks.iter().any(|(known, _)| known.name == check.name) => {
+                self.problems.push((span, format!("[[check]]: a second one is called `{}`", check.name)));
             }
-            Ok(gate) if self.problems.len() == problems => self.checks.push((gate, project)),
+            Ok(check) if self.problems.len() == problems => self.checks.push((check, project)),
             Ok(_) => {}
         }
     }

@@ -213,7 +213,7 @@ mod tests {
             ("a count", |run| run.passed = 7),
             ("a prompt", |run| run.prompt_at = Some(Timestamp::from_millis(9))),
             ("an end", |run| run.ended = Some("complete".to_owned())),
-            ("a gate", |run| run.waits = Some("go on?".to_owned())),
+            ("a question", |run| run.waits = Some("go on?".to_owned())),
             ("no seal", |run| run.seal = Some(String::new())),
         ];
         for (what, forge) in table {
@@ -246,10 +246,10 @@ mod tests {
     #[test]
     fn the_seal_of_a_run_lends_nothing_to_what_a_verdict_rests_on() {
         let place = Fixture::new();
-        let gate =
+        let check =
             omo_core::check::session_check::Check::new(None, "true", omo_core::check::session_check::CheckOrigin::User)
                 .unwrap();
-        let forged = serde_json::json!({"sessions": {"a": {"ulw": {"enabled": true}, "gates": [gate]}}});
+        let forged = serde_json::json!({"sessions": {"a": {"ulw": {"enabled": true}, "gates": [check]}}});
         place.folder.replace(state::FILE, forged.to_string().as_bytes()).unwrap();
         set(&place.folder, &place.id, run(), place.options(1)).unwrap();
         let session = state::peek(place.temp.path(), &place.id).unwrap().unwrap();

@@ -169,8 +169,8 @@ mod tests {
 
     use super::*;
 
-    fn command(unit: &str, command: &str) -> PlannedCommand {
-        PlannedCommand { task: unit.to_owned(), command: command.to_owned(), folder: None }
+    fn command(task: &str, command: &str) -> PlannedCommand {
+        PlannedCommand { task: task.to_owned(), command: command.to_owned(), folder: None }
     }
 
     #[test]

@@ -4,13 +4,13 @@ use super::*;
 
 #[test]
 fn what_a_change_of_checks_weakens_is_named() {
-    let gate = |name: &str, run: &str| Check::new(Some(name), run, CheckOrigin::User).unwrap();
-    let old = [gate("tests", "make test"), gate("lint", "make lint")];
+    let check = |name: &str, run: &str| Check::new(Some(name), run, CheckOrigin::User).unwrap();
+    let old = [check("tests", "make test"), check("lint", "make lint")];
     let changed = |new: &[Check], with_new| describe_weakening(&old, new, with_new).join("; ");
     assert_eq!(changed(&old, true), "");
     assert_eq!(changed(&old[..1], false), "check `lint` removed");
-    assert_eq!(changed(&[old[0].clone(), gate("lint", "true")], false), "check `lint` replaced");
-    let more = [old.as_slice(), &[gate("more", "true")]].concat();
+    assert_eq!(changed(&[old[0].clone(), check("lint", "true")], false), "check `lint` replaced");
+    let more = [old.as_slice(), &[check("more", "true")]].concat();
     assert_eq!((changed(&more, false), changed(&more, true)), (String::new(), "check `more` added".to_owned()));
     let mut other = old.clone();
     _ = other[0].pinned.insert("Makefile".to_owned(), "x".to_owned());
@@ -53,7 +53,7 @@ fn an_end_is_green_only_when_something_ran_and_nothing_is_less_than_before() {
 
 #[test]
 fn the_best_is_the_most_that_ran_and_the_fewest_that_were_skipped_when_green() {
-    let mut gate = Check::new(None, "cargo test", CheckOrigin::User).unwrap();
+    let mut check = Check::new(None, "cargo test", CheckOrigin::User).unwrap();
     for (run, failed, skipped, verdict, best) in [
         (5, 2, 0, CheckVerdict::Failed, (5, None)),
         (20, 0, 2, CheckVerdict::Green, (20, Some(2))),
@@ -63,8 +63,8 @@ fn the_best_is_the_most_that_ran_and_the_fewest_that_were_skipped_when_green() {
         (20, 0, 1, CheckVerdict::Green, (20, Some(1))),
     ] {
         let record = CheckRecord { verdict, counts: Some(counts(run, failed, skipped)), ..CheckRecord::default() };
-        gate.keep_record(record);
-        assert_eq!(gate.best, Some(BestCounts { run: best.0, skipped: best.1 }), "{run} {verdict:?}");
+        check.keep_record(record);
+        assert_eq!(check.best, Some(BestCounts { run: best.0, skipped: best.1 }), "{run} {verdict:?}");
     }
 }
 
@@ -86,16 +86,16 @@ fn evidence_needs_the_same_tree_and_the_same_setting() {
 
 #[test]
 fn a_gate_has_a_name_of_its_own() {
-    let mut gates = Vec::new();
+    let mut checks = Vec::new();
     for run in ["cargo test", "cargo test --all", "./scripts/check.sh -v", "cargo test", "=", "npm run test:unit"] {
-        add_check(&mut gates, Check::new(None, run, CheckOrigin::User).unwrap()).unwrap();
+        add_check(&mut checks, Check::new(None, run, CheckOrigin::User).unwrap()).unwrap();
     }
-    let names: Vec<&str> = gates.iter().map(|gate| gate.name.as_str()).collect();
+    let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names, ["cargo-test", "cargo-test-2", "check.sh", "check", "npm-run"]);
     let many = (0..20)
-        .map(|number| add_check(&mut gates, Check::new(None, &format!("true {number}"), CheckOrigin::User).unwrap()));
+        .map(|number| add_check(&mut checks, Check::new(None, &format!("true {number}"), CheckOrigin::User).unwrap()));
     assert_eq!(many.last(), Some(Err(InvalidCheck::TooMany)));
-    assert_eq!(gates.len(), MAX_CHECKS);
+    assert_eq!(checks.len(), MAX_CHECKS);
 }
 
 #[test]

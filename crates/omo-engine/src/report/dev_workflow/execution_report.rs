@@ -74,17 +74,17 @@ fn row(task: &EndedTask) -> String {
 
 /// What else a reader has to know about a task.
 fn remarks(state: &RunState, id: &str) -> Vec<String> {
-    let Some(unit) = state.tasks.get(id) else { return Vec::new() };
+    let Some(task) = state.tasks.get(id) else { return Vec::new() };
     let mut remarks = Vec::new();
-    let end = unit.last_end.as_ref();
+    let end = task.last_end.as_ref();
     if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
         remarks.push(format!("changed files that the task does not name: {}", listed(files)));
     }
-    if !unit.already_green.is_empty() {
+    if !task.already_green.is_empty() {
         remarks.push("its check was green before the work began, so it proves little".to_owned());
     }
-    if unit.attempts > 1 {
-        remarks.push(format!("attempt {}", unit.attempts));
+    if task.attempts > 1 {
+        remarks.push(format!("attempt {}", task.attempts));
     }
     if let Some(note) = end.and_then(|end| end.note.as_ref()) {
         remarks.push(format!("note: {}", one_line(note)));

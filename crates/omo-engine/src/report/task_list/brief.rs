@@ -17,29 +17,29 @@ const PART_BYTES: usize = 1_000;
 const _: () = assert!(BODY_BYTES + 4 * PART_BYTES < BRIEF_BYTES);
 
 /// What a worker reads; at most [`BRIEF_BYTES`] long.
-pub(super) fn brief(state: &RunState, unit: &Task) -> String {
-    let attempt = state.tasks.get(&unit.id).map_or(1, |known| match known.status {
+pub(super) fn brief(state: &RunState, task: &Task) -> String {
+    let attempt = state.tasks.get(&task.id).map_or(1, |known| match known.status {
         TaskStatus::Pending | TaskStatus::Held => known.attempts.saturating_add(1),
         _ => known.attempts.max(1),
     });
-    let mut text = task_heading(state, &format!("{}, attempt {attempt}", unit.id));
-    let body: Vec<String> = unit.body.trim().lines().map(sanitize_line).collect();
-    let rest = format!("the rest stands in its file, tasks/{}.json", unit.id);
+    let mut text = task_heading(state, &format!("{}, attempt {attempt}", task.id));
+    let body: Vec<String> = task.body.trim().lines().map(sanitize_line).collect();
+    let rest = format!("the rest stands in its file, tasks/{}.json", task.id);
     push_section(&mut text, "", &body, BODY_BYTES, &rest);
-    criteria(&mut text, state, unit);
+    criteria(&mut text, state, task);
     push_section(
         &mut text,
         "What the tasks before it left for you",
-        &notes_of_finished_tasks(state, unit),
+        &notes_of_finished_tasks(state, task),
         PART_BYTES,
         "and more",
     );
-    push_section(&mut text, "What came of the last attempt", &last_attempt(state, unit), PART_BYTES, "and more");
+    push_section(&mut text, "What came of the last attempt", &last_attempt(state, task), PART_BYTES, "and more");
     text.push_str("## WHAT COUNTS\n\n");
-    if !unit.criteria.is_empty() {
+    if !task.criteria.is_empty() {
         text.push_str("- What is judged counts by commands that you have omo run as evidence, each green.\n");
     }
-    if !unit.checks.is_empty() {
+    if !task.checks.is_empty() {
         text.push_str("- omo runs the commands above itself, when you end.\n");
     }
     text.push_str("- \"Should work\", and marks for later work, are no end.\n");
@@ -57,9 +57,9 @@ pub(super) fn task_heading(state: &RunState, task: &str) -> String {
     )
 }
 
-fn criteria(text: &mut String, state: &RunState, unit: &Task) {
-    let vacuous = state.tasks.get(&unit.id).map(|known| known.already_green.as_slice()).unwrap_or_default();
-    let commands: Vec<String> = unit
+fn criteria(text: &mut String, state: &RunState, task: &Task) {
+    let vacuous = state.tasks.get(&task.id).map(|known| known.already_green.as_slice()).unwrap_or_default();
+    let commands: Vec<String> = task
         .proving_checks()
         .enumerate()
         .map(|(place, check)| {
@@ -75,25 +75,25 @@ fn criteria(text: &mut String, state: &RunState, unit: &Task) {
         PART_BYTES,
         "and more",
     );
-    let judged: Vec<String> = unit.criteria.iter().map(|text| format!("- {}", sanitize(text, 300))).collect();
+    let judged: Vec<String> = task.criteria.iter().map(|text| format!("- {}", sanitize(text, 300))).collect();
     push_section(text, "SUCCESS CRITERIA: judged, by what you show", &judged, PART_BYTES, "and more");
 }
 
 /// What the workers of finished tasks left, nearest first.
-fn notes_of_finished_tasks(state: &RunState, unit: &Task) -> Vec<String> {
+fn notes_of_finished_tasks(state: &RunState, task: &Task) -> Vec<String> {
     let note = |id: &String| {
         let note = state.tasks.get(id)?.last_end.as_ref()?.note.as_ref()?;
         Some(format!("- From {id}: {}", sanitize(note, 300)))
     };
-    unit.deps.iter().filter_map(note).collect()
+    task.deps.iter().filter_map(note).collect()
 }
 
 /// How the last attempt ended, and the end of what its red check printed.
-fn last_attempt(state: &RunState, unit: &Task) -> Vec<String> {
+fn last_attempt(state: &RunState, task: &Task) -> Vec<String> {
     const LINES: usize = 12;
-    let known = state.tasks.get(&unit.id);
+    let known = state.tasks.get(&task.id);
     let is_done = matches!(
-        state.standing(&unit.id),
+        state.standing(&task.id),
         Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped)) | None
     );
     let Some(known) = known.filter(|_| !is_done) else { return Vec::new() };

@@ -83,12 +83,12 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
         state.final_checks.get(&place)
     };
     let mut rows = Vec::new();
-    for unit in &state.plan.tasks {
-        let Some(known) = state.tasks.get(&unit.id) else { continue };
-        for (place, check) in unit.proving_checks().enumerate() {
+    for task in &state.plan.tasks {
+        let Some(known) = state.tasks.get(&task.id) else { continue };
+        for (place, check) in task.proving_checks().enumerate() {
             let own = known.checks.iter().find(|(command, _)| *command == check.command).map(|(_, outcome)| outcome);
             rows.push(Checked {
-                task: &unit.id,
+                task: &task.id,
                 command: &check.command,
                 outcome: at_the_end(&check.command).or(own),
                 is_vacuous: known.already_green.contains(&place),
@@ -107,15 +107,15 @@ pub(super) fn checked_commands(state: &RunState) -> Vec<Checked<'_>> {
 /// Every criterion that the verifier has to judge, of the tasks that are said to be done.
 pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
     let by_id: BTreeMap<&str, &Evidence> = state.evidence.iter().map(|known| (known.id.as_str(), known)).collect();
-    let claimed = state.plan.tasks.iter().filter_map(|unit| {
-        let known = state.tasks.get(&unit.id)?;
-        (known.status == TaskStatus::Claimed && !is_verification(unit)).then_some((unit, known))
+    let claimed = state.plan.tasks.iter().filter_map(|task| {
+        let known = state.tasks.get(&task.id)?;
+        (known.status == TaskStatus::Claimed && !is_verification(task)).then_some((task, known))
     });
-    let rows = claimed.flat_map(|(unit, known)| {
+    let rows = claimed.flat_map(|(task, known)| {
         let shown_by: Vec<&Evidence> =
             known.evidence_ids.iter().filter_map(|id| by_id.get(id.as_str()).copied()).collect();
-        let row = move |criterion| Judged { task: &unit.id, criterion, shown_by: shown_by.clone() };
-        unit.criteria.iter().map(String::as_str).map(row)
+        let row = move |criterion| Judged { task: &task.id, criterion, shown_by: shown_by.clone() };
+        task.criteria.iter().map(String::as_str).map(row)
     });
     rows.collect()
 }
@@ -123,13 +123,13 @@ pub(super) fn judged_criteria(state: &RunState) -> Vec<Judged<'_>> {
 /// Which of the tasks were done before the run, as their files say: nothing shows it.
 pub(super) fn tasks_done_before(state: &RunState) -> Vec<&str> {
     let is_it = |known: &TaskState| known.status == TaskStatus::Claimed && known.evidence_ids.is_empty();
-    let units = state.plan.tasks.iter().filter(|unit| state.tasks.get(&unit.id).is_some_and(is_it));
-    units.map(|unit: &Task| unit.id.as_str()).collect()
+    let tasks = state.plan.tasks.iter().filter(|task| state.tasks.get(&task.id).is_some_and(is_it));
+    tasks.map(|task: &Task| task.id.as_str()).collect()
 }
 
 /// The last verdict, where it is on the work as it is: the verification ended with it, and was not done again since.
 pub(super) fn current_verdict(state: &RunState) -> Option<&PlanVerdict> {
-    let verification = state.plan.verification_task().and_then(|unit| state.tasks.get(&unit.id))?;
+    let verification = state.plan.verification_task().and_then(|task| state.tasks.get(&task.id))?;
     let last = state.verdicts.last()?;
     let has_ended = matches!(verification.status, TaskStatus::Passed | TaskStatus::Failed);
     let is_its_end = verification.last_end.as_ref().is_some_and(|end| end.evidence == last.summary_line());

@@ -66,7 +66,7 @@ fn completed_report(state: &RunState, amount: Amount) -> String {
         ("Result", result.to_owned()),
     ]));
     text.push_str("\n### Summary\n\n");
-    let count = state.plan.tasks.iter().filter(|unit| !is_verification(unit)).count();
+    let count = state.plan.tasks.iter().filter(|task| !is_verification(task)).count();
     let _ = writeln!(text, "- All {} completed", pluralize(count, "task"));
     criteria_counts(&mut text, state);
     remarks(&mut text, state);
@@ -105,7 +105,7 @@ fn remarks(text: &mut String, state: &RunState) {
             writeln!(text, "- {least}{} {look} unfinished", pluralize(found, "added line"))
         }
     };
-    let uncompared = task_ids_where(state, |unit, _| unit.files.is_empty());
+    let uncompared = task_ids_where(state, |task, _| task.files.is_empty());
     let again = task_ids_where(state, |_, known| known.attempts > 1);
     let vacuous = task_ids_where(state, |_, known| !known.already_green.is_empty());
     for (ids, what) in [
@@ -119,21 +119,21 @@ fn remarks(text: &mut String, state: &RunState) {
             let _ = writeln!(text, "- {}: {what}", capitalize(&task_names(&ids)));
         }
     }
-    for unit in &state.plan.tasks {
-        let end = state.tasks.get(&unit.id).and_then(|known| known.last_end.as_ref());
+    for task in &state.plan.tasks {
+        let end = state.tasks.get(&task.id).and_then(|known| known.last_end.as_ref());
         if let Some(files) = end.map(|end| &end.out_of_scope).filter(|files| !files.is_empty()) {
             let first = files.first().map(|file| inline_code(file, 60)).unwrap_or_default();
             let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-            let _ = writeln!(text, "- Task {} changed files that it does not name: `{first}`{more}", unit.id);
+            let _ = writeln!(text, "- Task {} changed files that it does not name: `{first}`{more}", task.id);
         }
     }
 }
 
 /// The tasks that something holds for.
 fn task_ids_where(state: &RunState, holds: impl Fn(&Task, &TaskState) -> bool) -> Vec<&str> {
-    let units = state.plan.tasks.iter().filter(|unit| !is_verification(unit));
-    let units = units.filter(|unit| state.tasks.get(&unit.id).is_some_and(|known| holds(unit, known)));
-    units.map(|unit| unit.id.as_str()).collect()
+    let tasks = state.plan.tasks.iter().filter(|task| !is_verification(task));
+    let tasks = tasks.filter(|task| state.tasks.get(&task.id).is_some_and(|known| holds(task, known)));
+    tasks.map(|task| task.id.as_str()).collect()
 }
 
 fn capitalize(text: &str) -> String {
@@ -147,7 +147,7 @@ pub(super) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
     if let Some(found) = &state.unfinished {
         return found.iter().collect();
     }
-    let ends = state.plan.tasks.iter().filter_map(|unit| state.tasks.get(&unit.id)?.last_end.as_ref());
+    let ends = state.plan.tasks.iter().filter_map(|task| state.tasks.get(&task.id)?.last_end.as_ref());
     let mut known = BTreeSet::new();
     let lines = ends.filter_map(|end| end.unfinished.as_ref()).flatten();
     lines.filter(|line| known.insert((line.file.as_str(), line.line))).collect()
@@ -217,7 +217,7 @@ fn failed_report(state: &RunState, amount: Amount) -> String {
 /// The tasks that are neither proved nor claimed.
 fn open_tasks(state: &RunState) -> Vec<TaskRow> {
     let is_left = |row: &TaskRow| {
-        state.plan.task(&row.id).is_some_and(|unit| !is_verification(unit)) && !state.unblocks_dependents(&row.id)
+        state.plan.task(&row.id).is_some_and(|task| !is_verification(task)) && !state.unblocks_dependents(&row.id)
     };
     build_report("", state).tasks.into_iter().filter(is_left).collect()
 }
@@ -229,8 +229,8 @@ fn open_task_reason(row: &TaskRow) -> String {
 /// What stands against the whole, beside the tasks that have failed.
 fn list_issues(state: &RunState, a_task_failed: bool, columns: usize) -> Vec<String> {
     let mut issues = Vec::new();
-    let verification = state.plan.tasks.iter().find(|unit| is_verification(unit));
-    let known = verification.and_then(|unit| state.tasks.get(&unit.id));
+    let verification = state.plan.tasks.iter().find(|task| is_verification(task));
+    let known = verification.and_then(|task| state.tasks.get(&task.id));
     match known.map(|known| (known.status, known.last_end.as_ref())) {
         None => issues.push("Verification was skipped".to_owned()),
         Some((TaskStatus::Failed | TaskStatus::Passed, Some(end))) => {

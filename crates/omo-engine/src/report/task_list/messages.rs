@@ -15,9 +15,9 @@ const NAMED: usize = 6;
 /// Rows of a table, where a screen has little room.
 const ROWS: usize = 12;
 
-/// Whether a unit verifies all others.
-pub(super) fn is_verification(unit: &Task) -> bool {
-    unit.kind == TaskKind::Verify
+/// Whether a task verifies all others.
+pub(super) fn is_verification(task: &Task) -> bool {
+    task.kind == TaskKind::Verify
 }
 
 /// What the session is called: its folder's name.
@@ -53,31 +53,31 @@ pub(super) fn task_names(ids: &[&str]) -> String {
     format!("{} {}", if ids.len() == 1 { "task" } else { "tasks" }, list_some(ids.iter().copied()))
 }
 
-/// Which model does a unit, or did.
-pub(super) fn model_of<'a>(state: &RunState, unit: &'a Task) -> &'a str {
-    let known = state.tasks.get(&unit.id);
+/// Which model does a task, or did.
+pub(super) fn model_of<'a>(state: &RunState, task: &'a Task) -> &'a str {
+    let known = state.tasks.get(&task.id);
     let begun = known.map_or(0, |known| known.attempts);
     let is_to_come = known.is_none_or(|known| matches!(known.status, TaskStatus::Pending | TaskStatus::Held));
-    choose_model(unit, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
+    choose_model(task, if is_to_come { begun.saturating_add(1) } else { begun.max(1) })
 }
 
 /// Where a task stands. A task of which only its worker says that it is done is `claimed`.
-pub(super) fn status_word(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
+pub(super) fn status_word(state: &RunState, task: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
         TaskStanding::Is(TaskStatus::Passed) => "resolved",
         TaskStanding::Is(TaskStatus::Claimed) => "claimed",
         TaskStanding::Is(TaskStatus::Running) => "running",
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => "failed",
         TaskStanding::Is(TaskStatus::Skipped) => "skipped",
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_waiting(state, unit) => "blocked",
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_waiting(state, task) => "blocked",
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
         TaskStanding::Blocked { .. } => "blocked",
     }
 }
 
 /// Whether something that a task depends on is still to be done.
-pub(super) fn is_waiting(state: &RunState, unit: &Task) -> bool {
-    unit.deps.iter().any(|id| !state.unblocks_dependents(id))
+pub(super) fn is_waiting(state: &RunState, task: &Task) -> bool {
+    task.deps.iter().any(|id| !state.unblocks_dependents(id))
 }
 
 /// Points of a list, so many of them; the others are counted.

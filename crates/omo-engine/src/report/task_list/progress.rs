@@ -30,11 +30,11 @@ pub fn round_line(state: &RunState) -> String {
 /// What is said when the tasks are gone over once more: which of them are done again, as which attempt, and why.
 pub fn retry_lines(state: &RunState) -> String {
     let again = reopened_tasks(state);
-    let is_judged = again.iter().any(|(unit, _)| is_verification(unit));
+    let is_judged = again.iter().any(|(task, _)| is_verification(task));
     let what = if is_judged { "Verification Failed" } else { "Tasks Failed" };
-    let tasks = again.iter().filter(|(unit, _)| !is_verification(unit)).map(|(unit, known)| {
+    let tasks = again.iter().filter(|(task, _)| !is_verification(task)).map(|(task, known)| {
         let why = sanitize(known.reason.as_deref().unwrap_or_default(), WHY_CHARS);
-        format!("↻ Reset for retry: {} (attempt {}): {why}", unit.id, known.attempts + 1)
+        format!("↻ Reset for retry: {} (attempt {}): {why}", task.id, known.attempts + 1)
     });
     let tasks: Vec<String> = tasks.collect();
     fit_rows(SCREEN_BYTES, |rows| {
@@ -46,9 +46,9 @@ pub fn retry_lines(state: &RunState) -> String {
 
 /// What was opened again last: all of it at one moment.
 fn reopened_tasks(state: &RunState) -> Vec<(&Task, &TaskState)> {
-    let units = state.plan.tasks.iter().filter_map(|unit| Some((unit, state.tasks.get(&unit.id)?)));
+    let tasks = state.plan.tasks.iter().filter_map(|task| Some((task, state.tasks.get(&task.id)?)));
     let waiting: Vec<_> =
-        units.filter(|(_, known)| known.status == TaskStatus::Pending && known.reason.is_some()).collect();
+        tasks.filter(|(_, known)| known.status == TaskStatus::Pending && known.reason.is_some()).collect();
     let last = waiting.iter().filter_map(|(_, known)| known.updated_at).max();
     waiting.into_iter().filter(|(_, known)| known.updated_at == last).collect()
 }
@@ -60,9 +60,9 @@ fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) ->
     let shown = most_relevant(standings, rows);
     let lines: Vec<[String; 3]> = shown
         .iter()
-        .map(|(unit, standing)| {
-            let word = shown_status(state, unit, standing);
-            [unit.id.clone(), format!("{} {word}", mark(word)), model_of(state, unit).to_owned()]
+        .map(|(task, standing)| {
+            let word = shown_status(state, task, standing);
+            [task.id.clone(), format!("{} {word}", mark(word)), model_of(state, task).to_owned()]
         })
         .collect();
     text.push_str(&table(["Task", "Status", "Model"], &lines));
@@ -77,11 +77,11 @@ fn screen(state: &RunState, standings: &[(&Task, TaskStanding)], rows: usize) ->
     text
 }
 
-fn shown_status(state: &RunState, unit: &Task, standing: &TaskStanding) -> &'static str {
+fn shown_status(state: &RunState, task: &Task, standing: &TaskStanding) -> &'static str {
     match standing {
         // It depends on all others: that it waits for them says nothing.
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => "pending",
-        standing => status_word(state, unit, standing),
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(task) => "pending",
+        standing => status_word(state, task, standing),
     }
 }
 
@@ -117,7 +117,7 @@ fn most_relevant<'a, 'b>(standings: &'b [(&'a Task, TaskStanding)], rows: usize)
 fn tally(state: &RunState, standings: &[(&Task, TaskStanding)]) -> String {
     let words = ["resolved", "claimed", "running", "pending", "blocked", "failed", "skipped"];
     let of_word = |word: &str| {
-        let of_it = |(unit, standing): &&(&Task, TaskStanding)| shown_status(state, unit, standing) == word;
+        let of_it = |(task, standing): &&(&Task, TaskStanding)| shown_status(state, task, standing) == word;
         standings.iter().filter(of_it).count()
     };
     let counts = words.into_iter().map(|word| (of_word(word), word)).filter(|(count, _)| *count > 0);

@@ -33,7 +33,7 @@ pub fn phase_of_run(state: &RunState) -> TaskListPhase {
 fn is_verifying(state: &RunState) -> bool {
     let running = state.standing(VERIFY_TASK_ID) == Some(TaskStanding::Is(TaskStatus::Running));
     running
-        || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|unit| unit.kind == TaskKind::Verify))
+        || matches!(schedule::next_action(state), NextAction::Start(ready) if ready.iter().any(|task| task.kind == TaskKind::Verify))
 }
 
 /// `session.json` of a run, from what it says; `before` is `None` where the file is not there or cannot be read.
@@ -88,15 +88,15 @@ pub(crate) fn session_values_of_run(file: &TaskListFile) -> Value {
 }
 
 /// `tasks/<id>.json` of a task, from what it says; `before` is `None` where the file is not there or cannot be read.
-pub fn task_file(before: Option<TaskFile>, unit: &Task, state: &RunState, run: &str) -> TaskFile {
-    let known = state.tasks.get(&unit.id);
-    let mut file = before.unwrap_or_else(|| new_task_file(unit, state));
-    let standing = state.standing(&unit.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
-    file.id.clone_from(&unit.id);
+pub fn task_file(before: Option<TaskFile>, task: &Task, state: &RunState, run: &str) -> TaskFile {
+    let known = state.tasks.get(&task.id);
+    let mut file = before.unwrap_or_else(|| new_task_file(task, state));
+    let standing = state.standing(&task.id).unwrap_or(TaskStanding::Is(TaskStatus::Pending));
+    file.id.clone_from(&task.id);
     file.status = task_status(&standing);
     file.retry_count = known.map_or(0, |known| known.attempts.saturating_sub(1));
-    if unit.kind != TaskKind::Verify {
-        file.set_dependencies(&unit.deps);
+    if task.kind != TaskKind::Verify {
+        file.set_dependencies(&task.deps);
     }
     let others = file.evidence.iter().filter(|one| one.get(EVIDENCE_RUN_MEMBER).and_then(Value::as_str) != Some(run));
     let own = known.map(|known| task_evidence(known, state, run)).unwrap_or_default();
@@ -107,16 +107,16 @@ pub fn task_file(before: Option<TaskFile>, unit: &Task, state: &RunState, run: &
     file
 }
 
-fn new_task_file(unit: &Task, state: &RunState) -> TaskFile {
+fn new_task_file(task: &Task, state: &RunState) -> TaskFile {
     TaskFile {
-        id: unit.id.clone(),
-        subject: unit.title.clone(),
-        description: unit.body.clone(),
-        complexity: unit.complexity,
+        id: task.id.clone(),
+        subject: task.title.clone(),
+        description: task.body.clone(),
+        complexity: task.complexity,
         status: TaskFileStatus::Open,
-        blocked_by: unit.deps.clone(),
-        blocked_by_too: unit.deps.clone(),
-        criteria: unit.checks.iter().map(|check| format!("`{}`", check.command)).chain(unit.criteria.clone()).collect(),
+        blocked_by: task.deps.clone(),
+        blocked_by_too: task.deps.clone(),
+        criteria: task.checks.iter().map(|check| format!("`{}`", check.command)).chain(task.criteria.clone()).collect(),
         evidence: Vec::new(),
         created_at: state.opened_at.to_string(),
         updated_at: state.opened_at.to_string(),

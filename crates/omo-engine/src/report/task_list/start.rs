@@ -20,7 +20,7 @@ pub fn start_screen(state: &RunState) -> String {
 }
 
 fn screen(state: &RunState, order: &[(&Task, TaskStanding)], rows: usize) -> String {
-    let count = order.iter().filter(|(unit, _)| !is_verification(unit)).count();
+    let count = order.iter().filter(|(task, _)| !is_verification(task)).count();
     let mut text = "## Starting Execution\n\n".to_owned();
     text.push_str(&field_lines(&[
         ("Goal", goal_text(state)),
@@ -30,11 +30,11 @@ fn screen(state: &RunState, order: &[(&Task, TaskStanding)], rows: usize) -> Str
     ]));
     text.push_str("\n### Task Queue\n\n");
     let shown = order.get(..rows).unwrap_or(order);
-    let queue: Vec<[String; 5]> = shown.iter().map(|(unit, standing)| row(state, unit, standing)).collect();
+    let queue: Vec<[String; 5]> = shown.iter().map(|(task, standing)| row(state, task, standing)).collect();
     text.push_str(&table(["ID", "Task", "Status", "Complexity", "Model"], &queue));
     text.push_str("### Execution Order\n\n");
-    for (place, (unit, standing)) in shown.iter().enumerate() {
-        let _ = writeln!(text, "{}. {}", place + 1, order_line(state, unit, standing));
+    for (place, (task, standing)) in shown.iter().enumerate() {
+        let _ = writeln!(text, "{}. {}", place + 1, order_line(state, task, standing));
     }
     if order.len() > shown.len() {
         let _ = writeln!(text, "\n… and {} more: `omo agent task list`", order.len() - shown.len());
@@ -43,8 +43,8 @@ fn screen(state: &RunState, order: &[(&Task, TaskStanding)], rows: usize) -> Str
     text
 }
 
-fn row(state: &RunState, unit: &Task, standing: &TaskStanding) -> [String; 5] {
-    let complexity = match unit.complexity {
+fn row(state: &RunState, task: &Task, standing: &TaskStanding) -> [String; 5] {
+    let complexity = match task.complexity {
         TaskComplexity::Simple => "simple",
         TaskComplexity::Standard => "standard",
         TaskComplexity::Complex => "complex",
@@ -52,21 +52,21 @@ fn row(state: &RunState, unit: &Task, standing: &TaskStanding) -> [String; 5] {
     // In the queue every task that was not begun is pending; the order below says what it waits for.
     let word = match standing {
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) => "pending",
-        standing => status_word(state, unit, standing),
+        standing => status_word(state, task, standing),
     };
-    [unit.id.clone(), cell(&unit.title, 40), word.to_owned(), complexity.to_owned(), model_of(state, unit).to_owned()]
+    [task.id.clone(), cell(&task.title, 40), word.to_owned(), complexity.to_owned(), model_of(state, task).to_owned()]
 }
 
-fn order_line(state: &RunState, unit: &Task, standing: &TaskStanding) -> String {
-    let open: Vec<&str> = unit.deps.iter().map(String::as_str).filter(|id| !state.unblocks_dependents(id)).collect();
+fn order_line(state: &RunState, task: &Task, standing: &TaskStanding) -> String {
+    let open: Vec<&str> = task.deps.iter().map(String::as_str).filter(|id| !state.unblocks_dependents(id)).collect();
     let (mark, why) = match standing {
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() && unit.deps.is_empty() => {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() && task.deps.is_empty() => {
             ("READY", "no dependencies".to_owned())
         }
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if open.is_empty() => {
-            ("READY", format!("after {}", list_some(unit.deps.iter().map(String::as_str))))
+            ("READY", format!("after {}", list_some(task.deps.iter().map(String::as_str))))
         }
-        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(unit) => {
+        TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) if is_verification(task) => {
             ("BLOCKED", "depends on all".to_owned())
         }
         TaskStanding::Is(TaskStatus::Pending | TaskStatus::Held) | TaskStanding::Blocked { .. } => {
@@ -75,21 +75,21 @@ fn order_line(state: &RunState, unit: &Task, standing: &TaskStanding) -> String 
         TaskStanding::Is(TaskStatus::Running) => ("RUNNING", "being worked on".to_owned()),
         TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => ("FAILED", "to be done again".to_owned()),
         TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed | TaskStatus::Skipped) => {
-            ("DONE", status_word(state, unit, standing).to_owned())
+            ("DONE", status_word(state, task, standing).to_owned())
         }
     };
-    format!("[{mark}] {} - {why}", unit.id)
+    format!("[{mark}] {} - {why}", task.id)
 }
 
 /// The tasks in an order in which they can be done: what is needed before what needs it, and else as in the plan.
 fn tasks_in_order(state: &RunState) -> Vec<(&Task, TaskStanding)> {
     let mut standings: Vec<Option<(&Task, TaskStanding)>> = state.standings().into_iter().map(Some).collect();
     let places: BTreeMap<&str, usize> =
-        state.plan.tasks.iter().enumerate().map(|(place, unit)| (unit.id.as_str(), place)).collect();
+        state.plan.tasks.iter().enumerate().map(|(place, task)| (task.id.as_str(), place)).collect();
     let mut needed_by: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut open: Vec<usize> = Vec::new();
-    for (place, unit) in state.plan.tasks.iter().enumerate() {
-        let needs: Vec<usize> = unit.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
+    for (place, task) in state.plan.tasks.iter().enumerate() {
+        let needs: Vec<usize> = task.deps.iter().filter_map(|id| places.get(id.as_str()).copied()).collect();
         open.push(needs.len());
         for need in needs {
             needed_by.entry(need).or_default().push(place);

@@ -46,7 +46,7 @@ pub(super) fn brief(state: &RunState, unit: &Task) -> String {
 
 /// A task: how it ended, what has to be judged, and what was put forward for that.
 fn task_lines(state: &RunState, row: &TaskRow) -> Vec<String> {
-    let Some(unit) = state.plan.task(&row.id).filter(|unit| !is_verification(unit)) else { return Vec::new() };
+    let Some(task) = state.plan.task(&row.id).filter(|task| !is_verification(task)) else { return Vec::new() };
     let known = state.tasks.get(&row.id);
     let mut lines = vec![format!("- {}: {} ({})", row.id, sanitize(&row.title, 80), row.standing)];
     for check in &row.checks {
@@ -54,11 +54,11 @@ fn task_lines(state: &RunState, row: &TaskRow) -> Vec<String> {
         let before = if row.already_green.contains(&check.command) { ", as it was before the work" } else { "" };
         lines.push(format!("  - checked: {} {verdict}{before}", paste_form(&check.command, 120)));
     }
-    lines.extend(unit.criteria.iter().map(|text| format!("  - to judge: {}", sanitize(text, 200))));
+    lines.extend(task.criteria.iter().map(|text| format!("  - to judge: {}", sanitize(text, 200))));
     let ids = known.map(|known| known.evidence_ids.as_slice()).unwrap_or_default();
     let named = state.evidence.iter().filter(|evidence| ids.contains(&evidence.id));
     lines.extend(named.map(|evidence| format!("  - claimed with {}", evidence_line(evidence))));
-    if ids.is_empty() && !unit.criteria.is_empty() {
+    if ids.is_empty() && !task.criteria.is_empty() {
         lines.push(format!("  - nothing was put forward: {}", sanitize(&row.evidence, 120)));
     }
     if let Some(note) = &row.note {

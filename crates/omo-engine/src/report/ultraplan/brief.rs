@@ -10,42 +10,42 @@ use crate::report::ultraplan::task_lines::{OUTPUT_LINES, task_heading};
 use crate::state::{RunState, TaskState, TaskStatus};
 
 /// The brief of a step, in Markdown.
-pub fn brief(state: &RunState, unit: &Task) -> String {
-    let known = state.tasks.get(&unit.id);
-    let mut text = format!("{}\n\n", task_heading(&state.plan, unit));
-    let _ = writeln!(text, "Plan: {}, attempt {}.", state.plan.source.path, attempt_words(known, unit));
+pub fn brief(state: &RunState, task: &Task) -> String {
+    let known = state.tasks.get(&task.id);
+    let mut text = format!("{}\n\n", task_heading(&state.plan, task));
+    let _ = writeln!(text, "Plan: {}, attempt {}.", state.plan.source.path, attempt_words(known, task));
     if !state.plan.goal.is_empty() {
         let _ = writeln!(text, "Goal of the plan: {}", state.plan.goal);
     }
-    let _ = writeln!(text, "\n{}\n\n---\n\n## What omo holds this step to\n", unit.body.trim_end());
-    describe_files(&mut text, unit);
-    if let Some((_, group)) = state.plan.group_of(&unit.id) {
+    let _ = writeln!(text, "\n{}\n\n---\n\n## What omo holds this step to\n", task.body.trim_end());
+    describe_files(&mut text, task);
+    if let Some((_, group)) = state.plan.group_of(&task.id) {
         describe_fence(&mut text, group);
     }
-    test_first(&mut text, unit, known);
-    describe_checks(&mut text, unit, known);
-    text.push_str(&on_failure(unit));
-    text.push_str(&checkpoint(state, unit));
-    describe_earlier_work(&mut text, state, unit, known);
+    test_first(&mut text, task, known);
+    describe_checks(&mut text, task, known);
+    text.push_str(&on_failure(task));
+    text.push_str(&checkpoint(state, task));
+    describe_earlier_work(&mut text, state, task, known);
     text
 }
 
 /// `2 of 3`, of the attempts that count.
-fn attempt_words(known: Option<&TaskState>, unit: &Task) -> String {
+fn attempt_words(known: Option<&TaskState>, task: &Task) -> String {
     let begun = known.map_or(0, |known| known.attempts.saturating_sub(known.attempts_before));
     let is_running = known.is_some_and(|known| known.status == TaskStatus::Running);
     let number = if is_running { begun } else { begun.saturating_add(1) };
-    format!("{number} of {}", unit.max_attempts.max(number))
+    format!("{number} of {}", task.max_attempts.max(number))
 }
 
-pub(super) fn describe_files(text: &mut String, unit: &Task) {
+pub(super) fn describe_files(text: &mut String, task: &Task) {
     let verb = |action| match action {
         FileAction::Create => " (new)",
         FileAction::Delete => " (deleted)",
         FileAction::Modify | FileAction::Test => "",
     };
     let names: Vec<String> =
-        unit.files.iter().map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action))).collect();
+        task.files.iter().map(|file| format!("`{}`{}", inline_code(&file.path, 200), verb(file.action))).collect();
     if names.is_empty() {
         text.push_str("- Follow Changes exactly. The plan names no files.\n");
         return;
@@ -67,8 +67,8 @@ pub(super) fn describe_fence(text: &mut String, group: &TaskGroup) {
     }
 }
 
-pub(super) fn test_first(text: &mut String, unit: &Task, known: Option<&TaskState>) {
-    let Some(check) = &unit.red_check else { return };
+pub(super) fn test_first(text: &mut String, task: &Task, known: Option<&TaskState>) {
+    let Some(check) = &task.red_check else { return };
     let is_green = known.is_some_and(|known| known.already_green.contains(&0));
     let said = if is_green {
         "WARNING: the test passes already: the step may be done, or the test does not test it"
@@ -78,12 +78,12 @@ pub(super) fn test_first(text: &mut String, unit: &Task, known: Option<&TaskStat
     let _ = writeln!(text, "- Test first: {}: {said}.", paste_form(&check.command, 1_000));
 }
 
-pub(super) fn describe_checks(text: &mut String, unit: &Task, known: Option<&TaskState>) {
-    if unit.checks.is_empty() {
+pub(super) fn describe_checks(text: &mut String, task: &Task, known: Option<&TaskState>) {
+    if task.checks.is_empty() {
         text.push_str("- The plan names no Verify: this can end as unverified at best.\n");
     }
     let vacuous = known.map(|known| known.already_green.as_slice()).unwrap_or_default();
-    for (place, check) in unit.all_checks().enumerate().skip(unit.red_check.iter().count()) {
+    for (place, check) in task.all_checks().enumerate().skip(task.red_check.iter().count()) {
         let says = check.expect.stdout_has.as_ref().map(|has| format!(" and prints `{}`", inline_code(has, 200)));
         let _ = write!(text, "- Verify: {}", paste_form(&check.command, 1_000));
         let _ = writeln!(text, ", which omo runs itself: PASS is exit code 0{}.", says.unwrap_or_default());
@@ -93,9 +93,9 @@ pub(super) fn describe_checks(text: &mut String, unit: &Task, known: Option<&Tas
     }
 }
 
-fn on_failure(unit: &Task) -> String {
-    let most = unit.max_attempts;
-    let what = match unit.on_failure {
+fn on_failure(task: &Task) -> String {
+    let most = task.max_attempts;
+    let what = match task.on_failure {
         OnFailure::Revert => format!("up to {most} attempts; then its changes are taken back, and the run stops"),
         OnFailure::Retry => {
             format!(
@@ -106,11 +106,11 @@ fn on_failure(unit: &Task) -> String {
         OnFailure::Escalate => "the run stops at once and waits for a person; the work stays as it is".to_owned(),
         OnFailure::Hold => "it stays as it is until a person has it tried again".to_owned(),
     };
-    format!("- On failure: {}: {what}.\n", super::on_failure_word(unit.on_failure))
+    format!("- On failure: {}: {what}.\n", super::on_failure_word(task.on_failure))
 }
 
-fn checkpoint(state: &RunState, unit: &Task) -> String {
-    match &unit.commit {
+fn checkpoint(state: &RunState, task: &Task) -> String {
+    match &task.commit {
         Some(commit) => {
             let first = commit.message.lines().next().unwrap_or_default();
             format!("- Checkpoint: omo commits it itself, as `{}`. Do not commit.\n", inline_code(first, 200))
@@ -121,8 +121,8 @@ fn checkpoint(state: &RunState, unit: &Task) -> String {
 }
 
 /// What those have left that came before, and how the last attempt ended.
-pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, unit: &Task, known: Option<&TaskState>) {
-    let notes = state.plan.tasks.iter().take_while(|other| other.id != unit.id).filter_map(|other| {
+pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, task: &Task, known: Option<&TaskState>) {
+    let notes = state.plan.tasks.iter().take_while(|other| other.id != task.id).filter_map(|other| {
         let note = state.tasks.get(&other.id)?.last_end.as_ref()?.note.as_ref()?;
         Some((&other.id, note))
     });
@@ -137,7 +137,7 @@ pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, unit: &
         for line in failed_output(known) {
             let _ = writeln!(text, "    {line}");
         }
-        match (&unit.alternative, unit.on_failure) {
+        match (&task.alternative, task.on_failure) {
             (Some(other), OnFailure::Retry) => {
                 let _ = writeln!(text, "\n- The plan says how to try it now: {other}");
             }

@@ -29,20 +29,20 @@ pub struct DryRunFacts {
 
 /// The report of a dry run.
 pub fn dry_run_report(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> String {
-    let units = part::selected_tasks(plan, asked.selection);
+    let tasks = part::selected_tasks(plan, asked.selection);
     let mut text = format!("## Dry Run Report: {}\n\n", sanitize(file_name(&plan.source.path), 120));
-    let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), units.len());
-    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &units));
+    let _ = write!(text, "**Type:** {}  \n**Steps:** {}\n\n", plan.dialect.rules().file_type(), tasks.len());
+    let _ = write!(text, "### Step Validation\n\n{}", task_table(plan, &tasks));
     let others: Vec<&Diagnostic> = plan.diagnostics.iter().filter(|found| found.task.is_none()).collect();
     for found in &others {
         let _ = writeln!(text, "- Line {}: {}", found.line, sanitize(&found.text, 300));
     }
     text += if others.is_empty() { "" } else { "\n" };
-    text += &files(&units, facts);
+    text += &files(&tasks, facts);
     text += &conditions(plan);
     text += &execution_preview(plan, asked, facts);
     text += &findings(facts);
-    let issues = count_issues(plan, &units, facts);
+    let issues = count_issues(plan, &tasks, facts);
     let verdict = match issues {
         0 => "READY".to_owned(),
         1 => "NEEDS ATTENTION — 1 issue found".to_owned(),
@@ -58,10 +58,10 @@ pub fn is_ready(plan: &Plan, asked: RunScope, facts: &DryRunFacts) -> bool {
 }
 
 /// How much the user should look at before the plan is run.
-fn count_issues(plan: &Plan, units: &[&Task], facts: &DryRunFacts) -> usize {
-    let of_part = |found: &&Diagnostic| found.task.as_ref().is_none_or(|id| units.iter().any(|unit| unit.id == *id));
+fn count_issues(plan: &Plan, tasks: &[&Task], facts: &DryRunFacts) -> usize {
+    let of_part = |found: &&Diagnostic| found.task.as_ref().is_none_or(|id| tasks.iter().any(|task| task.id == *id));
     let wrong = plan.diagnostics.iter().filter(of_part).filter(|found| found.severity != Severity::Note).count();
-    let missing = units.iter().flat_map(|unit| &unit.files).filter(|file| is_missing(file.action, &file.path, facts));
+    let missing = tasks.iter().flat_map(|task| &task.files).filter(|file| is_missing(file.action, &file.path, facts));
     let missing: BTreeSet<&str> = missing.map(|file| file.path.as_str()).collect();
     let stops = facts.findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).count();
     wrong + missing.len() + stops
@@ -71,29 +71,29 @@ fn is_missing(action: FileAction, path: &str, facts: &DryRunFacts) -> bool {
     matches!(action, FileAction::Modify | FileAction::Delete) && !facts.existing.contains(path)
 }
 
-fn task_table(plan: &Plan, units: &[&Task]) -> String {
+fn task_table(plan: &Plan, tasks: &[&Task]) -> String {
     let none = || "—".to_owned();
-    let row = |unit: &&Task| {
-        let found = plan.diagnostics.iter().filter(|found| found.task.as_ref() == Some(&unit.id));
+    let row = |task: &&Task| {
+        let found = plan.diagnostics.iter().filter(|found| found.task.as_ref() == Some(&task.id));
         let found: Vec<String> = found.map(|found| found.text.clone()).collect();
-        let checks: Vec<&str> = unit.checks.iter().map(|check| check.command.as_str()).collect();
+        let checks: Vec<&str> = task.checks.iter().map(|check| check.command.as_str()).collect();
         [
-            unit.id.clone(),
-            cell(&unit.title, 60),
+            task.id.clone(),
+            cell(&task.title, 60),
             if checks.is_empty() { none() } else { code_cell(&checks.join("; "), 60) },
-            on_failure_word(unit.on_failure).to_owned(),
-            unit.commit.as_ref().map_or_else(none, |commit| cell(&commit.message, 60)),
+            on_failure_word(task.on_failure).to_owned(),
+            task.commit.as_ref().map_or_else(none, |commit| cell(&commit.message, 60)),
             if found.is_empty() { "none".to_owned() } else { cell(&found.join("; "), 200) },
         ]
     };
-    let rows: Vec<[String; 6]> = units.iter().map(row).collect();
+    let rows: Vec<[String; 6]> = tasks.iter().map(row).collect();
     table(["Step", "Description", "Verify", "On failure", "Checkpoint", "Issues"], &rows)
 }
 
-fn files(units: &[&Task], facts: &DryRunFacts) -> String {
+fn files(tasks: &[&Task], facts: &DryRunFacts) -> String {
     let mut told = BTreeSet::new();
     let mut text = "### File References\n\n".to_owned();
-    for file in units.iter().flat_map(|unit| &unit.files).filter(|file| told.insert(file.path.as_str())) {
+    for file in tasks.iter().flat_map(|task| &task.files).filter(|file| told.insert(file.path.as_str())) {
         let is_there = facts.existing.contains(&file.path);
         let is_new = matches!(file.action, FileAction::Create | FileAction::Test);
         let word = match (is_there, is_new) {

@@ -54,7 +54,7 @@ fn results(state: &RunState, reached: &OutcomeSummary) -> String {
         let commit = commit.filter(|_| *status == ReportedStatus::Passed);
         [
             id.clone(),
-            cell(state.plan.task(id).map_or("", |unit| &unit.title), TITLE_CHARS),
+            cell(state.plan.task(id).map_or("", |task| &task.title), TITLE_CHARS),
             status_word(*status).to_owned(),
             known.map_or(0, |known| known.attempts).to_string(),
             commit.map_or_else(|| "—".to_owned(), |commit| cell(short_commit(commit), 12)),
@@ -107,11 +107,11 @@ fn final_checks_section(state: &RunState, reached: &OutcomeSummary) -> String {
 }
 
 fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
-    let Some(unit) = reached.failed_at.as_ref().and_then(|id| state.plan.task(id)) else { return String::new() };
-    let known = state.tasks.get(&unit.id);
+    let Some(task) = reached.failed_at.as_ref().and_then(|id| state.plan.task(id)) else { return String::new() };
+    let known = state.tasks.get(&task.id);
     let evidence = known.and_then(|known| known.last_end.as_ref()).map(|end| sanitize(&end.evidence, 500));
-    let mut text = format!("### Failure Details\n\n{}\n", task_title(unit));
-    let _ = writeln!(text, "- On failure: {}", on_failure_word(unit.on_failure));
+    let mut text = format!("### Failure Details\n\n{}\n", task_title(task));
+    let _ = writeln!(text, "- On failure: {}", on_failure_word(task.on_failure));
     let _ = writeln!(text, "- Error: {}", evidence.unwrap_or_default());
     let _ = writeln!(text, "- Attempts: {}\n", known.map_or(0, |known| known.attempts));
     let red = known.and_then(|known| known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green()));
@@ -124,21 +124,21 @@ fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
     text
 }
 
-fn task_title(unit: &Task) -> String {
-    format!("Step {}: {}", unit.id, sanitize(&unit.title, 200))
+fn task_title(task: &Task) -> String {
+    format!("Step {}: {}", task.id, sanitize(&task.title, 200))
 }
 
 /// What the report says is done and that nothing has proved.
 fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
     let of_part =
-        |unit: &Option<String>| unit.as_ref().is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id));
+        |task: &Option<String>| task.as_ref().is_some_and(|id| reached.tasks.iter().any(|(known, _)| known == id));
     let all = model::build_report("", state).not_verified;
     let lines = all
         .iter()
         .filter(|one| of_part(&one.task))
         .map(|one| format!("- Step {}: {}\n", one.task.as_deref().unwrap_or_default(), sanitize(&one.reason, 300)));
     // Each session was checked by itself alone.
-    let merged = state.parallel.as_ref().is_some_and(|apart| apart.groups.values().any(is_merged));
+    let merged = state.parallel.as_ref().is_some_and(|parallel| parallel.groups.values().any(is_merged));
     let whole = "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together\n";
     let whole = (merged && state.plan.final_checks.is_empty()).then(|| whole.to_owned());
     let lines: String = lines.chain(whole).collect();
@@ -154,7 +154,7 @@ fn remaining_work_section(state: &RunState, reached: &OutcomeSummary) -> String 
         matches!(status, ReportedStatus::Pending | ReportedStatus::Running | ReportedStatus::Failed)
     };
     let left = reached.tasks.iter().filter(|(_, status)| is_left(*status));
-    let units = left.filter_map(|(id, _)| state.plan.task(id));
-    let lines: Vec<String> = units.zip(1..).map(|(unit, place)| format!("{place}. {}\n", task_title(unit))).collect();
+    let tasks = left.filter_map(|(id, _)| state.plan.task(id));
+    let lines: Vec<String> = tasks.zip(1..).map(|(task, place)| format!("{place}. {}\n", task_title(task))).collect();
     if lines.is_empty() { String::new() } else { format!("### What Remains\n\n{}\n", lines.concat()) }
 }

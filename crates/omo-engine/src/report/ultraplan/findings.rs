@@ -9,8 +9,8 @@ use crate::state::{RunState, TaskState};
 /// The section of the findings; empty where there is nothing to tell.
 pub(super) fn section(state: &RunState, reached: &OutcomeSummary) -> String {
     let known = |id: &String| state.tasks.get(id).map(|known| (id.clone(), known));
-    let units: Vec<(String, &TaskState)> = reached.tasks.iter().filter_map(|(id, _)| known(id)).collect();
-    let of_steps = units.iter().flat_map(|(id, known)| {
+    let tasks: Vec<(String, &TaskState)> = reached.tasks.iter().filter_map(|(id, _)| known(id)).collect();
+    let of_steps = tasks.iter().flat_map(|(id, known)| {
         let told = task_findings(known).into_iter();
         told.map(move |line| format!("- Step {id}: {line}\n"))
     });

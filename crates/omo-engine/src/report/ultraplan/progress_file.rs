@@ -90,7 +90,7 @@ fn as_map<S: Serializer>(steps: &[(String, ProgressStep)], serializer: S) -> Res
 pub fn progress_file(state: &RunState, asked: RunScope) -> ProgressFile {
     let reached = OutcomeSummary::for_run(state, asked.selection);
     let is_over = state.phase != RunPhase::Executing;
-    let has_begun = state.tasks.values().any(|unit| unit.attempts > 0);
+    let has_begun = state.tasks.values().any(|task| task.attempts > 0);
     let has_entry = state.plan.preconditions.iter().any(|one| matches!(one, Precondition::EntryCondition { .. }));
     let is_one_session = state.plan.dialect.rules().is_one_session();
     let is_waiting = reached.outcome == PlanOutcome::Stopped && state.open_question().is_some();

@@ -19,9 +19,9 @@ pub(crate) const TASK_TRAILER: &str = "Omo-Task";
 
 /// The prompt for what is left of a group of a run, on a branch.
 pub(crate) fn remote_worker_prompt(state: &RunState, run: &str, group: &TaskGroup, branch: &str) -> String {
-    let left = |unit: &&Task| state.tasks.get(&unit.id).is_none_or(|known| !known.status.is_ended());
-    let units: Vec<&Task> = group.tasks.iter().filter_map(|id| state.plan.task(id)).filter(left).collect();
-    let names: Vec<&str> = units.iter().map(|unit| unit.id.as_str()).collect();
+    let left = |task: &&Task| state.tasks.get(&task.id).is_none_or(|known| !known.status.is_ended());
+    let tasks: Vec<&Task> = group.tasks.iter().filter_map(|id| state.plan.task(id)).filter(left).collect();
+    let names: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
     let (steps, title) = (name_tasks(&names), inline_code(&group.title, 120));
     let mut text = format!(
         "You do session {} of a plan, `{title}`: {steps}. No person is at the terminal. You work in a clone of the \
@@ -45,24 +45,24 @@ before it, say why, and end your turn.
 ",
         group.id
     );
-    for unit in units {
-        describe_task(&mut text, state, run, group, unit);
+    for task in tasks {
+        describe_task(&mut text, state, run, group, task);
     }
     text
 }
 
-fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, unit: &Task) {
-    let known = state.tasks.get(&unit.id);
-    let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", task_heading(&state.plan, unit), unit.body.trim_end());
-    brief::describe_files(text, unit);
+fn describe_task(text: &mut String, state: &RunState, run: &str, group: &TaskGroup, task: &Task) {
+    let known = state.tasks.get(&task.id);
+    let _ = writeln!(text, "\n---\n\n{}\n\n{}\n", task_heading(&state.plan, task), task.body.trim_end());
+    brief::describe_files(text, task);
     brief::describe_fence(text, group);
-    brief::test_first(text, unit, known);
-    brief::describe_checks(text, unit, known);
+    brief::test_first(text, task, known);
+    brief::describe_checks(text, task, known);
     text.push_str("- Commit it with this message, whatever else is said above about committing:\n\n");
-    let subject = commit_message(state, unit).unwrap_or_else(|| format!("omo: step {}", unit.id));
-    let whole = format!("{}\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: {}", subject.trim_end(), unit.id);
+    let subject = commit_message(state, task).unwrap_or_else(|| format!("omo: step {}", task.id));
+    let whole = format!("{}\n\n{RUN_TRAILER}: {run}\n{TASK_TRAILER}: {}", subject.trim_end(), task.id);
     for line in whole.lines() {
         let _ = writeln!(text, "{}", format!("      {line}").trim_end());
     }
-    brief::describe_earlier_work(text, state, unit, known);
+    brief::describe_earlier_work(text, state, task, known);
 }

@@ -12,8 +12,8 @@ use crate::event::EventKind;
 pub(crate) const OUTPUT_LINES: usize = 10;
 
 /// `--- Step 2/5: Title ---`, what every step begins with.
-pub(crate) fn task_heading(plan: &Plan, unit: &Task) -> String {
-    format!("--- Step {}/{}: {} ---", unit.id, plan.tasks.len(), sanitize(&unit.title, 120))
+pub(crate) fn task_heading(plan: &Plan, task: &Task) -> String {
+    format!("--- Step {}/{}: {} ---", task.id, plan.tasks.len(), sanitize(&task.title, 120))
 }
 
 /// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
@@ -42,41 +42,39 @@ pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String>
 /// The line for an event; `None` where it is about no step, or not worth a line.
 pub fn task_event_line(plan: &Plan, what: &EventKind) -> Option<String> {
     match what {
-        EventKind::TaskStarted { task: unit, attempt: 1, .. } => Some(task_heading(plan, plan.task(unit)?)),
-        EventKind::TaskPassed { task: unit, end } => {
+        EventKind::TaskStarted { task, attempt: 1, .. } => Some(task_heading(plan, plan.task(task)?)),
+        EventKind::TaskPassed { task, end } => {
             let commit =
                 end.commit.as_deref().map(|commit| format!(" (committed: {})", sanitize(short_commit(commit), 12)));
-            Some(format!("Step {unit}: PASS{}", commit.unwrap_or_default()))
+            Some(format!("Step {task}: PASS{}", commit.unwrap_or_default()))
         }
-        EventKind::TaskFailed { task: unit, is_final: false, end } => {
-            let most = plan.task(unit)?.max_attempts;
+        EventKind::TaskFailed { task, is_final: false, end } => {
+            let most = plan.task(task)?.max_attempts;
             Some(format!("Attempt {}/{most} failed. Retrying...", end.attempt))
         }
         EventKind::TaskFailed { end, .. } if end.evidence.starts_with("SCOPE VIOLATION: ") => {
             Some(sanitize(&end.evidence, 300))
         }
-        EventKind::TaskFailed { task: unit, end, .. } => Some(match plan.task(unit)?.on_failure {
-            OnFailure::Escalate => format!("Step {unit}: ESCALATED — requires human judgment"),
+        EventKind::TaskFailed { task, end, .. } => Some(match plan.task(task)?.on_failure {
+            OnFailure::Escalate => format!("Step {task}: ESCALATED — requires human judgment"),
             // That it was left out follows.
             OnFailure::Skip => return None,
-            _ => format!("Step {unit}: FAIL after {} attempts", end.attempt),
+            _ => format!("Step {task}: FAIL after {} attempts", end.attempt),
         }),
-        EventKind::TaskSkipped { task: unit, .. } => Some(match plan.task(unit)?.on_failure {
-            OnFailure::Skip => format!("Step {unit}: SKIPPED (non-critical per plan)"),
-            _ => format!("Step {unit}: SKIPPED"),
+        EventKind::TaskSkipped { task, .. } => Some(match plan.task(task)?.on_failure {
+            OnFailure::Skip => format!("Step {task}: SKIPPED (non-critical per plan)"),
+            _ => format!("Step {task}: SKIPPED"),
         }),
-        EventKind::TaskUnverified { task: unit, .. } => {
-            Some(format!("Step {unit}: UNVERIFIED (the plan names no check)"))
+        EventKind::TaskUnverified { task, .. } => Some(format!("Step {task}: UNVERIFIED (the plan names no check)")),
+        EventKind::TaskRestored { task, not_restored: left } if left.is_empty() => {
+            Some(format!("Step {task}: its changes are taken back"))
         }
-        EventKind::TaskRestored { task: unit, not_restored: left } if left.is_empty() => {
-            Some(format!("Step {unit}: its changes are taken back"))
-        }
-        EventKind::TaskRestored { task: unit, not_restored: left } => {
+        EventKind::TaskRestored { task, not_restored: left } => {
             let left = sanitize(&left.join("; "), 400);
-            Some(format!("Step {unit}: its changes are taken back, but for: {left}"))
+            Some(format!("Step {task}: its changes are taken back, but for: {left}"))
         }
-        EventKind::TaskHeld { task: unit, reason: why, .. } => {
-            Some(format!("Step {unit}: given back: {}", sanitize(why, 200)))
+        EventKind::TaskHeld { task, reason: why, .. } => {
+            Some(format!("Step {task}: given back: {}", sanitize(why, 200)))
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! What is told of sessions that are worked on apart while they are: a line for each thing that happens.
+//! What is told of parallel workers while they work: a line for each thing that happens.
 
 use omo_core::text::sanitize;
 use omo_plan::plan_summary::SESSION_PREFIX;
@@ -70,9 +70,9 @@ pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
             )
         }
         // Several of them at once: which one it was has to be said.
-        EventKind::TaskFailed { task: unit, is_final: false, .. } => {
+        EventKind::TaskFailed { task, is_final: false, .. } => {
             let line = task_lines::task_event_line(&state.plan, what)?;
-            format!("Step {unit}: {line}")
+            format!("Step {task}: {line}")
         }
         what => return task_lines::task_event_line(&state.plan, what),
     })

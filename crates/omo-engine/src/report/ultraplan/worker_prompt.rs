@@ -4,8 +4,8 @@
 use omo_core::text::inline_code;
 
 /// The prompt for a group of a run, with the title that the plan gives it and the ids of its steps.
-pub(crate) fn worker_prompt(run: &str, group: &str, title: &str, units: &[&str]) -> String {
-    let (steps, title) = (name_tasks(units), inline_code(title, 120));
+pub(crate) fn worker_prompt(run: &str, group: &str, title: &str, tasks: &[&str]) -> String {
+    let (steps, title) = (name_tasks(tasks), inline_code(title, 120));
     format!(
         "You do session {group} of a plan, `{title}`: {steps}. No person is at the terminal. You work alone in this folder, a \
 worktree of its own; other sessions do the rest of the plan in theirs. omo keeps the books, runs every check, commits \
@@ -45,8 +45,8 @@ its last block says until that is FINISHED. End the step that you were at with i
 }
 
 /// `step 3`, `steps 3, 4 and 5`.
-pub(super) fn name_tasks(units: &[&str]) -> String {
-    match units {
+pub(super) fn name_tasks(tasks: &[&str]) -> String {
+    match tasks {
         [] => "no step".to_owned(),
         [one] => format!("step {one}"),
         [others @ .., last] => format!("steps {} and {last}", others.join(", ")),

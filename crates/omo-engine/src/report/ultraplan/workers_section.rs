@@ -1,4 +1,4 @@
-//! What the report says of sessions that were worked on apart: what became of each of them, where the user's branch
+//! What the report says of parallel workers: what became of each of them, where the user's branch
 //! is, and how to get at what is in no branch of the user's.
 
 use std::fmt::Write;
@@ -17,18 +17,18 @@ use crate::state::RunState;
 
 /// The section of the sessions; empty for a run without any.
 pub(super) fn workers_section(state: &RunState) -> String {
-    let Some(apart) = &state.parallel else { return String::new() };
+    let Some(parallel) = &state.parallel else { return String::new() };
     let rows: Vec<[String; 6]> =
-        state.plan.groups.iter().map(|group| row(group, apart.groups.get(&group.id))).collect();
+        state.plan.groups.iter().map(|group| row(group, parallel.groups.get(&group.id))).collect();
     let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
     let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
-    text += &user_branch_text(apart);
-    let total = apart.cost_micros();
+    text += &user_branch_text(parallel);
+    let total = parallel.cost_micros();
     if total > 0 {
         let _ = writeln!(text, "- Cost: {} in total, as far as the clients said", format_dollars(total));
     }
     for group in &state.plan.groups {
-        let Some(known) = apart.groups.get(&group.id) else { continue };
+        let Some(known) = parallel.groups.get(&group.id) else { continue };
         for line in worker_notes(&group.id, known) {
             let _ = writeln!(text, "- {}: {line}", worker_name(group));
         }
@@ -63,11 +63,11 @@ fn status_word(status: GroupStatus) -> &'static str {
 }
 
 /// Where the user's branch is.
-fn user_branch_text(apart: &ParallelState) -> String {
-    let name = apart.policy.branch.strip_prefix("refs/heads/").unwrap_or(&apart.policy.branch);
+fn user_branch_text(parallel: &ParallelState) -> String {
+    let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
     let name =
         if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
-    let mut text = match (&apart.landed, &apart.landed_before) {
+    let mut text = match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => {
             return format!("- {name} has all of it already, at {}\n", short_commit_code(to));
         }
@@ -83,12 +83,12 @@ fn user_branch_text(apart: &ParallelState) -> String {
         }
         (None, None) => format!("- {name} was not moved: nothing of this is in it\n"),
     };
-    if let Some(why) = &apart.landing_refusal {
+    if let Some(why) = &parallel.landing_refusal {
         let _ = writeln!(text, "- It could not move: {}", sanitize(why, 300));
     }
-    if apart.tip != apart.base
-        && apart.groups.values().any(|known| known.status == GroupStatus::Merged)
-        && let Some(run) = apart.groups.values().find_map(|known| run_of(&known.branch))
+    if parallel.tip != parallel.base
+        && parallel.groups.values().any(|known| known.status == GroupStatus::Merged)
+        && let Some(run) = parallel.groups.values().find_map(|known| run_of(&known.branch))
     {
         let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
         let _ = writeln!(text, "- What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference));

@@ -210,22 +210,22 @@ fn is_sentence(command: &str) -> bool {
 pub(crate) fn report_command(
     command: &VerifyCommand,
     span: &Range<usize>,
-    unit: Option<&str>,
+    task: Option<&str>,
     findings: &mut PlanFindings<'_>,
 ) {
     let shown = sanitize(&command.check.command, 80);
     if command.is_prose {
         let text = format!("`{shown}` reads like a sentence, not like a command");
-        findings.add(DiagnosticCode::VerifyMayBeProse, span.clone(), unit, text, "write the command between backticks");
+        findings.add(DiagnosticCode::VerifyMayBeProse, span.clone(), task, text, "write the command between backticks");
     }
     if let Some(outcome) = &command.expected_sentence {
         let text = format!("`{}` reads like a sentence: only the exit status counts", sanitize(outcome, 80));
         let help = "write what the output has to hold between backticks";
-        findings.add(DiagnosticCode::ExpectationIsProse, span.clone(), unit, text, help);
+        findings.add(DiagnosticCode::ExpectationIsProse, span.clone(), task, text, help);
     }
     if has_pipe(&command.check.command) {
         let text = format!("`{shown}` pipes its output on");
-        findings.add(DiagnosticCode::PipeInVerify, span.clone(), unit, text, "");
+        findings.add(DiagnosticCode::PipeInVerify, span.clone(), task, text, "");
     }
 }
 

@@ -95,14 +95,14 @@ pub(crate) fn report_fence<'s>(
             else {
                 return report_too_much(file, findings);
             };
-            let (path, unit, span) = (&file.0.path, Some(step.task.id.as_str()), file.1.clone());
+            let (path, task, span) = (&file.0.path, Some(step.task.id.as_str()), file.1.clone());
             if let Some((_, pattern)) = never {
                 let text =
                     format!("step {} changes `{path}`, and {name} may never touch `{}`", step.number, pattern.0.path);
-                findings.add(Code::FileInNeverTouch, span, unit, text, "take it out of the step, or out of the list");
+                findings.add(Code::FileInNeverTouch, span, task, text, "take it out of the step, or out of the list");
             } else if touch.is_none() && !fence.touch.is_empty() && file.0.action != FileAction::Create {
                 let text = format!("step {} changes `{path}`, which {name} does not list", step.number);
-                findings.add(Code::FileOutsideTouch, span, unit, text, "add it to Touch");
+                findings.add(Code::FileOutsideTouch, span, task, text, "add it to Touch");
             }
         }
     }

@@ -114,7 +114,7 @@ impl<'d> PlanFindings<'d> {
 
     /// Puts one down. Once there are very many only the first error is still added, so that a plan with
     /// errors stays one.
-    pub(crate) fn add(&mut self, code: Code, span: Range<usize>, unit: Option<&str>, text: String, help: &str) {
+    pub(crate) fn add(&mut self, code: Code, span: Range<usize>, task: Option<&str>, text: String, help: &str) {
         let is_first_error = || code.severity() == Severity::Error && !has_errors(&self.found);
         if self.found.len() >= MAX_FINDINGS && !is_first_error() {
             return;
@@ -124,7 +124,7 @@ impl<'d> PlanFindings<'d> {
             severity: code.severity(),
             line: self.document.line_number(span.start),
             span,
-            task: unit.map(str::to_owned),
+            task: task.map(str::to_owned),
             text,
             help: Some(help.to_owned()).filter(|help| !help.is_empty()),
         });

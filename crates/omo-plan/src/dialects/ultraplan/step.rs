@@ -1,4 +1,4 @@
-//! The steps of a plan, and the units that they become.
+//! The steps of a plan, and the tasks that they become.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use crate::model::{MAX_PLAN_TASKS, OnFailure, Task, TaskCommit, TaskComplexity, 
 
 /// The labels of a step that a rule reads, and those that only a worker does.
 const KNOWN: [&str; 8] = ["files", "changes", "reuses", "test first", "verify", "expected", "on failure", "checkpoint"];
-/// Those of them that are no words for a worker: what they say is in the unit's other fields.
+/// Those of them that are no words for a worker: what they say is in the task's other fields.
 const INTERPRETED: [&str; 5] = ["files", "verify", "expected", "on failure", "checkpoint"];
 
 /// A step.
@@ -112,7 +112,7 @@ fn read_step(
         extra.entry(label.name.to_owned()).or_insert_with(|| document.slice(label.value.clone()).to_owned());
     }
     let body = document.slice(whole.clone()).to_owned();
-    let unit = Task {
+    let task = Task {
         id: id.clone(),
         title: title.to_owned(),
         lines: [document.line_number(whole.start), document.line_number(whole.end.saturating_sub(1).max(whole.start))],
@@ -136,7 +136,7 @@ fn read_step(
         contract: None,
         extra,
     };
-    ParsedStep { number, heading: section.heading.span.clone(), files, task: unit }
+    ParsedStep { number, heading: section.heading.span.clone(), files, task }
 }
 
 /// What reads the fields of one step.
@@ -238,9 +238,9 @@ impl<'d> StepReader<'_, 'd, '_> {
 }
 
 /// Whether the test that comes first is yet to be written: before the work its command says nothing.
-pub fn is_test_unwritten(unit: &Task) -> bool {
+pub fn is_test_unwritten(task: &Task) -> bool {
     let is_label = |name: &str| name.trim().eq_ignore_ascii_case("test first");
-    unit.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
+    task.extra.iter().any(|(name, value)| is_label(name) && value.to_ascii_lowercase().contains("(new)"))
 }
 
 /// The command of `Test first:`, which has to fail before the work begins. A path alone is none.
