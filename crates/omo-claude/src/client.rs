@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use omo_core::text::sanitize;
-use omo_process::platform::{self, Leftovers};
+use omo_process::platform::{Leftovers, is_executable};
 use omo_process::runner::{self, ProcessEnd, ProcessOutput, ProcessRequest};
 use omo_state::search_path::SearchPath;
 use serde::Deserialize;
@@ -228,11 +228,6 @@ impl ClaudeClient {
             ProcessEnd::TimedOut => Err(ClaudeError::TimedOut { asked: asked.to_owned(), limit: self.limit }),
         }
     }
-}
-
-/// Whether there is a file that may be run.
-pub fn is_executable(path: &Path) -> bool {
-    platform::is_executable(path)
 }
 
 /// What it said, and how it ended.

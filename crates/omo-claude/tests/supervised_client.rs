@@ -168,8 +168,8 @@ fn turns_budget_and_errors_of_the_api_are_distinguished() {
         assert!(is_api_error(&end, Some(status)), "{status}: {end:?}");
     }
     let fixture = ClientFixture::new(ModelScript::new());
-    let (end, _) = fixture.run(&WorkerSpec { resume: Some("nobody".to_owned()), ..fixture.order() });
-    assert!(matches!(&end, ClientEnd::NeverBegan(why) if why.contains("nobody")), "{end:?}");
+    let (end, _) = fixture.run(&WorkerSpec { resume: Some("missing-session".to_owned()), ..fixture.order() });
+    assert!(matches!(&end, ClientEnd::NeverBegan(why) if why.contains("missing-session")), "{end:?}");
 }
 
 fn one_that_hangs_is_ended_and_goes_on_where_it_was() {

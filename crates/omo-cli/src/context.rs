@@ -11,8 +11,8 @@ use omo_engine::event::{EventActor, RecordedProcess};
 use omo_engine::parallel::ReapReport;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
-use omo_engine::work::Engine;
-use omo_engine::{ExclusiveGuard, Run, RunStore};
+use omo_engine::work::{Engine, is_alive};
+use omo_engine::{ExclusiveGuard, Run, RunStore, verbs};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
 use omo_state::env::{self, ProcessEnv};
@@ -136,6 +136,14 @@ impl<'a> CommandContext<'a> {
             prompted_at,
             group: self.env.worker.as_ref().map(|own| own.worker.clone()),
         })
+    }
+
+    /// Refuses a run that another live session holds. A person at a terminal takes a run from any session.
+    pub(super) fn require_free_run(&self, state: &RunState) -> Result<(), CommandError> {
+        if !self.is_person() {
+            verbs::join_run(state, &self.caller()?, &is_alive)?;
+        }
+        Ok(())
     }
 
     /// The run that is meant: the one that was named, the one that is open here, or, where `ended` ones are

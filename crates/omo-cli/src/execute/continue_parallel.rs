@@ -11,7 +11,7 @@ use omo_engine::request::check_target::check_selection;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::request::part::strategy_of_mode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
-use omo_engine::work::{PlanFile, find_edit, is_alive};
+use omo_engine::work::{PlanFile, find_edit};
 use omo_engine::{Run, resume, verbs};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
@@ -26,17 +26,7 @@ use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::output::print_block;
 
-/// Takes a run over: what `omo run resume` does.
-pub(crate) fn resume(
-    context: &CommandContext,
-    run: &Run,
-    state: &RunState,
-    digest: Option<&str>,
-) -> Result<(), CommandError> {
-    continue_run(context, run, state, None, digest)
-}
-
-/// Goes on with a run: one that is open, or one that is over and not done.
+/// Goes on with a run: one that is open, or one that is over and not done. `omo run resume` has no request.
 pub(crate) fn continue_run(
     context: &CommandContext,
     run: &Run,
@@ -45,9 +35,7 @@ pub(crate) fn continue_run(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
-    if !context.is_person() {
-        verbs::join_run(before, &engine.caller, &is_alive)?;
-    }
+    context.require_free_run(before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {

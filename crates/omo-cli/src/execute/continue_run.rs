@@ -50,9 +50,7 @@ pub(crate) fn continue_run(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
-    if !context.is_person() {
-        verbs::join_run(before, &engine.caller, &omo_engine::work::is_alive)?;
-    }
+    context.require_free_run(before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = match &edit {
         None => None,

@@ -4,7 +4,7 @@ mod loaded;
 
 use std::path::Path;
 
-use omo_engine::event::{QuestionKind, RunResult};
+use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::arranged;
 use omo_engine::report::task_list as task_list_report;
@@ -222,15 +222,11 @@ fn continue_run(
     digest: Option<&str>,
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
-    if !context.is_person() {
-        verbs::join_run(before, &engine.caller, &omo_engine::work::is_alive)?;
-    }
+    context.require_free_run(before)?;
     let changed = changed_plan(context, before, request, digest)?;
     let is_typed = request.is_some_and(|request| request.is_typed);
-    let is_stop = |question: &&omo_engine::state::QuestionState| {
-        !matches!(question.question.kind, QuestionKind::Decisions { .. })
-    };
-    let stop = before.open_question().filter(is_stop).filter(|_| is_typed).map(|question| question.question.id.clone());
+    let stop = before.open_question().filter(|open| is_typed && open.question.kind.is_passed_by_going_on());
+    let stop = stop.map(|open| open.question.id.clone());
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     let ((), state) = engine.take_over(|state| {
         let answered = stop

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, EndedRuns};
@@ -33,15 +32,12 @@ pub(crate) struct ResumeOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &ResumeOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    if !context.is_person() {
-        // A session takes only a run that no live session holds; a person at a terminal takes it from any session.
-        verbs::join_run(&state, &context.caller()?, &omo_engine::work::is_alive)?;
-    }
+    context.require_free_run(&state)?;
     let digest = options.digest.as_deref();
     match state.mode {
         _ if state.is_task_list() => task_list::resume(&context, &run, &state, digest),
         ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            continue_parallel::resume(&context, &run, &state, digest)
+            continue_parallel::continue_run(&context, &run, &state, None, digest)
         }
         ExecutionMode::Batches | ExecutionMode::Waves => continue_run(&context, &run, &state, None, digest),
     }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use omo_claude::client::{ClaudeClient, ClaudeError, InstalledPlugin, is_executable};
+use omo_claude::client::{ClaudeClient, ClaudeError, InstalledPlugin};
 use omo_core::text::sanitize;
+use omo_process::platform::is_executable;
 use omo_state::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
