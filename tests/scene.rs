@@ -175,7 +175,7 @@ impl Scene {
     pub fn ends(&self, fields: &Value, verdict: &str) -> Result<()> {
         let answer = self.stop(fields)?;
         let line = answer.system_message().with_context(|| format!("no line: {answer:?}; {}", self.last_decision()))?;
-        ensure!(line.starts_with(&format!("[omo] ultrawork ended: {verdict}")) && line.lines().count() == 1, "{line}");
+        ensure!(line.starts_with(&format!("[omo] {}", heading_of(verdict))), "{line}");
         ensure!(answer.text("/terminalSequence") == Some("\u{7}"), "no bell: {answer:?}");
         let entry = self.entry()?;
         ensure!(entry["verdict"]["kind"] == verdict && entry["ulw"]["enabled"] == false, "{entry}");
@@ -290,9 +290,20 @@ pub fn require_sound(run: &HookRun) -> Result<HookAnswer> {
     Ok(answer)
 }
 
+/// What the line begins with that tells of the end of a run.
+pub fn heading_of(verdict: &str) -> &'static str {
+    match verdict {
+        "verified" => "VERIFIED",
+        "blocked" => "BLOCKED",
+        "stopped" => "STOPPED",
+        _ => "NOT PROVED",
+    }
+}
+
 /// Whether an answer is the contract of a run that is held.
 pub fn is_contract(answer: &HookAnswer) -> bool {
-    matches!(answer, HookAnswer::PlainText(text) if text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most"))
+    let is_held = |text: &str| text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most");
+    answer.context().is_some_and(is_held) && answer.system_message().is_some_and(|line| line.starts_with("[omo] on"))
 }
 
 /// The time some milliseconds ago, as the state writes it.

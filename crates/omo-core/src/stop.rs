@@ -321,7 +321,7 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
         return released(StopRow::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
     }
     let minutes = session.limits.clamped().max_minutes;
-    if run_age_millis(session, facts.now) >= i64::from(minutes) * 60_000 {
+    if session.ulw.worked_millis(facts.now) >= i64::from(minutes) * 60_000 {
         return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("older than {minutes} minutes")));
     }
     if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
@@ -358,13 +358,6 @@ fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
 
 fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
     task.is_unfinished() && task.may_never_finish() && !session.ulw.named_tasks.contains(&task.id)
-}
-
-/// How old the run is; nothing where the clock was set back. An entry without a start, as an
-/// older version may have left, counts from its last block.
-fn run_age_millis(session: &Session, now: Timestamp) -> i64 {
-    let start = session.ulw.started_at.or(session.ulw.last_stop_at);
-    start.and_then(|start| now.millis_since(start)).unwrap_or(0)
 }
 
 /// Whether the last block is so recent that only work done since then makes another one.

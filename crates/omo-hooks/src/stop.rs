@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
 use omo_claude::hook_output::HookAnswer;
+use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
@@ -150,7 +151,7 @@ impl RunStop<'_> {
         if let Some((decision, session)) = decided.map_err(StateError::from)? {
             // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
             // more. And before it is logged: a log on a busy disk may take longer than this hook may.
-            if let Some(answer) = stop_answer(&decision, &session, found.check(), self.context, now) {
+            if let Some(answer) = stop_answer(&decision, &session, found.check(), self.context) {
                 answer.print(self.context.event);
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
@@ -265,7 +266,6 @@ fn stop_answer(
     session: &Session,
     check: Option<&ClaimOutcome>,
     context: &HookContext,
-    now: Timestamp,
 ) -> Option<HookAnswer> {
     let cap = context.env.client_block_cap;
     match &decision.action {
@@ -278,9 +278,9 @@ fn stop_answer(
                 FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),
             })
         }
-        StopAction::End { verdict, why } => {
+        StopAction::End { .. } => {
             let allowed = allowed_blocks(session, cap);
-            Some(HookAnswer::Bell(messages::run_ended(session, allowed, decision.row, *verdict, why, now)))
+            run_end::run_ended(session, allowed).map(HookAnswer::Bell)
         }
     }
 }

@@ -7,6 +7,7 @@ use omo_checks::activation::ActivationContext;
 use omo_checks::{baseline, starting_checks};
 use omo_core::log_entry;
 use omo_core::messages::checks::checks_not_approved;
+use omo_core::messages::run_start::RunStart;
 use omo_core::session::id::SessionId;
 use omo_core::session::{UlwActivation, UlwTrigger};
 use omo_git::git_command::GitCalls;
@@ -104,8 +105,9 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
-        (has_begun, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
+        let (start, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
             .activate(session, activation);
+        has_begun = start == RunStart::Begun;
         (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
     })?;
     let (what, session) = begun?;
