@@ -67,8 +67,8 @@ impl HookAnswer {
     /// The answer with what matters in colour. What a prompt is refused with is shown as it is.
     fn highlighted(self) -> Self {
         match self {
-            Self::Notice { user, model } => Self::Notice { user: highlight::highlight_heads(&user), model },
-            Self::Bell(user) => Self::Bell(highlight::highlight_heads(&user)),
+            Self::Notice { user, model } => Self::Notice { user: highlight::highlight(&user), model },
+            Self::Bell(user) => Self::Bell(highlight::highlight(&user)),
             other => other,
         }
     }

@@ -146,6 +146,8 @@ impl StandIn {
             .envs(&self.environment)
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_ENTRYPOINT", "cli")
+            // What hooks say is compared as text.
+            .env("NO_COLOR", "1")
             .env("CLAUDE_CODE_CHILD_SESSION", "1")
             .env("CLAUDE_CODE_SESSION_ATTENDED", "1")
             .env("CLAUDE_CODE_SESSION_ID", &self.session)
