@@ -10,6 +10,7 @@ mod background_build;
 mod checks;
 mod cli;
 mod cli_errors;
+mod detected_check;
 mod direct_hooks;
 mod doctor;
 mod false_claims;

@@ -2,6 +2,7 @@
 
 pub mod activation;
 pub mod baseline;
+pub mod detected_check;
 pub mod pinned_files;
 pub mod repository_config;
 pub mod session_checks;

@@ -168,7 +168,7 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
         }
         PromptDecision::Stop { reason, whole } => stop_run(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Check(command) => {
-            let said = check_prompt::run_check_command(context, command).unwrap_or_else(|error| {
+            let said = check_prompt::run_check_command(context, prompt.config, command).unwrap_or_else(|error| {
                 context.log_problem(&error);
                 messages::refusal_line(&format!("nothing was changed: {error}"))
             });

@@ -33,6 +33,8 @@ pub struct UserConfig {
     pub feedback: FeedbackMode,
     /// Whether a claim needs a review as well.
     pub review: ReviewSetting,
+    /// Whether a command is offered where no check judges a run.
+    pub detection: CheckDetection,
     /// The user's own checks, each with the one project that it is for, where it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
     /// What was wrong with the file.
@@ -57,6 +59,16 @@ pub enum ReviewSetting {
     #[default]
     Wanted,
     /// Checks alone decide.
+    Off,
+}
+
+/// Whether omo looks for the command that a project tests with, to offer it as a check: `verify.detect`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckDetection {
+    /// It does.
+    #[default]
+    Offer,
+    /// The user names every check.
     Off,
 }
 
@@ -194,13 +206,17 @@ impl ConfigReader<'_> {
     }
 
     fn verify(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
-        if name != "review" {
-            return self.unknown(span, &format!("verify.{name}"), "review");
-        }
-        match value.get_ref().as_bool() {
-            Some(true) => self.config.review = ReviewSetting::Wanted,
-            Some(false) => self.config.review = ReviewSetting::Off,
-            None => self.problem(Some(value.span()), "`verify.review` must be true or false".to_owned()),
+        let text = value.get_ref().as_str();
+        match (name, value.get_ref().as_bool()) {
+            ("review", Some(true)) => self.config.review = ReviewSetting::Wanted,
+            ("review", Some(false)) => self.config.review = ReviewSetting::Off,
+            ("review", None) => self.problem(Some(value.span()), "`verify.review` must be true or false".to_owned()),
+            ("detect", _) if text == Some("offer") => self.config.detection = CheckDetection::Offer,
+            ("detect", _) if text == Some("off") => self.config.detection = CheckDetection::Off,
+            ("detect", _) => {
+                self.problem(Some(value.span()), "`verify.detect` must be \"offer\" or \"off\"".to_owned());
+            }
+            _ => self.unknown(span, &format!("verify.{name}"), "review, detect"),
         }
     }
 
@@ -229,13 +245,13 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\ndetect = \"off\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
         let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
         assert_eq!((max_blocks, max_minutes, cooldown_seconds), (20, 60, 0));
         assert_eq!(config.feedback, FeedbackMode::Context);
-        assert_eq!(config.review, ReviewSetting::Off);
+        assert_eq!((config.review, config.detection), (ReviewSetting::Off, CheckDetection::Off));
         let runs =
             |root: &str| config.checks_for(Path::new(root)).into_iter().map(|check| check.command).collect::<Vec<_>>();
         assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
@@ -267,6 +283,8 @@ mod tests {
             ("\"a\\u001b[2J\\nb\" = 1", "config.toml:1: `a [2J b` is not a setting"),
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
+            ("[verify]\ndetect = true", "config.toml:2: `verify.detect` must be \"offer\" or \"off\""),
+            ("[verify]\nfind = 1", "config.toml:2: `verify.find` is not a setting; known are: review, detect"),
             ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),
         ] {

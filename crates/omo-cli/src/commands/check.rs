@@ -18,6 +18,7 @@ use crate::project::Project;
 const HELP: &str = "\
 Examples:
   omo check list
+  omo check add
   omo check add --name tests -- cargo test --workspace
   omo check remove tests
 
@@ -41,7 +42,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) 
     let project = Project::find(env)?;
     match command {
         CheckCommand::List(options) => list::run(env, config, &project, &options),
-        CheckCommand::Add(options) => add::run(env, &project, &options),
+        CheckCommand::Add(options) => add::run(env, config, &project, &options),
         CheckCommand::Remove(options) => remove::run(env, &project, &options),
         CheckCommand::Approve(options) => approve::run(env, &project, &options),
         CheckCommand::Accept(options) => accept::run(env, &project, &options),

@@ -342,6 +342,17 @@ impl Check {
         Ok(check)
     }
 
+    /// A check that the user asked for in this session.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be as it is.
+    pub fn from_user(name: Option<&str>, run: &str, timeout_seconds: Option<u32>) -> Result<Self, InvalidCheck> {
+        let check = Self { timeout_seconds, ..Self::new(name, run, CheckOrigin::User)? };
+        check.validate()?;
+        Ok(check)
+    }
+
     /// Whether it can be as it is.
     pub fn validate(&self) -> Result<(), InvalidCheck> {
         let is_command =

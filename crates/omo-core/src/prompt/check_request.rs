@@ -1,16 +1,23 @@
 //! What stands after `/omo:check`.
 
-use crate::check::session_check::{Check, CheckOrigin, InvalidCheck};
+use crate::check::session_check::{Check, InvalidCheck};
 use crate::text::sanitize;
 
 /// One line that shows how the command is used.
-pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS] <command> | list | remove NAME | run | approve [CODE] | accept [NAME]";
+pub const USAGE: &str = "usage: /omo:check add [--name NAME] [--timeout SECONDS] [<command>] | list | remove NAME | run | approve [CODE] | accept [NAME]";
 
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckRequest {
     /// To have this decide as well.
     Add(Box<Check>),
+    /// To have the command decide as well that the project is found to test with.
+    AddDetected {
+        /// What it is called; without it, by the command.
+        name: Option<String>,
+        /// How long it may run, in seconds.
+        timeout_seconds: Option<u32>,
+    },
     /// To see what decides.
     List,
     /// To have it decide no more.
@@ -37,7 +44,7 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     let word = (!rest.is_empty()).then(|| rest.to_owned());
     let alone = |command| if rest.is_empty() { Ok(command) } else { Err(USAGE.to_owned()) };
     match (verb, &word) {
-        ("add", Some(_)) => parse_added_check(rest).map(|check| CheckRequest::Add(Box::new(check))),
+        ("add", _) => parse_added_check(rest),
         ("list" | "", _) => alone(CheckRequest::List),
         ("run", _) => alone(CheckRequest::Run),
         ("remove", Some(name)) => Ok(CheckRequest::Remove(name.clone())),
@@ -48,22 +55,23 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     }
 }
 
-fn parse_added_check(text: &str) -> Result<Check, String> {
-    let (mut name, mut timeout, mut text) = (None, None, text);
+fn parse_added_check(text: &str) -> Result<CheckRequest, String> {
+    let (mut name, mut timeout_seconds, mut text) = (None, None, text);
     loop {
         let (option, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let (value, after) = rest.trim_start().split_once(char::is_whitespace).unwrap_or((rest.trim_start(), ""));
         match option {
             "--name" => name = Some(value),
-            "--timeout" => timeout = Some(value.parse::<u32>().map_err(|_| InvalidCheck::Timeout.to_string())?),
+            "--timeout" => timeout_seconds = Some(value.parse().map_err(|_| InvalidCheck::Timeout.to_string())?),
             _ => break,
         }
         text = after.trim_start();
     }
-    let mut check = Check::new(name, text, CheckOrigin::User).map_err(|error| error.to_string())?;
-    check.timeout_seconds = timeout;
-    check.validate().map_err(|error| error.to_string())?;
-    Ok(check)
+    if text.is_empty() {
+        return Ok(CheckRequest::AddDetected { name: name.map(str::to_owned), timeout_seconds });
+    }
+    let check = Check::from_user(name, text, timeout_seconds).map_err(|error| error.to_string())?;
+    Ok(CheckRequest::Add(Box::new(check)))
 }
 
 #[cfg(test)]
@@ -79,6 +87,11 @@ mod tests {
             ("remove tests", CheckRequest::Remove("tests".to_owned())),
             ("approve", CheckRequest::Approve { code: None }),
             ("approve 3f2a9c1b", CheckRequest::Approve { code: Some("3f2a9c1b".to_owned()) }),
+            ("add", CheckRequest::AddDetected { name: None, timeout_seconds: None }),
+            (
+                "add --timeout 60 --name a",
+                CheckRequest::AddDetected { name: Some("a".to_owned()), timeout_seconds: Some(60) },
+            ),
             ("accept", CheckRequest::Accept { name: None }),
             ("accept tests", CheckRequest::Accept { name: Some("tests".to_owned()) }),
         ] {
@@ -106,9 +119,8 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_in_one_line() {
         for text in [
-            "add",
-            "add --name",
-            "add --name a",
+            "add --name a/b true",
+            "add --timeout x",
             "add --timeout x true",
             "add --timeout 0 true",
             "list all",

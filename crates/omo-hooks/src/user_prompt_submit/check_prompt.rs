@@ -4,6 +4,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
+use omo_checks::detected_check::{DetectedCheck, offer_check};
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_checks::starting_checks::{self, pin_checks};
 use omo_core::check::session_check::{self, Check, CheckOrigin, MAX_COMMAND_BYTES};
@@ -15,6 +16,7 @@ use omo_core::session::{ChangedBy, EntryProvenance, Session};
 use omo_core::text::command_text::paste_form;
 use omo_core::text::{inline_code, pluralize};
 use omo_process::environment::CheckEnvironment;
+use omo_state::config::UserConfig;
 use omo_state::files::lock::DEADLINE;
 use omo_state::search_path::SearchPath;
 use omo_state::state::{CorruptPolicy, EntryChange};
@@ -25,11 +27,25 @@ use crate::plan_runs;
 use crate::runtime::{HookContext, HookError};
 
 /// Does what the user asked for, and says so.
-pub(super) fn run_check_command(context: &HookContext, command: &CheckRequest) -> Result<String, HookError> {
+pub(super) fn run_check_command(
+    context: &HookContext,
+    config: &UserConfig,
+    command: &CheckRequest,
+) -> Result<String, HookError> {
     let Some(root) = context.root.as_deref() else { return Ok(refusal_line("no project folder is known here")) };
     match command {
         CheckRequest::List | CheckRequest::Run => list_checks(context, root),
-        CheckRequest::Add(check) => add_check(context, root, check),
+        CheckRequest::Add(check) => add_check(context, root, check, None),
+        CheckRequest::AddDetected { name, timeout_seconds } => {
+            let found = match offer_check(root, config.detection) {
+                Ok(found) => found,
+                Err(none) => return Ok(refusal_line(&format!("{none}; type one: /omo:check add <command>"))),
+            };
+            match Check::from_user(name.as_deref(), found.command, *timeout_seconds) {
+                Ok(check) => add_check(context, root, &check, Some(found)),
+                Err(error) => Ok(refusal_line(&error.to_string())),
+            }
+        }
         CheckRequest::Remove(name) => change_checks(context, |checks| {
             let said = format!("[omo] `{}` decides no more.", inline_code(name, 40));
             if session_check::remove_check(checks, name) { Ok(said) } else { Err(unknown_check(name)) }
@@ -57,7 +73,13 @@ fn list_checks(context: &HookContext, root: &Path) -> Result<String, HookError> 
     Ok(text)
 }
 
-fn add_check(context: &HookContext, root: &Path, check: &Check) -> Result<String, HookError> {
+fn add_check(
+    context: &HookContext,
+    root: &Path,
+    check: &Check,
+    detected: Option<DetectedCheck>,
+) -> Result<String, HookError> {
+    let found = detected.map(|found| format!(" (found in {})", found.found_in)).unwrap_or_default();
     let mut check = check.clone();
     pin_checks([&mut check], root, &check_search_path(context, root));
     change_checks(context, |checks| {
@@ -65,7 +87,7 @@ fn add_check(context: &HookContext, root: &Path, check: &Check) -> Result<String
         let added = checks.iter().rev().find(|known| known.command == check.command);
         let name = added.map(|check| check.name.as_str()).unwrap_or_default();
         Ok(format!(
-            "[omo] `{name}` decides from now on: {} runs whenever a claim is checked.",
+            "[omo] `{name}` decides from now on: {}{found} runs whenever a claim is checked.",
             paste_form(&check.command, MAX_COMMAND_BYTES)
         ))
     })

@@ -1,9 +1,11 @@
 //! `omo check add`: has a command decide as well.
 
 use clap::Args;
+use omo_checks::detected_check::{NoOffer, offer_check};
 use omo_checks::starting_checks::pin_checks;
-use omo_core::check::session_check::{self, Check, CheckOrigin};
+use omo_core::check::session_check::{self, Check};
 use omo_core::messages::checks::describe_checks;
+use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 use omo_state::search_path::SearchPath;
 
@@ -13,8 +15,12 @@ use crate::error::CommandError;
 use crate::project::{Project, SessionOptions};
 
 const HELP: &str = "\
-Example:
-  omo check add --name tests -- cargo test --workspace";
+Examples:
+  omo check add
+  omo check add --name tests -- cargo test --workspace
+
+Without a command omo takes the one that the files at the top of the project
+tell, such as `cargo test` for a Cargo.toml, and says where it found it.";
 
 /// Have a command decide as well
 #[derive(Debug, Args)]
@@ -30,31 +36,50 @@ pub(crate) struct AddOptions {
     pub session: SessionOptions,
     #[command(flatten)]
     pub confirm: ConfirmOptions,
-    /// The command, for a POSIX shell
-    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    /// The command, for a POSIX shell; without it, the one that the project's files tell
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }
 
-pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &AddOptions) -> Result<(), CommandError> {
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    project: &Project,
+    options: &AddOptions,
+) -> Result<(), CommandError> {
     let refuse =
         |error: session_check::InvalidCheck| CommandError::usage(error.to_string(), "`omo check add --help` shows how");
-    // One argument is a command; several are its words, as the shell has parted them.
-    let command = match &*options.command {
-        [command] => command.clone(),
-        words => shlex::try_join(words.iter().map(String::as_str))
-            .map_err(|_| refuse(session_check::InvalidCheck::Command))?,
+    let (command, found_in) = match &*options.command {
+        [] => {
+            let found = offer_check(&project.root, config.detection).map_err(no_command)?;
+            (found.command.to_owned(), Some(found.found_in))
+        }
+        // One argument is a command; several are its words, as the shell has parted them.
+        [command] => (command.clone(), None),
+        words => {
+            let joined = shlex::try_join(words.iter().map(String::as_str));
+            (joined.map_err(|_| refuse(session_check::InvalidCheck::Command))?, None)
+        }
     };
-    let mut check = Check::new(options.name.as_deref(), &command, CheckOrigin::User).map_err(refuse)?;
-    check.timeout_seconds = options.timeout;
-    check.validate().map_err(refuse)?;
+    let mut check = Check::from_user(options.name.as_deref(), &command, options.timeout).map_err(refuse)?;
     pin_checks([&mut check], &project.root, &SearchPath::from_process());
     let change = SessionChange { env, project, confirm: &options.confirm };
+    let found = found_in.map(|file| format!(" (found in {file})")).unwrap_or_default();
     let question = format!(
-        "Have this run whenever a claim is checked?\n{}\n",
+        "Have this run whenever a claim is checked{found}?\n{}\n",
         describe_checks(std::slice::from_ref(&check), &check.pinned)
     );
     change.apply(&options.session, &question, |checks| {
         session_check::add_check(checks, check.clone()).map_err(refuse)?;
-        Ok(format!("`{}` decides from now on", check.name))
+        Ok(format!("`{}` decides from now on{found}", check.name))
     })
+}
+
+/// No command was given, and none is taken from the project.
+fn no_command(none: NoOffer) -> CommandError {
+    let hint = "name one: `omo check add -- COMMAND`";
+    match none {
+        NoOffer::Off => CommandError::usage(none.to_string(), hint),
+        NoOffer::NothingFound => CommandError::not_found(none.to_string(), hint),
+    }
 }

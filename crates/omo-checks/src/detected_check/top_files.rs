@@ -1,0 +1,104 @@
+//! What detection sees of a project: the names at its top, and the text of a file there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use omo_state::files::regular_file::{self, Links};
+use serde_json::Value as Json;
+
+/// So many names are looked at.
+const MAX_NAMES: usize = 4_096;
+/// A larger file counts as one without text.
+const MAX_BYTES: u64 = 256 * 1024;
+
+/// What a name at the top of a project is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EntryKind {
+    /// A regular file.
+    File,
+    /// A folder.
+    Folder,
+    /// Anything else. A link is not followed: it may lead out of the project.
+    Other,
+}
+
+/// The files at the top of a project.
+pub(super) trait TopFiles {
+    /// What has this name; `None` where nothing has it.
+    fn kind(&self, name: &str) -> Option<EntryKind>;
+    /// The only file whose name ends in one of these; `None` where there are more.
+    fn only_file_ending(&self, endings: &[&str]) -> Option<&str>;
+    /// The text of a file; `None` where it has none that can be read.
+    fn text(&self, name: &str) -> Option<String>;
+
+    /// Whether a file has this name.
+    fn has_file(&self, name: &str) -> bool {
+        self.kind(name) == Some(EntryKind::File)
+    }
+
+    /// What a file of JSON holds; nothing where it is none.
+    fn json(&self, name: &str) -> Json {
+        self.text(name).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    /// What a file of TOML holds; nothing where it is none.
+    fn toml(&self, name: &str) -> Json {
+        self.text(name).and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+    }
+
+    /// The first of these names that a file has.
+    fn first_file(&self, names: &[&'static str]) -> Option<&'static str> {
+        names.iter().copied().find(|name| self.has_file(name))
+    }
+}
+
+/// A folder of the disk.
+pub(super) struct ProjectFolder {
+    root: PathBuf,
+    names: BTreeMap<String, EntryKind>,
+}
+
+impl ProjectFolder {
+    /// Lists the top of a project; `None` where it cannot be listed.
+    pub(super) fn list(root: &Path) -> Option<Self> {
+        let mut names = BTreeMap::new();
+        for entry in std::fs::read_dir(root).ok()?.take(MAX_NAMES).flatten() {
+            let kind = match entry.file_type() {
+                Ok(kind) if kind.is_file() => EntryKind::File,
+                Ok(kind) if kind.is_dir() => EntryKind::Folder,
+                _ => EntryKind::Other,
+            };
+            // None of the names that are asked for is anything but UTF-8.
+            if let Ok(name) = entry.file_name().into_string() {
+                names.insert(name, kind);
+            }
+        }
+        Some(Self { root: root.to_owned(), names })
+    }
+}
+
+impl TopFiles for ProjectFolder {
+    fn kind(&self, name: &str) -> Option<EntryKind> {
+        self.names.get(name).copied()
+    }
+
+    fn only_file_ending(&self, endings: &[&str]) -> Option<&str> {
+        only_ending(&self.names, endings)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        if !self.has_file(name) {
+            return None;
+        }
+        let bytes = regular_file::read(&self.root.join(name), MAX_BYTES, Links::Refused).ok()??;
+        String::from_utf8(bytes).ok()
+    }
+}
+
+/// The only file of a listing whose name ends in one of these.
+pub(super) fn only_ending<'a>(names: &'a BTreeMap<String, EntryKind>, endings: &[&str]) -> Option<&'a str> {
+    let ends = |name: &str| endings.iter().any(|ending| name.ends_with(ending));
+    let mut found = names.iter().filter(|(name, kind)| **kind == EntryKind::File && ends(name));
+    let first = found.next();
+    first.filter(|_| found.next().is_none()).map(|(name, _)| name.as_str())
+}
