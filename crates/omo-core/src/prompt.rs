@@ -238,6 +238,8 @@ pub enum PromptDecision {
     Silent,
     /// Nothing is said; the run notes that the hook was there.
     NoteHook,
+    /// Nothing is said; the run notes that this turn only shows its checks.
+    NoteCheckRun,
     /// The run waits for its user from now on, where it does not yet, and they are told.
     TellPaused(PauseReason),
     /// A run starts.
@@ -273,8 +275,10 @@ pub enum PromptDecision {
 /// Decides.
 pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
     match intent {
+        PromptIntent::NotAPerson => note_hook(facts),
         // The checks are run by the model, with a command that its user sees at work.
-        PromptIntent::NotAPerson | PromptIntent::Check(CheckRequest::Run) => note_hook(facts),
+        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::NoteCheckRun,
+        PromptIntent::Check(CheckRequest::Run) => PromptDecision::Silent,
         PromptIntent::Nothing | PromptIntent::Command { .. } => decide_plain_prompt(event, facts),
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         PromptIntent::Activate { trigger, task, options } => {

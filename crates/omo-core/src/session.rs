@@ -123,6 +123,9 @@ pub struct UlwRun {
     pub said_blocked: Option<String>,
     /// Ids of shells and monitors that a block has named.
     pub named_tasks: Vec<String>,
+    /// The prompt with which its user asked to see the checks run: the turn that shows them ends by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_run_prompt: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
@@ -176,6 +179,9 @@ pub struct StopContinuation {
     pub disabled_reason: Option<String>,
     /// Since when.
     pub disabled_at: Option<Timestamp>,
+    /// It was set from outside of the session, which has not said so yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_untold: bool,
 }
 
 /// How a run ended.
@@ -363,8 +369,12 @@ impl Session {
         let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
         self.end_run(VerdictKind::Stopped, why, now);
         self.ulw.enabled = false;
-        self.stop_continuation =
-            StopContinuation { disabled: true, disabled_reason: reason.map(str::to_owned), disabled_at: Some(now) };
+        self.stop_continuation = StopContinuation {
+            disabled: true,
+            disabled_reason: reason.map(str::to_owned),
+            disabled_at: Some(now),
+            is_untold: false,
+        };
     }
 
     /// Makes the run wait for its user, unless it waits already.
@@ -405,9 +415,21 @@ impl Session {
         self.keep_weakened(&earlier, now);
     }
 
+    /// Makes the run wait since an interruption that concerns it. After Esc no hook runs: what comes next is the first
+    /// to know.
+    pub fn note_interruption(&mut self, interruption: Interruption, now: Timestamp) {
+        if self.is_interrupted_by(interruption) {
+            let at = match interruption {
+                Interruption::At(at) => at,
+                Interruption::AtSomeTime => now,
+            };
+            self.pause(PauseReason::Interrupted, at);
+        }
+    }
+
     /// Whether an interruption at this time concerns the run: one before the run was turned on,
     /// or went on, does not. Without a time it is taken to.
-    pub fn is_interrupted_by(&self, interruption: Interruption) -> bool {
+    pub(crate) fn is_interrupted_by(&self, interruption: Interruption) -> bool {
         match (interruption, self.ulw.resumed_at.or(self.ulw.started_at)) {
             (Interruption::At(at), Some(began)) => at > began,
             _ => true,

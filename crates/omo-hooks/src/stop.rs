@@ -26,6 +26,7 @@ use omo_state::{decision_log, env, hook_error_log, seal};
 
 use crate::plan_runs;
 use crate::runtime::{HookContext, HookError, SessionEntry};
+use crate::stopped_outside;
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
@@ -34,6 +35,9 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let Some(session) = context.peek_if_sealed()? else { return Ok(()) };
     // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
+        if let Some(user) = stopped_outside::line(context, &session)? {
+            HookAnswer::Notice { user, model: None }.print(context.event);
+        }
         return Ok(());
     }
     if in_cooldown(&session, context.env.now) {
@@ -229,6 +233,7 @@ fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
         claim: said,
         plan_mode: input.is_plan_mode(),
         background: input.background_tasks.iter().flat_map(|tasks| &tasks.0).map(background_task).collect(),
+        prompt_id: input.prompt_id.as_deref().map(str::to_owned),
         wakeup_scheduled: input.session_crons.as_ref().is_some_and(|crons| !crons.is_empty()),
     }
 }

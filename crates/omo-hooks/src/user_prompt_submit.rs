@@ -25,7 +25,7 @@ use omo_state::{decision_log, env};
 
 use crate::plan_runs::{self, PromptApproval};
 use crate::runtime::{HookContext, HookError};
-use crate::{prompt_source, run_prompt};
+use crate::{prompt_source, run_prompt, stopped_outside};
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
@@ -73,11 +73,16 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     let needs_a_person = intent.needs_a_person() || plan_runs::is_awaited(&intent, session.as_ref());
     let source =
         if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
-    let mut told = None;
+    let turns_on = matches!(intent, PromptIntent::Activate { .. });
+    let mut told = match session.as_ref().filter(|_| !turns_on) {
+        Some(session) => stopped_outside::line(context, session)?,
+        None => None,
+    };
     if let RequestSource::Model(route) = source {
         // A prompt that the model goes on to read is answered beside it.
         let is_read = matches!(intent, PromptIntent::Activate { trigger: UlwTrigger::Keyword, .. });
-        told = is_read.then(|| messages::refusal_line(&messages::check_changes::not_from_person(route)));
+        let refusal = || messages::refusal_line(&messages::check_changes::not_from_person(route));
+        told = is_read.then(refusal).or(told);
         intent = intent.limited_to_model(route);
     }
     let approved = match plan_runs::approve_commands(context, &intent) {
@@ -114,7 +119,14 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
-    let prompt = PromptContext { context, config: &config, tail, session: session.as_ref(), approval_note: approved };
+    let prompt = PromptContext {
+        context,
+        config: &config,
+        tail,
+        session: session.as_ref(),
+        approval_note: approved,
+        prompt_id: event.prompt_id.map(str::to_owned),
+    };
     Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
 }
 
@@ -136,16 +148,21 @@ struct PromptContext<'a> {
     session: Option<&'a Session>,
     /// What the model is told of an approval in this prompt.
     approval_note: Option<String>,
+    /// The client's id of the prompt.
+    prompt_id: Option<String>,
 }
 
 fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {
     let context = prompt.context;
     Ok(Some(match decision {
         PromptDecision::Silent => return Ok(prompt.approval_note.clone().map(HookAnswer::Context)),
-        PromptDecision::NoteHook => {
+        PromptDecision::NoteHook | PromptDecision::NoteCheckRun => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
+                if *decision == PromptDecision::NoteCheckRun {
+                    session.ulw.check_run_prompt.clone_from(&prompt.prompt_id);
+                }
             })?;
             return Ok(prompt.approval_note.clone().map(HookAnswer::Context));
         }
@@ -251,7 +268,10 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
     let plan = plan_runs::own_plan_run(context, session);
-    let session = session.as_believed(context.provenance(session)?, context.env.now);
+    let mut session = session.as_believed(context.provenance(session)?, context.env.now);
+    if let Some(interruption) = prompt.tail.interrupted {
+        session.note_interruption(interruption, context.env.now);
+    }
     let report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))
 }

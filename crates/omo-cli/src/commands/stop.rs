@@ -92,6 +92,8 @@ fn stop(
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
         session.stop_continuation(reason, env.now);
+        // The session itself has nothing to say where it had no run.
+        session.stop_continuation.is_untold = was_on;
         let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
         ((was_on, session.clone(), entry), EntryChange::Begin)
     })?;

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 use omo_checks::activation::ActivationContext;
 use omo_checks::baseline;
+use omo_checks::detected_check::{self, DetectedCheck};
 use omo_checks::starting_checks::{self, StartingChecks};
 use omo_claude::hook_output::HookAnswer;
 use omo_core::check::session_check::Check;
 use omo_core::log_entry;
-use omo_core::messages::run_start::{self, RunStart};
+use omo_core::messages::run_start::{self, CheckOffer, RunStart};
 use omo_core::messages::{self, ContractForm, StatePersisted};
 use omo_core::prompt::PromptDecision;
-use omo_core::session::{HookEvent, Interruption, PauseReason, Session, UlwActivation};
+use omo_core::session::{HookEvent, Session, UlwActivation};
 use omo_core::stop::allowed_blocks;
-use omo_core::timestamp::Timestamp;
 use omo_git::git_command::GitCalls;
 use omo_git::recorded;
 use omo_git::work_files;
@@ -60,7 +60,7 @@ pub(super) fn activate(
         Ok(ActivationWrite::AlreadyWritten) => return None,
         Ok(ActivationWrite::Written(session, start)) => {
             let allowed = allowed_blocks(&session, context.env.client_block_cap);
-            user.push(run_start::run_started(&session, start, allowed, None, context.env.now));
+            user.push(run_start::run_started(&session, start, allowed, check_offer(prompt, &session), context.env.now));
             match start {
                 RunStart::Begun => {}
                 RunStart::TaskTakenUp | RunStart::TaskExtended => model.push(messages::task_goes_on()),
@@ -77,6 +77,13 @@ pub(super) fn activate(
     model.extend(context.root.as_deref().and_then(other_loop).map(messages::other_loop_found));
     user.extend(not_approved.map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())));
     Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
+}
+
+/// The command that the project tests with, for a run that no check judges.
+fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'static>> {
+    let root = prompt.context.root.as_deref().filter(|_| session.checks.is_empty())?;
+    let DetectedCheck { command, found_in } = detected_check::offer_check(root, prompt.config.detection).ok()?;
+    Some(CheckOffer { command, found_in })
 }
 
 /// The program of the plugin without which no Stop reaches omo, where it cannot be run.
@@ -126,7 +133,9 @@ fn write_activation(
         }
         let root = context.root.as_deref();
         let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
-        note_interruption(session, prompt.tail.interrupted, now);
+        if let Some(interruption) = prompt.tail.interrupted {
+            session.note_interruption(interruption, now);
+        }
         let (start, kept) = beginning.activate(session, activation.clone());
         if let Err(error) = kept {
             context.log_problem(&error);
@@ -143,18 +152,6 @@ fn write_activation(
         place.log(&lock, &entry);
     }
     Ok(ActivationWrite::Written(Box::new(session), start))
-}
-
-/// After Esc no hook runs: the prompt behind it is the first to know that the run has waited since.
-fn note_interruption(session: &mut Session, interrupted: Option<Interruption>, now: Timestamp) {
-    let Some(interruption) = interrupted.filter(|it| session.is_armed() && session.is_interrupted_by(*it)) else {
-        return;
-    };
-    let at = match interruption {
-        Interruption::At(at) => at,
-        Interruption::AtSomeTime => now,
-    };
-    session.pause(PauseReason::Interrupted, at);
 }
 
 /// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
