@@ -14,6 +14,7 @@ mod error;
 mod execute;
 mod exit_kind;
 mod json_file;
+mod last_run;
 mod output;
 mod parallel_workers;
 mod plan_findings;

@@ -49,6 +49,8 @@ struct ReportLine {
     run: Option<String>,
     #[arg(long, value_enum)]
     format: Option<ReportFormat>,
+    #[arg(long, conflicts_with_all = ["run", "format"])]
+    last: bool,
 }
 
 /// What stands behind `/omo:retry`.
@@ -112,7 +114,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::run(&in_session, ReportOptions { format: line.format, run })
+            report::run(&in_session, ReportOptions { format: line.format, last: line.last, session: None, run })
         }
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {

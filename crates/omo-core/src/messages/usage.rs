@@ -63,10 +63,11 @@ Ends the run of a plan before its end: that of this session, or the one that is 
   --reason TEXT  why, for the record";
 
 const REPORT: &str = "\
-usage: /omo:report [RUN] [--format FORM]
+usage: /omo:report [RUN] [--format FORM] | --last
 Shows what came of the run of a plan: that of this session, or the last one here.
   RUN            another run; `omo run list` names them
-  --format FORM  another form, as `omo report --help` lists them";
+  --format FORM  another form, as `omo report --help` lists them
+  --last         the last ultrawork run instead: its end, its checks, its review";
 
 const RETRY: &str = "\
 usage: /omo:retry TASK [--run RUN]
