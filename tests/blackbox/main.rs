@@ -15,6 +15,7 @@ mod direct_hooks;
 mod doctor;
 mod false_claims;
 mod fence;
+mod first_contact;
 mod fresh_clone;
 mod task_list_runs;
 mod ulw_arguments;

@@ -47,12 +47,16 @@ fn red() -> String {
 fn the_picture_shows_what_omo_says_today() {
     let shown = shown();
     let now = Timestamp::from_millis(0);
-    let ulw = UlwRun { enabled: true, stop_blocks: 1, started_at: Some(now), ..UlwRun::default() };
+    let ulw = UlwRun { enabled: true, stop_blocks: 2, started_at: Some(now), ..UlwRun::default() };
     let mut session = Session { ulw, ..Session::default() };
-    session.end_run(VerdictKind::Verified, "1 check green".to_owned(), now);
+    session.end_run(VerdictKind::Verified, "1 check green; reviewed by omo:oracle".to_owned(), now);
     let ended = messages::run_end::run_ended(&session, 8).unwrap();
-    for (what, text) in [("the prompt", "/omo:ulw --no-review --check"), ("the red check", &red()), ("the end", &ended)]
-    {
+    for (what, text) in [
+        ("the prompt", "ulw --check"),
+        ("the start", "[omo] on: 1 check (sh test.sh) + review"),
+        ("the red check", &red()),
+        ("the end", &ended),
+    ] {
         assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");
     }
 }

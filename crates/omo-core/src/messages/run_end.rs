@@ -96,7 +96,11 @@ fn spent(session: &Session, verdict: &UlwVerdict, allowed_blocks: u32) -> String
     match verdict.kind {
         VerdictKind::Released | VerdictKind::Expired => {
             let why = sanitize(&verdict.why, 200);
-            if unproved_reason(session, verdict) == why { spent } else { format!("Ended by {why}; {spent}") }
+            match () {
+                () if unproved_reason(session, verdict) == why => spent,
+                () if why.contains("continuations") => format!("Ended: {why}, {time}"),
+                () => format!("Ended: {why}; {spent}"),
+            }
         }
         VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped => spent,
     }
