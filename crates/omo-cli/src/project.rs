@@ -48,9 +48,7 @@ impl Project {
         let cwd = std::env::current_dir().context("the current folder cannot be found")?;
         let missing =
             || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
-        let named = env.project_dir.clone();
-        let used = || project_root::find_used_root(&cwd).or_else(|| project_root::find_root(None, Some(&cwd)));
-        named.or_else(used).ok_or_else(missing)
+        env.project_dir.clone().or_else(|| project_root::find_project(&cwd)).ok_or_else(missing)
     }
 
     /// Every session that the state knows. The user is warned of an entry that cannot be read: its
