@@ -75,7 +75,6 @@ pub(crate) fn select_checks(
     env: &ProcessEnv,
     config: &UserConfig,
     project: &Project,
-    session: Option<&str>,
 ) -> Result<SelectedChecks, CommandError> {
     let search = SearchPath::from_process();
     let anew = starting_checks::gather_checks(
@@ -85,7 +84,7 @@ pub(crate) fn select_checks(
         &search,
     );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
-    let known = project.find_session(session, env)?;
+    let known = project.find_session(env)?;
     let of_session =
         known.map(|id| sealed_session(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
     let (checks, scope) =
@@ -105,9 +104,8 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
             "remove `omo verify` from what the check runs",
         ));
     }
-    let project = Project::find(env)?;
-    let SelectedChecks { checks, unapproved: not_approved, scope, changed } =
-        select_checks(env, config, &project, options.session.as_deref())?;
+    let project = Project::find_named(env, options.session.as_deref())?;
+    let SelectedChecks { checks, unapproved: not_approved, scope, changed } = select_checks(env, config, &project)?;
     if checks.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
         return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));
