@@ -22,6 +22,7 @@ mod platform;
 mod project;
 mod repository_sessions;
 mod run_arguments;
+mod runs_at_work;
 mod task_list_files;
 mod task_list_note;
 mod typed_command;

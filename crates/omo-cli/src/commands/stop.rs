@@ -4,9 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::{log_entry, messages};
+use omo_engine::RunStore;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -17,6 +19,7 @@ use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
 use crate::project::{Project, log_decision, own_session, parse_session_id, warn_about_unreadable};
 use crate::repository_sessions::{RepositorySessions, SessionFolder};
+use crate::runs_at_work::runs_at_work;
 
 const HELP: &str = "\
 Examples:
@@ -67,6 +70,9 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) 
     if targets.is_empty() && failure.is_none() {
         lines.push(none_is_on(&sessions.looked_at()));
     }
+    if options.session.is_none() {
+        lines.extend(still_at_work_lines(env, &own_root));
+    }
     let mut out = anstream::stdout().lock();
     for line in lines {
         writeln!(out, "{line}")?;
@@ -79,6 +85,14 @@ fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Ses
     let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
     let stays = plan.map(|plan| format!(". {}", messages::plan::stays_open(plan))).unwrap_or_default();
     format!("{id}  {what} until its user types `ulw`{stays}")
+}
+
+/// The runs of plans that something is at work on, each with what ends it. What cannot be told of them keeps no session
+/// from being stopped.
+fn still_at_work_lines(env: &ProcessEnv, root: &Path) -> Vec<String> {
+    let runs = RunStore::find(root, env.state_home.as_deref()).ok().flatten();
+    let at_work = runs.and_then(|runs| runs_at_work(&runs, |_| true).ok()).unwrap_or_default();
+    at_work.iter().map(|(id, at_work)| still_at_work(id, at_work, CancelledBy::Terminal)).collect()
 }
 
 fn none_is_on(looked_at: &[String]) -> String {
