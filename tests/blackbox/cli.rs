@@ -1,6 +1,7 @@
 //! `omo` where all is well: what it shows, what it changes, and for which session.
 
-use std::process::Output;
+use std::path::Path;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -32,6 +33,28 @@ pub(crate) fn second_session(scene: &Scene) -> Result<omo_testkit::StandIn> {
     let mut other = scene.another()?;
     ensure!(is_contract(&require_sound(&other.prompt("ulw fix the docs")?)?));
     Ok(other)
+}
+
+/// A process that the client's own list names as a client of a session, ended with the test.
+pub(crate) struct ListedClient(std::process::Child);
+
+impl ListedClient {
+    pub(crate) fn start(scene: &Scene, session: &str, started_in: &Path) -> Result<Self> {
+        // It waits for an input that never comes. The test itself will not do: what it starts is a person's.
+        let child = scene.lab.command("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+        let list = scene.lab.home().join(".claude/sessions");
+        std::fs::create_dir_all(&list)?;
+        let entry = json!({"pid": child.id(), "sessionId": session, "cwd": started_in});
+        std::fs::write(list.join(format!("{}.json", child.id())), entry.to_string())?;
+        Ok(Self(child))
+    }
+}
+
+impl Drop for ListedClient {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 #[test]
@@ -148,10 +171,18 @@ fn stop_releases_the_session_that_is_meant() {
             ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
             s.blocks(&json!({})).map(drop)
         }),
+        ("by the beginning of its name", |s| {
+            s.arm()?;
+            let mut other = second_session(s)?;
+            let begins = other.session().get(..8).context("a short id")?;
+            ensure!(good(s, &["stop", "--session", begins])?.contains(other.session()));
+            ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
+            s.blocks(&json!({})).map(drop)
+        }),
         ("all", |s| {
             s.arm()?;
             let mut other = second_session(s)?;
-            let text = good(s, &["stop", "--all"])?;
+            let text = good(s, &["stop"])?;
             ensure!(text.lines().count() == 2, "{text}");
             ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
             s.allows(&json!({}))
@@ -187,8 +218,11 @@ fn ulw_on_and_off_switch_the_session() {
             ensure!(reason.contains("Task: ulw fix the tests"), "the model was never told: {reason}");
             Ok(())
         }),
-        ("on by name, where nothing is known", |s| {
-            good(s, &["ulw", "on", "--session", s.session.session()])?;
+        ("on by name, where only the client knows the session", |s| {
+            let client = ListedClient::start(s, s.session.session(), s.lab.project())?;
+            let begins = s.session.session().get(..8).context("a short id")?;
+            good(s, &["ulw", "on", "--session", begins])?;
+            drop(client);
             s.blocks(&json!({})).map(drop)
         }),
         ("a paused run goes on as it stood", |s| {
@@ -202,6 +236,7 @@ fn ulw_on_and_off_switch_the_session() {
         }),
         ("with the user's own bounds", |s| {
             s.lab.configure("[limits]\nmax_blocks = 2\n")?;
+            let _client = ListedClient::start(s, s.session.session(), s.lab.project())?;
             good(s, &["ulw", "on", "--session", s.session.session()])?;
             ensure!(s.blocks(&json!({}))?.contains("block 1 of 2"));
             Ok(())

@@ -30,6 +30,7 @@ mod plan;
 mod plan_run_hooks;
 mod promise_provenance;
 mod prompt_context;
+mod repository_sessions;
 mod review;
 mod runs;
 mod setup;

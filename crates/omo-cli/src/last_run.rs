@@ -22,15 +22,14 @@ pub(crate) struct LastRun {
 }
 
 impl LastRun {
-    /// Finds it, or that of a session: the one that was begun or has ended last, whether it is on or not. What was kept
+    /// Finds it, or that of the session that was named: the one that was begun or has ended last, whether it is on or not. What was kept
     /// of an ended run counts where the state has forgotten its session.
     ///
     /// # Errors
     ///
     /// Where none is known, or the state cannot be read.
-    pub(crate) fn find(env: &ProcessEnv, project: &Project, named: Option<&str>) -> Result<Self, CommandError> {
-        let named = named.map(|named| project.find_session(Some(named), env)).transpose()?.flatten();
-        let is_meant = |id: &SessionId| named.as_ref().is_none_or(|named| named == id);
+    pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
+        let is_meant = |id: &SessionId| project.named_session().is_none_or(|named| named == id);
         let state_home = env.state_home.as_deref();
         let believed = |(id, session): (SessionId, Session)| {
             let provenance = state::provenance(&project.root, &id, &session, state_home);

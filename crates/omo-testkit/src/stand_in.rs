@@ -82,6 +82,13 @@ impl StandIn {
         self
     }
 
+    /// The same session, but of a client that was started in this folder: its state lies there.
+    #[must_use]
+    pub fn started_in(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.project);
+        self
+    }
+
     /// Sets the time after which a hook is ended.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {

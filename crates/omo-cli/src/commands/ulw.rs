@@ -21,7 +21,7 @@ use omo_state::state::{self, EntryChange, StateError};
 
 use crate::config_problems::require_valid_config;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, log_decision, named_or_own_session};
+use crate::project::{Project, list_ids, log_decision};
 
 const HELP: &str = "\
 Example:
@@ -66,8 +66,8 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             "type `ulw` in the session, or use a terminal of your own",
         ));
     }
-    let project = Project::find(env)?;
-    let id = target(&project, env, options)?;
+    let project = Project::find_named(env, options.session.as_deref())?;
+    let id = target(&project, env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
     let search = SearchPath::from_process();
     let start = starting_checks::gather_checks(
@@ -128,8 +128,8 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
     Ok(())
 }
 
-fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, CommandError> {
-    if let Some(id) = named_or_own_session(options.session.as_deref(), env)? {
+fn target(project: &Project, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    if let Some(id) = project.named_or_own_session(env)? {
         return Ok(id);
     }
     let known = project.sessions()?;

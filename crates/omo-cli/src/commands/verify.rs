@@ -84,7 +84,6 @@ pub(crate) fn select_checks(
     env: &ProcessEnv,
     config: &UserConfig,
     project: &Project,
-    session: Option<&str>,
 ) -> Result<SelectedChecks, CommandError> {
     let search = SearchPath::from_process();
     let anew = starting_checks::gather_checks(
@@ -94,11 +93,11 @@ pub(crate) fn select_checks(
         &search,
     );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
-    let known = project.find_session(session, env)?;
+    let known = project.find_session(env)?;
     let had_run = |session: &Session| session.ulw.started_at.is_some() && !session.is_disowned();
     let of_session = match known {
         Some(id) => Some(sealed_session(env, project, &id)?),
-        None => LastRun::find(env, project, None).ok().map(|last| last.session),
+        None => LastRun::find(env, project).ok().map(|last| last.session),
     };
     let of_session = of_session.filter(had_run);
     let (checks, scope) =
@@ -121,9 +120,8 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
             "remove `omo verify` from what the check runs",
         ));
     }
-    let project = Project::find(env)?;
-    let SelectedChecks { checks, unapproved: not_approved, scope, changed } =
-        select_checks(env, config, &project, options.session.as_deref())?;
+    let project = Project::find_named(env, options.session.as_deref())?;
+    let SelectedChecks { checks, unapproved: not_approved, scope, changed } = select_checks(env, config, &project)?;
     if checks.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
         return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));

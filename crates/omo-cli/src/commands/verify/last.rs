@@ -14,7 +14,7 @@ use crate::project::Project;
 
 /// Prints the end of the last run. Only where it was verified is that a success.
 pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
-    let last = LastRun::find(env, &Project::find(env)?, session)?;
+    let last = LastRun::find(env, &Project::find_named(env, session)?)?;
     let (id, session) = (&last.id, &last.session);
     let verdict = session.verdict.as_ref();
     let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
