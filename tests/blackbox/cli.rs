@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use omo_core::events::EVENTS;
-use omo_testkit::stand_in::HookAnswer;
 use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
@@ -70,6 +69,8 @@ fn status_answers_every_question() {
         }),
         ("a run", |s| {
             s.arm()?;
+            s.session.clone().transcript().assistant("I have looked around.")?;
+            s.prompt("go on")?;
             let text = good(s, &["status"])?;
             ensure!(text.contains("Stop: never seen"), "the finding is missing: {text}");
             s.blocks(&json!({}))?;
@@ -147,7 +148,7 @@ fn stop_releases_the_session_that_is_meant() {
             s.arm()?;
             let text = good(s, &["stop", "--reason", "too slow"])?;
             ensure!(text.contains(s.session.session()) && text.contains("stopped"), "{text}");
-            s.allows(&json!({}))?;
+            s.is_told_of_stop()?;
             let entry = s.entry()?;
             ensure!(
                 entry["stopContinuation"]["disabledReason"] == "too slow" && entry["verdict"]["kind"] == "stopped",
@@ -160,7 +161,7 @@ fn stop_releases_the_session_that_is_meant() {
             let mut other = second_session(s)?;
             let output = omo(s, &["stop"], &[("CLAUDE_CODE_SESSION_ID", s.session.session())])?;
             ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            s.allows(&json!({}))?;
+            s.is_told_of_stop()?;
             ensure!(require_sound(&other.stop("x")?)?.blocks(), "the other session was stopped as well");
             Ok(())
         }),
@@ -168,7 +169,7 @@ fn stop_releases_the_session_that_is_meant() {
             s.arm()?;
             let mut other = second_session(s)?;
             good(s, &["stop", "--session", other.session()])?;
-            ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
+            ensure!(!require_sound(&other.stop("x")?)?.blocks());
             s.blocks(&json!({})).map(drop)
         }),
         ("by the beginning of its name", |s| {
@@ -176,7 +177,7 @@ fn stop_releases_the_session_that_is_meant() {
             let mut other = second_session(s)?;
             let begins = other.session().get(..8).context("a short id")?;
             ensure!(good(s, &["stop", "--session", begins])?.contains(other.session()));
-            ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
+            ensure!(!require_sound(&other.stop("x")?)?.blocks());
             s.blocks(&json!({})).map(drop)
         }),
         ("all", |s| {
@@ -184,7 +185,7 @@ fn stop_releases_the_session_that_is_meant() {
             let mut other = second_session(s)?;
             let text = good(s, &["stop"])?;
             ensure!(text.lines().count() == 2, "{text}");
-            ensure!(require_sound(&other.stop("x")?)? == HookAnswer::Nothing);
+            ensure!(!require_sound(&other.stop("x")?)?.blocks());
             s.allows(&json!({}))
         }),
         ("a broken state, by its name", |s| {
@@ -211,7 +212,7 @@ fn ulw_on_and_off_switch_the_session() {
         ("off and on again", |s| {
             s.arm()?;
             good(s, &["stop"])?;
-            s.allows(&json!({}))?;
+            s.is_told_of_stop()?;
             let text = good(s, &["ulw", "on"])?;
             ensure!(text.contains("on from the next stop") && text.contains("omo stop --session"), "{text}");
             let reason = s.blocks(&json!({}))?;

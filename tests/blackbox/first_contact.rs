@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::HookAnswer;
+use omo_testkit::stand_in::{HookAnswer, StandIn};
 use omo_tests::MAX_BLOCKS;
 use serde_json::{Value, json};
 
 use crate::claim_scene::{AGREES, play_with_review};
 use crate::cli::omo;
-use crate::scene::{Case, Scene, is_contract, require_sound};
+use crate::scene::{Case, Scene, copy, is_contract, require_sound};
 
 /// What the user is told of a prompt.
 fn told(scene: &mut Scene, prompt: &str) -> Result<String> {
@@ -77,12 +77,9 @@ fn turning_on_is_said_in_one_line() {
         }),
         ("a plugin without its program for a Stop", |s| {
             let plugin = s.lab.home().join("plugin");
-            fs::create_dir_all(plugin.join("bin"))?;
-            let hook = s.plugin.join("bin/omo-user-prompt-submit");
-            fs::copy(hook, plugin.join("bin/omo-user-prompt-submit"))?;
-            fs::write(plugin.join("bin/omo-stop"), "not a program")?;
+            copy(&s.plugin, &plugin)?;
             fs::set_permissions(plugin.join("bin/omo-stop"), fs::Permissions::from_mode(0o644))?;
-            s.session = s.session.clone().with_env("CLAUDE_PLUGIN_ROOT", plugin.to_str().context("a path")?);
+            s.session = StandIn::new(&s.lab, &plugin)?;
             let lines = told(s, "ulw fix the tests")?;
             ensure!(lines.contains("[omo] NOT HELD: ") && lines.contains("bin/omo-stop cannot be run"), "{lines}");
             Ok(())
@@ -232,7 +229,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             ensure!(s.claim()?.blocks(), "no review was asked for");
             s.reviewer_reports(AGREES)?;
             let said = s.claim_ends("verified")?;
-            ensure!(said.starts_with("[omo] VERIFIED by review alone, no check ran\n"), "{said}");
+            ensure!(said.starts_with("[omo] verified by review alone, no check ran\n"), "{said}");
             Ok(())
         }),
         ("a forged record proves nothing", |s| {
@@ -264,7 +261,7 @@ fn a_stop_from_a_terminal_is_told_once_and_a_shown_check_costs_nothing() {
             ensure!(omo_says(s, &["stop", "--reason", "wrong branch"])?.0 == 0);
             let answer = s.stop(&json!({}))?;
             let line = answer.system_message().context("nothing was told")?;
-            ensure!(line.starts_with("[omo] STOPPED by `omo stop` in a terminal (wrong branch)"), "{line}");
+            ensure!(line.starts_with("[omo] STOPPED by `omo stop` (wrong branch)"), "{line}");
             s.allows(&json!({}))
         }),
         ("at the next prompt", |s| {
@@ -291,6 +288,7 @@ fn a_stop_from_a_terminal_is_told_once_and_a_shown_check_costs_nothing() {
         ("`Stop: never seen` only where a turn may have ended", |s| {
             s.arm()?;
             ensure!(!s.asks("/omo:status")?.contains("never seen in this run"));
+            s.session.clone().transcript().assistant("I have looked around.")?;
             s.prompt("go on")?;
             ensure!(s.asks("/omo:status")?.contains("never seen in this run"));
             Ok(())

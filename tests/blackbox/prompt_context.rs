@@ -300,8 +300,12 @@ pub(crate) const CASES: &[Case] = &[
         command.env("CLAUDE_PROJECT_DIR", &root);
         let output = run_command(&command, &input.to_string())?;
         ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-        let text = output.stdout;
-        ensure!(text.starts_with("<ultrawork-mode>") && text.contains("this session is not held"), "{text}");
+        let answer = output.answer()?;
+        let is_told = answer.context().is_some_and(|text| text.contains("this session is not held"));
+        ensure!(
+            is_told && answer.system_message().is_some_and(|line| line.starts_with("[omo] NOT ON: ")),
+            "{answer:?}"
+        );
         Ok(())
     }),
     ("ups-038", |s| {

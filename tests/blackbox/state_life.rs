@@ -36,8 +36,11 @@ fn rejected(scene: &mut Scene, id: &str) -> Result<()> {
         input["cwd"] = json!(scene.lab.project());
         let answer = require_sound(&scene.session.fire_raw(event, &input.to_string())?)?;
         let expected = match &answer {
-            HookAnswer::PlainText(text) => event == "UserPromptSubmit" && text.contains("this session is not held"),
-            answer => *answer == HookAnswer::Nothing,
+            HookAnswer::Nothing => true,
+            answer => {
+                event == "UserPromptSubmit"
+                    && answer.context().is_some_and(|text| text.contains("this session is not held"))
+            }
         };
         ensure!(expected, "{event}: {answer:?}");
     }

@@ -209,7 +209,7 @@ pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
 /// Said once in a session whose run was ended with `omo stop` in a terminal.
 pub fn run_stopped_outside(reason: Option<&str>) -> String {
     let why = reason.map(|reason| format!(" ({})", sanitize(reason, 200))).unwrap_or_default();
-    format!("[omo] STOPPED by `omo stop` in a terminal{why}. Nothing is continued until you type `ulw` again.")
+    format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
 }
 
 /// The answer to the user's way out where the state can not be written.

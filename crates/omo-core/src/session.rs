@@ -109,10 +109,8 @@ pub struct UlwRun {
     /// The run waits for its user.
     pub paused: Option<UlwPause>,
     /// When it last went on after that.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed_at: Option<Timestamp>,
     /// How long it has waited for its user, in milliseconds: that is no part of its time.
-    #[serde(skip_serializing_if = "is_zero")]
     pub waited_millis: u64,
     /// The commit that was checked out when the run was turned on.
     pub base: Option<String>,
@@ -124,13 +122,7 @@ pub struct UlwRun {
     /// Ids of shells and monitors that a block has named.
     pub named_tasks: Vec<String>,
     /// The prompt with which its user asked to see the checks run: the turn that shows them ends by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub check_run_prompt: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// What turned a run on.
@@ -180,7 +172,6 @@ pub struct StopContinuation {
     /// Since when.
     pub disabled_at: Option<Timestamp>,
     /// It was set from outside of the session, which has not said so yet.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_untold: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) fn highlight(text: &str) -> String {
 fn style(words: &str) -> Style {
     let begins = |heads: &[&str]| heads.iter().any(|head| words.starts_with(head));
     let colour = match words {
-        _ if begins(&["VERIFIED"]) => Some(AnsiColor::Green),
+        _ if begins(&["VERIFIED", "verified"]) => Some(AnsiColor::Green),
         _ if begins(&["NOT PROVED", "NOT ON", "NOT HELD"]) => Some(AnsiColor::Red),
         _ if begins(&["BLOCKED", "STOPPED"]) => Some(AnsiColor::Yellow),
         _ => None,

@@ -27,7 +27,7 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
 pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
     let why = sanitize(&verdict.why, 320);
     match verdict.kind {
-        VerdictKind::Verified if why.starts_with("by ") => format!("VERIFIED {why}"),
+        VerdictKind::Verified if why.starts_with("by ") => format!("verified {why}"),
         VerdictKind::Verified => format!("VERIFIED: {why}"),
         VerdictKind::Blocked => format!("BLOCKED: {why}"),
         VerdictKind::Stopped => format!("STOPPED {why}"),
