@@ -32,7 +32,7 @@ was started in. In a session's own shell it stops that session alone, and every
 one with `--all`. In the session `/omo:stop-continuation` does the same, and no
 model reads it. Stopping works while a turn runs: its end is then let through.";
 
-/// Stop the sessions of this repository, until their user types `ulw` again
+/// Stop the sessions of this repository, until `ulw` is typed again
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct StopOptions {
