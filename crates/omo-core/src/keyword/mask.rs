@@ -202,6 +202,8 @@ fn is_code_word(text: &str, word: &Range<usize>) -> bool {
     let is_quoted = ['"', '\''].iter().any(|&mark| before.ends_with(mark) && after.starts_with(mark));
     is_argument
         || is_quoted
+        || before.ends_with('[') && after.starts_with(',')
+        || before.ends_with(", ") && after.starts_with(']')
         || before.ends_with(['^', '+', '{', '}', '>', '~'])
         || [".*", "(?i)", "\\b", "(?:", "\\s"].iter().any(|mark| before.ends_with(mark))
         || line_before.ends_with(['=', '|', '│', '≠'])

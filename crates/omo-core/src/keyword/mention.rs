@@ -23,6 +23,10 @@ const REFUSED_WORDS: usize = 4;
 /// The same in scripts without blanks.
 const REFUSED_LETTERS: usize = 7;
 
+/// Words that join two clauses.
+const JOINTS: [&str; 16] =
+    ["and", "then", "but", "so", "now", "y", "e", "und", "et", "и", "dan", "và", "ve", "aber", "pero", "also"];
+
 /// What stands around a keyword, as the rules look at it.
 struct Occurrence<'a> {
     around: &'a WordContext,
@@ -71,12 +75,9 @@ impl<'a> Occurrence<'a> {
             return false;
         }
         let mut near = before.split_whitespace().rev().take(REFUSED_WORDS);
-        let is_joint = |word: &&str| {
-            matches!(*word, "y" | "e" | "und" | "et" | "и" | "dan" | "và" | "ve" | "and" | "aber" | "pero")
-        };
         let word_refuses = near
             .by_ref()
-            .take_while(|word| !is_joint(word))
+            .take_while(|word| !JOINTS.contains(word))
             .any(|word| phrases(&words::REFUSING).any(|phrase| phrase == word));
         let letters = before.char_indices().rev().take(REFUSED_LETTERS).last().map_or(before.len(), |(at, _)| at);
         let near = before.get(letters..).unwrap_or_default();
@@ -104,15 +105,14 @@ impl<'a> Occurrence<'a> {
         let begins_as_question = longest(&words::ASKING, self.lead, Side::Start).is_some();
         let goes_on_as_question = self.starts_behind_a_word(&words::ASKING);
         let is_request = request > 0 || self.has_request();
-        begins_as_question && !self.has_request()
+        begins_as_question && !is_request
             || (is_marked || ends_as_question || goes_on_as_question) && !is_request && !self.is_followed_by_task()
     }
 
     /// `ulw не работает`, `어제 ulw 돌렸는데 멈췄어`.
     fn reports(&self) -> bool {
         let request = self.request_length();
-        let begins = self.around.after.starts_with(char::is_whitespace) && self.starts_behind_a_word(&words::REPORTS)
-            || self.is_attached && self.starts_behind_a_word(&words::REPORTS);
+        let begins = self.starts_behind_a_word(&words::REPORTS) && !self.is_put_to_use();
         let first_clause = self.first_clause();
         let ends = [first_clause, self.ending()].iter().all(|clause| ends_as_report(clause));
         let is_rescued = self.is_first() && self.is_followed_by_task();
@@ -144,17 +144,23 @@ impl<'a> Occurrence<'a> {
 
     /// First, last, or next to a word that puts it to use.
     fn is_used(&self) -> bool {
-        let article = ["the", "a", "el", "le", "den", "das", "dem", "o", "il", "omo's", "omo", "your"];
-        let lead = article
-            .iter()
-            .find_map(|article| self.lead.strip_suffix(article).filter(|rest| rest.ends_with(' ')).map(str::trim_end));
         self.is_first()
             || skip_fillers(self.tail).is_empty()
             || self.has_request()
             || self.request_length() > 0
-            || longest(&words::USE_BEFORE, lead.unwrap_or(self.lead), Side::LastWord).is_some()
+            || self.is_put_to_use()
+            || self.lead.rsplit(' ').next().is_some_and(|word| JOINTS.contains(&word))
             || longest(&words::USE_AFTER, self.tail, Side::Start).is_some()
             || self.is_behind_one_word()
+    }
+
+    /// `use ulw`, `mit ulw`, `用ulw`.
+    fn is_put_to_use(&self) -> bool {
+        const ARTICLES: [&str; 12] = ["the", "a", "el", "le", "den", "das", "dem", "o", "il", "omo's", "omo", "your"];
+        let lead = ARTICLES
+            .iter()
+            .find_map(|article| self.lead.strip_suffix(article).filter(|rest| rest.ends_with(' ')).map(str::trim_end));
+        longest(&words::USE_BEFORE, lead.unwrap_or(self.lead), Side::LastWord).is_some()
     }
 
     fn is_first(&self) -> bool {

@@ -147,7 +147,7 @@ const PROGRAMS: &str = "grep egrep fgrep zgrep rg ag ack echo printf ls cd cat m
 
 /// Programs whose names are common in sentences: only a sign of a shell makes these a command.
 const WORDS_TOO: &str = "go make just find touch sort cut time watch type command code file source kill head tail top less \
-    diff node env stat tar tee man mix swift cat ping";
+    diff node env stat tar tee mix swift cat ping";
 
 /// What stands in sentences, and in no command.
 const PROSE: &str = "the a an is are was were be been fails fail failed failing broken red green this that these those it its my your \
@@ -200,7 +200,10 @@ impl Line<'_> {
         {
             return true;
         }
-        self.begins_with_program() && !self.is_prose()
+        let has_option =
+            self.text.split_whitespace().nth(1).is_some_and(|word| word.len() > 1 && word.starts_with('-'));
+        let is_loop = ["; do ", "; then "].iter().any(|mark| self.text.contains(mark));
+        is_loop || self.begins_with_program() && if has_option { !self.goes_on_as_task() } else { !self.is_prose() }
     }
 
     fn begins_with_program(&self) -> bool {
@@ -248,7 +251,7 @@ impl Line<'_> {
 
     /// `2026-11-23 12:00:01 INFO …`, `error: …`, `zsh: command not found: ulw`.
     fn is_log(&self) -> bool {
-        const SAID: [&str; 17] = [
+        const SAID: [&str; 18] = [
             "command not found",
             "No such file",
             "not recognized as",
@@ -266,11 +269,13 @@ impl Line<'_> {
             "o module named",
             "ermission denied",
             "... FAILED",
+            "core dumped",
         ];
         let line = self.text.trim_start();
         is_stamped(line)
             || has_level(line)
-            || has_error_label(line)
+            || has_error_label(line) && !self.after().split_whitespace().next().is_some_and(|word| among(TASKS, word))
+            || line.starts_with("expected ")
             || line
                 .split_whitespace()
                 .filter(|word| word.split_once('=').is_some_and(|(name, value)| is_name(name) && !value.is_empty()))
@@ -356,6 +361,8 @@ impl Line<'_> {
         let ends_as_code = line.ends_with([';', '{', '}', ':'])
             || line.ends_with(");")
             || line.contains("= ")
+            || line.contains("):")
+            || line.starts_with("return ") && line.split_whitespace().count() == 2
             || line.ends_with(['"', '\'']);
         STARTS.iter().any(|start| line.starts_with(start)) && ends_as_code
             || line.ends_with([';', '{'])
@@ -367,12 +374,13 @@ impl Line<'_> {
     /// `mode: ulw`, `keywords: [ulw, x]`, `ulw: true`.
     fn is_setting_of_keyword(&self) -> bool {
         let (before, after) = (without_bullet(self.before()), self.after());
-        let is_alone = after.trim_end_matches([',', ' ', '"', '\'']).is_empty();
+        let uncommented = after.split_once(" #").map_or(after, |(value, _)| value);
+        let is_alone = uncommented.trim_end_matches([',', ' ', '"', '\'']).is_empty();
         if let Some((name, rest)) = before.split_once(':') {
             let in_list = rest.trim_start().starts_with('[') && after.trim_end_matches([',', ' ']).ends_with(']');
             return is_name(name) && (rest.trim().is_empty() && is_alone || in_list);
         }
-        let value = after.strip_prefix(": ").unwrap_or_default().trim().trim_end_matches(',');
+        let value = after.trim_start().strip_prefix(": ").unwrap_or_default().trim().trim_end_matches(',');
         before.is_empty()
             && (matches!(value, "true" | "false" | "null" | "yes" | "no" | "~")
                 || !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
@@ -389,6 +397,10 @@ fn is_stamped(line: &str) -> bool {
     let digits = |from: usize, to: usize| bytes.get(from..to).is_some_and(|part| part.iter().all(u8::is_ascii_digit));
     let mark = |at: usize| bytes.get(at).copied();
     digits(0, 4) && matches!(mark(4), Some(b'-' | b'/')) && digits(5, 7)
+        || line.starts_with(['[', '<'])
+            && line
+                .split_once("] ")
+                .is_some_and(|(clock, _)| clock.contains('.') && !clock.contains(|char: char| char.is_alphabetic()))
         || digits(0, 2) && mark(2) == Some(b':') && digits(3, 5)
         || stamp.split_once(' ').is_some_and(|(month, rest)| among(MONTHS, month) && rest.contains(':'))
 }
@@ -408,15 +420,21 @@ const LABEL_WORDS: usize = 4;
 
 /// `error[E0425]: …`, `Uncaught TypeError: …`, `warning: …`, `make: *** …`, `npm ERR! …`.
 fn has_error_label(line: &str) -> bool {
-    const LABELS: [&str; 8] = ["error", "warning", "exception", "fatal", "panic", "traceback", "caused by", "failure"];
+    const LABELS: [&str; 8] = ["error", "warning", "exception", "fatal", "panic", "traceback", "caused by", "failed"];
     if line.starts_with("npm ERR!") || line.starts_with("make: ***") || line.contains("panicked at") {
         return true;
     }
     let Some((label, _)) = line.split_once(": ") else { return false };
+    if label.starts_with(|char: char| char.is_ascii_uppercase())
+        && label.ends_with(|char: char| char.is_ascii_digit())
+        && is_name(label)
+    {
+        return true;
+    }
     let lower = label.to_ascii_lowercase();
     let mut words = lower.split_whitespace();
     let is_short = words.clone().count() <= LABEL_WORDS;
-    let is_sentence =
-        words.any(|word| among(PROSE, word) || among(TASKS, word) || among("debug handle catch log", word));
+    let is_said = |word: &str| word != "failed" && (among(PROSE, word) || among("debug handle catch log", word));
+    let is_sentence = words.any(|word| is_said(word) || among(TASKS, word));
     is_short && !is_sentence && LABELS.iter().any(|name| lower.contains(name))
 }

@@ -67,7 +67,7 @@ const LIGHT: &str = "use using run running start enable activate trigger turn on
     really it yet starting enter your launch rely of than off";
 
 fn is_negated(before: &[&str]) -> bool {
-    const NEGATIONS: &str = "no don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
+    const NEGATIONS: &str = "forgot no don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
         cancel instead rather except nor neither doesn't didn't shouldn't isn't can't cannot";
     if before.last().is_some_and(|last| matches!(*last, "no" | "non" | "zero")) {
         return true;
@@ -164,7 +164,7 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
         shouldn't wouldn't keeps kept works worked failed fails crashed crashes activates activated \
         triggers triggered means says said seems looks ran runs stopped stops started starts broke \
         breaks got gets costs uses used needs exists appears appeared happened happens fired fires kicks \
-        goes makes made takes took enabled active disabled inactive vs versus not 's may might must \
+        goes makes made takes took off gave enabled active disabled inactive vs versus not 's may might must \
         exited hangs hung crashes timed deleted removed fixed finished ended died loops looped restarts restarted quits ate \
         killed reverted wrote changed froze freezes stuck eats wastes burns burned wasted spent destroyed ruined forever sounds feels loses ignores ignored refuses \
         refused behaves acts helps helped rocks sucks misfires misfired hits deletes kills launches launched happened";

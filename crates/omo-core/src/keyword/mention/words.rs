@@ -54,7 +54,7 @@ pub(super) const REQUESTS: [&str; 15] = [
 /// How an instruction ends where the verb stands last.
 pub(super) const REQUEST_END: [&str; 3] = [
     "좋겠어|좋겠어요|좋겠다|좋겠습니다|감사하겠습니다|세요|해요|래요|줘|줘요|줘라|주세요|주십시오|줄래|줄래요|주실래요|부탁|부탁해|부탁해요|부탁드려요|부탁드립니다|부탁합니다|하자|해라|하세요|하십시오|합시다|해봐|해 봐|가자|\
-     고쳐|고쳐라|진행해|시작해|돌려|시켜|바람|바랍니다|ㄱㄱ|고고|달라|해|하기|기|자",
+     고쳐|달려|고쳐라|진행해|시작해|돌려|시켜|바람|바랍니다|ㄱㄱ|고고|달라|해|하기|기|자",
     "て|てね|てよ|ください|下さい|お願い|お願いします|おねがいします|頼む|頼みます|くれ|もらえますか|もらえる|いただけますか|くれる|くれますか|しろ|せよ|よう|\
      ほしい|欲しい|ほしいです|欲しいです|たい|たいです|ましょう|よろしく|やろう|直そう",
     "करो|करें|कीजिए|दो|दें|दीजिए|कर|करना|लगाओ|बनाओ|चलाओ|जाओ|吧|一下|就行了|就好了|就可以了",
@@ -67,26 +67,26 @@ pub(super) const SUBJECT_PARTICLES: [&str; 2] =
 /// What a keyword goes on with where it is what is talked about. Behind a blank, or none where
 /// the script has none.
 pub(super) const REPORTS: [&str; 17] = [
-    "안|못|자꾸|너무|또|혼자|갑자기|아직|이미|맨날|때문|켠|켜져|꺼진|꺼져|멈춤|멈췄|가|는|은|의|별로|진짜|정말|비용|가격|버그 같|사용 후기|도대체|왜 이",
-    "遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
-    "没|沒|不工作|不停|不会|不會|不起|的|不行|不好|不能|不动|又|挺|蛮|有点|跑起来|用起来|一直在|一直重|一直卡|一直不|一直没|总是|总在|總是|太|很|还在|還在|已经|坏了|壞了|卡住|卡死|卡了|停不|停了|停在|停止了|\
-     死了|死机|挂了|掛了|好像|真的|真慢|花了|消耗|失败了|报错了|自己|突然|无法|無法|会自|会一直|会消耗|会停|会很|会卡|跑了|启动了|有bug|有 bug|有问题|把我的|被|出错了|出问题|吃掉|感觉|是",
-    "ไม่ทำ|ไม่หยุด|ไม่จบ|ไม่ได้|ไม่ค่อย|ไม่ยอม|ไม่ดี|ไม่เริ่ม|ไม่ตอบ|หยุด|ค้าง|พัง|ช้า|มัน|เริ่มทำงานเอง|เริ่มเอง|กำลัง|คือ|กับ|เป็น|ทำงาน|ยัง|ถูก|ใช้ไม่|ใช้โทเคน|ใช้เวลา|ใช้ดี|โดน|ดี|กิน|รัน|วน|ปลอดภัย|\
+    "안|못|자꾸|너무|또|혼자|갑자기|아직|이미|맨날|때문|켠|켜져|꺼진|꺼져|멈춤|멈췄|가|는|은|의|별로|최고|진짜|정말|비용|가격|버그 같|사용 후기|도대체|왜 이",
+    "ありがとう|最高|遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
+    "没|沒|不工作|不停|不会|不會|不起|的|不行|不好|不能|不动|又|挺|蛮|有点|跑起来|用起来|一直在|一直重|一直卡|一直不|一直没|总是|总在|總是|太|很|老是|还在|還在|已经|坏了|壞了|卡住|卡死|卡了|停不|停了|停在|停止了|\
+     死了|死机|挂了|掛了|好像|真|花了|消耗|失败了|报错了|自己|突然|无法|無法|会自|会一直|会消耗|会停|会很|会卡|跑了|启动了|有bug|有 bug|有问题|把我的|被|出错了|出问题|吃掉|感觉|是",
+    "ไม่ทำ|ไม่เห็น|ไม่หยุด|ไม่จบ|ไม่ได้|ไม่ค่อย|ไม่ยอม|ไม่ดี|ไม่เริ่ม|ไม่ตอบ|หยุด|ค้าง|พัง|ช้า|มัน|เริ่มทำงานเอง|เริ่มเอง|กำลัง|คือ|กับ|เป็น|ทำงาน|ยัง|ถูก|ใช้ไม่|ใช้โทเคน|ใช้เวลา|ใช้ดี|โดน|ดี|กิน|รัน|วน|ปลอดภัย|\
      และ ralph",
     "ने|नहीं|बार-बार|अपने आप|काम नहीं|बहुत|और ralph|अटक|रुक|बंद नहीं|बंद हो|फिर से|धीमा|मेरे|हमेशा",
-    "no funciona|no se|no para|no termina|no arranca|no responde|no está|no es|no puede|no ha|no quiere|no deja|no va|no me|no hace|no sirve|es|está|se|sigue|\
+    "no funciona|no se|no para|no termina|no arranca|no responde|no está|no es|no puede|no ha|no quiere|no deja|no va|no me|no hace|no sirve|es|está|se|lleva|\
      funciona|falla|falló|parece|tarda|hace|gasta|me|borró|hizo|había|queda|siempre|nunca|consume|empezó|reinicia|y ralph",
     "ist|hat|wird|kann|soll|sollte|läuft|lief|startet|startete|hört|bleibt|bleibe|geht|funktioniert|hängt|stürzt|frisst|braucht|kostet|scheint|dreht|nervt|war|\
      macht|stoppt nicht|reagiert|und ralph|verbraucht|hängte|löscht|löschte|tut",
     "est|ne|n'*|s'*|a|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
     "não funciona|não para|não termina|não está|não é|não faz|não responde|não roda|não inicia|não consegue|não quer|é|está|fica|ficou|travou|parou|quebrou|\
      apagou|foi|funciona|gasta|reinicia|e ralph|continua rodando|tem|demora|sempre",
-    "non funziona|non si|non va|non parte|non smette|non risponde|è|si|funziona|continua a|ha|sembra|resta|gira|sta",
-    "это|завис|постоянно|всё время|все время|сам|сломан|виснет|и ralph|слишком|никогда|бесконечно|тормозит",
-    "لا ي*|لا يعمل|لم|ليس|لن|هو|يعمل|توقف|يستمر|بدأ|ما زال|مازال|كان|يحتاج|حذف|معطل|يتوقف|بطيء|لا يزال",
-    "là|không hoạt|không dừng|không chạy|không làm|không phản|không có|không thể|bị|cứ|vẫn|đã|đang|có|rất|quá|tự|chậm|luôn|và ralph|treo|hỏng",
-    "çok|hala|hâlâ|kendi kendine|kendiliğinden|bozuk|ve ralph|durdu|bitti|çöktü|niye",
-    "tidak|nggak|ngga|gak|tak|terus|selalu|adalah|itu|sudah|masih|macet|rusak|berhenti|menghapus|bikin|bukan|sangat|terlalu|dan ralph|tiba-tiba|jalan sendiri|lambat|boros",
+    "non funziona|non si|non va|non parte|non smette|non risponde|è|si|funziona|ha|sembra|resta|gira|sta",
+    "ничего|классн*|это|завис|постоянно|всё время|все время|сам|сломан|виснет|и ralph|слишком|никогда|бесконечно|тормозит",
+    "لا ي*|لا يعمل|لم|ليس|لن|هو|يعمل|توقف|يستمر|بدأ|ما زال|مازال|كان|يحتاج|حذف|معطل|يتوقف|بطيء|رائع|في حلقة|لا يزال",
+    "là|không hoạt|không dừng|không chạy|không làm|không phản|không có|không thể|bị|cứ|vẫn|đã|đang|có|rất|quá|tự|chậm|luôn|và ralph|treo|hỏng|tuyệt",
+    "çok|harika|hala|hâlâ|kendi kendine|kendiliğinden|bozuk|ve ralph|durdu|bitti|çöktü|niye",
+    "tidak|nggak|ngga|gak|tak|terus|selalu|adalah|itu|sudah|masih|macet|rusak|berhenti|menghapus|bikin|bukan|sangat|terlalu|dan ralph|tiba-tiba|jalan sendiri|lambat|boros|bagus",
     "werkt niet|stopt niet|nie działa|nefunguje|fungerar inte",
     "vs|vs.|versus|restarts|hangs",
 ];
@@ -95,7 +95,7 @@ pub(super) const REPORTS: [&str; 17] = [
 pub(super) const REPORT_END: [&str; 5] = [
     "다|야|요|궁금해|궁금해요|이상해|이상해요|불편해|불편해요|필요해|필요해요|안 해|네|네요|는데|는데요|더라|더라고|더라고요|거든|거든요|잖아|듯|듯요|같아|같아요|니다|돼|돼요|져|져요|려요|려|싫어|싫어요|좋아|좋아요|좋다|싫다|없어|없어요|있어|있어요|\
      됨|멈춤|느림|많음|없음|있음|않아|않아요|못해|ㅠㅠ|ㅠ|나와|났음|난다|한다|된다|간다|켜짐|꺼짐",
-    "た|だ|です|ます|ません|ない|ないで|いる|てる|ある|なる|よ|ね|な|けど|んだが|みたい|らしい|すぎる|だった|でした|ました|しまう|まう|いい|よい|困る|出る|かかる|できる|い",
+    "た|だ|です|ます|ません|ない|ないで|いる|てる|ある|なる|よ|ね|な|けど|んだが|みたい|らしい|すぎる|だった|でした|ました|しまう|まう|いい|よい|不要|困る|出る|かかる|できる|い",
     "了|啊|呀|哎|啦",
     "है|हैं|था|थी|थे|गया|गई|गए|रहा|रही|रहे|हुआ|हुई|हूँ|हूं|चुका|चुकी",
     "อีกแล้ว|ตลอด|มาก|เกินไป|แล้วนะ|เอง|ไม่จบ",
@@ -109,12 +109,12 @@ pub(super) const TALK_BEFORE: [&str; 15] = [
      不必用|别再用|停止使用|又开|又用|又启动",
     "내|제|우리|그|이놈의|놈의|문서에|문서에서|없이는|안|나는|저는|어제|아까|지난번에|방금|예전에",
     "私の|うちの|昨日|さっき|この前|勝手に|ドキュメントに|今朝|前に|先週",
-    "mi|el|del|al|sobre|qué hace|explica|explícame|explique|sin|sin usar|no uses|no usar|no use|no usas|no quiero|no quiero usar|entiendo|odio|gusta|llamado|palabra",
+    "mi|el|del|al|sobre|qué hace|explica|explícame|explique|sin|sin usar|no uses|no usar|no use|no usas|no quiero|no quiero usar|entiendo|odio|gusta|encanta|adoro|llamado|palabra",
     "o|meu|no|sem|sem usar|não use|não usar|não usa|não quero|não quero usar|não entendo|odeio|sobre|que faz|palavra",
-    "mein|das|dem|der|des|von|vom|was macht|was bedeutet|erkläre|erklär|erkläre mir|über|ohne|kein|keine|nicht|kein bisschen|statt|hasse|mag|wort|hat|läuft|lief|ist|startet|wegen",
-    "le|mon|du|au|que fait|explique|explique-moi|sans|sans utiliser|pas|pas d'|n'utilise pas|n'utilisez pas|aime pas|déteste|tapé|mot|démarre|de",
+    "mein|das|dem|der|des|von|vom|was macht|was bedeutet|erkläre|erklär|erkläre mir|über|ohne|kein|keine|nicht|kein bisschen|statt|hasse|mag|liebe|wort|hat|läuft|lief|ist|startet|wegen",
+    "le|mon|du|au|que fait|explique|explique-moi|sans|sans utiliser|pas|pas d'|n'utilise pas|n'utilisez pas|aime|adore|déteste|tapé|mot|démarre|de",
     "il|mio|del|cos'è|spiega|senza|senza usare|non usare|non voglio|odio|parola",
-    "не используй|не использовать|не надо|не нужен|не запускай|не включай|без|объясни|про|об|о|мой|этот|ненавижу|слово|делает|работает|останавливается|запустил",
+    "не используй|не использовать|не надо|не нужен|не запускай|не включай|без|объясни|про|об|о|мой|этот|ненавижу|обожаю|люблю|нравится|слово|делает|работает|останавливается|запустил",
     "بدون|لا تستخدم|اشرح|عن|كلمة|من دون|لا أريد|لماذا|يعمل|يتوقف",
     "không dùng|đừng dùng|không sử dụng|đừng|giải thích|về|không cần|từ|không muốn dùng|cái|của",
     "tanpa|jangan pakai|jangan gunakan|jangan|tidak pakai|tidak perlu|gak usah pakai|ga usah pakai|jelaskan|tentang|kata|benci|soal",
@@ -125,15 +125,15 @@ pub(super) const TALK_BEFORE: [&str; 15] = [
 /// What stands behind a keyword, or behind its particle and its `mode`, where it is talked about
 /// or refused.
 pub(super) const TALK_AFTER: [&str; 8] = [
-    "설명해|설명 좀|설명 부탁|설명을|설명이|설명하|소개해|소개 좀|소개 부탁|사용법|사용 법|사용방법|사용 방법|쓰는 |끄는 |켜는 |멈추는 |사용하는 방법|작동 방식|차이|의미|뜻|에 대해|에 대한|에대해|대해|기능|원리|\
+    "설명해|설명 좀|설명 부탁|설명을|설명이|설명하|소개해|소개 좀|소개 부탁|사용법|사용 법|사용방법|사용 방법|쓰는 |끄는 |끄고|끄지|끄자마자|켜는 |멈추는 |사용하는 방법|작동 방식|차이|의미|뜻|에 대해|에 대한|에대해|대해|기능|원리|\
      어떻게 써|어떻게 쓰|어떻게 사용|어떻게 동작|어떻게 작동|어떻게 켜|어떻게 돼|언제 써|언제 쓰|언제 사용|써야|써도|필요한가|필요해?|필요한지|켜진|와 랄프|발생했|쳤을|동작해|동작하|작동해|작동하|\
      뭐|뭔|무엇|무슨|란|이란|라는|이라는|로그에|켜져 있|문서 어디|쓰면|돌리면|하면",
     "없이|말고|빼고|제외|안 쓰|안쓰|안 써|안써|쓰지|사용하지|사용 안|켜지 마|켜지마|켜지 말|하지 마|하지마|금지|돌리지|실행하지|필요 없|필요없",
     "とは|って|何|の使い方|の意味|の説明|の違い|について|の仕組み|の機能|の状態|はどう|はいつ|は必要|はなぜ|が動|が起|どう使|どうやって使|使い方|説明して|説明を|\
-     使うべき|使うと|いつ使|と違|なし|無し|使わ|使うな|ではなく|じゃなく|抜きで|使ったら|止める|入力し|直りま|直した|直せな|やった|にしない|せい|バグを報告|ドキュメント|のせい|のバグ",
+     使うべき|使うと|いつ使|と違|なし|無し|使わ|使うな|ではなく|じゃなく|抜きで|外し|やめ|使ったら|止める|入力し|直りま|直した|直せな|やった|にしない|せい|バグを報告|ドキュメント|のせい|のバグ",
     "什么意思|什麼意思|怎么用|怎麼用|怎么工作|怎么样|如何使用|如何工作|有什么|有什麼|有啥|的用|的意|的区|的區|的文档|的文檔|的功能|的原理|的状态|的问题|\
      和|与|與|跟|吗|嗎|该怎么|的作用|介绍|说明|是|好用|安全|哪个",
-    "คือ|ใช้ยังไง|ใช้งานยังไง|ใช้อย่างไร|ทำงานยังไง|क्या है|के बिना|का मतलब|कैसे|क्या|में|मत|का इस्तेमाल मत|का उपयोग मत|का उपयोग कैसे|का बग|टाइप",
+    "คือ|के बारे|ใช้ยังไง|ใช้งานยังไง|ใช้อย่างไร|ทำงานยังไง|क्या है|के बिना|का मतलब|कैसे|क्या|मत|का इस्तेमाल मत|का उपयोग मत|का उपयोग कैसे|का बग|टाइप",
     "là gì|hoạt động thế nào|dùng thế nào|nedir|ne demek|nicht verwenden|nicht benutzen|nicht nutzen|kullanma|olmadan|itu apa|tidak usah|hariç|yerine",
     "o que|qué es|was ist|c'est quoi|cos'è|что это|ما هو|ما هذا|cómo funciona|wie funktioniert",
     "없으면|덕분|써 본|써본|쓴 적",
@@ -141,23 +141,23 @@ pub(super) const TALK_AFTER: [&str; 8] = [
 
 /// Words directly before a keyword that put it to use.
 pub(super) const USE_BEFORE: [&str; 17] = [
-    "use|using|with|via|through|run|start|enable|activate|trigger|launch|engage|invoke|apply|do|try|go|have|let|let's|lets|please|pls|to|into|in|now|just|and|then|also|you|we|need|turn on|\
-     switch on|switch to|time for|force|gonna|again|you to|keep|continue|can|could|should|but|so|by|lets|it's|want|kick off|fire up|ok|okay",
+    "use|using|with|via|through|run|start|enable|activate|trigger|launch|engage|invoke|apply|do|try|go|have|let|let's|lets|please|pls|to|into|in|just|you|we|need|turn on|\
+     switch on|switch to|time for|force|gonna|again|you to|keep|continue|can|could|should|by|lets|it's|want|kick off|fire up|ok|okay",
     "이거|이걸|이것|이것도|그냥|좀|제발|다시|이제|일단|그럼|전부|모두|다|작업|문제|버그|그거|얘|싹|한번|바로",
     "これ|これを|それを|全部|では|じゃあ|もう一度|を|は|今|から|テストを",
     "用|使用|开|開|开启|開啟|启动|啟動|以|通过|通過|走|进入|進入|切换到|切到|跑|请|請|请用|打开|打開|启用|啟用|直接|继续|全部|把它|这里|运行|再|去|来|給我|给我|你",
     "ใช้|ด้วย|เปิด|รัน|โดยใช้|โหมด|ลอง|เริ่ม|ช่วย",
     "इसे|इसको|यह|कृपया|अब|से|को|बस|फिर|में",
-    "usa|usar|usando|utilices|usa el|utiliza|utilizando|con|con el|en modo|modo|activa|activar|ejecuta|inicia|lanza|pon|favor|hazlo|aplica|y|ahora|mediante|enciende|entra en|prueba",
-    "use|usa|use o|usar|usando|com|com o|no modo|modo|ativa|ative|rode|rode o|inicie|inicia|ligue|liga|execute|e|agora|utilize|via|aplique|coloque",
-    "utilise|utilises|utilisez|utiliser|utilisant|avec|en mode|mode|lance|lancez|active|activez|passe|passe en|démarre|et|via|par|mets|fais|maintenant|plaît|stp",
-    "mit|benutze|benutz|nutze|nutz|verwende|verwend|starte|start|aktiviere|aktivier|im|per|mach|mache|bitte|und|jetzt|einsetzen|einmal|mal|dann|via|schalte|wechsle zu|durch|über den modus",
-    "usa|usando|con|attiva|avvia|lancia|modalità|in modalità|e|ora|esegui|usi|utilizza|favore",
-    "с|со|используй|используйте|используя|через|запусти|запустите|включи|включите|врубай|режиме|в режиме|режим|и|теперь|давай|пожалуйста|примени|на|задействуй|помощью",
+    "usa|usar|usando|utilices|usa el|utiliza|utilizando|con|con el|en modo|modo|activa|activar|ejecuta|inicia|lanza|pon|favor|hazlo|aplica|ahora|mediante|enciende|entra en|prueba",
+    "use|usa|use o|usar|usando|com|com o|no modo|modo|ativa|ative|rode|rode o|inicie|inicia|ligue|liga|execute|agora|utilize|via|aplique|coloque",
+    "utilise|utilises|utilisez|utiliser|utilisant|avec|en mode|mode|lance|lancez|active|activez|passe|passe en|démarre|via|par|mets|fais|maintenant|plaît|stp",
+    "mit|benutze|benutz|nutze|nutz|verwende|verwend|starte|start|aktiviere|aktivier|im|per|mach|mache|bitte|jetzt|einsetzen|einmal|mal|dann|via|schalte|wechsle zu|durch|über den modus",
+    "usa|usando|con|attiva|avvia|lancia|modalità|in modalità|ora|esegui|usi|utilizza|favore",
+    "с|со|используй|используйте|используя|через|запусти|запустите|включи|включите|врубай|режиме|в режиме|режим|теперь|давай|пожалуйста|примени|на|задействуй|помощью",
     "استخدم|استعمل|باستخدام|مع|شغل|شغّل|فعّل|فعل|عبر|بواسطة|ابدأ|وضع|استخدام|و",
-    "dùng|sử dụng|bằng|với|chạy|bật|chế độ|hãy|và|kích hoạt|khởi động|qua|bởi",
-    "bunu|şunu|hepsini|lütfen|hemen|şimdi|haydi|hadi|ve|testleri|hatayı|tekrar",
-    "pakai|gunakan|menggunakan|dengan|jalankan|aktifkan|nyalakan|lewat|mode|tolong|dan|pakailah|mulai|via|hidupkan|coba",
+    "dùng|sử dụng|bằng|với|chạy|bật|chế độ|hãy|kích hoạt|khởi động|qua|bởi",
+    "bunu|şunu|hepsini|lütfen|hemen|şimdi|haydi|hadi|testleri|hatayı|tekrar",
+    "pakai|gunakan|menggunakan|dengan|jalankan|aktifkan|nyalakan|lewat|mode|tolong|pakailah|mulai|via|hidupkan|coba",
     "gebruik|met|använd|med|bruk|użyj|z|použij|brug|käytä",
 ];
 
@@ -180,7 +180,7 @@ pub(super) const EXPLAINING: [&str; 3] = [
 
 /// Greetings, politeness and what else may open or close an instruction.
 pub(super) const FILLERS: [&str; 8] = [
-    "so|and|but|or|hey|hi|hello|ok|okay|well|also|then|now|wait|um|hmm|please|pls|plz|just|btw|oh|claude|quick|thx|thanks|thank|you|here|mode|again|go|yo|dear|right|yes|yeah|great|today|first|everyone|sir|buddy|guys|asap|\
+    "so|and|but|or|hey|hi|hello|ok|okay|well|also|then|now|wait|um|hmm|please|pls|plz|just|btw|oh|claude|quick|thx|thanks|thank|you|here|mode|style|again|go|yo|dear|right|yes|yeah|great|today|first|everyone|sir|buddy|guys|asap|\
      immediately|tonight|cheers",
     "안녕|안녕하세요|제발|좀|그냥|이제|일단|그럼|모드|자|네|응|부탁|부탁해|부탁해요|부탁드립니다|부탁드려요|클로드|고마워|감사합니다|감사해요|ㄱㄱ|지금|오케이",
     "では|じゃあ|さて|モード|お願い|お願いします|よろしく|よろしくお願いします|ください|頼む|今|すみません|こんにちは|はい|で|でお願い|でお願いします|で頼む|だ|よ|ね|を",
@@ -206,7 +206,7 @@ pub(super) const REFUSING: [&str; 4] = [
     "no|nunca|sin|não|sem|nicht|kein|keine|keinen|nie|ohne|pas|jamais|sans|ne|non|mai|senza|geen|niet|nie|bez|inte|utan",
     "не|без|никогда|нельзя|لا|بدون|لم|không|đừng|chưa|jangan|tanpa|tidak|usah|bukan|hiç",
     "मत|नहीं|बिना",
-    "不要|别|別|勿|不想|没让|没叫|不必|无需|不用|不该|没有|ไม่|อย่า|ห้าม",
+    "不要|别|別|勿|不想|我没|没让|没叫|没输入|不是让|不是叫|不必|无需|不用|不该|没有|ไม่|อย่า|ห้าม",
 ];
 
 /// What is refused is the opposite behind one of these (`don't forget to use …`).
