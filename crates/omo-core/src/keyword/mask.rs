@@ -203,12 +203,14 @@ fn is_code_word(text: &str, word: &Range<usize>) -> bool {
     is_argument
         || is_quoted
         || before.ends_with('[') && after.starts_with(',')
+        || before.strip_suffix('[').is_some_and(|rest| rest.trim_end_matches(' ').ends_with(['=', ':']))
+        || before.strip_suffix('!').is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', '\n']))
         || before.ends_with(", ") && after.starts_with(']')
-        || before.ends_with(['^', '+', '{', '}', '>', '~'])
-        || [".*", "(?i)", "\\b", "(?:", "\\s"].iter().any(|mark| before.ends_with(mark))
+        || before.ends_with(['^', '+', '{', '}', '>', '~', '%'])
+        || [".*", "(?i)", "\\b", "(?:", "(?!", "(?=", "\\s"].iter().any(|mark| before.ends_with(mark))
         || line_before.ends_with(['=', '|', '│', '≠'])
         || after.starts_with(['(', '^', '+', '{', '}', '[', '~'])
-        || [".*", ".+", ")?", ")+", ")*", ")\\"].iter().any(|mark| after.starts_with(mark))
+        || ["*.", "%", ".*", ".+", ")?", ")+", ")*", ")\\"].iter().any(|mark| after.starts_with(mark))
         || line_after.starts_with(['=', '|', '│', '≠', '<', '>'])
-        || [":=", "!=", "+=", "-=", "++"].iter().any(|mark| line_after.starts_with(mark))
+        || ["&&", ":=", "!=", "+=", "-=", "++"].iter().any(|mark| line_after.starts_with(mark))
 }

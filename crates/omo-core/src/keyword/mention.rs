@@ -172,7 +172,7 @@ impl<'a> Occurrence<'a> {
         const NAMING: [&str; 12] =
             ["my", "your", "our", "the", "a", "this", "that", "his", "her", "their", "any", "another"];
         let is_word = self.lead.chars().all(|char| char.is_ascii_alphanumeric());
-        is_word && !NAMING.contains(&self.lead)
+        is_word && !NAMING.contains(&self.lead) && self.tail.split_whitespace().count() > 1
     }
 
     fn has_request(&self) -> bool {

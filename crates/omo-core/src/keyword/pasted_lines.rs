@@ -142,11 +142,11 @@ const PROGRAMS: &str = "grep egrep fgrep zgrep rg ag ack echo printf ls cd cat m
     mvn gradle dotnet go gcc clang cmake ninja awk gawk sed curl wget ssh scp rsync tar gzip unzip jq yq xargs tee wc \
     diff head tail less env export alias source bash sh zsh fish pwsh tmux vim vi nvim nano emacs code pytest tox jest \
     vitest eslint tsc psql mysql sqlite3 redis-cli ping dig make just find touch sort uniq tr cut ps top df du stat file \
-    omo opencode codex aider gemini mix bundle rake composer poetry conda swift flutter dart adb lsof strace gdb nohup \
+    service nslookup open omo opencode codex aider gemini mix bundle rake composer poetry conda swift flutter dart adb lsof strace gdb nohup \
     time sudo watch type command builtin";
 
 /// Programs whose names are common in sentences: only a sign of a shell makes these a command.
-const WORDS_TOO: &str = "go make just find touch sort cut time watch type command code file source kill head tail top less \
+const WORDS_TOO: &str = "open service go make just find touch sort cut time watch type command code file source kill head tail top less \
     diff node env stat tar tee mix swift cat ping";
 
 /// What stands in sentences, and in no command.
@@ -253,7 +253,7 @@ impl Line<'_> {
     fn is_log(&self) -> bool {
         const SAID: [&str; 18] = [
             "command not found",
-            "No such file",
+            "o such file",
             "not recognized as",
             "is not defined",
             "annot find",
@@ -275,7 +275,7 @@ impl Line<'_> {
         is_stamped(line)
             || has_level(line)
             || has_error_label(line) && !self.after().split_whitespace().next().is_some_and(|word| among(TASKS, word))
-            || line.starts_with("expected ")
+            || ["expected ", "Failed to ", "Could not ", "Cannot "].iter().any(|start| line.starts_with(start))
             || line
                 .split_whitespace()
                 .filter(|word| word.split_once('=').is_some_and(|(name, value)| is_name(name) && !value.is_empty()))
@@ -382,7 +382,7 @@ impl Line<'_> {
         }
         let value = after.trim_start().strip_prefix(": ").unwrap_or_default().trim().trim_end_matches(',');
         before.is_empty()
-            && (matches!(value, "true" | "false" | "null" | "yes" | "no" | "~")
+            && (matches!(value, "on" | "true" | "false" | "null" | "yes" | "no" | "~")
                 || !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
                 || matches!(value, "{" | "[" | "|" | ">")
                 || value.starts_with(['[', '{', '"', '\'']) && value.ends_with([']', '}', '"', '\'']))
@@ -436,5 +436,5 @@ fn has_error_label(line: &str) -> bool {
     let is_short = words.clone().count() <= LABEL_WORDS;
     let is_said = |word: &str| word != "failed" && (among(PROSE, word) || among("debug handle catch log", word));
     let is_sentence = words.any(|word| is_said(word) || among(TASKS, word));
-    is_short && !is_sentence && LABELS.iter().any(|name| lower.contains(name))
+    is_short && (!is_sentence || lower.ends_with(" failed")) && LABELS.iter().any(|name| lower.contains(name))
 }
