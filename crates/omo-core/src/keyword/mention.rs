@@ -36,6 +36,8 @@ struct Occurrence<'a> {
     tail: &'a str,
     /// Whether the tail is written onto the keyword, as particles are.
     is_attached: bool,
+    /// Whether the sentence asks politely for a deed.
+    has_request: bool,
 }
 
 impl<'a> Occurrence<'a> {
@@ -43,7 +45,10 @@ impl<'a> Occurrence<'a> {
         let lead = skip_fillers(around.before.trim());
         let is_attached = !around.after.starts_with(char::is_whitespace);
         let tail = without_mode(around.after.trim());
-        Self { around, lead, tail, is_attached }
+        let has_request = [&around.before, &around.after]
+            .iter()
+            .any(|text| phrases(&words::REQUESTS).any(|phrase| contains_word(text, phrase)));
+        Self { around, lead, tail, is_attached, has_request }
     }
 
     fn is_mention(&self) -> bool {
@@ -104,7 +109,7 @@ impl<'a> Occurrence<'a> {
         let ends_as_question = asking.is_some_and(|length| length > request) && !self.tail.is_empty();
         let begins_as_question = longest(&words::ASKING, self.lead, Side::Start).is_some();
         let goes_on_as_question = self.starts_behind_a_word(&words::ASKING);
-        let is_request = request > 0 || self.has_request();
+        let is_request = request > 0 || self.has_request;
         begins_as_question && !is_request
             || (is_marked || ends_as_question || goes_on_as_question) && !is_request && !self.is_followed_by_task()
     }
@@ -117,9 +122,9 @@ impl<'a> Occurrence<'a> {
         let ends = [first_clause, self.ending()].iter().all(|clause| ends_as_report(clause));
         let is_rescued = self.is_first() && self.is_followed_by_task();
         let begins_in_past = longest(&words::PAST, self.lead, Side::Start).is_some();
-        begins_in_past && request == 0 && !self.has_request()
+        begins_in_past && request == 0 && !self.has_request
             || begins && request == 0
-            || ends && !self.has_request() && !is_rescued
+            || ends && !self.has_request && !is_rescued
             || self.is_verb_of_report() && !is_rescued
     }
 
@@ -146,7 +151,7 @@ impl<'a> Occurrence<'a> {
     fn is_used(&self) -> bool {
         self.is_first()
             || skip_fillers(self.tail).is_empty()
-            || self.has_request()
+            || self.has_request
             || self.request_length() > 0
             || self.is_put_to_use()
             || self.lead.rsplit(' ').next().is_some_and(|word| JOINTS.contains(&word))
@@ -173,12 +178,6 @@ impl<'a> Occurrence<'a> {
             ["my", "your", "our", "the", "a", "this", "that", "his", "her", "their", "any", "another"];
         let is_word = self.lead.chars().all(|char| char.is_ascii_alphanumeric());
         is_word && !NAMING.contains(&self.lead) && self.tail.split_whitespace().count() > 1
-    }
-
-    fn has_request(&self) -> bool {
-        [&self.around.before, &self.around.after]
-            .iter()
-            .any(|text| phrases(&words::REQUESTS).any(|phrase| contains_word(text, phrase)))
     }
 
     /// How much of the end of the sentence asks for a deed, in bytes.
@@ -305,6 +304,9 @@ fn is_bounded(char: char, phrase: &str, side: Side) -> bool {
 }
 
 fn contains_word(text: &str, phrase: &str) -> bool {
+    if text.len() < phrase.len() || text.is_ascii() && !phrase.is_ascii() {
+        return false;
+    }
     text.match_indices(phrase).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         let after = text.get(at + phrase.len()..).and_then(|after| after.chars().next());

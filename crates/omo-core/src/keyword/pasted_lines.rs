@@ -10,13 +10,20 @@ use crate::text::masked_text::lines;
 pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let has_settings = lines(text).any(|(_, line)| is_setting(line));
     let mut found = indented_code(text);
+    let mut named = 0;
+    let all_named = lines(text).filter(|(_, line)| keyword_match::contains_keyword(line, keywords)).count();
     for (range, line) in lines(text) {
         let trimmed = line.trim();
-        if is_shell(trimmed) || is_chat(line) || has_settings && is_section(trimmed) {
+        let names_keyword = keyword_match::contains_keyword(line, keywords);
+        named += usize::from(names_keyword);
+        let is_in_middle = named > JUDGED_LINES && named + JUDGED_LINES <= all_named;
+        if names_keyword && is_in_middle || is_shell(trimmed) || is_chat(line) || has_settings && is_section(trimmed) {
             found.push(range);
             continue;
         }
-        // Only lines that name a keyword need a closer look.
+        if !names_keyword {
+            continue;
+        }
         let Some(word) = keyword_match::find_keywords(line, keywords).into_iter().next() else { continue };
         let line = Line { text: line, word };
         if line.is_stack_frame() || line.is_setting_of_keyword() {
@@ -27,6 +34,10 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
     }
     found
 }
+
+/// So many lines that name a keyword are judged from each end; what repeats it more often is
+/// pasted, or hostile.
+const JUDGED_LINES: usize = 64;
 
 /// A line with its first keyword.
 struct Line<'t> {

@@ -47,6 +47,9 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     let all: Vec<(Range<usize>, &str)> = lines(block).collect();
     let mut found = Vec::new();
     for (index, (range, line)) in all.iter().enumerate() {
+        if !keyword_match::contains_keyword(line, keywords) {
+            continue;
+        }
         let beside = [index.checked_sub(1), Some(index + 1)];
         let mut beside = beside.into_iter().flatten().filter_map(|index| all.get(index)).map(|(_, line)| *line);
         let cells = cells_in_line(line);
