@@ -56,7 +56,7 @@ prompt() {
 # itself writes get no message.
 is_for_omo() {
     prompt | LC_ALL=C grep -Eiv '^ *<(task|cross-session|teammate|agent|bash|command|local-command|mcp)-' |
-        LC_ALL=C grep -Eiq -e '^ */(omo:|ulw( |$)|ultrawork( |$))' \
+        LC_ALL=C grep -Eiq -e '^ */(omo:|ulw( |$))' \
             -e '(^|[^A-Za-z0-9_./\@#$=&:-])(ulw|ultrawork)(/(ulw|ultrawork))*[.:]*([^A-Za-z0-9_./\@#$=&:-]|$)'
 }
 

@@ -11,7 +11,6 @@ use anyhow::{Context, Result, ensure};
 use omo_core::limits::RunLimits;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::files::lock::StateLock;
-use omo_testkit::stand_in::HookAnswer;
 use omo_tests::MAX_BLOCKS;
 use serde_json::json;
 

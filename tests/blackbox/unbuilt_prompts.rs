@@ -24,7 +24,7 @@ fn line(session: &mut StandIn, prompt: &str) -> Result<Option<String>> {
 }
 
 /// Prompts, and whether omo would have answered them.
-const PROMPTS: [(&str, bool); 34] = [
+const PROMPTS: [(&str, bool); 35] = [
     ("ulw fix it", true),
     ("fix it, ULW.", true),
     ("first line\nulw\tfix", true),
@@ -55,6 +55,7 @@ const PROMPTS: [(&str, bool); 34] = [
     ("#ulw", false),
     ("see /omo:status", false),
     ("/ulwx", false),
+    ("/ultrawork fix", false),
     ("/home/me/omo:x", false),
     ("<task-notification>ulw</task-notification>", false),
     ("<command-name>/omo:ulw</command-name> ulw", false),

@@ -10,6 +10,8 @@ mod mention;
 mod notes;
 mod off_request;
 mod origin;
+mod pasted_lines;
+mod pasted_tables;
 mod sentence;
 pub mod short_request;
 mod slash;
@@ -96,7 +98,7 @@ pub enum PromptReading<'a> {
     Short(ShortRequest),
     /// The prompt is one of omo's slash commands.
     Command {
-        /// Without the `/omo:`; `/ulw` and `/ultrawork` are the command `ulw`.
+        /// Without the `/omo:`; `/ulw` is the command `ulw`.
         name: &'a str,
         /// What follows the one blank after the name, byte for byte.
         arguments: &'a str,

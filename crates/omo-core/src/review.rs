@@ -265,7 +265,7 @@ mod tests {
         let review = read_review("The parser\nloses a byte.\n<promise>REJECTED: see above</promise>", now());
         assert_eq!(review.objections, "The parser\nloses a byte.\nsee above");
         assert_eq!(read_review(&"x".repeat(9_000), now()).objections.chars().count(), OBJECTION_CHARS);
-        assert_eq!(read_review("Fine.\n<promise>VERIFIED</promise>", now()).objections, "");
+        assert_eq!(read_review("Fine.\n<promise>VERIFIED</promise>", now()).objections, "Fine.");
     }
 
     #[test]

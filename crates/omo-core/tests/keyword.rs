@@ -464,7 +464,7 @@ fn commands_are_read_byte_for_byte() {
         ("/omo:ulw\nfix", Some(("ulw", "fix"))),
         ("  /omo:ulw fix", Some(("ulw", "fix"))),
         ("/ulw fix \"x\"", Some(("ulw", "fix \"x\""))),
-        ("/ultrawork fix", Some(("ulw", "fix"))),
+        ("/ultrawork fix", None),
         ("/omo:stop-continuation ulw", Some(("stop-continuation", "ulw"))),
         ("/omo:status", Some(("status", ""))),
         ("<system-reminder>x</system-reminder>\n/omo:ulw a", Some(("ulw", "a"))),

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::{Keywords, keyword_match, notes};
+use super::{Keywords, keyword_match, notes, pasted_lines, pasted_tables};
 use crate::text::masked_text::{self, MaskedText, lines, paragraphs};
 
 /// The prompt with all of that covered.
@@ -18,14 +18,14 @@ pub(super) fn own_words(text: &str, keywords: &Keywords) -> MaskedText {
     masked.cover(masked_text::inline_code);
     masked.cover(masked_text::comments);
     masked.cover(|text| banners(text, keywords));
-    masked.cover(pasted_lines);
-    masked.cover(tables);
+    masked.cover(|text| pasted_lines::pasted_lines(text, keywords));
+    masked.cover(|text| pasted_tables::tables(text, keywords));
     masked.cover(diffs);
     masked.cover(tags);
     masked.cover(links);
     masked.cover(masked_text::quotations);
     masked.cover(addresses);
-    masked.cover(|text| calls(text, keywords));
+    masked.cover(|text| code_words(text, keywords));
     masked
 }
 
@@ -67,71 +67,6 @@ fn is_banner(line: &str, keywords: &Keywords) -> bool {
     // `[x](y)` is a link.
     let names_a_keyword = keyword_match::contains_keyword(label, keywords) && label.contains([' ', '-', '#', '/', ':']);
     !after.starts_with('(') && (names_a_keyword || starts_as_loop(line))
-}
-
-/// Lines of a shell or a chat.
-fn pasted_lines(text: &str) -> Vec<Range<usize>> {
-    lines(text).filter(|(_, line)| is_shell(line.trim_start()) || is_chat(line)).map(|(range, _)| range).collect()
-}
-
-fn is_shell(line: &str) -> bool {
-    let marked = ["$ ", "% ", "❯", "› ", "➜ ", "⏺ ", "PS C:"].iter().any(|mark| line.starts_with(mark));
-    // `me@host:~$ ulw`
-    let first = line.split_whitespace().next().unwrap_or_default();
-    marked || first.contains('@') && first.ends_with(['$', '#', '%'])
-}
-
-/// How far into a line the colon after a role is looked for, in characters.
-const LONGEST_ROLE: usize = 24;
-
-fn is_chat(line: &str) -> bool {
-    const ROLES: [&str; 17] = [
-        "user",
-        "assistant",
-        "human",
-        "system",
-        "claude",
-        "ai",
-        "agent",
-        "bot",
-        "you",
-        "me",
-        "사용자",
-        "어시스턴트",
-        "用户",
-        "助手",
-        "ユーザー",
-        "アシスタント",
-        "developer",
-    ];
-    let line = line.trim_start_matches(|char: char| char.is_whitespace() || matches!(char, '*' | '_' | '-' | '#'));
-    let colon = line.char_indices().take(LONGEST_ROLE).find(|(_, char)| matches!(char, ':' | '：'));
-    let Some((colon, _)) = colon else { return false };
-    let role = line.get(..colon).unwrap_or_default().trim_matches(['*', '_', ' ']);
-    ROLES.iter().any(|name| role.eq_ignore_ascii_case(name))
-}
-
-/// Lines that begin with a bar, and the lines around a row of dashes.
-fn tables(text: &str) -> Vec<Range<usize>> {
-    let all: Vec<(Range<usize>, &str)> = lines(text).filter(|(_, line)| line.contains('|')).collect();
-    let mut found: Vec<Range<usize>> = Vec::new();
-    for (index, (range, line)) in all.iter().enumerate() {
-        let is_below = |upper: &Range<usize>| upper.end + 1 == range.start;
-        if line.trim_start().starts_with('|') {
-            found.push(range.clone());
-        } else if is_rule(line) {
-            let head = index.checked_sub(1).and_then(|index| all.get(index));
-            found.extend(head.map(|(head, _)| head.clone()).filter(|head| is_below(head)));
-            found.push(range.clone());
-        } else if found.last().is_some_and(is_below) {
-            found.push(range.clone());
-        }
-    }
-    found
-}
-
-fn is_rule(line: &str) -> bool {
-    line.contains("--") && line.chars().all(|char| matches!(char, '|' | '-' | ':') || char.is_whitespace())
 }
 
 /// Added and removed lines, where a paragraph has both or says that it is a diff.
@@ -250,8 +185,32 @@ fn addresses(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// `ulw()`: the name of a function.
-fn calls(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
-    let is_call = |word: &Range<usize>| text.get(word.end..).is_some_and(|after| after.starts_with("()"));
-    keyword_match::find_keywords(text, keywords).into_iter().filter(is_call).collect()
+/// Keywords that are part of code: `ulw(x)`, `x = ulw`, `^ulw|goal`.
+fn code_words(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
+    keyword_match::find_keywords(text, keywords).into_iter().filter(|word| is_code_word(text, word)).collect()
+}
+
+fn is_code_word(text: &str, word: &Range<usize>) -> bool {
+    let before = text.get(..word.start).unwrap_or_default();
+    let after = text.get(word.end..).unwrap_or_default();
+    let line_before = before.trim_end_matches(' ');
+    let line_after = after.trim_start_matches(' ');
+    let is_argument = before.ends_with('(')
+        && before
+            .trim_end_matches('(')
+            .ends_with(|char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '!'));
+    let is_quoted = ['"', '\''].iter().any(|&mark| before.ends_with(mark) && after.starts_with(mark));
+    is_argument
+        || is_quoted
+        || before.ends_with('[') && after.starts_with(',')
+        || before.strip_suffix('[').is_some_and(|rest| rest.trim_end_matches(' ').ends_with(['=', ':']))
+        || before.strip_suffix('!').is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', '\n']))
+        || before.ends_with(", ") && after.starts_with(']')
+        || before.ends_with(['^', '+', '{', '}', '>', '~', '%'])
+        || [".*", "(?i)", "\\b", "(?:", "(?!", "(?=", "\\s"].iter().any(|mark| before.ends_with(mark))
+        || line_before.ends_with(['=', '|', '│', '≠'])
+        || after.starts_with(['(', '^', '+', '{', '}', '[', '~'])
+        || ["*.", "%", ".*", ".+", ")?", ")+", ")*", ")\\"].iter().any(|mark| after.starts_with(mark))
+        || line_after.starts_with(['=', '|', '│', '≠', '<', '>'])
+        || ["&&", ":=", "!=", "+=", "-=", "++"].iter().any(|mark| line_after.starts_with(mark))
 }

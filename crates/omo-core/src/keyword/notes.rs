@@ -5,8 +5,10 @@ use std::ops::Range;
 use crate::text::masked_text::find;
 
 /// The client's notes and our own injected block: they are taken out, and the rest is read.
-const NOTES: [(&str, &str); 2] =
-    [("<system-reminder>", "</system-reminder>"), ("<ultrawork-mode>", "</ultrawork-mode>")];
+const NOTES: [(&str, &str); 2] = [("<system-reminder>", "</system-reminder>"), (OWN_NOTE, "</ultrawork-mode>")];
+
+/// omo closes its block: one that is open was typed, and what follows it is its writer's.
+const OWN_NOTE: &str = "<ultrawork-mode>";
 
 /// Where the notes are, wherever they stand.
 pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
@@ -14,9 +16,11 @@ pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
     for (open, close) in NOTES {
         let mut from = 0;
         while let Some(start) = find(text, open, from) {
-            let end = find(text, close, start).map_or(text.len(), |end| end + close.len());
-            found.push(start..end);
-            from = end;
+            let closing = find(text, close, start).map(|end| end + close.len());
+            from = closing.unwrap_or(text.len());
+            if closing.is_some() || open != OWN_NOTE {
+                found.push(start..from);
+            }
         }
     }
     found
@@ -26,9 +30,13 @@ pub(super) fn notes(text: &str) -> Vec<Range<usize>> {
 pub(super) fn without_leading_notes(mut text: &str) -> &str {
     loop {
         let note = NOTES.iter().find(|(open, _)| starts_with(text, open));
-        let Some((_, close)) = note else { return text };
-        // A note that never ends leaves nothing to read.
-        text = text.split_once(close).map_or("", |(_, rest)| rest).trim_start();
+        let Some((open, close)) = note else { return text };
+        match text.split_once(close) {
+            Some((_, rest)) => text = rest.trim_start(),
+            None if open.eq_ignore_ascii_case(OWN_NOTE) => return text,
+            // A note that never ends leaves nothing to read.
+            None => return "",
+        }
     }
 }
 

@@ -15,6 +15,10 @@ pub(super) struct WordContext {
     pub(super) after: String,
     /// What ends the sentence; a line break where nothing does.
     pub(super) end: char,
+    /// What the clause stands behind.
+    pub(super) opened_by: Option<char>,
+    /// The next sentence, with its mark.
+    pub(super) next: String,
 }
 
 /// Reads around a word.
@@ -27,6 +31,8 @@ pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
         before: lower(before.get(start..).unwrap_or_default()),
         after: lower(after.get(..length).unwrap_or_default()),
         end,
+        opened_by: before.get(..start).and_then(|rest| rest.chars().next_back()),
+        next: lower(next_sentence(after.get(length..).unwrap_or_default())),
     }
 }
 
@@ -54,6 +60,12 @@ fn sentence_end(after: &str) -> (usize, char) {
         }
     }
     (after.len(), '\n')
+}
+
+fn next_sentence(rest: &str) -> &str {
+    let rest = rest.trim_start_matches(|char: char| !char.is_alphanumeric());
+    let (length, end) = sentence_end(rest);
+    rest.get(..length + end.len_utf8()).unwrap_or(rest)
 }
 
 /// `next` is what follows: the dot of `v1.2` ends nothing.

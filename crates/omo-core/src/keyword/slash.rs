@@ -27,7 +27,8 @@ pub(super) fn read_slash_prompt(text: &str) -> SlashPrompt<'_> {
     let mut after_blank = tail.chars();
     after_blank.next();
     let arguments = after_blank.as_str();
-    if name.eq_ignore_ascii_case("ulw") || name.eq_ignore_ascii_case("ultrawork") {
+    // `/ultrawork` is the command of other plugins, and none of omo.
+    if name.eq_ignore_ascii_case("ulw") {
         return SlashPrompt::Own { name: "ulw", arguments };
     }
     match name.strip_prefix("omo:") {

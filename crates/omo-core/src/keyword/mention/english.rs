@@ -42,9 +42,10 @@ fn is_question(before: &[&str], asks: bool) -> bool {
     let second = before.get(1);
     if among(ASKING, first) {
         let plain = !matches!(second, Some(&("exactly" | "actually" | "really" | "the" | "else" | "about")));
+        let curses = matches!(before.get(2), Some(&("hell" | "heck")));
         let third = if plain { second } else { before.get(2) };
         let inverted = third.is_none_or(|word| among(AUXILIARIES, word) || *word == "to");
-        return asks || inverted || first.contains('\'') || *first == "whats" || *first == "wtf";
+        return asks || inverted || curses || first.contains('\'') || *first == "whats" || *first == "wtf";
     }
     if !among(AUXILIARIES, first) || first.starts_with("don") {
         return false;
@@ -62,11 +63,11 @@ fn is_question(before: &[&str], asks: bool) -> bool {
 
 /// A negation reaches the keyword over words like these.
 const LIGHT: &str = "use using run running start enable activate trigger turn on do need want to a the any this with \
-    in go into be have please you ever just even invoke apply switch call think we i should require \
+    in go into be have please you ever just even asked ask for more invoke apply switch call think we i should require \
     really it yet starting enter your launch rely of than off";
 
 fn is_negated(before: &[&str]) -> bool {
-    const NEGATIONS: &str = "don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
+    const NEGATIONS: &str = "forgot no don't dont not never without w/o avoid avoiding skip skipping stop stopped disable disabling \
         cancel instead rather except nor neither doesn't didn't shouldn't isn't can't cannot";
     if before.last().is_some_and(|last| matches!(*last, "no" | "non" | "zero")) {
         return true;
@@ -83,7 +84,8 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
         typing wrote document documents documenting documented rename grep understand is was are compare \
         comparing when if whenever because since while whether why how what where which who than used \
         tried saw noticed from of inspect investigate configure install uninstall remove delete like \
-        that what's";
+        that what's add replace translate find search count list highlight extract love hate enjoy dislike \
+        upgrade update reinstall after before until";
     const COMPARING: &str = "difference differences compare comparison between versus vs differ";
     let compares = |words: &[&str]| words.iter().any(|word| among(COMPARING, word));
     if compares(before) || after.iter().take(4).any(|word| matches!(*word, "vs" | "versus")) {
@@ -94,7 +96,7 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
     let near: Vec<&str> = before.iter().rev().skip_while(article).copied().collect();
     let Some(&previous) = near.first() else { return false };
     if matches!(previous, "with" | "using" | "via" | "through") {
-        return near.get(1).is_some_and(|noun| is_trouble(noun));
+        return near.get(1).is_some_and(|noun| is_trouble(noun) || *noun == "about");
     }
     if matches!(previous, "in" | "for" | "on") {
         return near.get(1).is_some_and(|noun| is_trouble(noun) || is_page(noun));
@@ -141,15 +143,18 @@ fn is_page(noun: &str) -> bool {
 
 /// `how to use ulw`, `tell me what ulw does`.
 fn is_way_of_use(near: &[&str]) -> bool {
-    const BETWEEN: &str = "use run start enable activate call invoke to do does you i we one people should can could would \
+    const BETWEEN: &str = "use using run start enable activate call invoke to do does you i we one people should can could would \
         is the exactly trigger stop";
     let reached = near.iter().find(|word| !among(BETWEEN, word));
     reached.is_some_and(|word| {
-        matches!(*word, "how" | "what" | "when" | "why" | "whether" | "where" | "explain" | "describe")
+        matches!(
+            *word,
+            "how" | "what" | "when" | "why" | "whether" | "where" | "explain" | "describe" | "about" | "considering"
+        )
     })
 }
 
-const NOUNS: &str = "mode loop loops keyword keywords hook hooks plugin command state trigger feature word skill \
+const NOUNS: &str = "thing stuff mode loop loops keyword keywords hook hooks plugin command state trigger feature word skill \
     detection detector prompt agent session docs documentation config settings activation name \
     banner";
 
@@ -159,12 +164,22 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
         shouldn't wouldn't keeps kept works worked failed fails crashed crashes activates activated \
         triggers triggered means says said seems looks ran runs stopped stops started starts broke \
         breaks got gets costs uses used needs exists appears appeared happened happens fired fires kicks \
-        goes makes made takes took enabled active disabled inactive vs versus not never 's may might \
-        must";
+        goes makes made takes took off gave enabled active disabled inactive vs versus not 's may might must \
+        exited hangs hung crashes timed deleted removed fixed finished ended died loops looped restarts restarted quits ate \
+        killed reverted wrote changed froze freezes stuck eats wastes burns burned wasted spent destroyed ruined forever sounds feels loses ignores ignored refuses \
+        refused behaves acts helps helped rocks sucks misfires misfired hits deletes kills launches launched happened";
+    const ADVERBS: &str = "just suddenly always still again also only really sometimes often constantly simply actually already \
+        never randomly somehow now";
     if after.first() == Some(&"'s") || after.first() == Some(&"s'") {
         return true;
     }
     let nouns = after.iter().take_while(|word| among(NOUNS, word)).count();
+    let adverbs = after.iter().skip(nouns).take_while(|word| among(ADVERBS, word)).count();
+    if adverbs > 0
+        && after.get(nouns + adverbs).is_some_and(|verb| among(VERBS, verb) || among("running going on off", verb))
+    {
+        return true;
+    }
     let Some(verb) = after.get(nouns) else { return is_named_noun(before, after, nouns) };
     if among(VERBS, verb) || is_named_noun(before, after, nouns) {
         return true;
@@ -172,7 +187,11 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
     let other = after.get(nouns + 1);
     match *verb {
         "can" | "will" | "would" | "could" => !matches!(other, Some(&("you" | "u" | "we" | "please"))),
-        "or" | "and" => asks && after.len() == nouns + 2,
+        "or" | "and" => {
+            let third = after.get(nouns + 2);
+            asks && after.len() == nouns + 2
+                || third.is_some_and(|word| matches!(*word, "are" | "is" | "both" | "differ"))
+        }
         _ => false,
     }
 }
