@@ -62,7 +62,7 @@ impl Scene {
     pub fn claim_ends(&self, verdict: &str) -> Result<String> {
         let answer = self.claim()?;
         let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?.to_owned();
-        ensure!(line.starts_with(&format!("[omo] ultrawork ended: {verdict}")), "{line}");
+        ensure!(crate::scene::tells_end(&line, verdict), "{line}");
         ensure!(self.entry()?["verdict"]["kind"] == verdict, "{}", self.entry()?);
         Ok(line)
     }

@@ -175,11 +175,19 @@ impl Scene {
     pub fn ends(&self, fields: &Value, verdict: &str) -> Result<()> {
         let answer = self.stop(fields)?;
         let line = answer.system_message().with_context(|| format!("no line: {answer:?}; {}", self.last_decision()))?;
-        ensure!(line.starts_with(&format!("[omo] ultrawork ended: {verdict}")) && line.lines().count() == 1, "{line}");
+        ensure!(tells_end(line, verdict), "{line}");
         ensure!(answer.text("/terminalSequence") == Some("\u{7}"), "no bell: {answer:?}");
         let entry = self.entry()?;
         ensure!(entry["verdict"]["kind"] == verdict && entry["ulw"]["enabled"] == false, "{entry}");
         self.allows(fields)
+    }
+
+    /// The Stop is let through, and its user is told once that `omo stop` ended the run.
+    pub fn is_told_of_stop(&self) -> Result<()> {
+        let answer = self.stop(&json!({}))?;
+        let line = answer.system_message().with_context(|| format!("nothing was told: {answer:?}"))?;
+        ensure!(line.starts_with("[omo] STOPPED by `omo stop`"), "{line}");
+        self.allows(&json!({}))
     }
 
     /// The session's entry in the state.
@@ -290,9 +298,21 @@ pub fn require_sound(run: &HookRun) -> Result<HookAnswer> {
     Ok(answer)
 }
 
+/// Whether a line tells its user that a run ended so.
+pub fn tells_end(line: &str, verdict: &str) -> bool {
+    let heads: &[&str] = match verdict {
+        "verified" => &["[omo] VERIFIED: ", "[omo] verified by review alone"],
+        "blocked" => &["[omo] BLOCKED: "],
+        "stopped" => &["[omo] STOPPED "],
+        _ => &["[omo] NOT PROVED: "],
+    };
+    heads.iter().any(|head| line.starts_with(head))
+}
+
 /// Whether an answer is the contract of a run that is held.
 pub fn is_contract(answer: &HookAnswer) -> bool {
-    matches!(answer, HookAnswer::PlainText(text) if text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most"))
+    let is_held = |text: &str| text.starts_with("<ultrawork-mode>") && text.contains("is continued, at most");
+    answer.context().is_some_and(is_held) && answer.system_message().is_some_and(|line| line.starts_with("[omo] on"))
 }
 
 /// The time some milliseconds ago, as the state writes it.

@@ -22,7 +22,7 @@ impl Target {
     /// The next Stop says that the run was released, the one after it nothing, and no status says anything else.
     fn is_released_aloud(&mut self, why: &str) -> Result<()> {
         let line = self.scene.claim()?.system_message().context("the Stop said nothing")?.to_owned();
-        ensure!(line.starts_with("[omo] ultrawork ended: released") && line.contains(why), "{line}");
+        ensure!(line.starts_with("[omo] NOT PROVED") && line.contains(why), "{line}");
         self.scene.allows(&json!({}))?;
         self.shows_released(why)
     }

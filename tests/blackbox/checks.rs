@@ -39,7 +39,10 @@ fn a_claim_is_worth_what_its_checks_say() {
             ensure!(fs::read_to_string(log)?.starts_with("expected 3, found 2\n"));
             s.lab.write("done.txt", "")?;
             let line = s.claim_ends("verified")?;
-            ensure!(line.contains("(1 check green)") && s.field("/verification/phase")? == "verified", "{line}");
+            ensure!(
+                line.contains("VERIFIED: 1 check green\n") && s.field("/verification/phase")? == "verified",
+                "{line}"
+            );
             Ok(())
         }),
         ("three red claims", |s| {

@@ -103,7 +103,8 @@ fn an_open_run_is_what_is_left_to_do() {
             let first = "[omo] The plan run `r-1` stands at 3 of 7 tasks, 1 failed, task `4` is under way; next: `omo agent next`.";
             ensure!(reason.lines().next() == Some(first), "{reason}");
             ensure!(
-                reason.contains(&format!("\nblock 1 of {MAX_BLOCKS}\n")) && reason.ends_with("or by typing `ulw off`."),
+                reason.contains(&format!("\nblock 1 of {MAX_BLOCKS}\n"))
+                    && reason.ends_with("after Esc, which pauses it."),
                 "{reason}"
             );
             ensure!(s.traced("ran") == 0, "the claim was judged");
@@ -238,7 +239,10 @@ fn a_run_that_something_else_wrote_counts_for_nothing() {
             s.edit(&[(pointer, value.clone())])?;
             let reason = s.blocks(&json!({}))?;
             ensure!(reason.starts_with("[omo] The turn ended without a claim"), "{pointer}: {reason}");
-            ensure!(!s.asks("/omo:status")?.contains("plan run") && status_line(s)? == "ulw 1/8 · 0m\n", "{pointer}");
+            ensure!(
+                !s.asks("/omo:status")?.contains("plan run") && status_line(s)? == "ulw 1/8 · 0m · Esc pauses\n",
+                "{pointer}"
+            );
             let entry = s.entry()?["run"].clone();
             s.prompt("continue")?;
             ensure!(s.entry()?["run"] == entry, "{pointer}: it was noted");

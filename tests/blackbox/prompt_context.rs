@@ -47,9 +47,9 @@ fn injects(scene: &Scene, fields: &Value) -> Result<String> {
     let answer = submit(scene, fields)?;
     ensure!(is_contract(&answer), "no contract: {answer:?}");
     ensure!(scene.entry()?["ulw"]["enabled"] == true, "not armed: {:?}", scene.lab.state());
-    let HookAnswer::PlainText(text) = answer else { anyhow::bail!("no plain text") };
+    let text = answer.context().unwrap_or_default();
     ensure!(text.chars().count() <= 1_700, "{} characters", text.chars().count());
-    Ok(text)
+    Ok(text.to_owned())
 }
 
 /// Nothing is said, and nothing is made.
@@ -84,7 +84,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("ups-003", |s| {
         let answer = submit(s, &json!({"permission_mode": "plan"}))?;
-        ensure!(matches!(&answer, HookAnswer::PlainText(text) if text.contains("No run was started")), "{answer:?}");
+        ensure!(answer.context().is_some_and(|text| text.contains("No run was started")), "{answer:?}");
         ensure!(s.lab.state().is_none(), "armed");
         Ok(())
     }),
@@ -103,7 +103,8 @@ pub(crate) const CASES: &[Case] = &[
         Ok(())
     }),
     ("ups-007", |s| {
-        let HookAnswer::PlainText(contract) = s.prompt(TASK)? else { anyhow::bail!("no contract") };
+        let answer = s.prompt(TASK)?;
+        let contract = answer.context().unwrap_or_default();
         s.session = s.another()?;
         nothing(s, &prompt(&format!("{contract}\nwhat does that mean?")))?;
         injects(s, &prompt(&format!("{contract}\n\nulw fix the tests"))).map(drop)
@@ -260,7 +261,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("ups-033", |s| {
         let answer = submit(s, &json!({"permission_mode": "plan"}))?;
-        ensure!(matches!(&answer, HookAnswer::PlainText(text) if text.len() < 700), "{answer:?}");
+        ensure!(answer.context().is_some_and(|text| text.len() < 700), "{answer:?}");
         s.allows(&json!({"permission_mode": "plan"}))?;
         s.allows(&json!({}))
     }),
@@ -299,8 +300,12 @@ pub(crate) const CASES: &[Case] = &[
         command.env("CLAUDE_PROJECT_DIR", &root);
         let output = run_command(&command, &input.to_string())?;
         ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-        let text = output.stdout;
-        ensure!(text.starts_with("<ultrawork-mode>") && text.contains("this session is not held"), "{text}");
+        let answer = output.answer()?;
+        let is_told = answer.context().is_some_and(|text| text.contains("this session is not held"));
+        ensure!(
+            is_told && answer.system_message().is_some_and(|line| line.starts_with("[omo] NOT ON: ")),
+            "{answer:?}"
+        );
         Ok(())
     }),
     ("ups-038", |s| {

@@ -57,10 +57,7 @@ fn quarantined(scene: &mut Scene, state: &[u8]) -> Result<()> {
 fn refused(scene: &mut Scene) -> Result<()> {
     scene.allows(&json!({}))?;
     let reported = scene.prompt("ulw fix the tests")?;
-    ensure!(
-        matches!(&reported, HookAnswer::PlainText(text) if text.contains("this session is not held")),
-        "{reported:?}"
-    );
+    ensure!(reported.context().is_some_and(|text| text.contains("this session is not held")), "{reported:?}");
     scene.allows(&json!({}))
 }
 

@@ -61,17 +61,17 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
         }),
         ("a run", |s| {
             s.arm()?;
-            shows(s, &[], &format!("ulw 0/{MAX_BLOCKS} · 0m\n"))?;
+            shows(s, &[], &format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))?;
             s.blocks(&json!({}))?;
-            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · 0m\n"))
+            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · 0m · Esc pauses\n"))
         }),
         ("checks, a review, a pause", |s| {
             s.start("--check true --check false")?;
-            shows(s, &[], &format!("ulw 0/{MAX_BLOCKS} · checks 0/2 · 0m\n"))?;
+            shows(s, &[], &format!("ulw 0/{MAX_BLOCKS} · checks 0/2 · 0m · Esc pauses\n"))?;
             s.claim_fails()?;
-            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · failed 1/3 · 0m\n"))?;
+            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · failed 1/3 · 0m · Esc pauses\n"))?;
             s.edit(&[("/verification/phase", json!("review"))])?;
-            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · review · failed 1/3 · 0m\n"))?;
+            shows(s, &[], &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · review · failed 1/3 · 0m · Esc pauses\n"))?;
             require_sound(&s.session.stop_failure("billing_error")?)?;
             let paused =
                 &format!("ulw 1/{MAX_BLOCKS} · checks 1/2 · review · failed 1/3 · \u{1b}[33mpaused\u{1b}[0m · 0m\n");
@@ -80,7 +80,20 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
         ("an end", |s| {
             s.arm()?;
             s.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released")?;
-            shows(s, &[], "")
+            shows(s, &[], "\u{1b}[1m\u{1b}[31mulw NOT PROVED\u{1b}[0m\n")?;
+            s.forge(&[("/verdict/kind", json!("verified"))])?;
+            ensure!(!shown(s, &[])?.contains("verified"), "what something else wrote is shown");
+            Ok(())
+        }),
+        ("Esc, of which no hook learns", |s| {
+            s.arm()?;
+            let mut transcript = s.session.clone();
+            transcript.transcript().interrupted()?;
+            let mut input = input(s);
+            input["transcript_path"] = json!(transcript.transcript().path());
+            let shown = printed(run_command(&command(s, &[], &[]), &input.to_string())?)?;
+            ensure!(shown.contains("paused") && !shown.contains("Esc pauses"), "{shown}");
+            Ok(())
         }),
         ("stopped by its user", |s| {
             s.arm()?;
@@ -106,7 +119,7 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
             s.arm()?;
             let variables = [("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", "5"), ("NO_COLOR", "")];
             let shown = printed(run_command(&command(s, &[], &variables), &input(s).to_string())?)?;
-            ensure!(shown == "ulw 0/5 · 0m\n", "{shown}");
+            ensure!(shown == "ulw 0/5 · 0m · Esc pauses\n", "{shown}");
             Ok(())
         }),
         ("a project that only the input names", |s| {
@@ -117,11 +130,11 @@ fn it_shows_where_the_run_stands_and_nothing_without_one() {
                 *input.pointer_mut(pointer).context(pointer)? = json!(wrong);
                 let mut command = s.lab.command(&omo);
                 let shown = run_command(command.arg("statusline"), &input.to_string())?;
-                ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m\n"), "{pointer}");
+                ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"), "{pointer}");
             }
             let only_cwd = json!({"session_id": s.session.session(), "cwd": s.lab.project()});
             let shown = run_command(s.lab.command(&omo).arg("statusline"), &only_cwd.to_string())?;
-            ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
+            ensure!(printed(shown)? == format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
             Ok(())
         }),
     ];
@@ -139,8 +152,11 @@ fn colours_stand_out_only_where_they_are_wanted() {
         {
             let shown = printed(run_command(&command(s, &[], &[(variable, value)]), &input(s).to_string())?)?;
             let part = format!("ulw {MAX_BLOCKS}/{MAX_BLOCKS}");
-            let expected =
-                if has_colour { format!("\u{1b}[31m{part}\u{1b}[0m · 0m\n") } else { format!("{part} · 0m\n") };
+            let expected = if has_colour {
+                format!("\u{1b}[31m{part}\u{1b}[0m · 0m · Esc pauses\n")
+            } else {
+                format!("{part} · 0m · Esc pauses\n")
+            };
             ensure!(shown == expected, "{variable}={value}: {shown:?}");
         }
         Ok(())
@@ -155,8 +171,8 @@ fn it_changes_no_byte_of_the_project_and_of_the_home() {
     let mut scene = Scene::new(&plugin).unwrap();
     scene.arm().unwrap();
     let before = list_all_files(&scene).unwrap();
-    shows(&scene, &[], &format!("ulw 0/{MAX_BLOCKS} · 0m\n")).unwrap();
-    shows(&scene, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n")).unwrap();
+    shows(&scene, &[], &format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n")).unwrap();
+    shows(&scene, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n")).unwrap();
     scene.write_state(b"garbage").unwrap();
     let with_garbage = list_all_files(&scene).unwrap();
     shows(&scene, &[], "").unwrap();
@@ -170,40 +186,44 @@ fn another_status_line_comes_first_as_it_is() {
     let cases: &[Case] = &[
         ("one line", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"))
+            shows(s, &["--wrap", "echo main"], &format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))
         }),
         ("more lines", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "printf 'a\\nb'"], &format!("a\nb · ulw 0/{MAX_BLOCKS} · 0m\n"))
+            shows(s, &["--wrap", "printf 'a\\nb'"], &format!("a\nb · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))
         }),
         ("colours", |s| {
             s.arm()?;
             shows(
                 s,
                 &["--wrap", "printf '\\033[32mok\\033[0m\\n'"],
-                &format!("\u{1b}[32mok\u{1b}[0m\u{1b}[0m · ulw 0/{MAX_BLOCKS} · 0m\n"),
+                &format!("\u{1b}[32mok\u{1b}[0m\u{1b}[0m · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"),
             )
         }),
         ("nothing", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "true"], &format!("ulw 0/{MAX_BLOCKS} · 0m\n"))
+            shows(s, &["--wrap", "true"], &format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))
         }),
         ("a failure", |s| {
             s.arm()?;
-            shows(s, &["--wrap", "echo half; exit 3"], &format!("half · ulw 0/{MAX_BLOCKS} · 0m\n"))
+            shows(s, &["--wrap", "echo half; exit 3"], &format!("half · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))
         }),
         ("one that reads nothing", |s| {
             s.arm()?;
             let mut input = input(s);
             input["filler"] = json!("x".repeat(1 << 20));
             let shown = run_command(&command(s, &["--wrap", "echo main"], &[]), &input.to_string())?;
-            ensure!(printed(shown)? == format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"));
+            ensure!(printed(shown)? == format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
             Ok(())
         }),
         ("the same input, byte for byte, and its line end", |s| {
             s.arm()?;
             let wrap = "read -r line && printf %s \"$line\" > got.json && echo \"$CLAUDE_PROJECT_DIR\"";
-            shows(s, &["--wrap", wrap], &format!("{} · ulw 0/{MAX_BLOCKS} · 0m\n", s.lab.project().display()))?;
+            shows(
+                s,
+                &["--wrap", wrap],
+                &format!("{} · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n", s.lab.project().display()),
+            )?;
             let got = std::fs::read_to_string(s.lab.project().join("got.json"))?;
             let sent = input(s).to_string();
             ensure!(got == sent, "{got}");
@@ -235,14 +255,14 @@ fn another_status_line_has_bounds_and_leaves_nothing_behind() {
             s.arm()?;
             let mark = s.lab.root().join("never").display().to_string();
             let wrap = format!("echo main; sleep 987 & sleep 987; : {mark}");
-            shows(s, &["--wrap", &wrap], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"))?;
+            shows(s, &["--wrap", &wrap], &format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))?;
             wait_until_gone(&mark)
         }),
         ("one that says too much", |s| {
             s.arm()?;
             let shown = shown(s, &["--wrap", "yes"])?;
             ensure!(
-                shown.len() < 70_000 && shown.ends_with(&format!(" · ulw 0/{MAX_BLOCKS} · 0m\n")),
+                shown.len() < 70_000 && shown.ends_with(&format!(" · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n")),
                 "{} bytes",
                 shown.len()
             );
@@ -252,7 +272,7 @@ fn another_status_line_has_bounds_and_leaves_nothing_behind() {
             s.arm()?;
             let mark = s.lab.root().join("stays").display().to_string();
             let wrap = format!("sh -c 'while ! test -e {mark}; do sleep 0.1; done' & echo main");
-            shows(s, &["--wrap", &wrap], &format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"))?;
+            shows(s, &["--wrap", &wrap], &format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"))?;
             ensure!(!processes_with(&mark).is_empty(), "what it left was ended");
             std::fs::write(&mark, "")?;
             wait_until_gone(&mark)
@@ -352,9 +372,9 @@ fn the_settings_that_are_shown_work_wherever_omo_lies_and_are_never_written() {
         assert_eq!(shown["statusLine"]["type"], "command");
         let line = shown["statusLine"]["command"].as_str().unwrap();
         assert!(line.contains("plugins/data/omo-inline/bin/omo"), "{line}");
-        assert_eq!(by_a_shell(&scene, line).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
+        assert_eq!(by_a_shell(&scene, line).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
         let wrapping = wrapping.replace("THE COMMAND THAT YOU HAVE NOW", "echo main");
-        assert_eq!(by_a_shell(&scene, &wrapping).unwrap(), format!("main · ulw 0/{MAX_BLOCKS} · 0m\n"));
+        assert_eq!(by_a_shell(&scene, &wrapping).unwrap(), format!("main · ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
         let mut after = list_all_files(&scene).unwrap();
         after.retain(|path, _| before.contains_key(path));
         let changed: Vec<_> = before.iter().filter(|(path, was)| after.get(*path) != Some(was)).collect();

@@ -96,10 +96,7 @@ fn options_are_taken_in_both_forms_and_the_rest_is_the_task() {
 
 fn options(scene: &mut Scene, arguments: &str, task: &str) -> Result<()> {
     let reported = scene.prompt(&format!("/omo:ulw {arguments}"))?;
-    ensure!(
-        matches!(&reported, HookAnswer::PlainText(text) if text.contains("at most 3 times within 5 minutes")),
-        "{reported:?}"
-    );
+    ensure!(reported.context().is_some_and(|text| text.contains("at most 3 times within 5 minutes")), "{reported:?}");
     let entry = scene.entry()?;
     ensure!(entry["ulw"]["task"] == json!(task) && entry["limits"]["maxBlocks"] == 3, "{entry}");
     Ok(())

@@ -89,7 +89,8 @@ fn any_prompt_has_it_built_without_a_word() -> Result<()> {
     ensure!(session.prompt("hello")?.is_silent());
     ensure!(fresh.outcome()? == format!("built {VERSION}"));
     // No user was told to wait, and so none is told that it is over.
-    ensure!(require_sound(&session.prompt("ulw fix it")?)?.system_message().is_none());
+    let answer = require_sound(&session.prompt("ulw fix it")?)?;
+    ensure!(answer.system_message().is_some_and(|line| line.starts_with("[omo] on: ")), "{answer:?}");
     Ok(())
 }
 

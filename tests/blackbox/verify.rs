@@ -126,7 +126,12 @@ fn outside_of_git_a_claim_is_verified_by_the_files() {
             s.claim_fails()?;
             s.reviewer_reports(crate::claim_scene::AGREES)?;
             let answer = s.stop(&serde_json::json!({"last_assistant_message": "The reviewer agrees."}))?;
-            ensure!(answer.system_message().is_some_and(|line| line.contains("verified")), "{answer:?}");
+            ensure!(
+                answer.system_message().is_some_and(
+                    |line| line.starts_with("[omo] VERIFIED: ") || line.starts_with("[omo] verified by review")
+                ),
+                "{answer:?}"
+            );
             ensure!(s.traced("ran") == 1);
             Ok(())
         }),

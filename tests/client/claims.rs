@@ -58,8 +58,7 @@ fn red_then_fixed_then_reviewed_is_verified() {
     let fixture = with_review(script);
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"echo x >> ../home/ran; cat notes.txt; test -f done.txt\" make done.txt").unwrap();
-    let screen =
-        terminal.wait_for("[omo] ultrawork ended: verified (1 check green; reviewed by omo:oracle)", LIMIT).unwrap();
+    let screen = terminal.wait_for("[omo] VERIFIED: 1 check green; reviewed by omo:oracle", LIMIT).unwrap();
     assert!(screen.contains("failed verification 1 of 3"), "{screen}");
     // Where the client moves the reviewer to the background, the session waits for it.
     let stops: Vec<String> = fixture.stops().into_iter().filter(|stop| stop != "6: allow").collect();
@@ -158,7 +157,7 @@ fn three_red_claims_end_a_real_session_with_a_warning() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("/omo:ulw --check \"test -f never\" make it").unwrap();
-    let screen = terminal.wait_for("[omo] ultrawork ended: released (3 failed verifications)", LIMIT).unwrap();
+    let screen = terminal.wait_for("Ended: 3 failed verifications", LIMIT).unwrap();
     assert!(screen.contains("failed verification 2 of 3"), "{screen}");
     assert_eq!(fixture.stops(), ["15: block", "15: block", "10: end: released"]);
 }
@@ -271,7 +270,7 @@ fn nothing_of_a_hostile_repository_runs_until_its_user_approves_it() {
     let terminal = fixture.terminal();
     let watch = Watch::start(MARK);
     terminal.say("/omo:ulw --check true make it").unwrap();
-    let screen = terminal.wait_for("[omo] ultrawork ended: verified", LIMIT).unwrap();
+    let screen = terminal.wait_for("[omo] VERIFIED", LIMIT).unwrap();
     assert!(screen.contains("omo.toml names 1 check that is not approved"), "{screen}");
     assert!(!watch.has_seen() && ran() == 0, "it was run before it was approved");
 
@@ -340,7 +339,7 @@ fn the_checks_are_managed_without_a_request() {
     }
     assert_eq!(fixture.requests(), 0);
     terminal.say("ulw make it").unwrap();
-    terminal.wait_for("[omo] ultrawork ended: verified (1 check green)", LIMIT).unwrap();
+    terminal.wait_for("[omo] VERIFIED: 1 check green", LIMIT).unwrap();
 }
 
 #[test]

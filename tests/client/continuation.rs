@@ -33,12 +33,13 @@ fn a_person_sees_what_goes_on_and_how_it_ended() {
     let fixture = client_lab(script);
     let terminal = fixture.terminal();
     terminal.say("ulw fix the parser").unwrap();
-    let screen = terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    let screen = terminal.wait_for("[omo] NOT PROVED: claimed, not verified", LIMIT).unwrap();
     for line in [
         "I have looked around.",
         &format!("block 1 of {MAX_BLOCKS}"),
         "/omo:stop-continuation",
-        "Nothing proves the work",
+        "[omo] on: no check and no review",
+        "`ulw` goes on with the task",
     ] {
         assert!(screen.contains(line), "{line} is not on the screen:\n{screen}");
     }

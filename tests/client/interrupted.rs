@@ -36,7 +36,7 @@ fn esc_pauses_and_the_next_prompt_says_so_once() {
     assert_eq!((fixture.requests(), fixture.state("/ulw/stopBlocks")), (3, 0.into()));
 
     terminal.say("ulw go on then").unwrap();
-    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
     assert_eq!(fixture.requests(), 4);
 }
 

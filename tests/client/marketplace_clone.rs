@@ -65,7 +65,7 @@ fn the_first_session_builds_it_with_cargo_and_its_next_prompt_is_continued() {
 
     assert_eq!(wait_for_build_outcome(&it.log(), BUILD_LIMIT).unwrap(), format!("built {VERSION}"));
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED: claimed, not verified", LIMIT).unwrap();
     assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
     assert_eq!(it.count_in_request(3, &format!("OMO {VERSION}")), 1);
     assert_eq!(it.model.unscripted(), 0);
@@ -191,7 +191,7 @@ fn an_update_leaves_open_sessions_with_their_version() {
     it.lay_binaries(HIGHER);
     it.take_binary_runs();
     terminal.say("go on").unwrap();
-    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
     let ran = it.take_binary_runs();
     assert!(ran.contains(&format!("{VERSION} omo-stop")) && !ran.iter().any(|it| it.contains(HIGHER)), "{ran:?}");
     assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "14: warn", "9: end: released"]);
@@ -303,6 +303,6 @@ fn right_after_an_install_in_an_open_session_no_prompt_is_ignored() {
     assert_eq!(wait_for_build_outcome(&it.log(), LIMIT).unwrap(), format!("built {VERSION}"));
     terminal.say("ulw fix the parser").unwrap();
     terminal.wait_for("is ready", LIMIT).unwrap();
-    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED: claimed, not verified", LIMIT).unwrap();
     assert_eq!(it.lab.stop_decisions().unwrap(), ["15: block", "9: end: released"]);
 }

@@ -210,7 +210,7 @@ fn an_update_reaches_a_session_that_is_open() {
     assert_eq!(plugins(&fixture), only("9.8.7", true));
     assert_eq!(files(&installed_copy(&fixture)), files(&next));
     terminal.say("ulw fix the parser").unwrap();
-    terminal.wait_for("[omo] ultrawork ended: released (claimed, not verified)", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED: claimed, not verified", LIMIT).unwrap();
     assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
     terminal.quit().unwrap();
 }

@@ -75,7 +75,7 @@ fn a_compaction_brings_the_contract_again() {
     terminal.wait_for("Compacted", LIMIT).unwrap();
     terminal.ready().unwrap();
     terminal.say("go on").unwrap();
-    terminal.wait_for("ultrawork ended: released", LIMIT).unwrap();
+    terminal.wait_for("[omo] NOT PROVED", LIMIT).unwrap();
     assert_eq!(fixture.count(2, "The user turned on ultrawork"), 1);
     assert_eq!(fixture.count(2, "How a run goes"), 1);
 }

@@ -76,7 +76,7 @@ fn with_any_stdin_it_prints_nothing_or_its_status() {
         assert_eq!(shown(&scene, Stdin::Bytes(bytes)).unwrap(), "", "{start}");
     }
     for bytes in [whole.to_string(), format!("  {whole} more"), with("/model", json!(["odd", null, {}]))] {
-        assert_eq!(shown(&scene, Stdin::text(&bytes)).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
+        assert_eq!(shown(&scene, Stdin::text(&bytes)).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
     }
     assert_eq!(fs::read(scene.state_file()).unwrap(), before);
 }
@@ -88,7 +88,7 @@ fn a_stdin_that_stays_open_holds_it_up_for_a_second_at_most() {
     let scene = armed(&plugin).unwrap();
     let line = input(&scene).to_string();
     let whole = move |stdin: &mut ChildStdin| _ = stdin.write_all(line.as_bytes());
-    assert_eq!(shown(&scene, Stdin::Fed(Box::new(whole))).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
+    assert_eq!(shown(&scene, Stdin::Fed(Box::new(whole))).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
     let half = |stdin: &mut ChildStdin| _ = stdin.write_all(b"{\"session_id\":\"a");
     assert_eq!(shown(&scene, Stdin::Fed(Box::new(half))).unwrap(), "");
     let nothing = |_: &mut ChildStdin| {};
@@ -126,7 +126,7 @@ fn with_any_state_it_prints_nothing_or_its_status_and_leaves_the_state() {
     let endless = text.replacen("\"stopBlocks\":0", "\"stopBlocks\":4294967295", 1);
     assert!(look(&endless).contains(&format!("ulw 9999+/{MAX_BLOCKS}")));
     let task = text.replacen("ulw fix the tests", "\\u001b[2J\\u001b]0;x\\u0007", 1);
-    assert_eq!(look(&task), format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
+    assert_eq!(look(&task), format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
     assert_ne!((endless, task), (text.clone(), text));
 }
 
@@ -149,7 +149,7 @@ fn what_is_no_file_in_the_place_of_the_state_shows_nothing() {
     assert_eq!(shown(&scene, Stdin::text(&whole)).unwrap(), "", "a FIFO");
     fs::remove_file(&file).unwrap();
     fs::rename(&kept, &file).unwrap();
-    assert_eq!(shown(&scene, Stdin::text(&whole)).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m\n"));
+    assert_eq!(shown(&scene, Stdin::text(&whole)).unwrap(), format!("ulw 0/{MAX_BLOCKS} · 0m · Esc pauses\n"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use omo_core::check::session_check::{CheckRecord, CheckVerdict};
 use omo_core::messages;
 use omo_core::session::{Session, UlwRun, VerdictKind};
 use omo_core::stop::claim::{CheckResult, ClaimFindings, judge_claim};
-use omo_core::stop::{BlockCause, StopBlock, StopRow};
+use omo_core::stop::{BlockCause, StopBlock};
 use omo_core::timestamp::Timestamp;
 
 use crate::page;
@@ -47,11 +47,16 @@ fn red() -> String {
 fn the_picture_shows_what_omo_says_today() {
     let shown = shown();
     let now = Timestamp::from_millis(0);
-    let ulw = UlwRun { stop_blocks: 1, started_at: Some(now), ..UlwRun::default() };
-    let session = Session { ulw, ..Session::default() };
-    let ended = messages::run_ended(&session, 8, StopRow::ClaimJudged, VerdictKind::Verified, "1 check green", now);
-    for (what, text) in [("the prompt", "/omo:ulw --no-review --check"), ("the red check", &red()), ("the end", &ended)]
-    {
+    let ulw = UlwRun { enabled: true, stop_blocks: 2, started_at: Some(now), ..UlwRun::default() };
+    let mut session = Session { ulw, ..Session::default() };
+    session.end_run(VerdictKind::Verified, "1 check green; reviewed by omo:oracle".to_owned(), now);
+    let ended = messages::run_end::run_ended(&session, 8).unwrap();
+    for (what, text) in [
+        ("the prompt", "ulw --check"),
+        ("the start", "[omo] on: 1 check (sh test.sh) + review"),
+        ("the red check", &red()),
+        ("the end", &ended),
+    ] {
         assert!(shown.contains(&squeezed(text)), "{what} is shown otherwise (cargo xtask picture):\n{text}\n{shown}");
     }
 }

@@ -134,7 +134,7 @@ fn the_reviewer_can_only_read() {
 fn what_it_says_about_the_keyword_is_so() {
     let keywords = Keywords::default();
     for prompt in ["ulw fix the failing tests", "please ulw this"] {
-        assert_eq!(read_prompt(prompt, &keywords), PromptReading::Activate, "{prompt}");
+        assert!(read_prompt(prompt, &keywords).turns_on(), "{prompt}");
     }
     let quiet = [
         "what is ulw?",

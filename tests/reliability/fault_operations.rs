@@ -192,7 +192,11 @@ pub(crate) const FAULT_OPERATIONS: [FaultOperation; 26] = [
     },
     FaultOperation {
         name: "omo ulw on",
-        prepare: |s| s.stop(&json!({})).map(drop),
+        // Only a session that is known can be named.
+        prepare: |s| {
+            s.arm()?;
+            s.prompt("ulw off").map(drop)
+        },
         process: |s| Ok(omo(s, &["ulw", "on", "--session", s.session.session()])),
         by: By::Command,
     },

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use omo_core::messages::run_start::RunStart;
 use omo_core::session::id::SessionId;
 use omo_core::session::{Session, UlwActivation};
 use omo_core::timestamp::Timestamp;
@@ -28,18 +29,22 @@ pub struct ActivationContext<'a> {
 }
 
 impl ActivationContext<'_> {
-    /// Turns a session on, whose entry is omo's own by now. What a run began with, its environment and which files count, stays until its task is
-    /// proved, however often it is begun anew. Gives whether a task begins with it.
+    /// Turns a session on, whose entry is omo's own by now. What a run began with, its environment and which files
+    /// count, stays until its task is proved, however often it is begun anew. Gives what that did to the session.
     ///
     /// # Errors
     ///
     /// Where the environment cannot be kept: the run is on, and none of its checks runs.
-    pub fn activate(self, session: &mut Session, activation: UlwActivation) -> (bool, Result<(), FolderError>) {
+    pub fn activate(self, session: &mut Session, activation: UlwActivation) -> (RunStart, Result<(), FolderError>) {
         let Self { root, state_home, id, scope, approval, now } = self;
-        let is_new = !session.continues_task();
+        let start = RunStart::of(session, activation.task.as_deref());
         let is_there = |kept: &String| state_home.is_some_and(|home| run_environment::read(home, id, kept).is_some());
         let kept = session.verification.environment.take().filter(|_| session.is_armed()).filter(is_there);
-        session.activate(activation, now);
+        if start.keeps_run() {
+            session.go_on(activation, now);
+        } else {
+            session.activate(activation, now);
+        }
         if let Some(GivenApproval { by, at }) = approval {
             session.note_unproved_approval(by, at);
         }
@@ -51,6 +56,6 @@ impl ActivationContext<'_> {
                 Err(error) => (None, Err(error)),
             };
         session.verification.environment = Some(kept.unwrap_or_default());
-        (is_new, result)
+        (start, result)
     }
 }

@@ -10,6 +10,7 @@ use omo_core::check::session_check::{
 };
 use omo_core::session::id::SessionId;
 use omo_core::stop::claim::CheckResult;
+use omo_core::text::sanitize;
 use omo_git::work_files::{FilesState, FolderWatch, TransientFiles, WorkFiles};
 use omo_process::environment::CheckEnvironment;
 use omo_process::job::{self, CommandJob};
@@ -226,9 +227,16 @@ fn run(
         tree: tree.map(str::to_owned),
         setting: setup.environment.check_setting(check, setup.root),
         log: log_path.map(|path| path.display().to_string()),
+        last_line: last_said_line(&outcome.tail),
         ..CheckRecord::default()
     };
     Some(result(check, record, false, outcome.tail))
+}
+
+fn last_said_line(output: &str) -> String {
+    const CHARS: usize = 160;
+    let said = |line: &&str| line.chars().any(char::is_alphanumeric);
+    output.lines().rev().find(said).map(|line| sanitize(line, CHARS)).unwrap_or_default()
 }
 
 fn result(check: &Check, record: CheckRecord, reused: bool, tail: String) -> CheckResult {

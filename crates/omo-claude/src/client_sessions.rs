@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use omo_core::session::id::SessionId;
+use omo_process::process_identity::{is_alive, start_mark};
 use omo_state::files::regular_file::{self, Links};
 use serde::Deserialize;
 
@@ -27,6 +29,23 @@ pub(crate) struct ClientSession {
     pub started_at: u64,
 }
 
+impl ClientSession {
+    /// Whether the process is there, and not a later one with its number.
+    pub(crate) fn is_alive(&self) -> bool {
+        let same = match (&self.proc_start, start_mark(self.pid)) {
+            (Some(listed), Some(mark)) => *listed == mark,
+            _ => true,
+        };
+        same && is_alive(self.pid) == Some(true)
+    }
+}
+
+/// The sessions that clients of this user serve now, each with the folder that its client was started in.
+pub fn served_sessions(client_home: &Path) -> Vec<(SessionId, PathBuf)> {
+    let served = read_all(client_home).filter(|session| session.cwd.is_absolute() && session.is_alive());
+    served.filter_map(|session| Some((SessionId::parse(&session.session_id).ok()?, session.cwd))).collect()
+}
+
 /// What the client wrote down about one of its processes.
 pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSession> {
     read(&client_home.join("sessions").join(format!("{pid}.json"))).filter(|session| session.pid == pid)
@@ -34,9 +53,13 @@ pub(crate) fn read_for_process(client_home: &Path, pid: u32) -> Option<ClientSes
 
 /// The processes that serve a session, as far as the client wrote them down. Some of them may have ended.
 pub(crate) fn sessions_serving(client_home: &Path, session_id: &str) -> Vec<ClientSession> {
+    read_all(client_home).filter(|session| session.session_id == session_id).collect()
+}
+
+fn read_all(client_home: &Path) -> impl Iterator<Item = ClientSession> {
     let files = std::fs::read_dir(client_home.join("sessions")).into_iter().flatten().flatten();
     let paths = files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|ending| ending == "json"));
-    paths.take(MAX_FILES).filter_map(|path| read(&path)).filter(|session| session.session_id == session_id).collect()
+    paths.take(MAX_FILES).filter_map(|path| read(&path))
 }
 
 fn read(path: &Path) -> Option<ClientSession> {
@@ -63,5 +86,23 @@ mod tests {
         assert_eq!((read_for_process(temp.path(), 9), read_for_process(temp.path(), 10)), (None, None));
         let serving: Vec<u32> = sessions_serving(temp.path(), "s").into_iter().map(|session| session.pid).collect();
         assert_eq!(serving, [7]);
+    }
+    #[test]
+    fn a_session_is_served_while_its_client_is_alive() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join("sessions")).unwrap();
+        let own = std::process::id();
+        let cwd = serde_json::to_string(temp.path()).unwrap();
+        let write = |name: &str, text: String| std::fs::write(temp.path().join("sessions").join(name), text).unwrap();
+        write("1.json", format!(r#"{{"pid":{own},"sessionId":"s","cwd":{cwd}}}"#));
+        write("2.json", format!(r#"{{"pid":{own},"sessionId":"t","cwd":{cwd},"procStart":"of an earlier one"}}"#));
+        write("3.json", format!(r#"{{"pid":{own},"sessionId":"../x","cwd":{cwd}}}"#));
+        write("4.json", format!(r#"{{"pid":{own},"sessionId":"u","cwd":"relative"}}"#));
+        write("5.json", format!(r#"{{"pid":{},"sessionId":"v","cwd":{cwd}}}"#, u32::MAX));
+        let served = served_sessions(temp.path());
+        let known = served.iter().map(|(id, _)| id.as_str());
+        // Without a mark of processes it cannot be told that `t` is over.
+        assert_eq!(known.filter(|id| *id != "t").collect::<Vec<_>>(), ["s"]);
+        assert!(start_mark(own).is_none() || served.len() == 1, "{served:?}");
     }
 }

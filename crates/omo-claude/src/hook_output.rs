@@ -1,8 +1,11 @@
 //! What a hook may print: nothing, plain text, or one JSON object of a fixed shape.
 
+mod highlight;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use omo_core::session::HookEvent;
+use omo_state::env;
 use serde_json::{Value, json};
 
 use crate::platform;
@@ -56,7 +59,17 @@ impl HookAnswer {
     /// the process ends: after the lock was given back, when a run may have been stopped already.
     pub fn print(&self, event: HookEvent) {
         if !IS_ANSWERED.swap(true, Ordering::Relaxed) {
-            let _ = platform::write(self.to_output(event).as_bytes());
+            let answer = if env::has_coloured_client() { self.clone().highlighted() } else { self.clone() };
+            let _ = platform::write(answer.to_output(event).as_bytes());
+        }
+    }
+
+    /// The answer with what matters in colour. What a prompt is refused with is shown as it is.
+    fn highlighted(self) -> Self {
+        match self {
+            Self::Notice { user, model } => Self::Notice { user: highlight::highlight(&user), model },
+            Self::Bell(user) => Self::Bell(highlight::highlight(&user)),
+            other => other,
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub mod client;
 pub mod client_end;
-mod client_sessions;
+pub mod client_sessions;
 pub mod hook_input;
 pub mod hook_output;
 mod platform;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use omo_core::request_source::ClientProcess;
 use omo_core::session::id::SessionId;
 use omo_process::platform::{ancestors, owner_home, process_name, process_variable, working_folder};
-use omo_process::process_identity::{is_alive, start_mark};
+use omo_process::process_identity::start_mark;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::{env, state};
 
@@ -74,7 +74,7 @@ impl ProjectClients {
         let is_before = |other: &ClientSession| began.is_none_or(|began| other.started_at < began);
         client_sessions::sessions_serving(home, session)
             .iter()
-            .any(|other| other.pid != client && is_before(other) && is_same_process_alive(other))
+            .any(|other| other.pid != client && is_before(other) && other.is_alive())
     }
 
     /// Whether a process is of a session of this project: it is its client, or its environment names the session.
@@ -109,7 +109,7 @@ impl ProjectClients {
     /// Whether the client's own list says it of a process: the one in the folder that this process uses.
     fn is_listed(&self, pid: u32) -> bool {
         let of_session = |client: ClientSession| {
-            is_same_process_alive(&client) && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
+            client.is_alive() && (self.sessions.contains(&client.session_id) || self.holds(&client.cwd))
         };
         let folder = |name| process_variable(pid, name).map(PathBuf::from).filter(|path| path.is_absolute());
         let homes = [folder("HOME"), owner_home(pid)].into_iter().flatten().map(|home| home.join(".claude"));
@@ -129,13 +129,4 @@ impl ProjectClients {
 pub fn find_ancestor(pid: u32) -> Option<ClientProcess> {
     let start_mark = start_mark(pid).filter(|_| ancestors().contains(&pid))?;
     Some(ClientProcess { pid, start_mark })
-}
-
-/// Whether a process of the client is there, and not a later one with its number.
-fn is_same_process_alive(client: &ClientSession) -> bool {
-    let same = match (&client.proc_start, start_mark(client.pid)) {
-        (Some(listed), Some(mark)) => *listed == mark,
-        _ => true,
-    };
-    same && is_alive(client.pid) == Some(true)
 }

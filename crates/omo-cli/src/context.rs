@@ -12,7 +12,7 @@ use omo_engine::parallel::ReapReport;
 use omo_engine::state::{RunPhase, RunState};
 use omo_engine::verbs::VerbCaller;
 use omo_engine::work::{Engine, is_alive};
-use omo_engine::{ExclusiveGuard, Run, RunStore, verbs};
+use omo_engine::{ExclusiveGuard, Run, RunStore, RunStoreError, verbs};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
 use omo_state::env::{self, ProcessEnv};
@@ -21,7 +21,8 @@ use omo_state::state::sealed_plan_run;
 
 use crate::blocks::parts;
 use crate::error::CommandError;
-use crate::project::{Project, named_or_own_session};
+use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
+use crate::project::{Project, own_session};
 use crate::task_list_note;
 
 /// The session of a model's shell that does not say which session it is of. No real session has this
@@ -65,7 +66,7 @@ impl<'a> CommandContext<'a> {
         let missing = || CommandError::precondition("no folder for the user's own state is known", "set HOME");
         let state_home = env.state_home.clone().ok_or_else(missing)?;
         let runs = RunStore::find(&root, Some(&state_home))?;
-        let session = named_or_own_session(None, env)?;
+        let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
         let [plugin_data, _] = env::plugin_folders();
         Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None })
@@ -155,7 +156,7 @@ impl<'a> CommandContext<'a> {
         };
         let runs = self.runs.as_ref().ok_or_else(missing)?;
         if let Some(id) = named.or(self.env.worker.as_ref().map(|own| own.run.as_str())) {
-            let run = runs.get(id)?;
+            let run = find_named_run(runs, id)?;
             let state = run.state()?;
             return self.reap_dead_supervisor(run, state);
         }
@@ -275,6 +276,20 @@ impl<'a> CommandContext<'a> {
             sealed_plan_run::clear(&folder, &old, run.id(), Project::state_update(self.env))?;
         }
         sealed_plan_run::set(&folder, &holder, session_entry(run, now), Project::state_update(self.env))
+    }
+}
+
+/// The run that was named: the beginning of its id is enough.
+fn find_named_run(runs: &RunStore, typed: &str) -> Result<Run, CommandError> {
+    match runs.get(typed) {
+        Err(RunStoreError::NotFound(_)) => {}
+        found => return Ok(found?),
+    }
+    let known = runs.ids()?;
+    match match_id(typed, known.iter().map(String::as_str)) {
+        IdMatch::One(id) => Ok(runs.get(id)?),
+        IdMatch::None => Err(RunStoreError::NotFound(typed.to_owned()).into()),
+        IdMatch::Several(ids) => Err(ambiguous_id(typed, "runs", "--run", &ids)),
     }
 }
 

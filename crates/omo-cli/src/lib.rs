@@ -13,13 +13,17 @@ mod dispatched_tasks;
 mod error;
 mod execute;
 mod exit_kind;
+mod id_prefix;
 mod json_file;
+mod last_run;
 mod output;
 mod parallel_workers;
 mod plan_findings;
 mod platform;
 mod project;
+mod repository_sessions;
 mod run_arguments;
+mod runs_at_work;
 mod task_list_files;
 mod task_list_note;
 mod typed_command;
@@ -36,7 +40,7 @@ use omo_state::env::ProcessEnv;
 use crate::cli::Arguments;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
-use crate::project::Project;
+use crate::repository_sessions::folders_of_repository;
 
 /// The whole program: reads its command line, does it, and gives the exit status.
 pub fn main() -> ExitCode {
@@ -111,5 +115,7 @@ fn run(arguments: Arguments) -> Result<(), CommandError> {
 
 /// Whether a session's shell started this command, whatever it left out of the environment.
 fn is_started_by_session(env: &ProcessEnv) -> bool {
-    Project::find_root(env).is_ok_and(|root| ProjectClients::read(&root, None).stands_above_process())
+    // An id may name a session of another folder of the repository: whose shell this is counts there as well.
+    let folders = folders_of_repository(env).unwrap_or_default();
+    folders.iter().any(|root| ProjectClients::read(root, None).stands_above_process())
 }

@@ -15,6 +15,7 @@ use omo_state::project_root;
 use omo_state::state::{self, CorruptPolicy, StateError, StateUpdateOptions};
 
 use crate::error::CommandError;
+use crate::repository_sessions::RepositorySessions;
 
 /// A person at a terminal can wait longer for the lock than a hook.
 const DEADLINE: Duration = Duration::from_secs(3);
@@ -33,14 +34,31 @@ pub(crate) struct Project {
     pub root: PathBuf,
     /// Its state folder, where there is one.
     pub folder: Option<GuardedFolder>,
+    /// The session that a person named, where one did.
+    named: Option<SessionId>,
 }
 
 impl Project {
     /// Finds the project of the current folder.
     pub(crate) fn find(env: &ProcessEnv) -> Result<Self, CommandError> {
-        let root = Self::find_root(env)?;
+        Self::at(Self::find_root(env)?, None)
+    }
+
+    /// As [`Project::find`]; where a session is named, the folder of the repository that knows it.
+    pub(crate) fn find_named(env: &ProcessEnv, named: Option<&str>) -> Result<Self, CommandError> {
+        let Some(typed) = named else { return Self::find(env) };
+        let mut sessions = RepositorySessions::read(env)?;
+        let Some(id) = sessions.find(typed, env)? else {
+            let unreadable = sessions.unreadable.pop().map(|(_, error)| error.into());
+            return Err(unreadable.unwrap_or_else(|| sessions.not_found(typed)));
+        };
+        let root = sessions.folders_of(&id).next().map(|folder| folder.root.clone());
+        Self::at(root.map_or_else(|| Self::find_root(env), Ok)?, Some(id))
+    }
+
+    fn at(root: PathBuf, named: Option<SessionId>) -> Result<Self, CommandError> {
         let folder = GuardedFolder::open_state(&root)?;
-        Ok(Self { root, folder })
+        Ok(Self { root, folder, named })
     }
 
     /// The top folder of that project, whatever its state is in.
@@ -48,19 +66,14 @@ impl Project {
         let cwd = std::env::current_dir().context("the current folder cannot be found")?;
         let missing =
             || CommandError::precondition("this folder is not there any more", "run `omo` in the project's folder");
-        let named = env.project_dir.clone();
-        let used = || project_root::find_used_root(&cwd).or_else(|| project_root::find_root(None, Some(&cwd)));
-        named.or_else(used).ok_or_else(missing)
+        env.project_dir.clone().or_else(|| project_root::find_project(&cwd)).ok_or_else(missing)
     }
 
     /// Every session that the state knows. The user is warned of an entry that cannot be read: its
     /// session is not held, and looks like one that never used omo.
     pub(crate) fn sessions(&self) -> Result<Vec<(SessionId, Session)>, StateError> {
         let entries = self.folder.as_ref().map(state::peek_all).transpose()?.unwrap_or_default();
-        for (id, error) in &entries.unreadable {
-            let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
-            crate::output::print_warning(&format!("session {id}: {error}; {hint}"));
-        }
+        warn_about_unreadable(&entries.unreadable);
         Ok(entries.sessions)
     }
 
@@ -73,12 +86,8 @@ impl Project {
 
     /// The session that is meant: the one that was named, the one that this shell belongs to, or
     /// the only one that is on; `None` where none is.
-    pub(crate) fn find_session(
-        &self,
-        named: Option<&str>,
-        env: &ProcessEnv,
-    ) -> Result<Option<SessionId>, CommandError> {
-        if let Some(id) = named_or_own_session(named, env)? {
+    pub(crate) fn find_session(&self, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
+        if let Some(id) = self.named_or_own_session(env)? {
             return Ok(Some(id));
         }
         let armed: Vec<SessionId> =
@@ -94,24 +103,44 @@ impl Project {
         }
     }
 
-    /// As [`Project::session`], where there has to be one.
-    pub(crate) fn require_session(&self, named: Option<&str>, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    /// As [`Project::find_session`], where there has to be one.
+    pub(crate) fn require_session(&self, env: &ProcessEnv) -> Result<SessionId, CommandError> {
         let missing = || {
             let message = format!("no ultrawork run is on in {}", self.root.display());
             CommandError::not_found(message, "type `ulw` in the session first, or name it: `--session ID`")
         };
-        self.find_session(named, env)?.ok_or_else(missing)
+        self.find_session(env)?.ok_or_else(missing)
+    }
+
+    /// The session that a person named, or else the one that this shell belongs to.
+    pub(crate) fn named_or_own_session(&self, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
+        self.named.clone().map_or_else(|| own_session(env), |id| Ok(Some(id)))
+    }
+
+    /// The session that a person named.
+    pub(crate) fn named_session(&self) -> Option<&SessionId> {
+        self.named.as_ref()
     }
 }
 
-/// The session that was named, or the one that this shell belongs to.
-pub(crate) fn named_or_own_session(named: Option<&str>, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
-    match named.or(env.session_id.as_deref()) {
-        None => Ok(None),
-        Some(text) => SessionId::parse(text).map(Some).map_err(|error| {
-            let shown = omo_core::text::sanitize(text, 60);
-            CommandError::usage(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
-        }),
+/// The session that this shell belongs to.
+pub(crate) fn own_session(env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
+    env.session_id.as_deref().map(parse_session_id).transpose()
+}
+
+/// A text as the id of a session.
+pub(crate) fn parse_session_id(text: &str) -> Result<SessionId, CommandError> {
+    SessionId::parse(text).map_err(|error| {
+        let shown = omo_core::text::sanitize(text, 60);
+        CommandError::usage(format!("`{shown}` is {error}"), "`omo status` lists the sessions of this project")
+    })
+}
+
+/// Warns of entries that cannot be read.
+pub(crate) fn warn_about_unreadable(entries: &[(SessionId, StateError)]) {
+    for (id, error) in entries {
+        let hint = format!("that session is not held, and `omo stop --session {id}` clears its entry");
+        crate::output::print_warning(&format!("session {id}: {error}; {hint}"));
     }
 }
 

@@ -18,8 +18,9 @@ use serde_json::Value;
 
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
+use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
 use crate::output;
-use crate::project::named_or_own_session;
+use crate::project::{own_session, parse_session_id};
 
 /// What anything that goes wrong with a session ends with.
 const FAILED: ExitKind = ExitKind::NotGreen;
@@ -65,12 +66,29 @@ pub(crate) fn task_list_store() -> Result<TaskListStore, CommandError> {
 /// The session that is meant.
 pub(crate) fn task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
     let missing = || CommandError::usage("which session is not said", "name it: `--session ID`");
-    named_or_own_session(which.session.as_deref(), env)?.ok_or_else(missing)
+    which.session.as_deref().map_or_else(|| own_session(env), |id| parse_session_id(id).map(Some))?.ok_or_else(missing)
+}
+
+/// The same, of a task list that is there: the beginning of its id is enough. What no task list begins with stays as it
+/// was typed, for the caller to say that there is none.
+pub(crate) fn known_task_list_id(which: &TaskListOption, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    let id = task_list_id(which, env)?;
+    let store = task_list_store()?;
+    // One that cannot be read is none of those that are listed, and can be removed by its name.
+    if which.session.is_none() || store.path(&id).symlink_metadata().is_ok() {
+        return Ok(id);
+    }
+    let known = store.ids()?;
+    match match_id(id.as_str(), known.iter().map(SessionId::as_str)) {
+        IdMatch::One(known) => parse_session_id(known),
+        IdMatch::None => Ok(id),
+        IdMatch::Several(ids) => Err(ambiguous_id(id.as_str(), "task lists", "--session", &ids)),
+    }
 }
 
 /// The same, opened.
 pub(crate) fn open_task_list(options: &TaskListOption, env: &ProcessEnv) -> Result<TaskListFolder, CommandError> {
-    Ok(task_list_store()?.open(&task_list_id(options, env)?)?)
+    Ok(task_list_store()?.open(&known_task_list_id(options, env)?)?)
 }
 
 /// The run of a session, where one was opened and is open still.

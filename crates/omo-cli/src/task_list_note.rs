@@ -84,7 +84,7 @@ fn can_be_continued(phase: TaskListPhase) -> bool {
 /// The project that a session works in; `None` where its folder is no longer there.
 fn project(folder: &Path) -> Option<PathBuf> {
     let folder = Some(folder).filter(|folder| folder.is_absolute() && folder.is_dir())?;
-    project_root::find_used_root(folder).or_else(|| project_root::find_root(None, Some(folder)))
+    project_root::find_project(folder)
 }
 
 fn warn(kept: Result<(), TaskListNoteError>) {

@@ -9,16 +9,14 @@ use std::io::Read;
 use std::process::ExitCode;
 
 use clap::Parser;
-use omo_core::messages::plan::run_answer::{AtWork, still_at_work};
+use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
 use omo_core::run_command::RunCommand;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::text::sanitize;
 use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::parallel_state::GroupStatus;
 use omo_engine::request::client_policy::quote_argument;
-use omo_engine::state::{RunPhase, RunState};
-use omo_engine::{ListedRun, RunStore};
+use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
@@ -32,6 +30,7 @@ use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::run_arguments::{RunOptions, TaskOptions};
+use crate::runs_at_work::runs_at_work;
 
 /// What stands behind `/omo:cancel`.
 #[derive(Debug, Parser)]
@@ -49,6 +48,8 @@ struct ReportLine {
     run: Option<String>,
     #[arg(long, value_enum)]
     format: Option<ReportFormat>,
+    #[arg(long, conflicts_with_all = ["run", "format"])]
+    last: bool,
 }
 
 /// What stands behind `/omo:retry`.
@@ -112,7 +113,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Report => {
             let line: ReportLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
-            report::run(&in_session, ReportOptions { format: line.format, run })
+            report::run(&in_session, ReportOptions { format: line.format, last: line.last, session: None, run })
         }
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
@@ -130,25 +131,10 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
 /// Says what of the runs of the project is at work, one line for each run; nothing where nothing is.
 fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
-    let listed = context.runs.as_ref().map(RunStore::list).transpose()?.unwrap_or_default();
-    for ListedRun { id, state } in listed {
-        let Some(state) =
-            state.ok().filter(|state| context.is_in_this_work_tree(state) && state.phase == RunPhase::Executing)
-        else {
-            continue;
-        };
-        let runs = context.runs.as_ref().map(|runs| runs.get(&id)).transpose()?;
-        let is_supervised = runs.map(|run| run.is_supervised()).transpose()?.unwrap_or_default();
-        let clients = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
-        let tasks: Vec<String> = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
-        let found = if is_supervised {
-            AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())
-        } else if state.parallel.is_none() && !tasks.is_empty() {
-            AtWork::Tasks(tasks)
-        } else {
-            continue;
-        };
-        print_block(&still_at_work(&id, &found, own == Some(id.as_str())))?;
+    let Some(runs) = &context.runs else { return Ok(()) };
+    for (id, at_work) in runs_at_work(runs, |state| context.is_in_this_work_tree(state))? {
+        let ends_it = if own == Some(id.as_str()) { CancelledBy::OwnSession } else { CancelledBy::AnySession };
+        print_block(&still_at_work(&id, &at_work, ends_it))?;
     }
     Ok(())
 }

@@ -11,11 +11,13 @@ mod notes;
 mod off_request;
 mod origin;
 mod sentence;
+pub mod short_request;
 mod slash;
 
 use std::fmt;
 use std::ops::Range;
 
+use short_request::ShortRequest;
 use slash::SlashPrompt;
 
 /// At most this many keywords.
@@ -82,7 +84,16 @@ pub enum PromptReading<'a> {
     /// Nothing: not a person's words, or nothing that concerns omo.
     Nothing,
     /// The keyword, as an instruction.
-    Activate,
+    Activate {
+        /// The words of the person before it.
+        before: &'a str,
+        /// The keyword as they wrote it.
+        keyword: &'a str,
+        /// Their words behind it.
+        after: &'a str,
+    },
+    /// The keyword and at most one more word.
+    Short(ShortRequest),
     /// The prompt is one of omo's slash commands.
     Command {
         /// Without the `/omo:`; `/ulw` and `/ultrawork` are the command `ulw`.
@@ -97,13 +108,23 @@ pub enum PromptReading<'a> {
     },
 }
 
+impl PromptReading<'_> {
+    /// Whether the keyword asks to turn ultrawork on.
+    pub fn turns_on(&self) -> bool {
+        matches!(self, Self::Activate { .. } | Self::Short(ShortRequest::GoOn))
+    }
+}
+
 /// Reads a prompt.
 pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     let Some(text) = origin::text_of_person(prompt) else { return PromptReading::Nothing };
     match slash::read_slash_prompt(text) {
         SlashPrompt::Own { name, arguments } => PromptReading::Command { name, arguments },
         SlashPrompt::Foreign => PromptReading::Nothing,
-        SlashPrompt::No => read_words(text, keywords),
+        SlashPrompt::No => match short_request::read_short_request(text, keywords) {
+            Some(request) => PromptReading::Short(request),
+            None => read_words(text, keywords),
+        },
     }
 }
 
@@ -113,7 +134,7 @@ pub fn is_from_a_person(prompt: &str) -> bool {
     origin::text_of_person(prompt).is_some()
 }
 
-fn read_words<'a>(text: &str, keywords: &Keywords) -> PromptReading<'a> {
+fn read_words<'a>(text: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     let mut words = keyword_match::find_keywords(text, keywords);
     if words.is_empty() {
         return PromptReading::Nothing;
@@ -126,8 +147,12 @@ fn read_words<'a>(text: &str, keywords: &Keywords) -> PromptReading<'a> {
     if let Some(off) = off_request::find_off_request(own, &words) {
         return PromptReading::Off { whole: off.whole };
     }
-    let is_instruction = words.iter().any(|word| !mention::is_mention(own, word));
-    if is_instruction { PromptReading::Activate } else { PromptReading::Nothing }
+    let instruction = words.iter().find(|word| !mention::is_mention(own, word));
+    let split = |word: &Range<usize>| {
+        let (before, keyword) = (text.get(..word.start)?, text.get(word.clone())?);
+        Some(PromptReading::Activate { before, keyword, after: text.get(word.end..)? })
+    };
+    instruction.and_then(split).unwrap_or(PromptReading::Nothing)
 }
 
 /// At most this many occurrences are judged at each end of a prompt. People give their

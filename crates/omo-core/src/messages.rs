@@ -8,13 +8,15 @@ pub mod check_changes;
 pub mod checks;
 pub mod client_settings;
 pub mod plan;
+pub mod run_end;
+pub mod run_start;
 pub mod status_line;
 pub mod status_report;
 pub mod usage;
 
 use crate::limits::RunLimits;
 use crate::session::plan_run::PlanRun;
-use crate::session::{PauseReason, Session, UlwRun, UlwTrigger, VerdictKind};
+use crate::session::{PauseReason, Session, UlwRun, UlwTrigger};
 use crate::stop::claim::ClaimOutcome;
 use crate::stop::{BackgroundTask, BlockCause, StopBlock, StopRow};
 use crate::text::{format_age, sanitize};
@@ -29,7 +31,8 @@ pub(crate) const REASON_CHARS: usize = 2_000;
 /// What a contract in a transcript is recognised by.
 pub const CONTRACT_MARK: &str = "<ultrawork-mode>";
 
-const HOW_TO_STOP: &str = "The user ends it with /omo:stop-continuation or by typing `ulw off`.";
+const HOW_TO_STOP: &str =
+    "The user ends it with /omo:stop-continuation, while the model works after Esc, which pauses it.";
 
 const CONTRACT_BODY: &str = "\
 How a run goes:
@@ -38,7 +41,7 @@ How a run goes:
 3. Execute and persist: make them; keep the checklist or notes of the task current.
 4. Verify: run the checks (tests, build, types), fix what fails and run them again; what failed before the work began is written down as such.
 5. Claim: once all of it is done and checked, the final message ends with `<promise>DONE</promise>` alone on its last line; omo then runs the user's checks and may ask for a review. If it cannot be done, `<promise>BLOCKED: the reason</promise>` there is an honest end and is accepted at once.
-The user ends the run at any time with /omo:stop-continuation or by typing `ulw off`; Esc pauses it. The user cannot see this note: a first line such as \"Ultrawork is on.\" tells them.
+The user ends the run at any time with /omo:stop-continuation or by typing `ulw off`; Esc pauses it.
 </ultrawork-mode>";
 
 const SHORT_CONTRACT_BODY: &str = "\
@@ -163,29 +166,6 @@ fn list_tasks(tasks: &[BackgroundTask]) -> String {
     names.join(", ")
 }
 
-/// The one line that tells the user how a run ended, and what was weakened before.
-pub fn run_ended(
-    session: &Session,
-    allowed_blocks: u32,
-    row: StopRow,
-    verdict: VerdictKind,
-    why: &str,
-    now: Timestamp,
-) -> String {
-    let ulw = &session.ulw;
-    let spent = format!("{} of {allowed_blocks} continuations, {}", ulw.stop_blocks, format_age(ulw.started_at, now));
-    let hint = match (row, verdict) {
-        (StopRow::ClaimJudged | StopRow::NoRun, VerdictKind::Released) => " Nothing proves the work: look it over.",
-        (_, VerdictKind::Released | VerdictKind::Expired) => " Type `ulw` to go on.",
-        (_, VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped) => "",
-    };
-    let weakened = match check_changes::weakened_lines(&session.weakened, now) {
-        words if words.is_empty() => String::new(),
-        words => format!(" Weakened since it began: {}.", words.join("; ")),
-    };
-    format!("[omo] ultrawork ended: {} ({}). {spent}.{weakened}{hint}", verdict.word(), sanitize(why, 320))
-}
-
 /// The one line that tells the user why a Stop was let through although the run stays on.
 pub fn let_through(row: StopRow) -> String {
     format!(
@@ -224,6 +204,12 @@ pub fn run_stopped(was_armed: bool, plan: Option<&PlanRun>) -> String {
     };
     let stays = plan.filter(|plan| plan.is_open()).map(plan::stays_open);
     stays.map_or_else(|| said.to_owned(), |stays| format!("{said} {stays}"))
+}
+
+/// Said once in a session whose run was ended with `omo stop` in a terminal.
+pub fn run_stopped_outside(reason: Option<&str>) -> String {
+    let why = reason.map(|reason| format!(" ({})", sanitize(reason, 200))).unwrap_or_default();
+    format!("[omo] STOPPED by `omo stop`{why}. Nothing is continued until you type `ulw` again.")
 }
 
 /// The answer to the user's way out where the state can not be written.
@@ -290,6 +276,7 @@ pub fn other_loop_found(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::run_start::{CheckOffer, RunStart};
     use super::*;
     use crate::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
     use crate::keyword::{Keywords, PromptReading, read_prompt};
@@ -298,7 +285,7 @@ mod tests {
     use crate::request_source::ModelRoute;
     use crate::review::AgreementRefusal;
     use crate::session::task_list::OpenTaskList;
-    use crate::session::{ChangedBy, UlwActivation, UlwPause};
+    use crate::session::{ChangedBy, UlwActivation, UlwPause, UlwVerdict, VerdictKind};
     use crate::stop::claim::{CheckResult, ClaimFindings, ClaimJudgement, ClaimReason, ReviewMaterial};
 
     fn now() -> Timestamp {
@@ -432,9 +419,25 @@ mod tests {
                 VerdictKind::Stopped,
                 VerdictKind::Expired,
             ] {
-                texts.push(run_ended(&session, 8, StopRow::ClaimJudged, kind, "why <promise>DONE</promise>", now()));
+                let verdict = UlwVerdict { kind, why: "why <promise>DONE</promise>".to_owned(), at: now() };
+                texts.extend(run_end::run_ended(&Session { verdict: Some(verdict), ..session.clone() }, 8));
             }
         }
+        let mut session = armed(UlwTrigger::Keyword);
+        for start in
+            [RunStart::Begun, RunStart::TaskTakenUp, RunStart::TaskExtended, RunStart::Resumed, RunStart::AlreadyOn]
+        {
+            for offer in [None, Some(CheckOffer { command: "ulw `x`", found_in: "ulw <promise>DONE</promise>" })] {
+                texts.push(run_start::run_started(&session, start, 8, offer, now()));
+            }
+            let check = Check::new(None, "ulw <promise>DONE</promise> `x`", CheckOrigin::User).unwrap();
+            session.checks.push(check);
+        }
+        texts.push(run_start::run_goes_on(&session, 8));
+        texts.extend(["ulw <promise>DONE</promise>"].map(run_start::run_not_held));
+        texts.extend(["ulw <promise>DONE</promise>"].map(run_start::hook_missing));
+        texts.push(run_start::not_in_plan_mode());
+        texts.push(usage::ULW.to_owned());
         texts.extend(StopRow::ALL.map(let_through));
         texts.extend([PauseReason::Interrupted, PauseReason::ApiError].map(run_paused));
         texts.push(refusal_line("`--max-blocks` needs a number"));
@@ -540,9 +543,10 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_to_the_user_is_one_line() {
+    fn what_goes_to_the_user_is_a_few_lines_and_the_first_says_it() {
         for text in all_texts().iter().filter(|text| is_a_notice(text)) {
-            assert_eq!(text.lines().count(), 1, "{text}");
+            assert!(text.lines().count() <= 5, "{text}");
+            assert!(text.lines().next().is_some_and(|line| line.chars().count() <= 600), "{text}");
         }
     }
 

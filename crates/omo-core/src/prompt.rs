@@ -4,6 +4,9 @@
 pub mod check_request;
 pub mod ulw_arguments;
 
+use std::borrow::Cow;
+
+use crate::keyword::short_request::{ShortRequest, read_request_word};
 use crate::keyword::{self, Keywords, PromptReading};
 use crate::messages::check_changes::not_from_person;
 use crate::messages::{ContractForm, usage};
@@ -12,7 +15,7 @@ use crate::run_command::RunCommand;
 use crate::session::plan_run::MAX_ARGUMENTS_BYTES;
 use crate::session::{Interruption, PauseReason, Session, UlwActivation, UlwTrigger};
 use check_request::CheckRequest;
-use ulw_arguments::UlwOptions;
+use ulw_arguments::{UlwArguments, UlwOptions};
 
 /// A prompt as the client hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,8 +41,8 @@ pub enum PromptIntent<'a> {
     Activate {
         /// By keyword or by command.
         trigger: UlwTrigger,
-        /// For what.
-        task: Option<&'a str>,
+        /// For what; `None` goes on with the task that the session has.
+        task: Option<Cow<'a, str>>,
         /// Within which bounds, and judged by what.
         options: Box<UlwOptions>,
     },
@@ -152,10 +155,16 @@ pub fn read_intent<'a>(
     }
     match keyword::read_prompt(event.prompt, keywords) {
         PromptReading::Nothing => PromptIntent::Nothing,
-        PromptReading::Activate => {
-            let options = Box::new(options());
-            PromptIntent::Activate { trigger: UlwTrigger::Keyword, task: Some(event.prompt), options }
+        PromptReading::Activate { before, keyword, after } => {
+            let options = options();
+            match ulw_arguments::parse_around_keyword([before, keyword, after], &options) {
+                Ok(Some(read)) => activate_by(UlwTrigger::Keyword, read),
+                // The prompt is the task, byte for byte.
+                Ok(None) => activate_by(UlwTrigger::Keyword, UlwArguments { task: Some(event.prompt.into()), options }),
+                Err(refusal) => PromptIntent::Refused(refusal.message()),
+            }
         }
+        PromptReading::Short(request) => read_short(request, UlwTrigger::Keyword, options),
         PromptReading::Off { whole } => PromptIntent::Stop { reason: None, whole },
         PromptReading::Command { name, arguments } => read_command(name, arguments, options),
     }
@@ -165,12 +174,12 @@ fn read_command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() ->
     let reason = Some(arguments.trim()).filter(|text| !text.is_empty());
     match name {
         "ulw" if matches!(reason, Some("off" | "stop")) => PromptIntent::Stop { reason: None, whole: true },
-        "ulw" => match ulw_arguments::parse(arguments, options()) {
-            Ok(read) => {
-                let options = Box::new(read.options);
-                PromptIntent::Activate { trigger: UlwTrigger::Command, task: read.task, options }
-            }
-            Err(refusal) => PromptIntent::Refused(refusal.message()),
+        "ulw" => match reason.and_then(read_request_word) {
+            Some(request) => read_short(request, UlwTrigger::Command, options),
+            None => ulw_arguments::parse(arguments, options()).map_or_else(
+                |refusal| PromptIntent::Refused(refusal.message()),
+                |read| activate_by(UlwTrigger::Command, read),
+            ),
         },
         "check" => check_request::parse(arguments).map_or_else(PromptIntent::Refused, PromptIntent::Check),
         "stop-continuation" => PromptIntent::Stop { reason, whole: true },
@@ -182,6 +191,22 @@ fn read_command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() ->
         _ => RunCommand::named(name)
             .map_or(PromptIntent::Command { name, arguments }, |command| of_run(command, arguments)),
     }
+}
+
+fn read_short<'a>(
+    request: ShortRequest,
+    trigger: UlwTrigger,
+    options: impl FnOnce() -> UlwOptions,
+) -> PromptIntent<'a> {
+    match request {
+        ShortRequest::GoOn => activate_by(trigger, UlwArguments { task: None, options: options() }),
+        ShortRequest::Status => PromptIntent::Status,
+        ShortRequest::Help => PromptIntent::Help(usage::ULW),
+    }
+}
+
+fn activate_by(trigger: UlwTrigger, read: UlwArguments<'_>) -> PromptIntent<'_> {
+    PromptIntent::Activate { trigger, task: read.task, options: Box::new(read.options) }
 }
 
 fn of_run(command: RunCommand, arguments: &str) -> PromptIntent<'_> {
@@ -213,6 +238,8 @@ pub enum PromptDecision {
     Silent,
     /// Nothing is said; the run notes that the hook was there.
     NoteHook,
+    /// Nothing is said; the run notes that this turn only shows its checks.
+    NoteCheckRun,
     /// The run waits for its user from now on, where it does not yet, and they are told.
     TellPaused(PauseReason),
     /// A run starts.
@@ -248,15 +275,17 @@ pub enum PromptDecision {
 /// Decides.
 pub fn decide(intent: PromptIntent<'_>, event: &PromptEvent<'_>, facts: &PromptFacts<'_>) -> PromptDecision {
     match intent {
+        PromptIntent::NotAPerson => note_hook(facts),
         // The checks are run by the model, with a command that its user sees at work.
-        PromptIntent::NotAPerson | PromptIntent::Check(CheckRequest::Run) => note_hook(facts),
+        PromptIntent::Check(CheckRequest::Run) if is_armed(facts) => PromptDecision::NoteCheckRun,
+        PromptIntent::Check(CheckRequest::Run) => PromptDecision::Silent,
         PromptIntent::Nothing | PromptIntent::Command { .. } => decide_plain_prompt(event, facts),
         PromptIntent::Activate { .. } if event.plan_mode => PromptDecision::PlanNote,
         PromptIntent::Activate { trigger, task, options } => {
             let UlwOptions { limits, checks, review } = *options;
             let activation = UlwActivation {
                 trigger,
-                task: task.map(str::to_owned),
+                task: task.map(Cow::into_owned),
                 prompt_id: event.prompt_id.map(str::to_owned),
                 limits,
                 checks,

@@ -38,7 +38,7 @@ pub struct Review {
     pub verdict: ReviewVerdict,
     /// When it ended.
     pub at: Option<Timestamp>,
-    /// What stands before the verdict.
+    /// What stands before the verdict: what a rejection objects to, and what an agreement rests on.
     pub objections: String,
     /// Who gave it.
     pub reviewer: Option<Reviewer>,
@@ -174,9 +174,7 @@ pub fn read_review(report: &str, at: Timestamp) -> Review {
     };
     let before = report.rsplit_once("<promise>").map_or(report, |(before, _)| before);
     let reason = promise.and_then(|text| text.strip_prefix("REJECTED:")).unwrap_or_default().trim();
-    let objections =
-        if verdict == ReviewVerdict::Verified { String::new() } else { format!("{}\n{reason}", before.trim()) };
-    let objections = objections.trim().chars().take(OBJECTION_CHARS).collect();
+    let objections: String = format!("{}\n{reason}", before.trim()).trim().chars().take(OBJECTION_CHARS).collect();
     Review { verdict, at: Some(at), objections, reviewer: None }
 }
 

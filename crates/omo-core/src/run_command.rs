@@ -43,7 +43,7 @@ impl RunCommand {
     pub fn usage(self) -> &'static str {
         match self {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
-            Self::Report => "/omo:report [RUN] [--format FORM]",
+            Self::Report => "/omo:report [RUN] [--format FORM] | --last",
             Self::Retry => "/omo:retry TASK [--run RUN]",
             Self::AtWork => "/omo:report",
         }

@@ -108,6 +108,10 @@ pub struct UlwRun {
     pub prompt_id: Option<String>,
     /// The run waits for its user.
     pub paused: Option<UlwPause>,
+    /// When it last went on after that.
+    pub resumed_at: Option<Timestamp>,
+    /// How long it has waited for its user, in milliseconds: that is no part of its time.
+    pub waited_millis: u64,
     /// The commit that was checked out when the run was turned on.
     pub base: Option<String>,
     /// What stands for the files as they were when its task began, uncommitted ones too; `None` where they could not be
@@ -117,6 +121,8 @@ pub struct UlwRun {
     pub said_blocked: Option<String>,
     /// Ids of shells and monitors that a block has named.
     pub named_tasks: Vec<String>,
+    /// The prompt with which its user asked to see the checks run: the turn that shows them ends by itself.
+    pub check_run_prompt: Option<String>,
 }
 
 /// What turned a run on.
@@ -165,6 +171,8 @@ pub struct StopContinuation {
     pub disabled_reason: Option<String>,
     /// Since when.
     pub disabled_at: Option<Timestamp>,
+    /// It was set from outside of the session, which has not said so yet.
+    pub is_untold: bool,
 }
 
 /// How a run ended.
@@ -225,6 +233,18 @@ pub enum Interruption {
     AtSomeTime,
     /// Then.
     At(Timestamp),
+}
+
+impl UlwRun {
+    /// For how long it has been at work, in milliseconds; nothing where the clock was set back. While it waits for its
+    /// user its time stands still. An entry without a start, as an older version may have left, counts from its last
+    /// continuation.
+    pub fn worked_millis(&self, now: Timestamp) -> i64 {
+        let until = self.paused.as_ref().and_then(|pause| pause.at).unwrap_or(now);
+        let start = self.started_at.or(self.last_stop_at);
+        let age = start.and_then(|start| until.millis_since(start)).unwrap_or(0);
+        age.saturating_sub_unsigned(self.waited_millis).max(0)
+    }
 }
 
 impl Session {
@@ -314,7 +334,7 @@ impl Session {
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
     /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
-        let same_task = self.ulw.was_asked_last(activation.task.as_deref());
+        let same_task = activation.task.is_none() || self.ulw.was_asked_last(activation.task.as_deref());
         self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
     }
 
@@ -340,8 +360,12 @@ impl Session {
         let why = reason.map_or_else(|| "by its user".to_owned(), |text| format!("by its user: {text}"));
         self.end_run(VerdictKind::Stopped, why, now);
         self.ulw.enabled = false;
-        self.stop_continuation =
-            StopContinuation { disabled: true, disabled_reason: reason.map(str::to_owned), disabled_at: Some(now) };
+        self.stop_continuation = StopContinuation {
+            disabled: true,
+            disabled_reason: reason.map(str::to_owned),
+            disabled_at: Some(now),
+            is_untold: false,
+        };
     }
 
     /// Makes the run wait for its user, unless it waits already.
@@ -359,22 +383,46 @@ impl Session {
         }
     }
 
-    /// Lets a run that waits for its user go on as it stood; `false` where none does. An
+    /// Lets a run that waits for its user go on as it stood, with its count and its time; `false` where none does. An
     /// interruption before this moment is answered by it.
     pub fn resume(&mut self, now: Timestamp) -> bool {
-        let waits = self.is_armed() && self.ulw.paused.is_some();
-        if waits {
-            self.ulw.paused = None;
-            self.ulw.started_at = Some(now);
+        let Some(pause) = self.active_run().and_then(|run| run.paused.as_ref()) else { return false };
+        let waited = pause.at.and_then(|at| u64::try_from(now.millis_since(at)?).ok()).unwrap_or(0);
+        self.ulw.paused = None;
+        self.ulw.resumed_at = Some(now);
+        self.ulw.waited_millis = self.ulw.waited_millis.saturating_add(waited);
+        true
+    }
+
+    /// As [`Session::resume`], of a run that may be at work as well, with what its user says about it now: bounds,
+    /// review and more checks. What is held to less by that is named.
+    pub fn go_on(&mut self, activation: UlwActivation, now: Timestamp) {
+        let earlier = self.clone();
+        self.resume(now);
+        self.take_checks(activation.checks, true);
+        self.verification.review_wanted = activation.review_wanted;
+        self.limits = activation.limits;
+        self.ulw.prompt_id = activation.prompt_id;
+        self.keep_weakened(&earlier, now);
+    }
+
+    /// Makes the run wait since an interruption that concerns it. After Esc no hook runs: what comes next is the first
+    /// to know.
+    pub fn note_interruption(&mut self, interruption: Interruption, now: Timestamp) {
+        if self.is_interrupted_by(interruption) {
+            let at = match interruption {
+                Interruption::At(at) => at,
+                Interruption::AtSomeTime => now,
+            };
+            self.pause(PauseReason::Interrupted, at);
         }
-        waits
     }
 
     /// Whether an interruption at this time concerns the run: one before the run was turned on,
-    /// or turned on again, does not. Without a time it is taken to.
+    /// or went on, does not. Without a time it is taken to.
     pub(crate) fn is_interrupted_by(&self, interruption: Interruption) -> bool {
-        match (interruption, self.ulw.started_at) {
-            (Interruption::At(at), Some(started)) => at > started,
+        match (interruption, self.ulw.resumed_at.or(self.ulw.started_at)) {
+            (Interruption::At(at), Some(began)) => at > began,
             _ => true,
         }
     }

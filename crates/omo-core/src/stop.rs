@@ -26,7 +26,8 @@ pub enum StopRow {
     InputWaiting,
     /// 6: the session waits for background work or a wakeup.
     BackgroundWork,
-    /// 7: plan mode, or the run waits for its user, or the plan that it executes does.
+    /// 7: plan mode, or the run waits for its user, or the plan that it executes does, or the turn only showed the
+    /// checks.
     PlanOrPaused,
     /// 8: the model says that it cannot be done.
     SaidBlocked,
@@ -80,7 +81,7 @@ impl StopRow {
             Self::StopContinuation => "continuation is stopped",
             Self::InputWaiting => "the user's input waits",
             Self::BackgroundWork => "background work is awaited",
-            Self::PlanOrPaused => "plan mode, paused, or a plan waits for its user",
+            Self::PlanOrPaused => "plan mode, paused, a plan waits for its user, or only the checks were shown",
             Self::SaidBlocked => "said to be blocked",
             Self::ClaimJudged => "claimed and judged",
             Self::AttemptsSpent => "too many failed verifications",
@@ -106,6 +107,8 @@ pub struct StopEvent {
     pub background: Vec<BackgroundTask>,
     /// A wakeup is scheduled.
     pub wakeup_scheduled: bool,
+    /// The prompt that the turn answers.
+    pub prompt_id: Option<String>,
 }
 
 /// One entry of the client's `background_tasks`.
@@ -277,7 +280,10 @@ fn decide_armed(facts: &StopFacts, session: &Session) -> StopDecision {
         return allow(StopRow::BackgroundWork);
     }
     let plan_waits = facts.plan.is_some_and(|plan| matches!(plan.status(), PlanRunStatus::Waits(_)));
-    if event.plan_mode || session.ulw.paused.is_some() || plan_waits {
+    let shows_checks = event.claim.is_none()
+        && session.ulw.check_run_prompt.is_some()
+        && session.ulw.check_run_prompt == event.prompt_id;
+    if event.plan_mode || session.ulw.paused.is_some() || plan_waits || shows_checks {
         return allow(StopRow::PlanOrPaused);
     }
     if facts.transcript.interrupted.is_some_and(|at| session.is_interrupted_by(at)) {
@@ -321,7 +327,7 @@ fn decide_bounds(facts: &StopFacts, session: &Session) -> Option<StopDecision> {
         return released(StopRow::BlocksSpent, format!("{} of {allowed} continuations used", session.ulw.stop_blocks));
     }
     let minutes = session.limits.clamped().max_minutes;
-    if run_age_millis(session, facts.now) >= i64::from(minutes) * 60_000 {
+    if session.ulw.worked_millis(facts.now) >= i64::from(minutes) * 60_000 {
         return Some(end(StopRow::TimeSpent, VerdictKind::Expired, format!("older than {minutes} minutes")));
     }
     if facts.same_failure_sent >= SAME_FAILURE_LIMIT {
@@ -358,13 +364,6 @@ fn waits_for_background(event: &StopEvent, session: &Session) -> bool {
 
 fn is_unnamed(task: &BackgroundTask, session: &Session) -> bool {
     task.is_unfinished() && task.may_never_finish() && !session.ulw.named_tasks.contains(&task.id)
-}
-
-/// How old the run is; nothing where the clock was set back. An entry without a start, as an
-/// older version may have left, counts from its last block.
-fn run_age_millis(session: &Session, now: Timestamp) -> i64 {
-    let start = session.ulw.started_at.or(session.ulw.last_stop_at);
-    start.and_then(|start| now.millis_since(start)).unwrap_or(0)
 }
 
 /// Whether the last block is so recent that only work done since then makes another one.

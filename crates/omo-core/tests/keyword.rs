@@ -11,11 +11,16 @@ enum Outcome {
 }
 
 fn outcome(prompt: &str) -> Outcome {
-    match read_prompt(prompt, &Keywords::default()) {
-        PromptReading::Activate => Outcome::Activates,
+    outcome_of(&read_prompt(prompt, &Keywords::default()))
+}
+
+fn outcome_of(reading: &PromptReading) -> Outcome {
+    match reading {
+        reading if reading.turns_on() => Outcome::Activates,
         PromptReading::Nothing => Outcome::Ignored,
         PromptReading::Command { .. } => Outcome::Command,
         PromptReading::Off { .. } => Outcome::Off,
+        reading => panic!("{reading:?}"),
     }
 }
 
@@ -531,17 +536,17 @@ fn letting_go_is_a_clause_of_its_own() {
 fn keywords_of_ones_own() {
     let own = Keywords::new(vec!["울트라워크".into(), "ウルトラワーク".into(), "go-go".into()]).unwrap();
     for (prompt, expected) in [
-        ("울트라워크 해줘", PromptReading::Activate),
-        ("울트라워크로 해줘", PromptReading::Activate),
-        ("울트라워크 뭐야?", PromptReading::Nothing),
-        ("ウルトラワークで直して", PromptReading::Activate),
-        ("ウルトラワークローレンのシャツ", PromptReading::Nothing),
-        ("GO-GO fix", PromptReading::Activate),
-        ("go-go-go", PromptReading::Nothing),
-        ("ulw fix", PromptReading::Nothing),
-        ("울트라워크 꺼줘", PromptReading::Off { whole: true }),
+        ("울트라워크 해줘", Outcome::Activates),
+        ("울트라워크로 해줘", Outcome::Activates),
+        ("울트라워크 뭐야?", Outcome::Ignored),
+        ("ウルトラワークで直して", Outcome::Activates),
+        ("ウルトラワークローレンのシャツ", Outcome::Ignored),
+        ("GO-GO fix", Outcome::Activates),
+        ("go-go-go", Outcome::Ignored),
+        ("ulw fix", Outcome::Ignored),
+        ("울트라워크 꺼줘", Outcome::Off),
     ] {
-        assert_eq!(read_prompt(prompt, &own), expected, "{prompt}");
+        assert_eq!(outcome_of(&read_prompt(prompt, &own)), expected, "{prompt}");
     }
     let none = Keywords::new(Vec::new()).unwrap();
     assert_eq!(read_prompt("ulw fix", &none), PromptReading::Nothing);

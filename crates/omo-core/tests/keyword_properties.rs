@@ -30,7 +30,7 @@ fn is_ignored(prompt: &str) -> bool {
 }
 
 fn activates(prompt: &str) -> bool {
-    read_prompt(prompt, &Keywords::default()) == PromptReading::Activate
+    read_prompt(prompt, &Keywords::default()).turns_on()
 }
 
 fn activating() -> impl Strategy<Value = String> {

@@ -119,6 +119,7 @@ impl Given {
 fn words(decision: &PromptDecision) -> String {
     match decision {
         PromptDecision::Silent => "silent".to_owned(),
+        PromptDecision::NoteCheckRun => "note check run".to_owned(),
         PromptDecision::NoteHook => "seen".to_owned(),
         PromptDecision::TellPaused(reason) => format!("tell paused {reason:?}"),
         PromptDecision::Activate(activation, form) => format!("activate {:?} {form:?}", activation.trigger),

@@ -119,6 +119,7 @@ fn claim() -> impl Strategy<Value = Option<Claim>> {
 fn event() -> impl Strategy<Value = StopEvent> {
     (prop::bool::weighted(0.05), claim(), prop::bool::weighted(0.05), background(), prop::bool::weighted(0.05))
         .prop_map(|(from_subagent, claim, plan_mode, background, wakeup_scheduled)| StopEvent {
+            prompt_id: None,
             from_subagent,
             claim,
             plan_mode,

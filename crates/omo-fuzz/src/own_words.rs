@@ -108,11 +108,12 @@ fn of_a_run(text: &str, trigger: UlwTrigger) -> Vec<String> {
     session.ulw.paused = Some(UlwPause { reason: PauseReason::Interrupted, at: None, is_told: false });
     said.push(messages::run_resumed_context(&session, 8, now()));
     said.extend(statuses(&session));
-    let ended = |row, kind| messages::run_ended(&session, 8, row, kind, text, now());
-    said.extend(StopRow::ALL.iter().flat_map(|row| ENDS.map(|kind| ended(*row, kind))));
-    let mut over = session.clone();
-    over.end_run(VerdictKind::Blocked, text.to_owned(), now());
-    said.extend(statuses(&over));
+    for kind in ENDS {
+        let mut over = session.clone();
+        over.end_run(kind, text.to_owned(), now());
+        said.extend(messages::run_end::run_ended(&over, 8));
+        said.extend(statuses(&over));
+    }
     said
 }
 

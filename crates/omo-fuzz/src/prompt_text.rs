@@ -42,7 +42,9 @@ fn is_read_for_what_stands_there(text: &str) {
     assert!(matches!(reading, PromptReading::Nothing) || is_from_a_person(text), "{reading:?}");
     match reading {
         PromptReading::Nothing => {}
-        PromptReading::Activate | PromptReading::Off { .. } => assert!(names_it, "{reading:?}"),
+        PromptReading::Activate { .. } | PromptReading::Short(_) | PromptReading::Off { .. } => {
+            assert!(names_it, "{reading:?}")
+        }
         PromptReading::Command { name, arguments } => {
             let typed = text.split_once(arguments).filter(|_| text.ends_with(arguments));
             assert!(typed.is_some_and(|_| name == "ulw" || text.contains(name)), "{reading:?}");
@@ -123,7 +125,7 @@ fn has_arguments_in_their_range(text: &str) {
             assert_eq!(limits, limits.clamped());
             assert!(read.options.checks.len() <= MAX_CHECKS);
             assert!(read.options.checks.iter().all(|check| check.validate().is_ok()));
-            assert!(read.task.is_none_or(|task| text.contains(task) && !task.trim().is_empty()));
+            assert!(read.task.is_none_or(|task| text.contains(&*task) && !task.trim().is_empty()));
         }
         Err(refusal) => assert_eq!(refusal.message().lines().count(), 1, "{refusal:?}"),
     }

@@ -13,6 +13,7 @@ pub mod session_end;
 pub mod session_start;
 pub mod stop;
 pub mod stop_failure;
+mod stopped_outside;
 pub mod subagent_stop;
 pub mod user_prompt_submit;
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use omo_claude::hook_input::{BackgroundTaskInput, HookInput};
 use omo_claude::hook_output::HookAnswer;
+use omo_core::messages::run_end;
 use omo_core::promise::read_claim;
 use omo_core::session::{EntryProvenance, HookEvent, Session, VerdictKind};
 use omo_core::stop::claim::{ClaimOutcome, count_standing_failure, has_awaited_review, note_standing_failure};
@@ -25,6 +26,7 @@ use omo_state::{decision_log, env, hook_error_log, seal};
 
 use crate::plan_runs;
 use crate::runtime::{HookContext, HookError, SessionEntry};
+use crate::stopped_outside;
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     if input.is_from_subagent() {
@@ -33,6 +35,9 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let Some(session) = context.peek_if_sealed()? else { return Ok(()) };
     // Of a run that is on this is asked where something rests on it: before a claim is judged, and under the lock.
     if !session.is_armed() && context.provenance(&session)? == EntryProvenance::Own {
+        if let Some(user) = stopped_outside::line(context, &session)? {
+            HookAnswer::Notice { user, model: None }.print(context.event);
+        }
         return Ok(());
     }
     if in_cooldown(&session, context.env.now) {
@@ -150,7 +155,7 @@ impl RunStop<'_> {
         if let Some((decision, session)) = decided.map_err(StateError::from)? {
             // Printed before the lock is given back: a user who stops the run after that knows that no block comes any
             // more. And before it is logged: a log on a busy disk may take longer than this hook may.
-            if let Some(answer) = stop_answer(&decision, &session, found.check(), self.context, now) {
+            if let Some(answer) = stop_answer(&decision, &session, found.check(), self.context) {
                 answer.print(self.context.event);
             }
             place.log(&lock, &log_entry::stop_entry(place.id().as_str(), &session, &decision, found.check(), cap, now));
@@ -228,6 +233,7 @@ fn stop_event(input: &HookInput, session: &Session) -> StopEvent {
         claim: said,
         plan_mode: input.is_plan_mode(),
         background: input.background_tasks.iter().flat_map(|tasks| &tasks.0).map(background_task).collect(),
+        prompt_id: input.prompt_id.as_deref().map(str::to_owned),
         wakeup_scheduled: input.session_crons.as_ref().is_some_and(|crons| !crons.is_empty()),
     }
 }
@@ -265,7 +271,6 @@ fn stop_answer(
     session: &Session,
     check: Option<&ClaimOutcome>,
     context: &HookContext,
-    now: Timestamp,
 ) -> Option<HookAnswer> {
     let cap = context.env.client_block_cap;
     match &decision.action {
@@ -278,9 +283,9 @@ fn stop_answer(
                 FeedbackMode::Context => HookAnswer::ContinueWithContext(reason),
             })
         }
-        StopAction::End { verdict, why } => {
+        StopAction::End { .. } => {
             let allowed = allowed_blocks(session, cap);
-            Some(HookAnswer::Bell(messages::run_ended(session, allowed, decision.row, *verdict, why, now)))
+            run_end::run_ended(session, allowed).map(HookAnswer::Bell)
         }
     }
 }

@@ -2,47 +2,33 @@
 
 mod check_prompt;
 mod status_line_prompt;
+mod turn_on;
 
-use std::path::Path;
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use omo_checks::activation::ActivationContext;
-use omo_checks::baseline;
-use omo_checks::starting_checks::{self, StartingChecks};
 use omo_claude::hook_input::HookInput;
 use omo_claude::hook_output::HookAnswer;
-use omo_core::check::session_check::Check;
 use omo_core::log_entry;
+use omo_core::messages::run_start::{self};
 use omo_core::messages::status_report::status_report;
-use omo_core::messages::{self, ContractForm, StatePersisted};
+use omo_core::messages::{self};
 use omo_core::prompt::ulw_arguments::UlwOptions;
 use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, read_intent};
 use omo_core::request_source::RequestSource;
 use omo_core::session::claim_state::VerificationPhase;
-use omo_core::session::{EntryProvenance, Session, UlwActivation, UlwTrigger};
-use omo_git::git_command::GitCalls;
-use omo_git::recorded;
-use omo_git::work_files;
-use omo_process::watchdog;
+use omo_core::session::{EntryProvenance, Session, UlwTrigger};
 use omo_state::config::{self, ReviewSetting, UserConfig};
-use omo_state::files::lock::DEADLINE;
-use omo_state::seal::entry_revision;
-use omo_state::seal::{self, SealKey};
-use omo_state::search_path::SearchPath;
-use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::seal::{self};
+use omo_state::state::{CorruptPolicy, EntryChange};
 use omo_state::transcript::{ConversationState, TranscriptTail, model_has_spoken, read_conversation, read_tail};
-use omo_state::trust::GivenApproval;
 use omo_state::{decision_log, env};
 
 use crate::plan_runs::{self, PromptApproval};
 use crate::runtime::{HookContext, HookError};
-use crate::{prompt_source, run_prompt};
+use crate::{prompt_source, run_prompt, stopped_outside};
 
 /// The user's way out waits longer for the lock than anything else: it has to get through.
 const STOP_DEADLINE: Duration = Duration::from_secs(1);
-/// How long the files may be looked at: the client waits for five seconds in all.
-const SCOPE_LIMIT: Duration = Duration::from_secs(3);
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let (answer, outcome) = match answer(context, input) {
@@ -56,36 +42,9 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
         answer.print(context.event);
     }
     if context.run_has_begun.get() {
-        record_and_count(context);
+        turn_on::record_and_count(context);
     }
     outcome
-}
-
-/// How long the files of a project may take to be recorded. The client gives the hook five seconds.
-const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
-
-/// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
-/// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
-/// the verdict says.
-fn record_and_count(context: &HookContext) {
-    let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
-        return;
-    };
-    watchdog::extend_limit(RECORDING_LIMIT);
-    let (of_home, of_id) = (home.clone(), id.clone());
-    watchdog::on_timeout(move || {
-        omo_process::termination::end_started_processes();
-        omo_state::recorded_trees::abandon(&of_home, &of_id);
-    });
-    if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
-        omo_state::recorded_trees::abandon(home, id);
-        context.log_problem(&format!("the files that the run begins with are not recorded: {error}"));
-        return;
-    }
-    let Ok(Some(session)) = context.peek_session() else { return };
-    if let Err(error) = baseline::start_counting(root, home, id, &session.checks) {
-        context.log_problem(&format!("nothing is counted before the run: {error}"));
-    }
 }
 
 /// What the prompt is answered, after everything that it asks for was done.
@@ -114,11 +73,16 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
     let needs_a_person = intent.needs_a_person() || plan_runs::is_awaited(&intent, session.as_ref());
     let source =
         if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
-    let mut told = None;
+    let turns_on = matches!(intent, PromptIntent::Activate { .. });
+    let mut told = match session.as_ref().filter(|_| !turns_on) {
+        Some(session) => stopped_outside::line(context, session)?,
+        None => None,
+    };
     if let RequestSource::Model(route) = source {
         // A prompt that the model goes on to read is answered beside it.
         let is_read = matches!(intent, PromptIntent::Activate { trigger: UlwTrigger::Keyword, .. });
-        told = is_read.then(|| messages::refusal_line(&messages::check_changes::not_from_person(route)));
+        let refusal = || messages::refusal_line(&messages::check_changes::not_from_person(route));
+        told = is_read.then(refusal).or(told);
         intent = intent.limited_to_model(route);
     }
     let approved = match plan_runs::approve_commands(context, &intent) {
@@ -155,7 +119,14 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         context_pressure: conversation.context_pressure,
     };
     let decision = decide(intent, &event, &facts);
-    let prompt = PromptContext { context, config: &config, tail, session: session.as_ref(), approval_note: approved };
+    let prompt = PromptContext {
+        context,
+        config: &config,
+        tail,
+        session: session.as_ref(),
+        approval_note: approved,
+        prompt_id: event.prompt_id.map(str::to_owned),
+    };
     Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
 }
 
@@ -177,16 +148,21 @@ struct PromptContext<'a> {
     session: Option<&'a Session>,
     /// What the model is told of an approval in this prompt.
     approval_note: Option<String>,
+    /// The client's id of the prompt.
+    prompt_id: Option<String>,
 }
 
 fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<Option<HookAnswer>, HookError> {
     let context = prompt.context;
     Ok(Some(match decision {
         PromptDecision::Silent => return Ok(prompt.approval_note.clone().map(HookAnswer::Context)),
-        PromptDecision::NoteHook => {
+        PromptDecision::NoteHook | PromptDecision::NoteCheckRun => {
             context.update_armed(|session| {
                 session.transcript.offset = prompt.tail.next_offset;
                 leave_checks(session);
+                if *decision == PromptDecision::NoteCheckRun {
+                    session.ulw.check_run_prompt.clone_from(&prompt.prompt_id);
+                }
             })?;
             return Ok(prompt.approval_note.clone().map(HookAnswer::Context));
         }
@@ -201,8 +177,12 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
             let said = [Some(messages::run_paused(*reason)), at_work].into_iter().flatten().collect::<Vec<_>>();
             HookAnswer::Notice { user: said.join("\n"), model: prompt.approval_note.clone() }
         }
-        PromptDecision::Activate(activation, form) => return Ok(activate(prompt, decision, activation, *form)),
-        PromptDecision::PlanNote => HookAnswer::Context(messages::plan_mode_note()),
+        PromptDecision::Activate(activation, form) => {
+            return Ok(turn_on::activate(prompt, decision, activation, *form));
+        }
+        PromptDecision::PlanNote => {
+            HookAnswer::Notice { user: run_start::not_in_plan_mode(), model: Some(messages::plan_mode_note()) }
+        }
         PromptDecision::Stop { reason, whole } => stop_run(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Check(command) => {
             let said = check_prompt::run_check_command(context, prompt.config, command).unwrap_or_else(|error| {
@@ -239,116 +219,6 @@ fn is_model_silent(input: &HookInput, session: Option<&Session>) -> bool {
     let untouched = session.filter(|session| session.is_armed() && session.is_untouched());
     let (Some(session), Some(path)) = (untouched, input.transcript_path.as_deref()) else { return false };
     model_has_spoken(path, session.transcript) == Some(false)
-}
-
-fn activate(
-    prompt: &PromptContext,
-    decision: &PromptDecision,
-    activation: &UlwActivation,
-    form: ContractForm,
-) -> Option<HookAnswer> {
-    let context = prompt.context;
-    let StartingChecks { checks, not_approved, changed, base, approval } =
-        initial_checks(context, activation.checks.clone());
-    let activation = &UlwActivation { checks, base, ..activation.clone() };
-    let goes_on = prompt.session.is_some_and(Session::continues_task);
-    let held = match write_activation(prompt, decision, activation, approval) {
-        Ok(ActivationWrite::Written) => StatePersisted::Yes,
-        // Another process of the same hook has said everything.
-        Ok(ActivationWrite::AlreadyWritten) => return None,
-        Ok(ActivationWrite::NotHeld) => StatePersisted::No,
-        Err(error) => {
-            context.log_problem(&error);
-            StatePersisted::No
-        }
-    };
-    // Only now is there a log to write them to.
-    for problem in &prompt.config.problems {
-        context.log_problem(problem);
-    }
-    let mut text = messages::contract(activation.trigger, activation.limits, form, held);
-    if goes_on {
-        text = format!("{text}\n{}", messages::task_goes_on());
-    }
-    if let Some(path) = context.root.as_deref().and_then(other_loop) {
-        text = format!("{text}\n{}", messages::other_loop_found(path));
-    }
-    Some(match not_approved {
-        Some(repository) => HookAnswer::Notice {
-            user: messages::checks::checks_not_approved(&repository.checks, changed.as_deref()),
-            model: Some(text),
-        },
-        None => HookAnswer::Context(text),
-    })
-}
-
-/// What judges the run from its start.
-fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
-    let search = SearchPath::from_process();
-    let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref(), &search);
-    context.root.as_deref().map(gather).unwrap_or_default()
-}
-
-/// What became of an activation in the state.
-enum ActivationWrite {
-    Written,
-    AlreadyWritten,
-    NotHeld,
-}
-
-fn write_activation(
-    prompt: &PromptContext,
-    decision: &PromptDecision,
-    activation: &UlwActivation,
-    approval: Option<GivenApproval>,
-) -> Result<ActivationWrite, HookError> {
-    let context = prompt.context;
-    let now = context.env.now;
-    let Some(place) = context.create_session_entry()? else { return Ok(ActivationWrite::NotHeld) };
-    let state_home = context.env.state_home.as_deref();
-    if let Err(error) = SealKey::load(state_home) {
-        context.log_problem(&error);
-    }
-    let scope = settle_scope(context);
-    let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
-        if session.is_activated_by(activation) {
-            return (Ok(None), EntryChange::Keep);
-        }
-        if let Err(error) = seal::forget_foreign(state_home, place.id(), session, now) {
-            return (Err(StateError::from(error)), EntryChange::Keep);
-        }
-        let root = context.root.as_deref();
-        let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
-        let (is_new, kept) = beginning.activate(session, activation.clone());
-        if let Err(error) = kept {
-            context.log_problem(&error);
-        }
-        session.last_seen.note(context.event, now);
-        session.transcript.offset = prompt.tail.next_offset;
-        session.transcript.block_offset = prompt.tail.end;
-        (Ok(Some((session.clone(), is_new))), EntryChange::Begin)
-    })?;
-    let Some((session, is_new)) = session? else { return Ok(ActivationWrite::AlreadyWritten) };
-    entry_revision::prune(state_home, now);
-    context.run_has_begun.set(is_new);
-    if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
-        place.log(&lock, &entry);
-    }
-    Ok(ActivationWrite::Written)
-}
-
-/// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
-/// more files count, and never fewer.
-fn settle_scope(context: &HookContext) -> Option<String> {
-    let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
-    watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
-    let (sender, settled) = channel();
-    std::thread::spawn(move || {
-        let _ = sender.send(work_files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
-    });
-    let name = settled.recv_timeout(SCOPE_LIMIT).ok().flatten().unwrap_or_default();
-    watchdog::reset_limit();
-    Some(name)
 }
 
 /// Turns ultrawork off, and says so. Where that cannot be written down, it says that as well.
@@ -398,13 +268,10 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     let nothing = Session::default();
     let session = prompt.session.unwrap_or(&nothing);
     let plan = plan_runs::own_plan_run(context, session);
-    let session = session.as_believed(context.provenance(session)?, context.env.now);
+    let mut session = session.as_believed(context.provenance(session)?, context.env.now);
+    if let Some(interruption) = prompt.tail.interrupted {
+        session.note_interruption(interruption, context.env.now);
+    }
     let report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
     Ok(report.text(context.env.now))
-}
-
-/// The trace of another tool whose own loop may be on in this project.
-fn other_loop(root: &Path) -> Option<&'static str> {
-    const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
-    TRACES.into_iter().find(|trace| root.join(trace).symlink_metadata().is_ok())
 }

@@ -93,6 +93,14 @@ pub fn was_just_built() -> bool {
     text("OMO_READY").is_some()
 }
 
+/// Whether the client of a hook shows colours: it has a terminal, and its user wants them. In `claude -p` a program
+/// reads what hooks say.
+pub fn has_coloured_client() -> bool {
+    text("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry == "cli")
+        && text("NO_COLOR").is_none()
+        && text("TERM").is_none_or(|terminal| terminal != "dumb")
+}
+
 /// Whether `~/.local/bin`, where omo is linked for terminals, is on `PATH`.
 pub fn has_local_bin_on_path() -> bool {
     home().is_some_and(|home| is_on_path(&home.join(".local").join("bin")))

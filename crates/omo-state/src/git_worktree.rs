@@ -12,6 +12,8 @@ use crate::platform;
 const MAX_LINE: u64 = 8 * 1024;
 /// Of a larger list of references only so much is read.
 const MAX_PACKED: u64 = 64 * 1024 * 1024;
+/// Of more linked work trees the rest is left out.
+const MAX_LINKED: usize = 1_000;
 
 /// A work tree, and where git keeps what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +46,29 @@ impl GitWorktree {
         let common = read_line(&git.join("commondir")).map_or_else(|| git.clone(), |common| git.join(common));
         Some(Self { top: top.to_owned(), git, common })
     }
+
+    /// Whether both are work trees of one repository, however the way to it is written.
+    pub fn is_of_same_repository(&self, other: &Self) -> bool {
+        let real = |tree: &Self| fs::canonicalize(&tree.common).unwrap_or_else(|_| tree.common.clone());
+        real(self) == real(other)
+    }
+
+    /// The tops of all work trees of this repository that are there, this one first.
+    pub fn all_tops(&self) -> Vec<PathBuf> {
+        let folders = fs::read_dir(self.common.join("worktrees")).into_iter().flatten().flatten().take(MAX_LINKED);
+        let linked = folders.filter_map(|folder| linked_top(&folder.path()));
+        let main = fs::canonicalize(&self.common).ok().and_then(|common| Some(common.parent()?.to_owned()));
+        let others = main.into_iter().chain(linked).filter(|top| *top != self.top);
+        let is_one = |top: &PathBuf| Self::at(top).is_some_and(|tree| tree.is_of_same_repository(self));
+        std::iter::once(self.top.clone()).chain(others.filter(is_one)).collect()
+    }
+}
+
+/// The top of a linked work tree, by what git has noted in its own folder of it.
+fn linked_top(folder: &Path) -> Option<PathBuf> {
+    let noted = PathBuf::from(read_line(&folder.join("gitdir"))?);
+    let dot = if noted.is_absolute() { noted } else { fs::canonicalize(folder.join(noted)).ok()? };
+    Some(dot.parent()?.to_owned())
 }
 
 /// `gitdir: path`, as a worktree and a submodule have it in place of a folder.

@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod decision_log;
+pub mod ended_runs;
 pub mod env;
 pub mod files;
 pub mod git_worktree;

@@ -1,6 +1,10 @@
 //! Which folder a session's state belongs to.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+
+use crate::env;
+use crate::git_worktree::GitWorktree;
 
 /// `CLAUDE_PROJECT_DIR`, else the work tree that holds `cwd`, else `cwd`.
 ///
@@ -14,11 +18,46 @@ pub fn find_root(project_dir: Option<&Path>, cwd: Option<&Path>) -> Option<PathB
     Some(work_tree(cwd).unwrap_or(cwd).to_owned())
 }
 
-/// The nearest folder upwards that omo was used in. A session may have been started anywhere in a
-/// work tree, and a terminal stands somewhere below that.
-pub fn find_used_root(cwd: &Path) -> Option<PathBuf> {
-    let is_used = |dir: &&Path| dir.join(".sisyphus").join("cc-omo").is_dir();
-    cwd.ancestors().find(is_used).map(Path::to_owned)
+/// The project that a terminal in this folder is about: the nearest folder upwards that omo was used in, else the top
+/// of the work tree, else the folder.
+///
+/// A session may have been started anywhere in a work tree, and a terminal stands somewhere below that. What omo has
+/// left above the work tree is of another project. Outside of a work tree the user's home is none but for itself.
+pub fn find_project(folder: &Path) -> Option<PathBuf> {
+    find_project_below(folder, env::home().as_deref())
+}
+
+fn find_project_below(folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let top = work_tree(folder);
+    let is_home = |dir: &Path| top.is_none() && dir != folder && Some(dir) == home;
+    let used = up_to(folder, top).find(|dir| is_used(dir) && !is_home(dir));
+    used.map(Path::to_owned).or_else(|| find_root(None, Some(folder)))
+}
+
+/// The folders of a repository that its sessions have their state in, as seen from one of its folders: the project first,
+/// used or not; then those that were used between it and the top of the work tree, the tops of work trees that were, and
+/// of the folders that clients were `started_in` those that are of the repository. Outside of one it is the project alone.
+pub fn session_folders(folder: &Path, started_in: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = find_project(folder).into_iter().collect();
+    if let Some(tree) = GitWorktree::find(folder) {
+        let above = up_to(folder, Some(&tree.top)).map(Path::to_owned);
+        folders.extend(above.chain(tree.all_tops()).filter(|dir| is_used(dir)));
+        let is_of_it = |dir: &&PathBuf| GitWorktree::find(dir).is_some_and(|other| other.is_of_same_repository(&tree));
+        folders.extend(started_in.iter().filter(is_of_it).cloned());
+    }
+    let mut known = BTreeSet::new();
+    folders.retain(|dir| known.insert(dir.canonicalize().unwrap_or_else(|_| dir.clone())));
+    folders
+}
+
+/// Whether omo was used in a folder.
+fn is_used(dir: &Path) -> bool {
+    dir.join(".sisyphus").join("cc-omo").is_dir()
+}
+
+/// A folder and those above it, the last of them `top`; all of them without one.
+fn up_to<'a>(folder: &'a Path, top: Option<&'a Path>) -> impl Iterator<Item = &'a Path> {
+    folder.ancestors().take_while(move |dir| top.is_none_or(|top| dir.starts_with(top)))
 }
 
 /// The nearest folder upwards with a `.git` in it: a folder in a checkout, a file in a worktree.
@@ -49,12 +88,64 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_used_is_found_from_below() {
+    fn a_folder_that_was_used_is_found_from_below_and_never_above_the_work_tree() {
         let temp = tempfile::tempdir().unwrap();
-        let started = temp.path().join("tree/part");
+        let (tree, started) = (temp.path().join("tree"), temp.path().join("tree/part"));
+        let deep = started.join("deep/er");
         std::fs::create_dir_all(started.join(".sisyphus/cc-omo")).unwrap();
-        std::fs::create_dir_all(started.join("deep/er")).unwrap();
-        assert_eq!(find_used_root(&started.join("deep/er")), Some(started));
-        assert_eq!(find_used_root(temp.path()), None);
+        std::fs::create_dir_all(&deep).unwrap();
+        assert_eq!(find_project(&deep), Some(started.clone()));
+        // Something was used above it once.
+        std::fs::create_dir_all(temp.path().join(".sisyphus/cc-omo")).unwrap();
+        assert_eq!(find_project(&tree), Some(temp.path().to_owned()), "outside of a work tree the nearest one");
+        assert_eq!(find_project_below(&tree, Some(temp.path())), Some(tree.clone()), "the home is no project");
+        assert_eq!(find_project_below(temp.path(), Some(temp.path())), Some(temp.path().to_owned()), "but for itself");
+        std::fs::create_dir(tree.join(".git")).unwrap();
+        assert_eq!(find_project(&tree), Some(tree), "the work tree is nearer");
+        assert_eq!(find_project(&deep), Some(started));
+    }
+
+    /// A work tree as git makes it.
+    fn checkout(top: &Path, git: &Path, common: Option<&Path>) {
+        std::fs::create_dir_all(top).unwrap();
+        std::fs::create_dir_all(git).unwrap();
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        if let Some(common) = common {
+            std::fs::write(top.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+            std::fs::write(git.join("gitdir"), format!("{}\n", top.join(".git").display())).unwrap();
+            std::fs::write(git.join("commondir"), format!("{}\n", common.display())).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_folders_of_a_repository_are_those_of_all_its_work_trees_and_of_no_other() {
+        let temp = tempfile::tempdir().unwrap();
+        let [main, linked, gone, other] = ["main", "linked", "gone", "main/other"].map(|name| temp.path().join(name));
+        let common = main.join(".git");
+        checkout(&main, &common, None);
+        checkout(&linked, &common.join("worktrees/linked"), Some(&common));
+        checkout(&gone, &common.join("worktrees/gone"), Some(&common));
+        std::fs::remove_dir_all(&gone).unwrap();
+        checkout(&other, &other.join(".git"), None);
+        let [part, deep, used] = ["part", "part/deep", "used"].map(|name| main.join(name));
+        std::fs::create_dir_all(&deep).unwrap();
+        for folder in [&linked, &part, &used] {
+            std::fs::create_dir_all(folder.join(".sisyphus/cc-omo")).unwrap();
+        }
+        let sorted = |folder: &Path, started: &[PathBuf]| {
+            let mut folders = session_folders(folder, started);
+            folders.sort();
+            folders
+        };
+        assert_eq!(session_folders(&deep, &[]), [part.clone(), linked.clone()], "the project is the first one");
+        assert_eq!(sorted(&main, &[]), [linked.clone(), main.clone()], "what lies below is not looked for");
+        let started = [used.clone(), other.clone(), temp.path().join("elsewhere"), linked.clone()];
+        assert_eq!(sorted(&linked, &started), [linked.clone(), used.clone()]);
+        assert_eq!(sorted(&main, &started), [linked.clone(), main.clone(), used.clone()]);
+        assert_eq!(sorted(&deep, &started), [linked, part, used]);
+        assert_eq!(sorted(&other, &[]), [other]);
+        let plain = temp.path().join("plain");
+        std::fs::create_dir_all(plain.join("below")).unwrap();
+        assert_eq!(sorted(&plain, &[plain.join("below")]), [plain], "no repository has it");
     }
 }

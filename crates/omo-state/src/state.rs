@@ -16,7 +16,7 @@ use omo_core::timestamp::Timestamp;
 use crate::files::folder::{FolderError, GuardedFolder};
 use crate::files::lock::{LockError, StateLock};
 use crate::seal::{self, KeyError, Renewal, Sealed, Witness};
-use crate::{recorded_trees, review_material, run_environment};
+use crate::{ended_runs, recorded_trees, review_material, run_environment};
 use document::{DocumentError, StateDocument};
 
 /// The state file's name.
@@ -226,9 +226,11 @@ fn under_lock<'a, T>(
             if let Some(renewal) = written.renewal {
                 renewal.write();
             }
-            if written.has_ended {
+            if let Some(session) = &written.ended {
                 run_environment::forget(options.state_home, id);
                 review_material::forget(folder, id);
+                // The run has ended, whether that can be kept or not.
+                let _ = ended_runs::keep(folder, id, session);
             }
             if written.is_done {
                 recorded_trees::forget(options.state_home, id);
@@ -283,15 +285,16 @@ fn change_entry<T>(
     let renewal = renew_seal(id, &before, &mut session, change, options)?;
     session.updated_at = Some(options.now);
     document.set(id, &session)?;
-    Ok((value, Some(WrittenEntry { renewal, has_ended, is_done })))
+    let ended = has_ended.then(|| Box::new(session));
+    Ok((value, Some(WrittenEntry { renewal, ended, is_done })))
 }
 
 /// An entry that was changed in a document.
 struct WrittenEntry {
     /// Its new seal, where it needs one.
     renewal: Option<Renewal>,
-    /// Whether its run ended with the change.
-    has_ended: bool,
+    /// The entry, where its run ended with the change.
+    ended: Option<Box<Session>>,
     /// Whether no other run goes on with its task.
     is_done: bool,
 }

@@ -82,6 +82,13 @@ impl StandIn {
         self
     }
 
+    /// The same session, but of a client that was started in this folder: its state lies there.
+    #[must_use]
+    pub fn started_in(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.project);
+        self
+    }
+
     /// Sets the time after which a hook is ended.
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
@@ -143,6 +150,8 @@ impl StandIn {
         command
             .current_dir(&self.project)
             .env_clear()
+            // What hooks say is compared as text.
+            .env("NO_COLOR", "1")
             .envs(&self.environment)
             .env("CLAUDECODE", "1")
             .env("CLAUDE_CODE_ENTRYPOINT", "cli")

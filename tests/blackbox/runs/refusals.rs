@@ -85,6 +85,27 @@ fn what_a_run_does_not_have_is_named_and_nothing_changes() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn the_beginning_of_an_id_names_a_run_where_no_other_begins_like_that() {
+    let cases: &[Case] = &[("runs", two_tasks(), |g| {
+        g.open()?;
+        let first = g.run()?;
+        let begins = first.get(..first.len() - 2).context("a short id")?;
+        let said = g.omo_at_terminal(&["run", "show", "--run", begins])?.exits_with(0)?;
+        ensure!(said.out.contains(&first), "{}", said.out);
+        g.omo_at_terminal(&["run", "cancel", "--run", begins])?.exits_with(0)?;
+        g.open_again()?;
+        let second = g.run()?;
+        let of_both = first.get(..4).context("a short id")?;
+        let hint = format!("--run {}", first.as_str().min(&second));
+        all_refused(g, &[(&["run", "show", "--run", of_both], 2, &format!("2 runs begin with `{of_both}`"), &hint)])?;
+        let longer = format!("{second}x");
+        all_refused(g, &[(&["run", "cancel", "--run", &longer], 3, &longer, "`omo run list` names the runs")])
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_not_to_be_done_now_is_said_and_nothing_changes() {
     let cases: &[Case] = &[
         ("questions and options", two_tasks_with_stop(), |g| {

@@ -37,6 +37,27 @@ fn fails(ground: &Ground, session: &Session, task: &str) -> Result<()> {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn omo_stop_names_the_run_that_it_does_not_end() {
+    let cases: &[Case] = &[("a task is worked on", two_tasks(), |g| {
+        let mut session = g.session()?;
+        g.open_in(&mut session)?;
+        let none = g.omo_at_terminal(&["stop"])?.exits_with(0)?.out;
+        ensure!(none.starts_with("No ultrawork run is on in ") && none.lines().count() == 1, "{none}");
+        g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?;
+        let run = g.run()?;
+        let cancel = format!("omo run cancel --run {run}");
+        let line = format!("Still at work: what works on task 1 of the plan run `{run}`. `{cancel}` ends the run.");
+        let said = g.omo_at_terminal(&["stop"])?.exits_with(0)?.out;
+        ensure!(said == format!("{none}{line}\n"), "{said}");
+        g.omo_at_terminal(&["run", "cancel", "--run", &run])?.exits_with(0)?;
+        ensure!(g.omo_at_terminal(&["stop"])?.exits_with(0)?.out == none);
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn the_commands_about_a_run_answer_without_a_model() {
     let cases: &[Case] = &[
         ("there is no run", two_tasks(), |g| {

@@ -42,6 +42,8 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             (&["agent", "tasks", "create", "--force", "x", "-i", "0"], &["'--max-iterations <N>'"]),
             (&["agent", "tasks", "create", "--force", "x", "-w", "-1"], &["'-1'", "'--max-workers <N>'"]),
             (&["tasks", "show", "--session", "ghost"], &["no session ghost", "ghost/session.json"]),
+            (&["tasks", "clean", "--session", "ghost"], &["no session ghost", "omo tasks list"]),
+            (&["agent", "tasks", "create", "--resume", "--session", "ghost"], &["no session ghost"]),
             (&["tasks", "show", "--field", "plan.nope"], &[ID, "`plan.nope`"]),
             (&["tasks", "show", "--field"], &["'--field <PATH>'"]),
             (&session("--phase", "DONE"), &["DONE", "PLANNING_COMPLETE"]),
@@ -320,6 +322,24 @@ fn where_nothing_can_be_written_nothing_is_half_written() {
     }
     let output = where_nothing_can_be_written(&place, &["agent", "task", "list"]).unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 3, "what is there can be read");
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_beginning_of_an_id_names_a_task_list_where_no_other_begins_like_that() {
+    let place = begun().unwrap();
+    place.put("sessions/1-broken/session.json", "{").unwrap();
+    assert!(place.good(&["tasks", "show", "--session", "11111"]).unwrap().contains(ID));
+    all_refused(
+        &place,
+        &[
+            (&["tasks", "show", "--session", "1"], &["2 task lists begin with `1`", "  --session 1-broken"]),
+            (&["tasks", "clean", "--session", "1"], &["2 task lists begin with `1`"]),
+        ],
+    )
+    .unwrap();
+    assert!(place.good(&["tasks", "clean", "--session", "1-"]).unwrap().contains("removed session 1-broken"));
+    assert!(place.good(&["tasks", "clean", "--session", "1"]).unwrap().contains(ID));
 }
 
 #[test]

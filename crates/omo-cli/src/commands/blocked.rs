@@ -31,12 +31,12 @@ pub(crate) struct BlockedOptions {
 
 /// Writes down why the task cannot be done; the end of the turn then ends the run, visibly.
 pub(crate) fn run(env: &ProcessEnv, options: &BlockedOptions) -> Result<(), CommandError> {
-    let project = Project::find(env)?;
+    let project = Project::find_named(env, options.session.session.as_deref())?;
     let reason = sanitize(&options.reason, 300);
     if reason.is_empty() {
         return Err(CommandError::usage("a reason is needed", "omo blocked \"why it cannot be done\""));
     }
-    let id = project.require_session(options.session.session.as_deref(), env)?;
+    let id = project.require_session(env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
     let ((was_on, session), _lock) = state::update(&folder, &id, Project::state_update(env), |session| {
         if !session.is_armed() {

@@ -36,12 +36,26 @@ pub(crate) enum CheckCommand {
     Accept(accept::AcceptOptions),
 }
 
+impl CheckCommand {
+    /// The session that was named.
+    fn session(&self) -> Option<&str> {
+        let options = match self {
+            Self::List(options) => &options.session,
+            Self::Add(options) => &options.session,
+            Self::Remove(options) => &options.session,
+            Self::Accept(options) => &options.session,
+            Self::Approve(_) => return None,
+        };
+        options.session.as_deref()
+    }
+}
+
 /// `omo check …`.
 pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) -> Result<(), CommandError> {
     warn_about_config(config);
-    let project = Project::find(env)?;
+    let project = Project::find_named(env, command.session())?;
     match command {
-        CheckCommand::List(options) => list::run(env, config, &project, &options),
+        CheckCommand::List(_) => list::run(env, config, &project),
         CheckCommand::Add(options) => add::run(env, config, &project, &options),
         CheckCommand::Remove(options) => remove::run(env, &project, &options),
         CheckCommand::Approve(options) => approve::run(env, &project, &options),

@@ -1,5 +1,7 @@
 //! `omo report`: what came of a run, and `omo verify --task`: what the checks of a task say now.
 
+mod last;
+
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
@@ -18,7 +20,9 @@ Examples:
   omo report                      what passed, what did not
   omo report --format progress    where each task stands
   omo report --format summary     the report that ends a run of such a plan
-  omo report --format json        the same for a script";
+  omo report --format json        the same for a script
+  omo report --last               the last ultrawork run: its end, its checks with
+                                  what they printed, the words of its reviewer";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -35,12 +39,22 @@ pub(crate) struct ReportOptions {
     /// Where each task stands, the report that ends such a run, or one object of JSON
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
+    /// The ultrawork run that was on last, and not a run of a plan; kept for a month
+    #[arg(long, conflicts_with_all = ["format", "run"])]
+    pub last: bool,
+    /// Its session, if not that of the last one
+    #[arg(long, value_name = "ID", requires = "last")]
+    pub session: Option<String>,
     #[command(flatten)]
     pub run: RunOptions,
 }
 
 /// Prints the report of a run.
 pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), CommandError> {
+    if options.last {
+        let text = last::last_report(env, options.session.as_deref())?;
+        return Ok(write!(anstream::stdout(), "{text}")?);
+    }
     if options.format == Some(ReportFormat::Json) {
         return show::run(env, &ShowOptions { run: options.run, json: true });
     }

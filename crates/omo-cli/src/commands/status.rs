@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
-use crate::project::{Project, named_or_own_session};
+use crate::project::Project;
 
 const HELP: &str = "\
 Examples:
@@ -39,11 +39,10 @@ pub(crate) struct StatusOptions {
 /// Shows the sessions: the armed ones first, then the last ones that ended.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions) -> Result<(), CommandError> {
     warn_about_config(config);
-    let project = Project::find(env)?;
+    let project = Project::find_named(env, options.session.as_deref())?;
     let mut sessions = project.sessions()?;
-    if let Some(id) = named_or_own_session(options.session.as_deref(), &ProcessEnv { session_id: None, ..env.clone() })?
-    {
-        sessions.retain(|(known, _)| *known == id);
+    if let Some(id) = project.named_session() {
+        sessions.retain(|(known, _)| known == id);
         if sessions.is_empty() {
             let hint = "`omo status` lists the sessions of this project";
             return Err(CommandError::not_found(format!("no session `{id}` in {}", project.root.display()), hint));

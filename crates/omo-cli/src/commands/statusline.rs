@@ -13,6 +13,8 @@ use clap::Args;
 use omo_claude::hook_input::{LossyText, stdin};
 use omo_core::messages::status_line::{PartTone, SEPARATOR, StatusPart, status_parts};
 use omo_core::session::id::SessionId;
+use omo_core::session::{EntryProvenance, Session};
+use omo_core::timestamp::Timestamp;
 use omo_engine::RunStore;
 use omo_process::status_line::StatusLine;
 use omo_process::watchdog;
@@ -20,6 +22,7 @@ use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
 use omo_state::project_root;
 use omo_state::state::{self, sealed_plan_run};
+use omo_state::transcript::read_tail;
 
 const HELP: &str = "\
 Examples, each as the \"command\" of a \"statusLine\":
@@ -62,6 +65,7 @@ pub(crate) fn options_without_clap(mut arguments: impl Iterator<Item = OsString>
 struct Input {
     session_id: LossyText,
     cwd: Option<PathBuf>,
+    transcript_path: Option<PathBuf>,
     workspace: Option<Workspace>,
 }
 
@@ -107,7 +111,14 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     let id = SessionId::parse(&input.session_id).ok()?;
     let project = input.workspace.and_then(|workspace| workspace.project_dir);
     let root = project_root::find_root(env.project_dir.as_deref().or(project.as_deref()), input.cwd.as_deref())?;
-    let session = state::peek(&root, &id).ok()??;
+    let mut session = state::peek(&root, &id).ok()??;
+    if session.is_armed() {
+        note_interruption(&mut session, input.transcript_path.as_deref(), env.now);
+    } else if session.verdict.is_some() {
+        // What something else than omo wrote there proves nothing.
+        let provenance = state::provenance(&root, &id, &session, env.state_home.as_deref());
+        session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
+    }
     let plan = sealed_plan_run::authentic_run(&session, &id, env.state_home.as_deref());
     let mut parts = status_parts(&session, plan, env.client_block_cap, env.now);
     if plan.is_some_and(|plan| plan.is_open() && is_supervised(&root, env.state_home.as_deref(), &plan.id)) {
@@ -115,6 +126,14 @@ fn segment(env: &ProcessEnv, input: &[u8]) -> Option<String> {
     }
     let has_colour = !anstyle_query::no_color() && anstyle_query::term_supports_color();
     Some(painted(&parts, has_colour))
+}
+
+/// No hook runs at Esc, so that only the transcript tells of it before the next prompt.
+fn note_interruption(session: &mut Session, transcript: Option<&Path>, now: Timestamp) {
+    let read = |path| read_tail(path, session.transcript, session.ulw.last_stop_at).interrupted;
+    if let Some(interruption) = transcript.and_then(read) {
+        session.note_interruption(interruption, now);
+    }
 }
 
 /// Whether clients work on a run behind the session, or may at any moment: after Esc nothing else says so.
@@ -135,6 +154,8 @@ fn style(tone: PartTone) -> Style {
     match tone {
         PartTone::Plain => Style::new(),
         PartTone::Waits => AnsiColor::Yellow.on_default(),
+        PartTone::Proved => AnsiColor::Green.on_default().bold(),
+        PartTone::Unproved => AnsiColor::Red.on_default().bold(),
         PartTone::Last => AnsiColor::Red.on_default(),
     }
 }

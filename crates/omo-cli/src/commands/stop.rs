@@ -1,11 +1,14 @@
 //! `omo stop`: stops holding sessions, from any terminal.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
 use omo_core::session::Session;
 use omo_core::session::id::SessionId;
 use omo_core::{log_entry, messages};
+use omo_engine::RunStore;
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::GuardedFolder;
@@ -14,25 +17,29 @@ use omo_state::state::{self, EntryChange, StateError, sealed_plan_run};
 
 use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, log_decision, named_or_own_session};
+use crate::project::{Project, log_decision, own_session, parse_session_id, warn_about_unreadable};
+use crate::repository_sessions::{RepositorySessions, SessionFolder};
+use crate::runs_at_work::runs_at_work;
 
 const HELP: &str = "\
 Examples:
-  omo stop                           the only session that is on
-  omo stop --all                     every session of this project
+  omo stop                           every session of this repository
+  omo stop --session 4f1c            the one whose id begins like that
   omo stop --reason \"wrong branch\"   with a reason, which `omo status` shows
 
-In the session itself `/omo:stop-continuation` does the same, and no model reads
-it. Stopping works while a turn runs: its end is then let through.";
+It looks in every work tree of the repository, and in each folder that a client
+was started in. In a session's own shell it stops that session alone, and every
+one with `--all`. In the session `/omo:stop-continuation` does the same, and no
+model reads it. Stopping works while a turn runs: its end is then let through.";
 
-/// Stop a session, until its user types `ulw` again
+/// Stop the sessions of this repository, until `ulw` is typed again
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct StopOptions {
-    /// Which session, if not this shell's own or the only one on
+    /// Only this session; the beginning of its id is enough
     #[arg(long, value_name = "ID", conflicts_with = "all")]
     pub session: Option<String>,
-    /// Every session of this project
+    /// Every session, also from the shell of one
     #[arg(long)]
     pub all: bool,
     /// Why, for the record
@@ -43,55 +50,109 @@ pub(crate) struct StopOptions {
 /// Ends the runs that are meant, and says which.
 pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StopOptions) -> Result<(), CommandError> {
     warn_about_config(config);
-    let project = Project::find(env)?;
-    let targets = targets(&project, env, options)?;
+    let mut sessions = RepositorySessions::read(env)?;
+    let targets = targets(&sessions, env, options)?;
+    let own_root = sessions.folders.first().map(|folder| folder.root.clone()).unwrap_or_default();
+    let (mut lines, mut failure) = (Vec::new(), None);
+    // What cannot be stopped in one folder holds up no other.
+    for (root, ids) in &targets {
+        let place = if *root == own_root { String::new() } else { format!(" (in {})", root.display()) };
+        match stop(env, root, ids, options.reason.as_deref()) {
+            Ok(stopped) => {
+                lines.extend(ids.iter().zip(&stopped).map(|(id, stopped)| stopped_line(env, id, stopped) + &place));
+            }
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    if options.session.is_none() {
+        failure = failure.or_else(|| sessions.unreadable.pop().map(|(_, error)| error));
+    }
+    if targets.is_empty() && failure.is_none() {
+        lines.push(none_is_on(&sessions.looked_at()));
+    }
+    if options.session.is_none() {
+        lines.extend(still_at_work_lines(env, &own_root));
+    }
     let mut out = anstream::stdout().lock();
-    if targets.is_empty() {
-        writeln!(out, "No ultrawork run is on in {}.", project.root.display())?;
-        return Ok(());
+    for line in lines {
+        writeln!(out, "{line}")?;
     }
-    let folder = GuardedFolder::create_state(&project.root)?;
-    for (id, (was_on, session)) in targets.iter().zip(stop(env, &folder, &targets, options.reason.as_deref())?) {
-        let what = if was_on { "stopped" } else { "no run was on; it stays free" };
-        let plan =
-            sealed_plan_run::authentic_run(&session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
-        let stays = plan.map(|plan| format!(". {}", messages::plan::stays_open(plan))).unwrap_or_default();
-        writeln!(out, "{id}  {what} until its user types `ulw`{stays}")?;
-    }
-    Ok(())
+    failure.map_or(Ok(()), |error| Err(error.into()))
 }
 
-/// Which sessions to stop. A state that cannot be read names none; then an id that was given is still
-/// stopped, which moves the broken file aside.
-fn targets(project: &Project, env: &ProcessEnv, options: &StopOptions) -> Result<Vec<SessionId>, CommandError> {
-    if !options.all
-        && let Some(id) = named_or_own_session(options.session.as_deref(), env)?
-    {
-        return Ok(vec![id]);
-    }
-    let armed: Vec<SessionId> =
-        project.sessions()?.into_iter().filter(|(_, session)| session.is_armed()).map(|(id, _)| id).collect();
-    if armed.len() > 1 && !options.all {
-        let ids: Vec<&SessionId> = armed.iter().collect();
-        let message = format!("{} sessions are on in this project", armed.len());
-        return Err(CommandError::usage(message, format!("name one, or stop all with `--all`:\n{}", list_ids(&ids))));
-    }
-    Ok(armed)
+fn stopped_line(env: &ProcessEnv, id: &SessionId, (was_on, session): &(bool, Session)) -> String {
+    let what = if *was_on { "stopped" } else { "no run was on; it stays free" };
+    let plan = sealed_plan_run::authentic_run(session, id, env.state_home.as_deref()).filter(|plan| plan.is_open());
+    let stays = plan.map(|plan| format!(". {}", messages::plan::stays_open(plan))).unwrap_or_default();
+    format!("{id}  {what} until its user types `ulw`{stays}")
 }
 
-/// Stops all of them at once, however many there are; tells of each whether a run was on, and how it
+/// The runs of plans that something is at work on, each with what ends it. What cannot be told of them keeps no session
+/// from being stopped.
+fn still_at_work_lines(env: &ProcessEnv, root: &Path) -> Vec<String> {
+    let runs = RunStore::find(root, env.state_home.as_deref()).ok().flatten();
+    let at_work = runs.and_then(|runs| runs_at_work(&runs, |_| true).ok()).unwrap_or_default();
+    at_work.iter().map(|(id, at_work)| still_at_work(id, at_work, CancelledBy::Terminal)).collect()
+}
+
+fn none_is_on(looked_at: &[String]) -> String {
+    match looked_at {
+        [only] => format!("No ultrawork run is on in {only}."),
+        several => format!("No ultrawork run is on in this repository. Looked in:\n  {}", several.join("\n  ")),
+    }
+}
+
+/// The sessions to stop, by the folder of their state.
+fn targets(
+    sessions: &RepositorySessions,
+    env: &ProcessEnv,
+    options: &StopOptions,
+) -> Result<Vec<(PathBuf, Vec<SessionId>)>, CommandError> {
+    if let Some(typed) = &options.session {
+        return match (sessions.find(typed, env)?, sessions.unreadable.first()) {
+            (Some(id), _) => Ok(targets_of_session(sessions, &id)),
+            // A state that cannot be read names no session. The one that was typed is stopped all the same, which
+            // moves the broken file aside.
+            (None, Some((root, _))) => Ok(vec![(root.clone(), vec![parse_session_id(typed)?])]),
+            (None, None) => Err(sessions.not_found(typed)),
+        };
+    }
+    if let (false, Some(id)) = (options.all, own_session(env)?) {
+        return Ok(targets_of_session(sessions, &id));
+    }
+    let targets = sessions.folders.iter().map(|folder| {
+        warn_about_unreadable(&folder.unreadable);
+        (folder.root.clone(), folder.armed.clone())
+    });
+    Ok(targets.filter(|(_, armed)| !armed.is_empty()).collect())
+}
+
+/// One session in each folder where its run is on; where none is, in the folder that knows it.
+fn targets_of_session(sessions: &RepositorySessions, id: &SessionId) -> Vec<(PathBuf, Vec<SessionId>)> {
+    let is_on = |folder: &&SessionFolder| folder.armed.contains(id);
+    let mut folders: Vec<&SessionFolder> = sessions.folders.iter().filter(is_on).collect();
+    if folders.is_empty() {
+        folders.extend(sessions.folders_of(id).next().or_else(|| sessions.folders.first()));
+    }
+    folders.into_iter().map(|folder| (folder.root.clone(), vec![id.clone()])).collect()
+}
+
+/// Stops all sessions of a folder at once, however many there are; tells of each whether a run was on, and how it
 /// is now.
 fn stop(
     env: &ProcessEnv,
-    folder: &GuardedFolder,
+    root: &Path,
     ids: &[SessionId],
     reason: Option<&str>,
 ) -> Result<Vec<(bool, Session)>, StateError> {
+    let folder = &GuardedFolder::create_state(root)?;
     let (stopped, _lock) = state::update_all(folder, ids, Project::state_update(env), |id, session: &mut Session| {
         let was_on = session.is_armed();
         // What is ended here needs no proof, and is sealed as it is then.
         seal::forget_unproved(env.state_home.as_deref(), id, session, env.now);
         session.stop_continuation(reason, env.now);
+        // The session itself has nothing to say where it had no run.
+        session.stop_continuation.is_untold = was_on;
         let entry = log_entry::new_entry(id.as_str(), session, "cli", "stop".to_owned(), "ended by its user", env.now);
         ((was_on, session.clone(), entry), EntryChange::Begin)
     })?;

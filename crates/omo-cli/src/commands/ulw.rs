@@ -7,6 +7,7 @@ use omo_checks::activation::ActivationContext;
 use omo_checks::{baseline, starting_checks};
 use omo_core::log_entry;
 use omo_core::messages::checks::checks_not_approved;
+use omo_core::messages::run_start::RunStart;
 use omo_core::session::id::SessionId;
 use omo_core::session::{UlwActivation, UlwTrigger};
 use omo_git::git_command::GitCalls;
@@ -20,7 +21,7 @@ use omo_state::state::{self, EntryChange, StateError};
 
 use crate::config_problems::require_valid_config;
 use crate::error::CommandError;
-use crate::project::{Project, list_ids, log_decision, named_or_own_session};
+use crate::project::{Project, list_ids, log_decision};
 
 const HELP: &str = "\
 Example:
@@ -65,8 +66,8 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
             "type `ulw` in the session, or use a terminal of your own",
         ));
     }
-    let project = Project::find(env)?;
-    let id = target(&project, env, options)?;
+    let project = Project::find_named(env, options.session.as_deref())?;
+    let id = target(&project, env)?;
     let folder = GuardedFolder::create_state(&project.root)?;
     let search = SearchPath::from_process();
     let start = starting_checks::gather_checks(
@@ -104,8 +105,9 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
         let (root, state_home) = (Some(&*project.root), env.state_home.as_deref());
         let approval = start.approval;
         // Where its environment cannot be kept, no check runs, and the verdict says so.
-        (has_begun, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
+        let (start, _) = ActivationContext { root, state_home, id: &id, scope, approval, now: env.now }
             .activate(session, activation);
+        has_begun = start == RunStart::Begun;
         (Ok(("ultrawork is on from the next stop", session.clone())), EntryChange::Begin)
     })?;
     let (what, session) = begun?;
@@ -126,8 +128,8 @@ fn on(env: &ProcessEnv, config: &UserConfig, options: &OnOptions) -> Result<(), 
     Ok(())
 }
 
-fn target(project: &Project, env: &ProcessEnv, options: &OnOptions) -> Result<SessionId, CommandError> {
-    if let Some(id) = named_or_own_session(options.session.as_deref(), env)? {
+fn target(project: &Project, env: &ProcessEnv) -> Result<SessionId, CommandError> {
+    if let Some(id) = project.named_or_own_session(env)? {
         return Ok(id);
     }
     let known = project.sessions()?;

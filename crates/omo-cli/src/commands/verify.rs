@@ -1,5 +1,6 @@
 //! `omo verify`: the checks, run now, and what they are worth. The same code judges a claim.
 
+mod last;
 mod task;
 
 use std::io::Write;
@@ -13,6 +14,7 @@ use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
 use omo_checks::starting_checks;
 use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
+use omo_core::session::Session;
 use omo_core::stop::claim::CheckResult;
 use omo_core::text::format_age;
 use omo_git::git_command::GitCalls;
@@ -26,6 +28,7 @@ use omo_state::search_path::SearchPath;
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::last_run::LastRun;
 use crate::output::progress::SessionCheckProgress;
 use crate::output::table::{self, Cell};
 use crate::project::{Project, sealed_session};
@@ -35,10 +38,13 @@ Examples:
   omo verify               a table, and the end of what each red check printed
   omo verify --json        the same for a script
   omo verify --task 3      the checks of one task of the plan run that is open
+  omo verify --last        how the last run ended, which `claude -p` does not print
 
 The exit status is 0 only when everything is green, and 1 when it is not or when
 there is no check, so `omo verify && git push` does what it says. Whose checks:
-those of this shell's session, else of the only one on, else those of a new run.";
+those of this shell's session, else of the only one on, else of the run that
+ended last, else those of a new run. With --last the status is 0 only for a run
+that was verified.";
 
 /// Run the checks now; the same code that judges a claim
 #[derive(Debug, Args)]
@@ -53,6 +59,9 @@ pub(crate) struct VerifyOptions {
     /// The plan run of the task, if not the one that is open here
     #[arg(long, value_name = "ID", requires = "task")]
     pub run: Option<String>,
+    /// Run nothing: print how the last run ended, or that of the session
+    #[arg(long, conflicts_with_all = ["task", "run"])]
+    pub last: bool,
     /// Print JSON: one object with a list of the checks
     #[arg(long, conflicts_with = "task")]
     pub json: bool,
@@ -75,7 +84,6 @@ pub(crate) fn select_checks(
     env: &ProcessEnv,
     config: &UserConfig,
     project: &Project,
-    session: Option<&str>,
 ) -> Result<SelectedChecks, CommandError> {
     let search = SearchPath::from_process();
     let anew = starting_checks::gather_checks(
@@ -85,9 +93,13 @@ pub(crate) fn select_checks(
         &search,
     );
     let (not_approved, changed) = (anew.not_approved, anew.changed);
-    let known = project.find_session(session, env)?;
-    let of_session =
-        known.map(|id| sealed_session(env, project, &id)).transpose()?.filter(omo_core::session::Session::is_armed);
+    let known = project.find_session(env)?;
+    let had_run = |session: &Session| session.ulw.started_at.is_some() && !session.is_disowned();
+    let of_session = match known {
+        Some(id) => Some(sealed_session(env, project, &id)?),
+        None => LastRun::find(env, project).ok().map(|last| last.session),
+    };
+    let of_session = of_session.filter(had_run);
     let (checks, scope) =
         of_session.map_or((anew.checks, None), |session| (session.checks, session.verification.scope));
     Ok(SelectedChecks { checks, unapproved: not_approved, scope, changed })
@@ -98,6 +110,9 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
     if let Some(id) = &options.task {
         return task::verify_task(env, id, options.run.as_deref());
     }
+    if options.last {
+        return last::print_last(env, options.session.as_deref(), options.json);
+    }
     crate::config_problems::require_valid_config(config)?;
     if env.in_check {
         return Err(CommandError::precondition(
@@ -105,9 +120,8 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &VerifyOptions
             "remove `omo verify` from what the check runs",
         ));
     }
-    let project = Project::find(env)?;
-    let SelectedChecks { checks, unapproved: not_approved, scope, changed } =
-        select_checks(env, config, &project, options.session.as_deref())?;
+    let project = Project::find_named(env, options.session.as_deref())?;
+    let SelectedChecks { checks, unapproved: not_approved, scope, changed } = select_checks(env, config, &project)?;
     if checks.is_empty() && not_approved.is_none() {
         let hint = "`/omo:check add <command>` in a session, [[check]] in config.toml, or an approved omo.toml";
         return Err(CommandError::not_green("no check decides here, so nothing is proved", hint));

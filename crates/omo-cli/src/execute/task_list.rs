@@ -30,7 +30,7 @@ use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::task_list::loaded::LoadedTaskList;
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
-use crate::project::named_or_own_session;
+use crate::task_list_files::{self, TaskListOption};
 
 /// Opens the run of a task list, goes on with the one that it has, or says how it ended.
 pub(crate) fn execute(
@@ -42,9 +42,12 @@ pub(crate) fn execute(
         let hint = "--again goes on with one that has failed; `omo agent task list` shows its tasks";
         return Err(CommandError::usage("a task list is executed as a whole", hint));
     }
-    let id = named_or_own_session(session, context.env)?.ok_or_else(|| {
-        CommandError::usage("no task list is named", "name one with `--session ID`; `omo tasks list` has them all")
-    })?;
+    if session.or(context.env.session_id.as_deref()).is_none() {
+        let hint = "name one with `--session ID`; `omo tasks list` has them all";
+        return Err(CommandError::usage("no task list is named", hint));
+    }
+    let which = TaskListOption { session: session.map(str::to_owned) };
+    let id = task_list_files::known_task_list_id(&which, context.env)?;
     let session = LoadedTaskList::read(&id)?;
     require_this_work_tree(context, &session)?;
     let own = context.runs.as_ref().map(|runs| run_of_task_list(context, runs, &session)).transpose()?.flatten();

@@ -208,6 +208,9 @@ pub struct CheckRecord {
     pub setting: String,
     /// Where its output is.
     pub log: Option<String>,
+    /// The last line of its output that says something, made harmless.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last_line: String,
     /// Files that were there only while it ran.
     #[serde(rename = "passing")]
     pub transient_files: Vec<String>,

@@ -4,9 +4,9 @@
 //! text of a model or a repository gets onto the screen this way.
 
 use crate::check::session_check::CheckVerdict;
-use crate::session::Session;
 use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use crate::session::plan_run::{PlanRun, PlanRunStatus};
+use crate::session::{Session, UlwRun, VerdictKind};
 use crate::stop::allowed_blocks;
 use crate::timestamp::Timestamp;
 
@@ -25,6 +25,10 @@ pub enum PartTone {
     Plain,
     /// The run waits for its user.
     Waits,
+    /// The work was proved done.
+    Proved,
+    /// The run ended, and nothing proves its work.
+    Unproved,
     /// The next turn that ends is the last: no continuation is left.
     Last,
 }
@@ -47,16 +51,31 @@ pub fn status_parts(
     now: Timestamp,
 ) -> Vec<StatusPart> {
     let plan = plan.filter(|plan| plan.is_open());
-    let Some(run) = session.active_run() else { return plan.map(plan_parts).unwrap_or_default() };
+    let Some(run) = session.active_run() else {
+        return plan.map(plan_parts).unwrap_or_default().into_iter().chain(how_it_ended(session)).collect();
+    };
     let (used, allowed) = (run.stop_blocks, allowed_blocks(session, client_block_cap));
     let blocks = part(format!("ulw {}/{}", shown_number(used.into()), shown_number(allowed.into())));
     let blocks = StatusPart { tone: if used >= allowed { PartTone::Last } else { PartTone::Plain }, ..blocks };
     let paused = run.paused.is_some().then(|| StatusPart { tone: PartTone::Waits, ..part("paused".to_owned()) });
-    let minutes = run.started_at.map(|since| part(format!("{}m", minutes(since, now))));
+    let minutes = run.started_at.map(|_| part(format!("{}m", minutes_at_work(run, now))));
     let checks =
         || [green_checks(session), phase(session), attempts(session)].into_iter().flatten().map(part).collect();
     let rest: Vec<StatusPart> = plan.map_or_else(checks, plan_parts);
-    [blocks].into_iter().chain(rest).chain([paused, minutes].into_iter().flatten()).collect()
+    // What is typed while the model works waits until its turn ends: Esc does not.
+    let way_out = run.paused.is_none().then(|| part("Esc pauses".to_owned()));
+    [blocks].into_iter().chain(rest).chain([paused, minutes, way_out].into_iter().flatten()).collect()
+}
+
+/// Until the next run begins. Its user who ended it themselves needs no reminder.
+fn how_it_ended(session: &Session) -> Option<StatusPart> {
+    let (word, tone) = match session.verdict.as_ref()?.kind {
+        VerdictKind::Verified => ("verified", PartTone::Proved),
+        VerdictKind::Blocked => ("BLOCKED", PartTone::Unproved),
+        VerdictKind::Released | VerdictKind::Expired => ("NOT PROVED", PartTone::Unproved),
+        VerdictKind::Stopped => return None,
+    };
+    Some(StatusPart { text: format!("ulw {word}"), tone })
 }
 
 fn plan_parts(plan: &PlanRun) -> Vec<StatusPart> {
@@ -92,10 +111,8 @@ fn attempts(session: &Session) -> Option<String> {
     (failed > 0).then(|| format!("failed {}/{MAX_ATTEMPTS}", shown_number(failed.into())))
 }
 
-/// A clock that was set back makes a run as young as it can be.
-fn minutes(since: Timestamp, now: Timestamp) -> String {
-    let millis = now.millis_since(since).unwrap_or(0);
-    shown_number(u64::try_from(millis / 60_000).unwrap_or(0))
+fn minutes_at_work(run: &UlwRun, now: Timestamp) -> String {
+    shown_number(u64::try_from(run.worked_millis(now) / 60_000).unwrap_or(0))
 }
 
 fn shown_number(number: u64) -> String {
@@ -107,7 +124,7 @@ mod tests {
     use super::*;
     use crate::check::session_check::{Check, CheckOrigin, CheckRecord, MAX_CHECKS};
     use crate::limits::RunLimits;
-    use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
+    use crate::session::{PauseReason, UlwActivation, UlwTrigger};
 
     fn at(minutes: i64) -> Timestamp {
         Timestamp::from_millis(minutes * 60_000)
@@ -153,17 +170,27 @@ mod tests {
     fn a_segment_says_how_far_a_run_is() {
         type Change = fn(&mut Session);
         let table: [(usize, usize, Change, &str); 11] = [
-            (0, 0, |_| {}, "ulw 0/8 · 14m"),
-            (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · checks 1/2 · 14m"),
-            (2, 2, |s| s.verification.phase = VerificationPhase::Checks, "ulw 0/8 · checks 2/2 · checking · 14m"),
-            (2, 1, |s| s.verification.phase = VerificationPhase::Review, "ulw 0/8 · checks 1/2 · review · 14m"),
-            (0, 0, |s| s.verification.phase = VerificationPhase::Verified, "ulw 0/8 · 14m"),
-            (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · checks 0/1 · failed 2/3 · 14m"),
-            (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 14m"),
-            (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m"),
-            (0, 0, |s| s.ulw.started_at = None, "ulw 0/8"),
-            (0, 0, |s| s.ulw.started_at = Some(at(99)), "ulw 0/8 · 0m"),
-            (0, 0, |s| s.ulw.stop_blocks = 10_000, "ulw 9999+/8 · 14m"),
+            (0, 0, |_| {}, "ulw 0/8 · 14m · Esc pauses"),
+            (2, 1, |s| s.ulw.stop_blocks = 3, "ulw 3/8 · checks 1/2 · 14m · Esc pauses"),
+            (
+                2,
+                2,
+                |s| s.verification.phase = VerificationPhase::Checks,
+                "ulw 0/8 · checks 2/2 · checking · 14m · Esc pauses",
+            ),
+            (
+                2,
+                1,
+                |s| s.verification.phase = VerificationPhase::Review,
+                "ulw 0/8 · checks 1/2 · review · 14m · Esc pauses",
+            ),
+            (0, 0, |s| s.verification.phase = VerificationPhase::Verified, "ulw 0/8 · 14m · Esc pauses"),
+            (1, 0, |s| s.verification.attempts = 2, "ulw 0/8 · checks 0/1 · failed 2/3 · 14m · Esc pauses"),
+            (0, 0, |s| s.pause(PauseReason::Interrupted, at(3)), "ulw 0/8 · paused · 2m"),
+            (0, 0, |s| s.limits.max_blocks = 500, "ulw 0/100 · 14m · Esc pauses"),
+            (0, 0, |s| s.ulw.started_at = None, "ulw 0/8 · Esc pauses"),
+            (0, 0, |s| s.ulw.started_at = Some(at(99)), "ulw 0/8 · 0m · Esc pauses"),
+            (0, 0, |s| s.ulw.stop_blocks = 10_000, "ulw 9999+/8 · 14m · Esc pauses"),
         ];
         for (checks, green, change, expected) in table {
             let mut session = run(checks, green);
@@ -178,18 +205,23 @@ mod tests {
             let mut session = run(1, 1);
             session.checks[0].last = Some(CheckRecord { verdict, ..CheckRecord::default() });
             let green = usize::from(verdict == CheckVerdict::Green);
-            assert_eq!(text(&session, at(1)), format!("ulw 0/8 · checks {green}/1 · 0m"), "{verdict:?}");
+            assert_eq!(text(&session, at(1)), format!("ulw 0/8 · checks {green}/1 · 0m · Esc pauses"), "{verdict:?}");
         }
     }
 
     #[test]
-    fn where_no_run_is_on_there_is_no_segment() {
+    fn an_end_stays_until_the_next_run_and_one_of_the_users_own_does_not() {
         let mut session = Session::default();
         assert_eq!(status_parts(&session, None, None, at(2)), []);
-        for kind in [VerdictKind::Verified, VerdictKind::Released, VerdictKind::Expired] {
+        for (kind, shown, tone) in [
+            (VerdictKind::Verified, "ulw verified", PartTone::Proved),
+            (VerdictKind::Released, "ulw NOT PROVED", PartTone::Unproved),
+            (VerdictKind::Expired, "ulw NOT PROVED", PartTone::Unproved),
+            (VerdictKind::Blocked, "ulw BLOCKED", PartTone::Unproved),
+        ] {
             session = run(1, 1);
             session.end_run(kind, "why".to_owned(), at(2));
-            assert_eq!(status_parts(&session, None, None, at(3)), [], "{kind:?}");
+            assert_eq!((text(&session, at(3)).as_str(), tones(&session)), (shown, vec![tone]), "{kind:?}");
         }
         session = run(1, 1);
         session.stop_continuation(None, at(2));
@@ -206,14 +238,14 @@ mod tests {
     fn an_open_plan_stands_where_else_the_checks_do_and_alone_without_a_run() {
         type Change = fn(&mut PlanRun);
         let table: [(Change, &str, &str); 4] = [
-            (|_| {}, "ulw 0/8 · plan 3/7 · 14m", "plan 3/7"),
-            (|p| p.failed = 1, "ulw 0/8 · plan 3/7, 1 failed · 14m", "plan 3/7, 1 failed"),
+            (|_| {}, "ulw 0/8 · plan 3/7 · 14m · Esc pauses", "plan 3/7"),
+            (|p| p.failed = 1, "ulw 0/8 · plan 3/7, 1 failed · 14m · Esc pauses", "plan 3/7, 1 failed"),
             (
                 |p| p.waits = Some("\u{1b}[31mgo on?".to_owned()),
-                "ulw 0/8 · plan 3/7 · waits for you · 14m",
+                "ulw 0/8 · plan 3/7 · waits for you · 14m · Esc pauses",
                 "plan 3/7 · waits for you",
             ),
-            (|p| p.ended = Some("complete".to_owned()), "ulw 0/8 · checks 1/2 · 14m", ""),
+            (|p| p.ended = Some("complete".to_owned()), "ulw 0/8 · checks 1/2 · 14m · Esc pauses", ""),
         ];
         for (change, armed, alone) in table {
             let plan = plan(change);

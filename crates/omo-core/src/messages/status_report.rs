@@ -128,10 +128,13 @@ fn is_about(session: &Session, entry: &LogEntry) -> bool {
 
 fn findings(session: &Session) -> Vec<String> {
     let mut findings = Vec::new();
-    if session.is_armed() && session.last_seen.stop.is_none() {
+    // With a later prompt a turn has ended since it began, unless that was typed while the model worked.
+    let later_prompt =
+        session.last_seen.user_prompt_submit.zip(session.ulw.started_at).is_some_and(|(at, start)| at > start);
+    if session.is_armed() && session.last_seen.stop.is_none() && later_prompt && session.ulw.paused.is_none() {
         findings.push(
-            "Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's Stop hook, \
-             and nothing holds the session."
+            "Stop: never seen in this run, and another prompt came since it began. If a turn has ended, the client does \
+             not run omo's Stop hook, and nothing holds the session."
                 .to_owned(),
         );
     }
@@ -281,8 +284,8 @@ mod tests {
              checks     a review\n\
              phase      working\n\
              last seen  UserPromptSubmit 19 min ago, Stop never\n\
-             finding    Stop: never seen in this run. If a turn has ended since it began, the client does not run omo's \
-             Stop hook, and nothing holds the session.\n\
+             finding    Stop: never seen in this run, and another prompt came since it began. If a turn has ended, the \
+             client does not run omo's Stop hook, and nothing holds the session.\n\
              to stop    /omo:stop-continuation in the session, or `omo stop` in a terminal"
         );
     }

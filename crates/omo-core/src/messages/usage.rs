@@ -1,5 +1,14 @@
 //! How the commands are typed that a model carries out: said to the user without one.
 
+/// What `ulw?` and `ulw help` answer.
+pub const ULW: &str = "\
+`ulw <task>` holds this session until the task is proved done: your checks are green and a reviewer agrees.
+  `ulw`                    goes on with a run that is paused or was not proved, else begins one
+  `ulw --check \"COMMAND\"`  this command has to be green; also --no-review, --max-blocks N, --max-minutes N
+  `ulw status`             where the run stands, as /omo:status says it
+  /omo:check               what judges the run: list, add, remove, run
+  /omo:stop-continuation   ends the run at once; while the model works press Esc first";
+
 const EXECUTE: &str = "\
 usage: /omo:execute [<plan.md>] [--parallel | --waves | --batches | --fg] [--approve CODE]
 Executes a plan in the way that it asks for, and says which it took. Typed alone it goes on where it was.
@@ -54,10 +63,11 @@ Ends the run of a plan before its end: that of this session, or the one that is 
   --reason TEXT  why, for the record";
 
 const REPORT: &str = "\
-usage: /omo:report [RUN] [--format FORM]
+usage: /omo:report [RUN] [--format FORM] | --last
 Shows what came of the run of a plan: that of this session, or the last one here.
   RUN            another run; `omo run list` names them
-  --format FORM  another form, as `omo report --help` lists them";
+  --format FORM  another form, as `omo report --help` lists them
+  --last         the last ultrawork run instead: its end, its checks, its review";
 
 const RETRY: &str = "\
 usage: /omo:retry TASK [--run RUN]

@@ -3,6 +3,8 @@
 //! The text is read here and nowhere else. It never passes a shell, and what is no option is the
 //! user's own words: ``fix `touch x`; a | b`` is a task like any other.
 
+use std::borrow::Cow;
+
 use crate::check::session_check::{self, Check, CheckOrigin};
 use crate::limits::{LIMITS, LimitRow, RunLimits};
 
@@ -13,7 +15,7 @@ pub const USAGE: &str = "usage: /omo:ulw [--check \"COMMAND\"]... [--no-review] 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UlwArguments<'a> {
     /// The task; `None` where there is only white space.
-    pub task: Option<&'a str>,
+    pub task: Option<Cow<'a, str>>,
     /// What was said beside it.
     pub options: UlwOptions,
 }
@@ -54,15 +56,65 @@ impl UlwRefusal {
 /// `document --max-blocks` may well be the task, only complete and valid options are taken.
 pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, UlwRefusal> {
     let mut options = options;
-    let mut text = arguments;
-    while let Some(rest) = take_option(text, &mut options, OptionPosition::Front)? {
-        // Without the one white space that parts an option from what follows.
-        text = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
-    }
+    let mut text = take_front_options(arguments, &mut options)?;
     if let Some((before, at_end)) = options_at_end(text, &options) {
         (text, options) = (before, at_end);
     }
-    Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(text), options })
+    Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(Cow::Borrowed(text)), options })
+}
+
+/// Reads the options of a prompt that turns ultrawork on by its keyword: at its start, right behind the keyword, or at
+/// its end. `prompt` is what stands before the keyword, the keyword, and what follows it; `None` where no option
+/// stands there.
+pub fn parse_around_keyword<'a>(
+    prompt: [&'a str; 3],
+    options: &UlwOptions,
+) -> Result<Option<UlwArguments<'a>>, UlwRefusal> {
+    let [before, keyword, after] = prompt;
+    let mut taken = options.clone();
+    let before = if begins_with_option(before) { take_front_options(before, &mut taken)? } else { before };
+    let after = if begins_with_option(after) { take_front_options(after, &mut taken)? } else { after };
+    let (after, taken) = options_at_end(after, &taken).unwrap_or((after, taken));
+    if taken == *options && [before, after] == [prompt[0], prompt[2]] {
+        return Ok(None);
+    }
+    let is_alone = before.trim().is_empty() && after.trim().is_empty();
+    let blank = if after.starts_with(char::is_whitespace) { "" } else { " " };
+    let task = (!is_alone).then(|| format!("{before}{keyword}{blank}{after}").trim_end().to_owned().into());
+    Ok(Some(UlwArguments { task, options: taken }))
+}
+
+fn begins_with_option(text: &str) -> bool {
+    let name = split_option(first_word(text).0).0;
+    NAMES.contains(&name) || limit_named(name, OptionPosition::Front).is_some() || similar_name(name).is_some()
+}
+
+/// Takes the options that a text begins with, and gives the rest.
+fn take_front_options<'a>(text: &'a str, options: &mut UlwOptions) -> Result<&'a str, UlwRefusal> {
+    let mut text = text;
+    while let Some(rest) = take_option(text, options, OptionPosition::Front)? {
+        // Without the one white space that parts an option from what follows.
+        text = rest.strip_prefix(char::is_whitespace).unwrap_or(rest);
+    }
+    Ok(text)
+}
+
+/// The options that are no bound.
+const NAMES: [&str; 5] = ["-h", "--help", "--completion-promise", "--no-review", "--check"];
+
+/// The option that was meant by a word that is nearly one: it would silently become a part of the task.
+fn similar_name(name: &str) -> Option<&'static str> {
+    const SHORTEST: usize = 4;
+    let plain = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+    let typed = plain(name);
+    if !name.starts_with("--") || typed.len() < SHORTEST {
+        return None;
+    }
+    let known = NAMES.into_iter().skip(2).chain(LIMITS.iter().filter_map(|row| row.option));
+    known.filter(|known| *known != name).find(|known| {
+        let known = plain(known);
+        known.starts_with(&typed) || typed.strip_prefix(&known).is_some_and(|more| more.len() <= 2)
+    })
 }
 
 /// How many places are looked at from which options may run to the end.
@@ -127,7 +179,13 @@ fn take_option<'a>(
             Ok(Some(rest))
         }
         _ => {
-            let Some(limit) = limit_named(name, place) else { return Ok(None) };
+            let Some(limit) = limit_named(name, place) else {
+                let meant = similar_name(name).filter(|_| place == OptionPosition::Front);
+                return meant.map_or(Ok(None), |meant| {
+                    let shown = crate::text::sanitize(name, 40);
+                    Err(UlwRefusal::BadOption(format!("`{shown}` is not an option, `{meant}` is")))
+                });
+            };
             let (value, rest) = inline.map_or_else(|| first_word(rest), |value| (value, rest));
             set_limit(&mut options.limits, limit, name, value)?;
             Ok(Some(rest))
@@ -213,8 +271,8 @@ mod tests {
         UlwOptions { limits: RunLimits::default(), checks: Vec::new(), review: true }
     }
 
-    fn task(arguments: &str) -> Option<&str> {
-        parse(arguments, options()).unwrap().task
+    fn task(arguments: &str) -> Option<String> {
+        parse(arguments, options()).unwrap().task.map(Cow::into_owned)
     }
 
     #[test]
@@ -251,7 +309,7 @@ mod tests {
             "\u{0}nul",
             "🦀",
         ] {
-            assert_eq!(task(text), Some(text), "{text:?}");
+            assert_eq!(task(text).as_deref(), Some(text), "{text:?}");
         }
     }
 
@@ -279,7 +337,7 @@ mod tests {
             let read = parse(text, options()).unwrap();
             let limits = read.options.limits;
             assert_eq!((limits.max_blocks, limits.max_minutes), (blocks, minutes), "{text}");
-            assert_eq!(read.task, task, "{text}");
+            assert_eq!(read.task.as_deref(), task, "{text}");
         }
     }
 
@@ -307,14 +365,46 @@ mod tests {
         ] {
             let read = parse(text, options()).unwrap();
             let runs: Vec<&str> = read.options.checks.iter().map(|check| check.command.as_str()).collect();
-            assert_eq!((runs, read.options.review, read.task), (checks, review, task), "{text}");
+            assert_eq!((runs, read.options.review, read.task.as_deref()), (checks, review, task), "{text}");
+        }
+    }
+
+    #[test]
+    fn options_beside_the_keyword_are_no_part_of_the_task() {
+        for (prompt, check, blocks, task) in [
+            (["", "ulw", " --check 'sh test.sh' fix the tests"], Some("sh test.sh"), 8, Some("ulw fix the tests")),
+            (["", "ulw", " fix the tests --check 'sh test.sh'"], Some("sh test.sh"), 8, Some("ulw fix the tests")),
+            (["--max-blocks 3 ", "ulw", " fix it"], None, 3, Some("ulw fix it")),
+            (["Fix the tests. ", "ulw", " --check make --max-blocks=2"], Some("make"), 2, Some("Fix the tests. ulw")),
+            (["", "ulw", " --max-blocks 3"], None, 3, None),
+        ] {
+            let read = parse_around_keyword(prompt, &options()).unwrap().unwrap();
+            let command = read.options.checks.first().map(|check| check.command.as_str());
+            assert_eq!(
+                (command, read.options.limits.max_blocks, read.task.as_deref()),
+                (check, blocks, task),
+                "{prompt:?}"
+            );
+        }
+        for prompt in [
+            ["", "ulw", " fix the tests"],
+            ["document --check ", "ulw", ""],
+            ["", "ulw", " --unknown x"],
+            ["", "ulw", " document the --max-blocks 3 option"],
+        ] {
+            assert_eq!(parse_around_keyword(prompt, &options()).unwrap(), None, "{prompt:?}");
+        }
+        for prompt in
+            [["", "ulw", " --checks make fix"], ["", "ulw", " --check \"open fix"], ["--max-blocks x ", "ulw", ""]]
+        {
+            assert!(parse_around_keyword(prompt, &options()).is_err(), "{prompt:?}");
         }
     }
 
     #[test]
     fn a_hostile_tail_is_read_in_no_time_worth_naming() {
         let text = format!("x {}", "--check \"a ".repeat(10_000));
-        assert_eq!(task(&text), Some(text.as_str()));
+        assert_eq!(task(&text), Some(text));
     }
 
     #[test]
@@ -334,6 +424,10 @@ mod tests {
             ("--check \"cargo test fix", "needs a command in quotes"),
             ("--check \"\" fix", "a check needs a command"),
             ("--check \"a\"b fix", "needs a command in quotes"),
+            ("--checks 'make' x", "`--check` is"),
+            ("--chec='make' x", "`--check` is"),
+            ("--max_blocks 3 x", "`--max-blocks` is"),
+            ("--noreview x", "`--no-review` is"),
             ("-h", "usage:"),
             ("--help me", "usage:"),
         ] {

@@ -173,6 +173,15 @@ const CASES: &[Case] = &[
         "blocked",
     ),
     ("plan mode", |g| g.event.plan_mode = true, StopRow::PlanOrPaused, "allow"),
+    (
+        "only the checks were shown",
+        |g| {
+            g.event.prompt_id = Some("p".to_owned());
+            g.session().ulw.check_run_prompt = Some("p".to_owned());
+        },
+        StopRow::PlanOrPaused,
+        "allow",
+    ),
     ("paused by Esc", |g| pause(g.session(), PauseReason::Interrupted), StopRow::PlanOrPaused, "allow"),
     ("paused by an error", |g| pause(g.session(), PauseReason::ApiError), StopRow::PlanOrPaused, "allow"),
     (

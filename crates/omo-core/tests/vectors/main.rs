@@ -39,7 +39,7 @@ impl Row<'_> {
 /// Whether a prompt was read as its vector says.
 fn is_read_as(expected: &str, reading: &PromptReading) -> bool {
     match expected {
-        "activate" => *reading == PromptReading::Activate,
+        "activate" => reading.turns_on(),
         // The localised aliases are off unless the user names them.
         "ignore" | "activate-if-alias-enabled" => *reading == PromptReading::Nothing,
         "command" | "cancel" => matches!(reading, PromptReading::Command { .. }),

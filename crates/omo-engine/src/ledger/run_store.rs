@@ -66,12 +66,17 @@ impl RunStore {
 
     /// All of them, the newest first. One that cannot be read is listed with why.
     pub fn list(&self) -> Result<Vec<ListedRun>, RunStoreError> {
-        let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
-        let listed = self.ids(&base)?.into_iter().filter(|id| self.exists(id)).map(|id| {
+        let listed = self.ids()?.into_iter().map(|id| {
             let state = self.run(&id).state();
             ListedRun { id, state }
         });
         Ok(listed.collect())
+    }
+
+    /// The ids of all of them, the newest first.
+    pub fn ids(&self) -> Result<Vec<String>, RunStoreError> {
+        let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
+        Ok(self.proved_ids(&base)?.into_iter().filter(|id| self.exists(id)).collect())
     }
 
     /// The run of this id.
@@ -119,7 +124,7 @@ impl RunStore {
             base.remove_folder(&name)?;
         }
         let mut removed = Vec::new();
-        for id in self.ids(&base)? {
+        for id in self.proved_ids(&base)? {
             if self.mark_for_removal(&id, keep_since)? {
                 base.remove_folder(&id)?;
                 removed.push(id);
@@ -162,7 +167,7 @@ impl RunStore {
     }
 
     /// The ids of what is proved to be a run, the newest first: the time is at their beginning.
-    fn ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunStoreError> {
+    fn proved_ids(&self, base: &GuardedFolder) -> Result<Vec<String>, RunStoreError> {
         let mut ids = base.file_names("")?;
         ids.retain(|id| self.open_proved(id).is_some());
         ids.reverse();

@@ -9,6 +9,7 @@ mod durable;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
@@ -152,29 +153,47 @@ impl GuardedFolder {
     /// As [`GuardedFolder::read`], from `offset` on, and tells where what was read begins: a file that is
     /// shorter than that was replaced, and is read from its start.
     pub fn read_from(&self, name: &str, offset: u64, limit: u64) -> Result<Option<(u64, Vec<u8>)>, FolderError> {
-        let mut file = match self.open_file(name, Purpose::Read) {
-            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
-            result => result?,
-        };
-        let size = self.check(name, &file)?;
+        let Some((file, size)) = self.open_to_read(name)? else { return Ok(None) };
         if size > limit {
             return Err(refused(&self.path.join(name), "too large"));
         }
         let start = if offset <= size { offset } else { 0 };
-        let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
-        let mut bytes = Vec::new();
-        // Where the memory is limited, this is an error and not the end of the process.
-        let reserved = bytes.try_reserve_exact(usize::try_from(size - start).unwrap_or(0) + 1);
-        reserved.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
-        if start > 0 {
-            file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        }
         // One more than allowed shows that the file grew past the limit while it was read.
-        file.take(limit - start + 1).read_to_end(&mut bytes).map_err(failed)?;
+        let bytes = self.read_span(name, file, start..size, limit - start + 1)?;
         if start + bytes.len() as u64 > limit {
             return Err(refused(&self.path.join(name), "too large"));
         }
         Ok(Some((start, bytes)))
+    }
+
+    /// The last `most` bytes of a file, however large it is; `None` where there is none.
+    pub fn read_end(&self, name: &str, most: u64) -> Result<Option<Vec<u8>>, FolderError> {
+        let Some((file, size)) = self.open_to_read(name)? else { return Ok(None) };
+        let start = size.saturating_sub(most);
+        self.read_span(name, file, start..size, size - start).map(Some)
+    }
+
+    fn open_to_read(&self, name: &str) -> Result<Option<(File, u64)>, FolderError> {
+        let file = match self.open_file(name, Purpose::Read) {
+            Err(FolderError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => return Ok(None),
+            result => result?,
+        };
+        let size = self.check(name, &file)?;
+        Ok(Some((file, size)))
+    }
+
+    /// Reads from the start of the span on, at most so many bytes; the span is what the file is expected to hold.
+    fn read_span(&self, name: &str, mut file: File, span: Range<u64>, most: u64) -> Result<Vec<u8>, FolderError> {
+        let failed = |source| FolderError::Io { action: "read", path: self.path.join(name), source };
+        let mut bytes = Vec::new();
+        // Where the memory is limited, this is an error and not the end of the process.
+        let reserved = bytes.try_reserve_exact(usize::try_from(span.end - span.start).unwrap_or(0) + 1);
+        reserved.map_err(|_| failed(io::ErrorKind::OutOfMemory.into()))?;
+        if span.start > 0 {
+            file.seek(SeekFrom::Start(span.start)).map_err(failed)?;
+        }
+        file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(bytes)
     }
 
     /// Puts a file in the place of the old one, whole or not at all. The temporary file has one

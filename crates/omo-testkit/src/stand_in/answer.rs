@@ -92,6 +92,14 @@ impl HookAnswer {
         self.text("/hookSpecificOutput/additionalContext")
     }
 
+    /// What the model is told beside the prompt, as plain text or as a field.
+    pub fn context(&self) -> Option<&str> {
+        match self {
+            Self::PlainText(text) => Some(text),
+            Self::Json(_) | Self::Nothing => self.additional_context(),
+        }
+    }
+
     /// What the person is told.
     pub fn system_message(&self) -> Option<&str> {
         self.text("/systemMessage")

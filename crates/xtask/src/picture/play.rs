@@ -14,10 +14,15 @@ const SIZE: (u16, u16) = (100, 90);
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// What the person types.
-const PROMPT: &str = "/omo:ulw --no-review --check \"sh test.sh\" greet people by name in greet.sh";
+const PROMPT: &str = "ulw --check \"sh test.sh\" greet people by name in greet.sh";
 /// What the picture begins with, and what it ends with.
-const FIRST: &str = "❯ /omo:ulw";
-const LAST: &str = "[omo] ultrawork ended: verified";
+const FIRST: &str = "❯ ulw --check";
+const LAST: &str = "[omo] VERIFIED";
+/// What the status line shows then.
+const STATUS: &str = "ulw verified";
+/// What the reviewer says.
+const REVIEW: &str =
+    "greet.sh greets the name that it is given, and nothing else changed.\n\n<promise>VERIFIED</promise>";
 /// Where the picture says that the project is: the real one is a temporary folder.
 const SHOWN_PROJECT: &str = "~/greet";
 
@@ -30,8 +35,14 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     if !Terminal::available() {
         bail!("tmux is not installed, and it types for the person in the picture");
     }
-    let model = MockModel::start(ModelScript::new())?;
-    let lab = Lab::builder().model(&model).plugin(plugin).env("COLORTERM", "truecolor").build()?;
+    let model = MockModel::start(ModelScript::new().agent("independent reader", [ModelTurn::text(REVIEW)]))?;
+    let status_line = format!("'{}' statusline", plugin.join("bin/omo").display());
+    let lab = Lab::builder()
+        .model(&model)
+        .plugin(plugin)
+        .env("COLORTERM", "truecolor")
+        .settings(json!({"statusLine": {"type": "command", "command": status_line}}))
+        .build()?;
     lab.write("test.sh", CHECK)?;
     for turn in turns(lab.project()) {
         model.push(turn);
@@ -40,6 +51,7 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     terminal.ready()?;
     terminal.say(PROMPT)?;
     terminal.wait_for(LAST, LIMIT)?;
+    terminal.wait_for(STATUS, LIMIT)?;
     terminal.ready()?;
     let screen = terminal.coloured_screen();
     terminal.quit()?;
@@ -48,7 +60,7 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
 }
 
 /// What the model does and says.
-fn turns(project: &Path) -> [ModelTurn; 4] {
+fn turns(project: &Path) -> [ModelTurn; 6] {
     let done = "<promise>DONE</promise>";
     let writes =
         |content: &str| ModelTurn::call("Write", json!({"file_path": project.join("greet.sh"), "content": content}));
@@ -57,6 +69,11 @@ fn turns(project: &Path) -> [ModelTurn; 4] {
         ModelTurn::text(format!("greet.sh is written, and I am sure that it works.\n\n{done}")),
         writes(RIGHT),
         ModelTurn::text(format!("It has to greet the name that it is given. Now it does.\n\n{done}")),
+        ModelTurn::computed(|request| {
+            let asked = request.last_user_text();
+            ModelTurn::agent("omo:oracle", asked.rsplit("```\n").nth(1).unwrap_or_default().trim())
+        }),
+        ModelTurn::text("The reviewer agrees."),
     ]
 }
 
@@ -67,6 +84,7 @@ fn cut(screen: &str) -> Option<String> {
     let last = plain.iter().rposition(|line| line.contains(LAST))?;
     // The last notice may take more than one line.
     let length = plain.iter().skip(last).take_while(|line| !line.trim().is_empty()).count();
-    let lines: Vec<&str> = screen.lines().skip(first).take(last - first + length).collect();
-    Some(lines.join("\n"))
+    let status = screen.lines().nth(plain.iter().rposition(|line| line.contains(STATUS))?)?;
+    let run = screen.lines().skip(first).take(last - first + length);
+    Some(run.chain(["", status]).collect::<Vec<_>>().join("\n"))
 }

@@ -34,7 +34,7 @@ pub(crate) struct AcceptOptions {
 pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &AcceptOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let search = SearchPath::from_process();
-    change.apply(&options.session, "Take the files and counts as they are now as the ones to be held to?", |checks| {
+    change.apply("Take the files and counts as they are now as the ones to be held to?", |checks| {
         let accepted = starting_checks::accept_checks(checks, options.name.as_deref(), &project.root, &search);
         match (&options.name, accepted.len()) {
             (Some(name), 0) => Err(unknown_check(name)),

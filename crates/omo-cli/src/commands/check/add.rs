@@ -69,7 +69,7 @@ pub(crate) fn run(
         "Have this run whenever a claim is checked{found}?\n{}\n",
         describe_checks(std::slice::from_ref(&check), &check.pinned)
     );
-    change.apply(&options.session, &question, |checks| {
+    change.apply(&question, |checks| {
         session_check::add_check(checks, check.clone()).map_err(refuse)?;
         Ok(format!("`{}` decides from now on{found}", check.name))
     })

@@ -13,7 +13,7 @@ use omo_state::state::{self, EntryChange};
 
 use crate::confirm::{self, ConfirmOptions, Confirmation};
 use crate::error::CommandError;
-use crate::project::{Project, SessionOptions, log_decision, sealed_session};
+use crate::project::{Project, log_decision, sealed_session};
 
 /// What stands for the checks of a session as they are.
 pub(crate) fn digest_of(checks: &[Check]) -> String {
@@ -36,12 +36,11 @@ pub(crate) struct SessionChange<'a> {
 impl SessionChange<'_> {
     pub(crate) fn apply(
         &self,
-        session: &SessionOptions,
         question: &str,
         mut change: impl FnMut(&mut Vec<Check>) -> Result<String, CommandError>,
     ) -> Result<(), CommandError> {
         let (env, project) = (self.env, self.project);
-        let id = project.require_session(session.session.as_deref(), env)?;
+        let id = project.require_session(env)?;
         let before = sealed_session(env, project, &id)?.checks;
         // A change that is not possible is refused before the user is asked.
         change(&mut before.clone())?;

@@ -28,13 +28,8 @@ pub(crate) struct ListOptions {
     pub session: SessionOptions,
 }
 
-pub(crate) fn run(
-    env: &ProcessEnv,
-    config: &UserConfig,
-    project: &Project,
-    options: &ListOptions,
-) -> Result<(), CommandError> {
-    let checks = verify::select_checks(env, config, project, options.session.session.as_deref())?.checks;
+pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, project: &Project) -> Result<(), CommandError> {
+    let checks = verify::select_checks(env, config, project)?.checks;
     let mut out = anstream::stdout().lock();
     if checks.is_empty() {
         writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;

@@ -29,7 +29,7 @@ pub(crate) struct RemoveOptions {
 pub(crate) fn run(env: &ProcessEnv, project: &Project, options: &RemoveOptions) -> Result<(), CommandError> {
     let change = SessionChange { env, project, confirm: &options.confirm };
     let question = format!("Have `{}` decide no more?", inline_code(&options.name, 40));
-    change.apply(&options.session, &question, |checks| {
+    change.apply(&question, |checks| {
         if !session_check::remove_check(checks, &options.name) {
             return Err(unknown_check(&options.name));
         }

@@ -44,7 +44,7 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
 pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), CommandError> {
     let sessions = task_list_files::task_list_store()?;
     if options.session.is_some() {
-        let id = task_list_files::task_list_id(&TaskListOption { session: options.session.clone() }, env)?;
+        let id = task_list_files::known_task_list_id(&TaskListOption { session: options.session.clone() }, env)?;
         return remove_task_list(env, &sessions, &id);
     }
     let (mut removed, mut kept) = (0, 0);
@@ -76,7 +76,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &CleanOptions) -> Result<(), Comman
 fn remove_task_list(env: &ProcessEnv, sessions: &TaskListStore, id: &SessionId) -> Result<(), CommandError> {
     let path = sessions.path(id);
     if std::fs::symlink_metadata(&path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return task_list_files::print(&format!("there is no session {id}: nothing to remove"));
+        return Err(CommandError::not_found(format!("there is no session {id}"), "`omo tasks list` names them"));
     }
     let locked = sessions.open(id)?.lock()?;
     // Who names one that cannot be read wants it gone all the more.

@@ -50,13 +50,28 @@ pub enum AtWork {
     Tasks(Vec<String>),
 }
 
+/// The command that its reader ends a run with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CancelledBy {
+    /// In the session of the run.
+    OwnSession,
+    /// In another session of the project.
+    AnySession,
+    /// In a terminal.
+    Terminal,
+}
+
 /// So many tasks are named.
 const NAMED_TASKS: usize = 5;
 
-/// What goes on whatever becomes of the session, and what ends it. `is_own` is whether the run is that of the session.
-pub fn still_at_work(run: &str, at_work: &AtWork, is_own: bool) -> String {
+/// What goes on whatever becomes of the session, and what ends it.
+pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> String {
     let run = inline_code(run, 64);
-    let cancel = if is_own { "/omo:cancel".to_owned() } else { format!("/omo:cancel {run}") };
+    let cancel = match cancelled_by {
+        CancelledBy::OwnSession => "/omo:cancel".to_owned(),
+        CancelledBy::AnySession => format!("/omo:cancel {run}"),
+        CancelledBy::Terminal => format!("`omo run cancel --run {run}`"),
+    };
     let (what, them) = match at_work {
         AtWork::Parallel(0) => ("the supervisor of the plan run".to_owned(), "it"),
         AtWork::Parallel(1) => ("a parallel client and the supervisor of the plan run".to_owned(), "them"),
@@ -115,22 +130,34 @@ mod tests {
     #[test]
     fn what_is_at_work_is_named_with_what_ends_it() {
         let tasks = |count: usize| AtWork::Tasks((1..=count).map(|id| id.to_string()).collect());
-        for (at_work, is_own, expected) in [
-            (AtWork::Parallel(0), true, "the supervisor of the plan run `r-1`. /omo:cancel ends it."),
+        for (at_work, cancelled_by, expected) in [
+            (
+                AtWork::Parallel(0),
+                CancelledBy::OwnSession,
+                "the supervisor of the plan run `r-1`. /omo:cancel ends it.",
+            ),
             (
                 AtWork::Parallel(1),
-                true,
+                CancelledBy::OwnSession,
                 "a parallel client and the supervisor of the plan run `r-1`. /omo:cancel ends them.",
             ),
             (
                 AtWork::Parallel(3),
-                false,
+                CancelledBy::AnySession,
                 "3 parallel clients and the supervisor of the plan run `r-1`. /omo:cancel r-1 ends them.",
             ),
-            (tasks(1), true, "what works on task 1 of the plan run `r-1`. /omo:cancel ends the run."),
-            (tasks(6), true, "what works on tasks 1, 2, 3, 4, 5, … of the plan run `r-1`. /omo:cancel ends the run."),
+            (
+                tasks(1),
+                CancelledBy::Terminal,
+                "what works on task 1 of the plan run `r-1`. `omo run cancel --run r-1` ends the run.",
+            ),
+            (
+                tasks(6),
+                CancelledBy::OwnSession,
+                "what works on tasks 1, 2, 3, 4, 5, … of the plan run `r-1`. /omo:cancel ends the run.",
+            ),
         ] {
-            let said = still_at_work("r-1", &at_work, is_own);
+            let said = still_at_work("r-1", &at_work, cancelled_by);
             assert_eq!(said, format!("Still at work: {expected}"));
             for said in [after_esc(&said), said] {
                 assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing, "{said}");

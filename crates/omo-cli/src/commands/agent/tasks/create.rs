@@ -13,7 +13,7 @@ use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 
 use crate::error::CommandError;
-use crate::project::{Project, named_or_own_session};
+use crate::project::{Project, own_session};
 use crate::task_list_files::{self, TaskListOption};
 use crate::{output, task_list_note};
 
@@ -67,10 +67,10 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
         let options = typed(env, options)?;
         return run(env, &CreateOptions { args_from_hook: false, ..options });
     }
-    let id = task_list_files::task_list_id(&options.which, env)?;
     if options.resume {
-        return resume_task_list(env, &id);
+        return resume_task_list(env, &task_list_files::known_task_list_id(&options.which, env)?);
     }
+    let id = task_list_files::task_list_id(&options.which, env)?;
     let words = options.words.join(" ");
     if options.goal.is_some() && !words.is_empty() {
         output::print_warning(&format!(
@@ -107,7 +107,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &CreateOptions) -> Result<(), Comma
 /// What the user typed behind the command, where the hook has kept it.
 fn typed(env: &ProcessEnv, options: &CreateOptions) -> Result<CreateOptions, CommandError> {
     let project = Project::find(env)?;
-    let taken = match (named_or_own_session(None, env)?, &project.folder) {
+    let taken = match (own_session(env)?, &project.folder) {
         (Some(id), Some(folder)) => {
             sealed_plan_run::take_arguments(folder, &id, raw_args::COMMAND, Project::state_update(env))?
         }

@@ -15,10 +15,7 @@ pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surrounding
         let what = classify_project_dir(Path::new(&text));
         (text, what)
     });
-    let used = || {
-        project_root::find_used_root(folder.as_deref()?).or_else(|| project_root::find_root(None, folder.as_deref()))
-    };
-    let root = env.project_dir.clone().or_else(used);
+    let root = env.project_dir.clone().or_else(|| project_root::find_project(folder.as_deref()?));
     ProjectFolder { project_dir_variable: given, folder, root, home: surroundings.home.clone() }
 }
 

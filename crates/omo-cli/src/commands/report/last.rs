@@ -1,0 +1,95 @@
+//! `omo report --last`: what is left to look at of the last ultrawork run.
+
+use std::fmt::Write;
+
+use omo_core::check::session_check::Check;
+use omo_core::messages::checks::describe_check;
+use omo_core::messages::run_end::run_ended;
+use omo_core::review::ReviewVerdict;
+use omo_core::session::Session;
+use omo_core::stop::allowed_blocks;
+use omo_core::text::{format_age, sanitize_line};
+use omo_state::env::ProcessEnv;
+
+use crate::error::CommandError;
+use crate::last_run::LastRun;
+use crate::project::Project;
+
+/// How many lines of what a check printed are shown.
+const LOG_LINES: usize = 40;
+
+/// The report, as text.
+pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<String, CommandError> {
+    let last = LastRun::find(env, &Project::find_named(env, session)?)?;
+    let session = &last.session;
+    let ended = run_ended(session, allowed_blocks(session, env.client_block_cap));
+    let mut text = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
+    let at = session.verdict.as_ref().map(|verdict| verdict.at).or(session.ulw.started_at);
+    let _ = writeln!(text, "\n\nsession  {}, {} ago", last.id, format_age(at, env.now));
+    if let Some(task) = session.ulw.full_task() {
+        quote(&mut text, "task", task);
+    }
+    for later in &session.ulw.asked_later {
+        quote(&mut text, "added later", later);
+    }
+    for check in &session.checks {
+        let log = last.record.as_ref().and_then(|record| record.logs.get(&check.name));
+        describe_result(&mut text, check, log.map(String::as_str), env);
+    }
+    describe_review(&mut text, session);
+    let _ = writeln!(text, "\nEach decision: omo log --session {}", last.id);
+    Ok(text)
+}
+
+fn describe_result(text: &mut String, check: &Check, log: Option<&str>, env: &ProcessEnv) {
+    let _ = writeln!(text, "\ncheck  {}", describe_check(check, "  "));
+    let Some(record) = &check.last else {
+        text.push_str("  not run\n");
+        return;
+    };
+    let counts = record.counts.map(|counts| format!(" ({counts})")).unwrap_or_default();
+    let age = format_age(record.at, env.now);
+    let _ = writeln!(text, "  {}: {}{counts}, {age} ago", record.verdict.word(), sanitize_line(&record.detail));
+    let lines: Vec<&str> = log.unwrap_or_default().lines().collect();
+    for line in lines.iter().skip(lines.len().saturating_sub(LOG_LINES)) {
+        let _ = writeln!(text, "  > {}", sanitize_line(line));
+    }
+}
+
+fn describe_review(text: &mut String, session: &Session) {
+    let verification = &session.verification;
+    if !verification.review_wanted {
+        text.push_str("\nreview  none was wanted\n");
+        return;
+    }
+    match &verification.review {
+        Some(review) => {
+            let _ = writeln!(text, "\nreview  {}", verdict_words(review.verdict));
+            quote(text, "in its words", &review.objections);
+        }
+        None if verification.rejections.is_empty() => text.push_str("\nreview  none came\n"),
+        None => {}
+    }
+    for rejection in verification.rejections.iter().filter(|rejection| !rejection.objections.is_empty()) {
+        quote(text, "a review objected", &rejection.objections);
+    }
+}
+
+fn verdict_words(verdict: ReviewVerdict) -> &'static str {
+    match verdict {
+        ReviewVerdict::Verified => "agreed",
+        ReviewVerdict::Rejected => "rejected the work",
+        ReviewVerdict::Unclear => "came to no verdict",
+    }
+}
+
+/// Untrusted lines with a margin.
+fn quote(text: &mut String, title: &str, lines: &str) {
+    if lines.trim().is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\n{title}");
+    for line in lines.lines() {
+        let _ = writeln!(text, "  > {}", sanitize_line(line));
+    }
+}

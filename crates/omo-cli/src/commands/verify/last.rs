@@ -1,0 +1,41 @@
+//! `omo verify --last`: how the last run ended, for scripts.
+
+use std::io::Write;
+
+use omo_core::messages::run_end::run_ended;
+use omo_core::session::VerdictKind;
+use omo_core::stop::allowed_blocks;
+use omo_state::env::ProcessEnv;
+use serde_json::json;
+
+use crate::error::CommandError;
+use crate::last_run::LastRun;
+use crate::project::Project;
+
+/// Prints the end of the last run. Only where it was verified is that a success.
+pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool) -> Result<(), CommandError> {
+    let last = LastRun::find(env, &Project::find_named(env, session)?)?;
+    let (id, session) = (&last.id, &last.session);
+    let verdict = session.verdict.as_ref();
+    let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
+    let is_proved = verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
+    let text = said.unwrap_or_else(|| "[omo] NOT PROVED: the run has not ended".to_owned());
+    let mut out = anstream::stdout().lock();
+    if as_json {
+        let report = json!({
+            "session": id,
+            "proved": is_proved,
+            "verdict": verdict.map(|verdict| verdict.kind),
+            "endedAt": verdict.map(|verdict| verdict.at),
+            "said": text,
+            "checks": session.checks,
+        });
+        writeln!(out, "{}", serde_json::to_string_pretty(&report).unwrap_or_default())?;
+    } else {
+        writeln!(out, "{text}\nsession: {id}")?;
+    }
+    if is_proved {
+        return Ok(());
+    }
+    Err(CommandError::not_green("the last run did not prove its work", "`omo report --last` shows all that was found"))
+}

@@ -1,0 +1,133 @@
+//! The sessions of a repository, in whichever of its folders their state lies: the one that a person named, and those
+//! that are on.
+
+use std::path::{Path, PathBuf};
+
+use omo_claude::client_sessions::served_sessions;
+use omo_core::session::Session;
+use omo_core::session::id::SessionId;
+use omo_core::text::sanitize;
+use omo_state::env::{self, ProcessEnv};
+use omo_state::files::folder::GuardedFolder;
+use omo_state::project_root;
+use omo_state::state::{self, StateError};
+
+use crate::error::CommandError;
+use crate::id_prefix::{IdMatch, ambiguous_id, match_id};
+use crate::project::{Project, parse_session_id};
+
+/// Of more folders the rest is counted.
+const NAMED_FOLDERS: usize = 10;
+
+/// A folder of the repository that sessions may have their state in.
+pub(crate) struct SessionFolder {
+    /// The folder.
+    pub root: PathBuf,
+    /// The sessions whose runs are on.
+    pub armed: Vec<SessionId>,
+    /// Those whose entries cannot be read.
+    pub unreadable: Vec<(SessionId, StateError)>,
+    /// All that are known: those of the state, and those that a client serves there now.
+    known: Vec<SessionId>,
+}
+
+/// The sessions of a repository.
+pub(crate) struct RepositorySessions {
+    /// Where they are, the project of the current folder first.
+    pub folders: Vec<SessionFolder>,
+    /// The folders whose state cannot be read, and why.
+    pub unreadable: Vec<(PathBuf, StateError)>,
+}
+
+impl RepositorySessions {
+    /// Looks into every folder of the repository.
+    pub(crate) fn read(env: &ProcessEnv) -> Result<Self, CommandError> {
+        let served = sessions_of_clients();
+        let (mut folders, mut unreadable) = (Vec::new(), Vec::new());
+        for root in session_folders(env, &served)? {
+            let of_clients = served.iter().filter(|(_, started_in)| real(started_in) == real(&root));
+            let mut folder = SessionFolder {
+                armed: Vec::new(),
+                unreadable: Vec::new(),
+                known: of_clients.map(|(id, _)| id.clone()).collect(),
+                root,
+            };
+            let state = GuardedFolder::open_state(&folder.root).map_err(StateError::from);
+            match state.and_then(|state| state.as_ref().map(state::peek_all).transpose()) {
+                Ok(None) => {}
+                Ok(Some(entries)) => folder.add(entries.sessions, entries.unreadable),
+                Err(error) => unreadable.push((folder.root.clone(), error)),
+            }
+            folders.push(folder);
+        }
+        Ok(Self { folders, unreadable })
+    }
+
+    /// The session that a person named; `None` where no session that could be read begins like that.
+    pub(crate) fn find(&self, typed: &str, env: &ProcessEnv) -> Result<Option<SessionId>, CommandError> {
+        // The own session is there, whether it has used omo or not.
+        let own = env.session_id.as_deref().filter(|own| parse_session_id(own).is_ok());
+        let typed = parse_session_id(typed)?;
+        let known = self.folders.iter().flat_map(|folder| &folder.known).map(SessionId::as_str).chain(own);
+        match match_id(typed.as_str(), known) {
+            IdMatch::One(id) => parse_session_id(id).map(Some),
+            IdMatch::None => Ok(None),
+            IdMatch::Several(ids) => Err(ambiguous_id(typed.as_str(), "sessions", "--session", &ids)),
+        }
+    }
+
+    /// The folders that know a session: more than one where it was taken up again elsewhere in the repository.
+    pub(crate) fn folders_of(&self, id: &SessionId) -> impl Iterator<Item = &SessionFolder> {
+        self.folders.iter().filter(move |folder| folder.known.contains(id))
+    }
+
+    /// There is no such session.
+    pub(crate) fn not_found(&self, typed: &str) -> CommandError {
+        let message = format!("no session `{}` in {}", sanitize(typed, 60), self.looked_at().join(", "));
+        CommandError::not_found(
+            message,
+            "`omo status` lists the sessions of a project; the beginning of an id is enough",
+        )
+    }
+
+    /// The folders that were looked at, for people.
+    pub(crate) fn looked_at(&self) -> Vec<String> {
+        let names: Vec<String> = self.folders.iter().map(|folder| folder.root.display().to_string()).collect();
+        let more = names.len().saturating_sub(NAMED_FOLDERS);
+        let rest = (more > 0).then(|| format!("{more} more"));
+        names.into_iter().take(NAMED_FOLDERS).chain(rest).collect()
+    }
+}
+
+impl SessionFolder {
+    fn add(&mut self, sessions: Vec<(SessionId, Session)>, unreadable: Vec<(SessionId, StateError)>) {
+        self.armed.extend(sessions.iter().filter(|(_, session)| session.is_armed()).map(|(id, _)| id.clone()));
+        self.known.extend(sessions.into_iter().map(|(id, _)| id));
+        self.known.extend(unreadable.iter().map(|(id, _)| id.clone()));
+        self.unreadable = unreadable;
+    }
+}
+
+fn real(folder: &Path) -> PathBuf {
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+}
+
+/// The folders whose sessions a command may be about.
+pub(crate) fn folders_of_repository(env: &ProcessEnv) -> Result<Vec<PathBuf>, CommandError> {
+    session_folders(env, &sessions_of_clients())
+}
+
+fn sessions_of_clients() -> Vec<(SessionId, PathBuf)> {
+    env::client_home().map(|home| served_sessions(&home)).unwrap_or_default()
+}
+
+fn session_folders(env: &ProcessEnv, served: &[(SessionId, PathBuf)]) -> Result<Vec<PathBuf>, CommandError> {
+    let root = Project::find_root(env)?;
+    let started_in: Vec<PathBuf> = served.iter().map(|(_, folder)| folder.clone()).collect();
+    // A terminal may stand below the project, and sessions may have been started between the two.
+    let from = std::env::current_dir().ok().filter(|current| current.starts_with(&root));
+    let mut folders = project_root::session_folders(&from.unwrap_or_else(|| root.clone()), &started_in);
+    folders.retain(|folder| *folder != root);
+    folders.insert(0, root);
+    Ok(folders)
+}

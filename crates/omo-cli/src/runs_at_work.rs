@@ -1,0 +1,29 @@
+//! The runs of plans that go on whatever becomes of a session: something is at work on them.
+
+use omo_core::messages::plan::run_answer::AtWork;
+use omo_engine::parallel_state::GroupStatus;
+use omo_engine::state::{RunPhase, RunState};
+use omo_engine::{ListedRun, RunStore};
+
+use crate::error::CommandError;
+
+/// The open runs that something is at work on, of those that are meant.
+pub(crate) fn runs_at_work(
+    runs: &RunStore,
+    is_meant: impl Fn(&RunState) -> bool,
+) -> Result<Vec<(String, AtWork)>, CommandError> {
+    let mut found = Vec::new();
+    for ListedRun { id, state } in runs.list()? {
+        let Some(state) = state.ok().filter(|state| is_meant(state) && state.phase == RunPhase::Executing) else {
+            continue;
+        };
+        let clients = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
+        let tasks: Vec<String> = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
+        if runs.get(&id)?.is_supervised()? {
+            found.push((id, AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())));
+        } else if state.parallel.is_none() && !tasks.is_empty() {
+            found.push((id, AtWork::Tasks(tasks)));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,193 @@
+//! What its user is told when a run is turned on, in one line: that it is on, what judges it, within which bounds, and
+//! how it is stopped. What cannot hold the session is said as plainly.
+
+use crate::check::session_check::Check;
+use crate::session::Session;
+use crate::text::{inline_code, list_some, pluralize, sanitize};
+use crate::timestamp::Timestamp;
+
+/// What turning ultrawork on did to a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStart {
+    /// A run began, with a task of its own.
+    Begun,
+    /// A run began, with the task of the one before, which was not proved done.
+    TaskTakenUp,
+    /// The run that is on has a longer task now.
+    TaskExtended,
+    /// The run that waited for its user goes on.
+    Resumed,
+    /// The run was on already.
+    AlreadyOn,
+}
+
+impl RunStart {
+    /// What a request to turn ultrawork on does to a session; without a task it only goes on.
+    pub fn of(session: &Session, task: Option<&str>) -> Self {
+        match (session.is_armed(), task) {
+            (true, None) if session.ulw.paused.is_some() => Self::Resumed,
+            (true, None) => Self::AlreadyOn,
+            (true, Some(_)) => Self::TaskExtended,
+            (false, _) if session.continues_task() => Self::TaskTakenUp,
+            (false, _) => Self::Begun,
+        }
+    }
+
+    /// Whether the run that is on goes on, with its count and its time.
+    pub fn keeps_run(self) -> bool {
+        matches!(self, Self::Resumed | Self::AlreadyOn)
+    }
+}
+
+/// A command that looks as if it ran the tests of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckOffer<'a> {
+    /// The command.
+    pub command: &'a str,
+    /// The file that says so.
+    pub found_in: &'a str,
+}
+
+const HOW_TO_STOP: &str = "/omo:stop-continuation stops it";
+
+/// That a run is on; `session` as it is from now on.
+pub fn run_started(
+    session: &Session,
+    start: RunStart,
+    allowed_blocks: u32,
+    offer: Option<CheckOffer>,
+    now: Timestamp,
+) -> String {
+    let judges = judges(session);
+    let minutes = session.limits.clamped().max_minutes;
+    let bounds = format!("up to {}, {minutes} min", pluralize(allowed_blocks as usize, "continuation"));
+    let used = || {
+        let worked = session.ulw.worked_millis(now) / 60_000;
+        format!("{} of {allowed_blocks} continuations and {worked} of {minutes} min used", session.ulw.stop_blocks)
+    };
+    let line = match start {
+        RunStart::Begun => format!("[omo] on: {judges}, {bounds}"),
+        RunStart::TaskTakenUp => format!("[omo] on again, with the task that was not proved: {judges}, {bounds}"),
+        RunStart::TaskExtended => format!("[omo] on: this is added to the task; {judges}, {bounds}"),
+        RunStart::Resumed => format!("[omo] goes on: {judges}, {}", used()),
+        RunStart::AlreadyOn => format!("[omo] on already: {judges}, {}", used()),
+    };
+    let without_check = session.checks.is_empty().then(|| no_check(offer));
+    let lines = [Some(format!("{line}. {HOW_TO_STOP}")), without_check];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// `2 checks (cargo test, make lint) + review`.
+fn judges(session: &Session) -> String {
+    const NAMED: usize = 3;
+    const CHARS: usize = 40;
+    let commands: Vec<String> = session.checks.iter().map(|check: &Check| sanitize(&check.command, CHARS)).collect();
+    let checks = (!commands.is_empty()).then(|| {
+        format!("{} ({})", pluralize(commands.len(), "check"), list_some(commands.iter().map(String::as_str), NAMED))
+    });
+    match (checks, session.verification.review_wanted) {
+        (Some(checks), true) => format!("{checks} + review"),
+        (Some(checks), false) => format!("{checks}, no review"),
+        (None, true) => "review only".to_owned(),
+        (None, false) => "no check and no review, so that nothing can prove it".to_owned(),
+    }
+}
+
+fn no_check(offer: Option<CheckOffer>) -> String {
+    match offer {
+        Some(CheckOffer { command, found_in }) => format!(
+            "no check judges this run: /omo:check add adds `{}` (found in {})",
+            inline_code(command, 80),
+            sanitize(found_in, 60)
+        ),
+        None => "no check judges this run: /omo:check add <command> adds one".to_owned(),
+    }
+}
+
+/// What the model is told beside the contract where a run that waited goes on.
+pub fn run_goes_on(session: &Session, allowed_blocks: u32) -> String {
+    format!(
+        "The run goes on as it stood: {} of {allowed_blocks} continuations are used, and its task is the one that it \
+         had.",
+        session.ulw.stop_blocks
+    )
+}
+
+/// That the state could not be written, so that nothing holds the prompt.
+pub fn run_not_held(why: &str) -> String {
+    format!(
+        "[omo] NOT ON: the state of this session cannot be written ({}). The prompt goes to the model, and nothing \
+         holds the session",
+        sanitize(why, 240)
+    )
+}
+
+/// That the plugin lacks a program without which nothing holds the session.
+pub fn hook_missing(program: &str) -> String {
+    format!(
+        "[omo] NOT HELD: {} cannot be run, so that no turn is continued. `omo doctor` says more",
+        sanitize(program, 200)
+    )
+}
+
+/// That the keyword came in plan mode.
+pub fn not_in_plan_mode() -> String {
+    "[omo] NOT ON: in plan mode nothing is edited, so nothing is held. Type `ulw` again when you have left it"
+        .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::session_check::CheckOrigin;
+    use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(minutes * 60_000)
+    }
+
+    fn activation(task: Option<&str>) -> UlwActivation {
+        UlwActivation {
+            trigger: UlwTrigger::Keyword,
+            task: task.map(str::to_owned),
+            prompt_id: None,
+            limits: crate::limits::RunLimits::default(),
+            checks: vec![Check::new(None, "cargo test", CheckOrigin::User).unwrap()],
+            review_wanted: true,
+            base: None,
+        }
+    }
+
+    #[test]
+    fn one_line_says_what_was_turned_on() {
+        let mut session = Session::default();
+        assert_eq!(RunStart::of(&session, None), RunStart::Begun);
+        session.activate(activation(Some("ulw x")), at(0));
+        assert_eq!(
+            run_started(&session, RunStart::Begun, 8, None, at(0)),
+            "[omo] on: 1 check (cargo test) + review, up to 8 continuations, 240 min. /omo:stop-continuation stops it"
+        );
+        assert_eq!(RunStart::of(&session, None), RunStart::AlreadyOn);
+        assert_eq!(RunStart::of(&session, Some("ulw y")), RunStart::TaskExtended);
+        session.ulw.stop_blocks = 3;
+        session.pause(PauseReason::Interrupted, at(10));
+        assert_eq!(RunStart::of(&session, None), RunStart::Resumed);
+        session.go_on(activation(None), at(70));
+        assert_eq!(
+            run_started(&session, RunStart::Resumed, 8, None, at(72)),
+            "[omo] goes on: 1 check (cargo test) + review, 3 of 8 continuations and 12 of 240 min used. \
+             /omo:stop-continuation stops it"
+        );
+        session.end_run(VerdictKind::Released, "x".to_owned(), at(80));
+        assert_eq!(RunStart::of(&session, None), RunStart::TaskTakenUp);
+        session.checks.clear();
+        let offer = CheckOffer { command: "cargo test", found_in: "Cargo.toml" };
+        let lines = run_started(&session, RunStart::TaskTakenUp, 1, Some(offer), at(80));
+        assert_eq!(
+            lines,
+            "[omo] on again, with the task that was not proved: review only, up to 1 continuation, 240 min. \
+             /omo:stop-continuation stops it\n\
+             no check judges this run: /omo:check add adds `cargo test` (found in Cargo.toml)"
+        );
+    }
+}

@@ -1,0 +1,21 @@
+//! A run that was ended from outside of its session, with `omo stop`: the session says so at its next event, once.
+
+use omo_core::messages;
+use omo_core::session::Session;
+use omo_state::files::lock::DEADLINE;
+use omo_state::state::{CorruptPolicy, EntryChange};
+
+use crate::runtime::{HookContext, HookError};
+
+/// The line for the user; `None` where there is nothing to say, or another process of the same hook has said it.
+pub(crate) fn line(context: &HookContext, session: &Session) -> Result<Option<String>, HookError> {
+    if !session.stop_continuation.is_untold {
+        return Ok(None);
+    }
+    let Some(place) = context.session_entry()? else { return Ok(None) };
+    let (is_first, _lock) = place.update(DEADLINE, CorruptPolicy::Refuse, |session| {
+        let was_untold = std::mem::take(&mut session.stop_continuation.is_untold);
+        (was_untold, if was_untold { EntryChange::Write } else { EntryChange::Keep })
+    })?;
+    Ok(is_first.then(|| messages::run_stopped_outside(session.stop_continuation.disabled_reason.as_deref())))
+}

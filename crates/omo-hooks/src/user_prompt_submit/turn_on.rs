@@ -1,0 +1,202 @@
+//! Turning ultrawork on by a prompt: what judges the run, writing it down, and saying that it is on.
+
+use std::env::consts::EXE_EXTENSION;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use omo_checks::activation::ActivationContext;
+use omo_checks::baseline;
+use omo_checks::detected_check::{self, DetectedCheck};
+use omo_checks::starting_checks::{self, StartingChecks};
+use omo_claude::hook_output::HookAnswer;
+use omo_core::check::session_check::Check;
+use omo_core::log_entry;
+use omo_core::messages::run_start::{self, CheckOffer, RunStart};
+use omo_core::messages::{self, ContractForm, StatePersisted};
+use omo_core::prompt::PromptDecision;
+use omo_core::session::{HookEvent, Session, UlwActivation};
+use omo_core::stop::allowed_blocks;
+use omo_git::git_command::GitCalls;
+use omo_git::recorded;
+use omo_git::work_files;
+use omo_process::platform::is_executable;
+use omo_process::watchdog;
+use omo_state::env;
+use omo_state::files::lock::DEADLINE;
+use omo_state::seal::entry_revision;
+use omo_state::seal::{self, SealKey};
+use omo_state::search_path::SearchPath;
+use omo_state::state::{CorruptPolicy, EntryChange, StateError};
+use omo_state::trust::GivenApproval;
+
+use super::PromptContext;
+use crate::runtime::{HookContext, HookError};
+
+/// How long the files may be looked at: the client waits for five seconds in all.
+const SCOPE_LIMIT: Duration = Duration::from_secs(3);
+
+pub(super) fn activate(
+    prompt: &PromptContext,
+    decision: &PromptDecision,
+    activation: &UlwActivation,
+    form: ContractForm,
+) -> Option<HookAnswer> {
+    let context = prompt.context;
+    let StartingChecks { checks, not_approved, changed, base, approval } =
+        initial_checks(context, activation.checks.clone());
+    let activation = &UlwActivation { checks, base, ..activation.clone() };
+    let written = write_activation(prompt, decision, activation, approval);
+    // Only now is there a log to write them to.
+    for problem in &prompt.config.problems {
+        context.log_problem(problem);
+    }
+    let persisted =
+        if matches!(written, Ok(ActivationWrite::Written(..))) { StatePersisted::Yes } else { StatePersisted::No };
+    let mut model = vec![messages::contract(activation.trigger, activation.limits, form, persisted)];
+    let mut user = Vec::new();
+    match written {
+        // Another process of the same hook has said everything.
+        Ok(ActivationWrite::AlreadyWritten) => return None,
+        Ok(ActivationWrite::Written(session, start)) => {
+            let allowed = allowed_blocks(&session, context.env.client_block_cap);
+            user.push(run_start::run_started(&session, start, allowed, check_offer(prompt, &session), context.env.now));
+            match start {
+                RunStart::Begun => {}
+                RunStart::TaskTakenUp | RunStart::TaskExtended => model.push(messages::task_goes_on()),
+                RunStart::Resumed | RunStart::AlreadyOn => model.push(run_start::run_goes_on(&session, allowed)),
+            }
+            user.extend(unrunnable_hook().map(|program| run_start::hook_missing(&program)));
+        }
+        Ok(ActivationWrite::NotHeld) => user.push(run_start::run_not_held("no project or no session id is known")),
+        Err(error) => {
+            context.log_problem(&error);
+            user.push(run_start::run_not_held(&error.to_string()));
+        }
+    }
+    model.extend(context.root.as_deref().and_then(other_loop).map(messages::other_loop_found));
+    user.extend(not_approved.map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())));
+    Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
+}
+
+/// The command that the project tests with, for a run that no check judges.
+fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'static>> {
+    let root = prompt.context.root.as_deref().filter(|_| session.checks.is_empty())?;
+    let DetectedCheck { command, found_in } = detected_check::offer_check(root, prompt.config.detection).ok()?;
+    Some(CheckOffer { command, found_in })
+}
+
+/// The program of the plugin without which no Stop reaches omo, where it cannot be run.
+fn unrunnable_hook() -> Option<String> {
+    let [_, plugin] = env::plugin_folders();
+    let bin = plugin?.join("bin");
+    let programs = [HookEvent::Stop, HookEvent::SubagentStop].map(|event| bin.join(event.program()));
+    let is_there =
+        |program: &PathBuf| [&**program, &*program.with_extension(EXE_EXTENSION)].into_iter().any(is_executable);
+    programs.into_iter().find(|program| !is_there(program)).map(|program| program.display().to_string())
+}
+
+/// What judges the run from its start.
+fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
+    let search = SearchPath::from_process();
+    let gather = |root| starting_checks::gather_checks(own, root, context.env.state_home.as_deref(), &search);
+    context.root.as_deref().map(gather).unwrap_or_default()
+}
+
+/// What became of an activation in the state.
+enum ActivationWrite {
+    Written(Box<Session>, RunStart),
+    AlreadyWritten,
+    NotHeld,
+}
+
+fn write_activation(
+    prompt: &PromptContext,
+    decision: &PromptDecision,
+    activation: &UlwActivation,
+    approval: Option<GivenApproval>,
+) -> Result<ActivationWrite, HookError> {
+    let context = prompt.context;
+    let now = context.env.now;
+    let Some(place) = context.create_session_entry()? else { return Ok(ActivationWrite::NotHeld) };
+    let state_home = context.env.state_home.as_deref();
+    if let Err(error) = SealKey::load(state_home) {
+        context.log_problem(&error);
+    }
+    let scope = settle_scope(context);
+    let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
+        if session.is_activated_by(activation) {
+            return (Ok(None), EntryChange::Keep);
+        }
+        if let Err(error) = seal::forget_foreign(state_home, place.id(), session, now) {
+            return (Err(StateError::from(error)), EntryChange::Keep);
+        }
+        let root = context.root.as_deref();
+        let beginning = ActivationContext { root, state_home, id: place.id(), scope, approval, now };
+        if let Some(interruption) = prompt.tail.interrupted {
+            session.note_interruption(interruption, now);
+        }
+        let (start, kept) = beginning.activate(session, activation.clone());
+        if let Err(error) = kept {
+            context.log_problem(&error);
+        }
+        session.last_seen.note(context.event, now);
+        session.transcript.offset = prompt.tail.next_offset;
+        session.transcript.block_offset = prompt.tail.end;
+        (Ok(Some((session.clone(), start))), EntryChange::Begin)
+    })?;
+    let Some((session, start)) = session? else { return Ok(ActivationWrite::AlreadyWritten) };
+    entry_revision::prune(state_home, now);
+    context.run_has_begun.set(start == RunStart::Begun);
+    if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
+        place.log(&lock, &entry);
+    }
+    Ok(ActivationWrite::Written(Box::new(session), start))
+}
+
+/// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
+/// more files count, and never fewer.
+fn settle_scope(context: &HookContext) -> Option<String> {
+    let (root, state_home) = (context.root.clone()?, context.env.state_home.clone());
+    watchdog::extend_limit(SCOPE_LIMIT + Duration::from_secs(1));
+    let (sender, settled) = channel();
+    std::thread::spawn(move || {
+        let _ = sender.send(work_files::settle_scope(&root, state_home.as_deref(), &GitCalls::default()));
+    });
+    let name = settled.recv_timeout(SCOPE_LIMIT).ok().flatten().unwrap_or_default();
+    watchdog::reset_limit();
+    Some(name)
+}
+
+/// How long the files of a project may take to be recorded. The client gives the hook five seconds.
+const RECORDING_LIMIT: Duration = Duration::from_millis(3_500);
+
+/// Records the files that the run begins with, and has its checks count in the background what there is in them. Its
+/// user was answered already: where that takes too long nothing is recorded, which its reviewer reads, or counted, which
+/// the verdict says.
+pub(super) fn record_and_count(context: &HookContext) {
+    let (Some(root), Some(home), Some(id)) = (&context.root, &context.env.state_home, &context.session_id) else {
+        return;
+    };
+    watchdog::extend_limit(RECORDING_LIMIT);
+    let (of_home, of_id) = (home.clone(), id.clone());
+    watchdog::on_timeout(move || {
+        omo_process::termination::end_started_processes();
+        omo_state::recorded_trees::abandon(&of_home, &of_id);
+    });
+    if let Err(error) = recorded::record_files(root, home, id, context.env.now) {
+        omo_state::recorded_trees::abandon(home, id);
+        context.log_problem(&format!("the files that the run begins with are not recorded: {error}"));
+        return;
+    }
+    let Ok(Some(session)) = context.peek_session() else { return };
+    if let Err(error) = baseline::start_counting(root, home, id, &session.checks) {
+        context.log_problem(&format!("nothing is counted before the run: {error}"));
+    }
+}
+
+/// The trace of another tool whose own loop may be on in this project.
+fn other_loop(root: &Path) -> Option<&'static str> {
+    const TRACES: [&str; 3] = [".claude/ralph-loop.local.md", ".sisyphus/ralph-loop.local.md", ".omc/state"];
+    TRACES.into_iter().find(|trace| root.join(trace).symlink_metadata().is_ok())
+}

@@ -1,0 +1,298 @@
+//! What a person sees when they type `ulw`: that it is on, how it goes on, how it ended, and where that stays.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::stand_in::{HookAnswer, StandIn};
+use omo_tests::MAX_BLOCKS;
+use serde_json::{Value, json};
+
+use crate::claim_scene::{AGREES, play_with_review};
+use crate::cli::omo;
+use crate::scene::{Case, Scene, copy, is_contract, require_sound};
+
+/// What the user is told of a prompt.
+fn told(scene: &mut Scene, prompt: &str) -> Result<String> {
+    let answer = scene.prompt(prompt)?;
+    Ok(answer.system_message().with_context(|| format!("the user is told nothing: {answer:?}"))?.to_owned())
+}
+
+/// Runs `omo`; gives its exit status, and what it printed.
+fn omo_says(scene: &Scene, arguments: &[&str]) -> Result<(i32, String)> {
+    let output = omo(scene, arguments, &[])?;
+    Ok((output.status.code().context("no exit status")?, String::from_utf8(output.stdout)?))
+}
+
+fn bounds() -> String {
+    format!("up to {MAX_BLOCKS} continuations, 240 min. /omo:stop-continuation stops it")
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn turning_on_is_said_in_one_line() {
+    let cases: &[Case] = &[
+        ("with a check", |s| {
+            s.lab.write("Cargo.toml", "[package]\nname = \"x\"\n")?;
+            let line = told(s, "/omo:ulw --check 'cargo test' fix the tests")?;
+            ensure!(line == format!("[omo] on: 1 check (cargo test) + review, {}", bounds()), "{line}");
+            Ok(())
+        }),
+        ("the command that the project tests with is offered, and never run", |s| {
+            s.lab.write("go.mod", "module x\n")?;
+            let lines = told(s, "ulw fix the tests")?;
+            let offer = "no check judges this run: /omo:check add adds `go test ./...` (found in go.mod)";
+            ensure!(lines == format!("[omo] on: review only, {}\n{offer}", bounds()), "{lines}");
+            ensure!(s.field("/gates")? == json!([]), "it was added unasked");
+            s.asks("/omo:check add")?;
+            ensure!(s.field("/gates/0/run")? == "go test ./...");
+            Ok(())
+        }),
+        ("no offer where there is nothing, or where its user wants none", |s| {
+            let lines = told(s, "ulw fix the tests")?;
+            ensure!(lines.ends_with("\nno check judges this run: /omo:check add <command> adds one"), "{lines}");
+            s.lab.write("go.mod", "module x\n")?;
+            s.lab.configure("[verify]\ndetect = \"off\"\n")?;
+            s.session = s.another()?;
+            ensure!(!told(s, "ulw fix the tests")?.contains("go test"));
+            Ok(())
+        }),
+        ("plan mode", |s| {
+            let fields = json!({"prompt": "ulw fix the tests", "permission_mode": "plan"});
+            let usual = json!({"prompt_id": "p-1"});
+            let input = s.input("UserPromptSubmit", &usual, &fields)?;
+            let answer = require_sound(&s.session.fire_raw("UserPromptSubmit", &input)?)?;
+            ensure!(
+                answer.system_message().is_some_and(|line| line.starts_with("[omo] NOT ON: in plan mode")),
+                "{answer:?}"
+            );
+            ensure!(s.lab.state().is_none(), "armed");
+            Ok(())
+        }),
+        ("a folder that cannot be written", |s| {
+            s.lab.write(".sisyphus", "a file")?;
+            let line = told(s, "ulw fix the tests")?;
+            ensure!(line.starts_with("[omo] NOT ON: the state of this session cannot be written"), "{line}");
+            Ok(())
+        }),
+        ("a plugin without its program for a Stop", |s| {
+            let plugin = s.lab.home().join("plugin");
+            copy(&s.plugin, &plugin)?;
+            fs::set_permissions(plugin.join("bin/omo-stop"), fs::Permissions::from_mode(0o644))?;
+            s.session = StandIn::new(&s.lab, &plugin)?;
+            let lines = told(s, "ulw fix the tests")?;
+            ensure!(lines.contains("[omo] NOT HELD: ") && lines.contains("bin/omo-stop cannot be run"), "{lines}");
+            Ok(())
+        }),
+        ("colours where the client shows them", |s| {
+            s.session = s.session.clone().with_env("NO_COLOR", "");
+            let line = told(s, "ulw fix the tests")?;
+            ensure!(line.starts_with("\u{1b}[1m[omo] on: review only"), "{line:?}");
+            s.session = s.another()?.with_env("NO_COLOR", "").with_env("CLAUDE_CODE_ENTRYPOINT", "sdk-cli");
+            ensure!(!told(s, "ulw fix the tests")?.contains('\u{1b}'), "a program reads that");
+            Ok(())
+        }),
+    ];
+    play_with_review(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_bare_keyword_goes_on_with_what_is_not_proved() {
+    let cases: &[Case] = &[
+        ("a paused run keeps its count and its time", |s| {
+            s.start("--no-review --check false")?;
+            s.claim_fails()?;
+            let start = s.field("/ulw/startedAt")?;
+            s.session.clone().transcript().interrupted()?;
+            for prompt in ["ulw", "/omo:ulw", "/omo:ulw continue", "ulw continue"] {
+                let line = told(s, prompt)?;
+                let used = format!("1 of {MAX_BLOCKS} continuations and 0 of 240 min used");
+                let head = if prompt == "ulw" { "[omo] goes on: " } else { "[omo] on already: " };
+                ensure!(line.starts_with(head) && line.contains(&used), "{prompt}: {line}");
+            }
+            ensure!(s.field("/ulw/startedAt")? == start && s.field("/ulw/stopBlocks")? == 1);
+            ensure!(s.field("/ulw/paused")?.is_null() && s.field("/ulw/askedLater")? == json!([]));
+            s.claim_fails().map(drop)
+        }),
+        ("a run that was not proved is taken up, with a new count", |s| {
+            s.start("--no-review --max-blocks 1 --check false")?;
+            s.claim_fails()?;
+            s.claim_ends("released")?;
+            let line = told(s, "ulw")?;
+            let head =
+                "[omo] on again, with the task that was not proved: 1 check (false), no review, up to 1 continuation,";
+            ensure!(line.starts_with(head), "{line}");
+            ensure!(s.field("/ulw/task")? == "fix the tests" && s.field("/ulw/askedLater")? == json!([]));
+            ensure!(s.field("/ulw/stopBlocks")? == 0 && s.field("/limits/maxBlocks")? == 1);
+            let line = told(s, "ulw and the docs as well")?;
+            ensure!(line.starts_with("[omo] on: this is added to the task; 1 check (false)"), "{line}");
+            ensure!(s.field("/ulw/askedLater")? == json!(["ulw and the docs as well"]));
+            Ok(())
+        }),
+        ("after a verified one a new one begins", |s| {
+            s.start("--no-review --check true")?;
+            s.claim_ends("verified")?;
+            let line = told(s, "ulw!")?;
+            ensure!(line.starts_with("[omo] on: ") && s.field("/ulw/task")?.is_null(), "{line}");
+            Ok(())
+        }),
+        ("and without any run as well", |s| {
+            ensure!(is_contract(&s.prompt("ultrawork")?) && s.field("/ulw/task")?.is_null());
+            Ok(())
+        }),
+        ("questions are answered and start nothing", |s| {
+            for prompt in ["ulw?", "ulw help", "/omo:ulw help", "ulw status", "/omo:ulw status?"] {
+                let answer = s.asks(prompt)?;
+                let expected =
+                    if prompt.contains("status") { "[omo] status" } else { "`ulw <task>` holds this session" };
+                ensure!(answer.starts_with(expected), "{prompt}: {answer}");
+            }
+            ensure!(s.lab.state().is_none(), "something was started");
+            Ok(())
+        }),
+        ("options with the keyword", |s| {
+            let line = told(s, "ulw --check 'sh test.sh' --max-blocks 2 fix the tests")?;
+            ensure!(line.starts_with("[omo] on: 1 check (sh test.sh) + review, up to 2 continuations"), "{line}");
+            ensure!(s.field("/ulw/task")? == "ulw fix the tests" && s.field("/gates/0/run")? == "sh test.sh");
+            s.session = s.another()?;
+            for prompt in ["ulw --checks 'make' fix it", "/omo:ulw --checks make fix it", "ulw --check \"make fix it"] {
+                let answer = s.asks(prompt)?;
+                ensure!(answer.contains("`--check`") && answer.contains("nothing was turned on"), "{prompt}: {answer}");
+            }
+            ensure!(s.entry()?.is_null(), "a run was started");
+            Ok(())
+        }),
+    ];
+    play_with_review(cases).unwrap();
+}
+
+/// A run that ends with a red check.
+fn ends_red(scene: &mut Scene) -> Result<String> {
+    scene.lab.write("test.sh", "echo first line\necho 'expected 5, got -1'\nexit 1\n")?;
+    scene.start("--no-review --max-blocks 1 --check 'sh test.sh'")?;
+    scene.claim_fails()?;
+    scene.lab.write("more.txt", "x")?;
+    scene.claim_ends("released")
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn an_end_says_what_is_against_it_and_stays_readable() {
+    let cases: &[Case] = &[
+        ("a red check", |s| {
+            let said = ends_red(s)?;
+            let lines: Vec<&str> = said.lines().collect();
+            ensure!(lines[0] == "[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)", "{said}");
+            let log = lines.iter().find_map(|line| line.strip_prefix("log: ")).context("no log")?;
+            ensure!(fs::read_to_string(log)?.contains("first line\nexpected 5, got -1"));
+            ensure!(said.contains("1 of 1 continuations") && said.contains("`ulw` goes on"), "{said}");
+            Ok(())
+        }),
+        ("what is left of it", |s| {
+            let said = ends_red(s)?;
+            let (status, out) = omo_says(s, &["verify", "--last"])?;
+            ensure!(status == 1 && out.starts_with(said.lines().next().unwrap_or_default()), "{status}: {out}");
+            let (status, json) = omo_says(s, &["verify", "--last", "--json"])?;
+            let json: Value = serde_json::from_str(&json)?;
+            ensure!(status == 1 && json["proved"] == false && json["verdict"] == "released", "{json}");
+            let (status, report) = omo_says(s, &["report", "--last"])?;
+            for part in ["fix the tests", "> first line", "> expected 5, got -1", "review  none was wanted"] {
+                ensure!(status == 0 && report.contains(part), "{part} is missing: {report}");
+            }
+            let (_, out) = omo_says(s, &["verify"])?;
+            ensure!(out.contains("sh-test.sh") && out.contains("failed"), "not the checks of that run: {out}");
+            let files = fs::read_dir(s.lab.state_folder().join("ended"))?.count();
+            ensure!(files == 1, "{files} files");
+            Ok(())
+        }),
+        ("a run that was proved, and one that is on after it", |s| {
+            s.start("--check true")?;
+            ensure!(s.claim()?.blocks(), "no review was asked for");
+            s.reviewer_reports(AGREES)?;
+            let said = s.claim_ends("verified")?;
+            ensure!(said.starts_with("[omo] VERIFIED: 1 check green; reviewed by omo:oracle\n"), "{said}");
+            ensure!(omo_says(s, &["verify", "--last"])?.0 == 0);
+            let (_, report) = omo_says(s, &["report", "--last"])?;
+            ensure!(
+                report.contains("review  agreed") && report.contains("> Each thing that was asked for is there."),
+                "{report}"
+            );
+            s.session = s.another()?;
+            s.arm()?;
+            let (status, out) = omo_says(s, &["verify", "--last"])?;
+            ensure!(status == 1 && out.contains("NOT PROVED: the run has not ended"), "{status}: {out}");
+            Ok(())
+        }),
+        ("by review alone", |s| {
+            s.start("")?;
+            ensure!(s.claim()?.blocks(), "no review was asked for");
+            s.reviewer_reports(AGREES)?;
+            let said = s.claim_ends("verified")?;
+            ensure!(said.starts_with("[omo] verified by review alone, no check ran\n"), "{said}");
+            Ok(())
+        }),
+        ("a forged record proves nothing", |s| {
+            ends_red(s)?;
+            let name = fs::read_dir(s.lab.state_folder().join("ended"))?.next().context("no record")??.path();
+            let mut record: Value = serde_json::from_slice(&fs::read(&name)?)?;
+            record["entry"]["verdict"]["kind"] = json!("verified");
+            record["proved"] = json!(true);
+            fs::write(&name, record.to_string())?;
+            fs::remove_file(s.state_file())?;
+            let (status, out) = omo_says(s, &["verify", "--last"])?;
+            ensure!(status == 3 && out.is_empty(), "{status}: {out}");
+            Ok(())
+        }),
+        ("nothing is known", |s| {
+            ensure!(omo_says(s, &["verify", "--last"])?.0 == 3 && omo_says(s, &["report", "--last"])?.0 == 3);
+            Ok(())
+        }),
+    ];
+    play_with_review(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_stop_from_a_terminal_is_told_once_and_a_shown_check_costs_nothing() {
+    let cases: &[Case] = &[
+        ("at the next Stop", |s| {
+            s.arm()?;
+            ensure!(omo_says(s, &["stop", "--reason", "wrong branch"])?.0 == 0);
+            let answer = s.stop(&json!({}))?;
+            let line = answer.system_message().context("nothing was told")?;
+            ensure!(line.starts_with("[omo] STOPPED by `omo stop` (wrong branch)"), "{line}");
+            s.allows(&json!({}))
+        }),
+        ("at the next prompt", |s| {
+            s.arm()?;
+            ensure!(omo_says(s, &["stop"])?.0 == 0);
+            let line = told(s, "what now?")?;
+            ensure!(line.starts_with("[omo] STOPPED by `omo stop`"), "{line}");
+            ensure!(s.prompt("and now?")? == HookAnswer::Nothing);
+            Ok(())
+        }),
+        ("its own end needs no telling", |s| {
+            s.arm()?;
+            s.asks("/omo:stop-continuation")?;
+            ensure!(s.prompt("what now?")? == HookAnswer::Nothing);
+            s.allows(&json!({}))
+        }),
+        ("/omo:check run", |s| {
+            s.start("--no-review --check true")?;
+            ensure!(s.prompt("/omo:check run")? == HookAnswer::Nothing);
+            s.allows(&json!({}))?;
+            s.prompt("go on")?;
+            s.blocks(&json!({})).map(drop)
+        }),
+        ("`Stop: never seen` only where a turn may have ended", |s| {
+            s.arm()?;
+            ensure!(!s.asks("/omo:status")?.contains("never seen in this run"));
+            s.session.clone().transcript().assistant("I have looked around.")?;
+            s.prompt("go on")?;
+            ensure!(s.asks("/omo:status")?.contains("never seen in this run"));
+            Ok(())
+        }),
+    ];
+    play_with_review(cases).unwrap();
+}
