@@ -103,6 +103,29 @@ fn feedback_as_context_reaches_the_model_once() {
     assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
 }
 
+/// docs/adr/0028: the alarm goes with every block, and with no context.
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_block_is_shown_as_an_alarm_and_context_is_not() {
+    const ALARM: &str = "Stop hook reported a problem";
+    for (feedback, shown, hidden) in [("block", ALARM, "Stop hook says:"), ("context", "Stop hook says:", ALARM)] {
+        let fixture = client_lab(ModelScript::new().say("Not yet.").bash("true").say(CLAIM));
+        fixture.lab.configure(&format!("[stop]\nfeedback = \"{feedback}\"\n[verify]\nreview = false\n")).unwrap();
+        let terminal = fixture.terminal();
+        terminal.say("ulw fix the parser").unwrap();
+        terminal.wait_for("All of it is done and checked.", LIMIT).unwrap();
+        terminal.ready().unwrap();
+        let screen = terminal.screen();
+        assert!(screen.contains(shown), "{feedback}: no {shown:?} on the screen:\n{screen}");
+        assert!(
+            !screen.to_lowercase().contains(&hidden.to_lowercase()),
+            "{feedback}: {hidden:?} on the screen:\n{screen}"
+        );
+        assert!(screen.contains(&format!("block 1 of {MAX_BLOCKS}")), "{feedback}:\n{screen}");
+        assert_eq!(fixture.stops(), ["15: block", "9: end: released"]);
+    }
+}
+
 #[test]
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_promise_in_code_is_no_claim() {

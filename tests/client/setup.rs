@@ -138,7 +138,8 @@ fn is_continued_once(fixture: &ClientFixture) {
 fn a_run_is_continued_after_a_setup_in_a_home_with_an_odd_name() {
     let fixture = fresh(continued_once(), "a b's \"c\" ü$HOME");
     let said = setup(&fixture, &plugin(), &[]);
-    for part in ["was put into", "omo@omo is installed and on", "ulw fix the failing tests", "setup --remove"] {
+    let offer = "`feedback = \"context\"` below [stop] in ";
+    for part in ["was put into", "omo@omo is installed and on", "ulw fix the failing tests", offer, "setup --remove"] {
         assert!(said.contains(part), "no {part:?} in {said}");
     }
     assert_eq!(plugins(&fixture), present(true));
@@ -223,7 +224,9 @@ fn a_plugin_that_is_turned_off_continues_nothing_until_the_next_setup() {
     assert!(off.status.success(), "{off:?}");
     fixture.play("ulw fix the parser");
     assert_eq!((fixture.requests(), fixture.lab.state()), (1, None));
-    assert!(setup(&fixture, &plugin(), &[]).contains("is on again"));
+    fixture.lab.configure("[stop]\nfeedback = \"context\"\n").unwrap();
+    let said = setup(&fixture, &plugin(), &[]);
+    assert!(said.contains("is on again") && !said.contains("feedback"), "{said}");
     assert_eq!(plugins(&fixture), present(true));
 }
 

@@ -8,7 +8,7 @@ use omo_state::config::CheckDetection;
 const PACKAGE: &str = r#"{"scripts":{"test":"jest"}}"#;
 
 #[test]
-fn a_folder_of_the_disk_is_read_without_what_could_lead_elsewhere() {
+fn what_is_too_large_or_no_file_tells_nothing() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path();
     let put = |name: &str, text: &str| fs::write(root.join(name), text).unwrap();

@@ -18,7 +18,9 @@ use anyhow::Context as _;
 use clap::Args;
 use omo_claude::client::{ClaudeClient, ClaudeError};
 use omo_claude::version::MIN_CLIENT_VERSION;
+use omo_core::messages::client_settings::feedback_offer;
 use omo_core::text::sanitize;
+use omo_state::config::{self, FeedbackMode};
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::{FolderError, GuardedFolder};
 use omo_state::files::lock::{DEADLINE, LockError, StateLock};
@@ -75,7 +77,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &SetupOptions) -> Result<(), Comman
     match (options.remove, options.link) {
         (true, _) => remove(env, &places),
         (_, true) => link_only(&places),
-        _ => set_up(&places),
+        _ => set_up(env, &places),
     }
 }
 
@@ -102,7 +104,7 @@ fn link(to: &Path, other: OtherLink) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn set_up(places: &SetupFolders) -> Result<(), CommandError> {
+fn set_up(env: &ProcessEnv, places: &SetupFolders) -> Result<(), CommandError> {
     let source = plugin_source::own_plugin()?;
     let claude = client()?;
     let version = claude.version()?;
@@ -135,7 +137,7 @@ fn set_up(places: &SetupFolders) -> Result<(), CommandError> {
     }
     say("plugin", &registration_message(&steps));
     link(&places.plugin.join("bin").join("omo"), OtherLink::GivesWay)?;
-    say_what_is_next(&staged, &places.plugin);
+    say_what_is_next(env, &staged, &places.plugin);
     Ok(())
 }
 
@@ -160,7 +162,7 @@ fn registration_message(steps: &[RegistrationStep]) -> String {
     format!("{PLUGIN} {what}")
 }
 
-fn say_what_is_next(staged: &StagedPlugin, place: &Path) {
+fn say_what_is_next(env: &ProcessEnv, staged: &StagedPlugin, place: &Path) {
     let program = place.join("bin").join(format!("omo{}", std::env::consts::EXE_SUFFIX));
     let program = program.to_string_lossy();
     let program = shlex::try_quote(&program).unwrap_or_else(|_| program.as_ref().into());
@@ -173,6 +175,11 @@ fn say_what_is_next(staged: &StagedPlugin, place: &Path) {
     let _ = writeln!(out, "\n{next}");
     if !matches!(staged, StagedPlugin::Replaced(_)) {
         let _ = writeln!(out, "  ulw fix the failing tests");
+        if let Some(file) = &env.config_file
+            && config::load(Some(file)).feedback == FeedbackMode::Block
+        {
+            let _ = writeln!(out, "{}", feedback_offer(&file.display().to_string()));
+        }
     }
     let _ = writeln!(out, "To undo this:\n  {program} setup --remove");
 }

@@ -14,6 +14,15 @@ pub fn status_line_settings(lines: &str, wrapping: &str) -> String {
     )
 }
 
+/// How the client shows a continuation while `stop.feedback` is `block`, and what shows it otherwise. `config_file` is the
+/// user's own configuration of omo.
+pub fn feedback_offer(config_file: &str) -> String {
+    format!(
+        "Claude Code shows each continuation as \"Stop hook reported a problem\". With `feedback = \"context\"` below \
+         [stop] in {config_file} it shows what omo says, without an alarm, and sends it to the model once instead of twice."
+    )
+}
+
 /// A word of a command line as a POSIX shell reads it back, whatever is in it.
 pub fn quote_shell_word(word: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+@:,".contains(char);

@@ -7,6 +7,7 @@ use omo_claude::client::InstalledPlugin;
 use omo_claude::version::ClientVersion;
 use omo_core::session::HookEvent;
 use omo_git::folder_status::FolderStatus;
+use omo_state::config::FeedbackMode;
 use serde_json::Value;
 
 /// The events that omo has a hook for, each with the program that `hooks.json` names.
@@ -49,6 +50,8 @@ pub(super) struct Facts {
     pub user_folder: UserFolder,
     /// What is wrong with the user's configuration, and where that is.
     pub config: (Option<PathBuf>, Vec<String>),
+    /// How a continuation is told to the client.
+    pub feedback: FeedbackMode,
     /// The project's omo.toml.
     pub repository_checks: RepositoryChecks,
     /// The newest error that a hook kept from its user, and how many there are.

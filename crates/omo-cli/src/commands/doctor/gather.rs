@@ -78,6 +78,7 @@ pub(super) fn gather_facts(env: &ProcessEnv, config: &UserConfig, surroundings: 
         state,
         user_folder: user_folder::gather_user_folder(env.state_home.as_deref()),
         config: (env.config_file.clone(), config.problems.iter().map(ToString::to_string).collect()),
+        feedback: config.feedback,
         repository_checks: project_state::gather_repository_checks(root.as_deref(), env.state_home.as_deref()),
         project: place,
         live: SeenHooks::NotTried,

@@ -15,7 +15,7 @@ use super::facts::Facts;
 use super::finding::Finding;
 
 /// Every check, in the order in which they are told where all is well.
-const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
+const CHECKS: [fn(&Facts) -> Vec<Finding>; 19] = [
     installation::client,
     installation::plugin,
     installation::versions,
@@ -34,6 +34,7 @@ const CHECKS: [fn(&Facts) -> Vec<Finding>; 18] = [
     project::repository,
     user::trust,
     user::config,
+    user::feedback,
 ];
 
 /// Judges everything: what is bad first. A check that finds several things wrong has a row for each.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use omo_claude::client::InstalledPlugin;
 use omo_claude::version::ClientVersion;
 use omo_git::folder_status::FolderStatus;
+use omo_state::config::FeedbackMode;
 use serde_json::{Value, json};
 
 use super::super::facts::*;
@@ -92,6 +93,7 @@ fn healthy_facts() -> Facts {
         git: GitFacts { is_there: true, in_work_tree: true, tracked: Some(FolderStatus { files: 0, ignores: true }) },
         user_folder: UserFolder::Open { path: PathBuf::from("/own"), open_to_others: Vec::new(), problems: Vec::new() },
         config: (Some(PathBuf::from("/c.toml")), Vec::new()),
+        feedback: FeedbackMode::Block,
         repository_checks: RepositoryChecks::Approved(2),
         errors: None,
         live: seen([Some(1); 6]),
@@ -472,4 +474,14 @@ fn a_bound_that_is_high_enough_is_no_problem_and_settings_that_mean_nothing_are_
     facts.block_cap = Some("20".into());
     facts.settings.push(settings(Scope::Project, json!({"allowManagedHooksOnly": true, "disableAllHooks": "no"})));
     assert!(judge(&facts).iter().all(|finding| finding.level == Level::Good));
+}
+
+#[test]
+fn what_takes_the_alarm_away_is_offered_until_it_is_set() {
+    let row = |feedback| {
+        let findings = judge(&Facts { feedback, ..healthy_facts() });
+        findings.into_iter().find(|finding| finding.name == "feedback").unwrap().found
+    };
+    assert!(row(FeedbackMode::Block).contains("`feedback = \"context\"` below [stop] in /c.toml"));
+    assert!(!row(FeedbackMode::Context).contains("a problem"));
 }

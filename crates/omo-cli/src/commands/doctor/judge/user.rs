@@ -1,5 +1,8 @@
 //! What belongs to the user: the key, the approvals, the configuration.
 
+use omo_core::messages::client_settings::feedback_offer;
+use omo_state::config::FeedbackMode;
+
 use super::super::facts::{Facts, UserFolder};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
@@ -45,4 +48,14 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
     });
     let good = || file.as_ref().map_or_else(|| "no home folder is known".to_owned(), |file| file.display().to_string());
     or_good(problems.collect(), || Finding::good(NAME, good()))
+}
+
+/// How a continuation looks to the user. Neither way is wrong: what every client understands looks like an alarm.
+pub(super) fn feedback(facts: &Facts) -> Vec<Finding> {
+    let file = facts.config.0.as_ref().map_or_else(|| "config.toml".to_owned(), |file| file.display().to_string());
+    let found = match facts.feedback {
+        FeedbackMode::Block => feedback_offer(&file),
+        FeedbackMode::Context => "Claude Code shows a continuation as what omo says".to_owned(),
+    };
+    vec![Finding::good("feedback", found)]
 }
