@@ -121,6 +121,14 @@ fn a_build_is_no_part_of_the_session() -> Result<()> {
     Ok(())
 }
 
+/// The least Rust version that builds omo.
+fn least_rust() -> Result<String> {
+    let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))?;
+    let mut lines = manifest.lines();
+    let version = lines.find_map(|line| line.strip_prefix("rust-version = \"")?.strip_suffix('"'));
+    Ok(version.context("no rust-version")?.to_owned())
+}
+
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
@@ -137,6 +145,9 @@ fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
         ensure!(line.starts_with(&said), "{line}");
         ensure!(line.contains(" ~/.claude/plugins/data/omo-inline/build.log says why. "), "{line}");
         ensure!(line.contains("To try again: rm '/"), "{line}");
+        let too_old =
+            format!("(omo needs Rust {} or later, and this cargo is 1.0.0: run rustup update)", least_rust()?);
+        ensure!(line.contains(&too_old), "{line}");
     }
     // A builder that comes too late, as when two sessions start at once, holds to it too.
     fresh.build_by_hand()?;
@@ -146,7 +157,8 @@ fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
     ensure!(fresh.line_of_a_new_session()?.contains("is being built"));
     fresh.cargo.wait_for_builds(2)?;
     fresh.outcome()?;
-    ensure!(fresh.line_of_a_new_session()?.contains("failed"));
+    let line = fresh.line_of_a_new_session()?;
+    ensure!(line.contains("failed") && !line.contains("omo needs Rust"), "{line}");
     fs::remove_file(fresh.log())?;
     ensure!(fresh.line_of_a_new_session()?.contains("is being built"));
     fresh.cargo.wait_for_builds(3)?;
