@@ -113,6 +113,30 @@ fn status_answers_every_question() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn colours_are_where_they_are_asked_for() {
+    let cases: &[Case] = &[("in a pipe", |s| {
+        s.arm()?;
+        let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+        for (option, variables, expected) in [
+            ("--color=auto", &[][..], false),
+            ("--color=always", &[], true),
+            ("--color=always", &both[1..], true),
+            ("--color=auto", &both[..1], true),
+            ("--color=never", &both[..1], false),
+        ] {
+            let has_colour = |text: &[u8]| text.contains(&0x1b);
+            let output = omo(s, &["status", option], variables)?;
+            ensure!(has_colour(&output.stdout) == expected, "{option} {variables:?}");
+            let output = omo(s, &["status", option, "--no-such-option"], variables)?;
+            ensure!(has_colour(&output.stderr) == expected, "{option} {variables:?}, of a wrong command line");
+        }
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn stop_releases_the_session_that_is_meant() {
     let cases: &[Case] = &[
         ("nothing is on", |s| {

@@ -7,9 +7,17 @@ pub(crate) mod table;
 use std::fmt::Display;
 use std::io::Write;
 
+use anstyle::{AnsiColor, Style};
+use omo_core::check::session_check::CheckVerdict;
 use serde::Serialize;
 
 use crate::error::CommandError;
+
+/// How the verdict of a check is shown.
+pub(crate) fn verdict_style(verdict: CheckVerdict) -> Style {
+    let colour = if verdict == CheckVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
+    colour.on_default().bold()
+}
 
 /// Says what is wrong. The command goes on.
 pub(crate) fn print_warning(problem: &dyn Display) {
