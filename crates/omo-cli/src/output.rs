@@ -19,6 +19,13 @@ pub(crate) fn verdict_style(verdict: CheckVerdict) -> Style {
     colour.on_default().bold()
 }
 
+/// How many columns a line on stdout may have: as `COLUMNS` says, else as wide as the terminal is; `None` where it is
+/// neither named nor a terminal.
+pub(crate) fn stdout_columns() -> Option<usize> {
+    omo_state::env::columns()
+        .or_else(|| terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into()))
+}
+
 /// Says what is wrong. The command goes on.
 pub(crate) fn print_warning(problem: &dyn Display) {
     let style = anstyle::AnsiColor::Yellow.on_default().bold();
