@@ -135,8 +135,18 @@ rm -f "$data/cargo.$$"
 [ "$status" = 0 ] || refuse cargo \
     "omo $version is not built yet, and \`cargo --version\` fails or does not answer. Fix that, then $retry. Until then omo does nothing."
 what="omo $version with $cargo"
+
+# What a build says of a cargo that is too old for omo; nothing of any other.
+say_too_old() {
+    least=$(sed -n 's/^rust-version = "\([0-9.]*\)"$/\1/p' Cargo.toml | head -n 1)
+    found=${cargo#cargo }
+    found=${found%% *}
+    older=$(printf '%s\n' "$least" "$found" | sort -t . -k 1,1n -k 2,2n -k 3,3n | head -n 1)
+    [ "$older" = "$least" ] ||
+        printf ' (omo needs Rust %s or later, and this cargo is %s: run rustup update)' "$least" "$found"
+}
 has_failed_before && refuse failed \
-    "building omo $version ${outcome}. $(for_people "$log") says why. To try again: rm $(for_shell "$log"), then $retry. Until then omo does nothing."
+    "building omo $version ${outcome}$(say_too_old). $(for_people "$log") says why. To try again: rm $(for_shell "$log"), then $retry. Until then omo does nothing."
 
 # The log of an earlier build says nothing about this one.
 progress() { :; }

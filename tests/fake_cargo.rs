@@ -53,7 +53,7 @@ impl PretendedCargo {
         let cargo = Self { folder, held_door: File::options().read(true).write(true).open(door)? };
         fs::create_dir(cargo.folder().join("binaries"))?;
         lay_binaries(binaries, &cargo.folder().join("binaries"))?;
-        cargo.has_version("cargo 1.0.0 (pretended)")?;
+        cargo.has_version("cargo 2.0.0 (pretended)")?;
         fs::write(cargo.folder().join("cargo"), SCRIPT)?;
         fs::set_permissions(cargo.folder().join("cargo"), PermissionsExt::from_mode(0o755))?;
         Ok(cargo)

@@ -52,7 +52,7 @@ fn the_first_session_has_it_built_and_the_next_prompt_finds_it() -> Result<()> {
     // The folder was built in place of nothing, whole, and nothing else is left.
     let log = fs::read_to_string(fresh.log())?;
     let first = log.lines().next().unwrap_or_default();
-    ensure!(first.ends_with(&format!("Z building omo {VERSION} with cargo 1.0.0 (pretended)")), "{log}");
+    ensure!(first.ends_with(&format!("Z building omo {VERSION} with cargo 2.0.0 (pretended)")), "{log}");
     let mut left: Vec<_> = fs::read_dir(fresh.data())?.flatten().map(|entry| entry.file_name()).collect();
     left.sort();
     ensure!(left == ["bin", "build.log"], "{left:?}");
@@ -121,6 +121,14 @@ fn a_build_is_no_part_of_the_session() -> Result<()> {
     Ok(())
 }
 
+/// The least Rust version that builds omo.
+fn least_rust() -> Result<String> {
+    let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml"))?;
+    let mut lines = manifest.lines();
+    let version = lines.find_map(|line| line.strip_prefix("rust-version = \"")?.strip_suffix('"'));
+    Ok(version.context("no rust-version")?.to_owned())
+}
+
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
@@ -142,7 +150,7 @@ fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
     fresh.build_by_hand()?;
     ensure!((fresh.cargo.builds(), &fs::read_to_string(fresh.log())?) == (1, &log), "built again");
 
-    fresh.cargo.has_version("cargo 2.0.0 (pretended)")?;
+    fresh.cargo.has_version("cargo 2.1.0 (pretended)")?;
     ensure!(fresh.line_of_a_new_session()?.contains("is being built"));
     fresh.cargo.wait_for_builds(2)?;
     fresh.outcome()?;
@@ -151,6 +159,21 @@ fn a_failed_build_is_tried_again_only_when_it_can_be_different() -> Result<()> {
     ensure!(fresh.line_of_a_new_session()?.contains("is being built"));
     fresh.cargo.wait_for_builds(3)?;
     fresh.outcome()?;
+    Ok(())
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_build_that_fails_with_an_older_cargo_says_so() -> Result<()> {
+    let fresh = Fresh::new()?;
+    fresh.cargo.fail_builds()?;
+    fresh.cargo.has_version("cargo 1.9.0 (pretended)")?;
+    fresh.line_of_a_new_session()?;
+    fresh.outcome()?;
+    let (line, least) = (fresh.line_of_a_new_session()?, least_rust()?);
+    let said =
+        format!("ended with 101 (omo needs Rust {least} or later, and this cargo is 1.9.0: run rustup update). ");
+    ensure!(line.contains(&said), "{line}");
     Ok(())
 }
 

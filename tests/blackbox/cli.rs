@@ -27,6 +27,12 @@ fn good(scene: &Scene, arguments: &[&str]) -> Result<String> {
     Ok(text)
 }
 
+/// The beginning of the session's id, as people are shown it.
+fn short(scene: &Scene) -> &str {
+    let id = scene.session.session();
+    id.get(..8).unwrap_or(id)
+}
+
 /// A second session whose run is on.
 pub(crate) fn second_session(scene: &Scene) -> Result<omo_testkit::StandIn> {
     let mut other = scene.another()?;
@@ -76,12 +82,12 @@ fn status_answers_every_question() {
             s.blocks(&json!({}))?;
             let text = good(s, &["status"])?;
             for part in [
-                s.session.session(),
-                "on, since",
+                short(s),
+                "on, begun just now",
                 &format!("1 of {MAX_BLOCKS}"),
                 "working",
                 "block on Stop, row 15",
-                "Stop under a minute ago",
+                "Stop just now",
                 "omo stop",
                 "ulw fix the tests",
             ] {
@@ -119,7 +125,7 @@ fn status_answers_every_question() {
             let deep = s.lab.project().join("src/deep");
             std::fs::create_dir_all(&deep)?;
             let output = s.lab.command(s.plugin.join("bin/omo")).arg("status").current_dir(deep).output()?;
-            ensure!(String::from_utf8(output.stdout)?.contains(s.session.session()));
+            ensure!(String::from_utf8(output.stdout)?.contains(short(&s)));
             Ok(())
         }),
         ("the status in the session", |s| {
@@ -132,6 +138,30 @@ fn status_answers_every_question() {
             Ok(())
         }),
     ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn colours_are_where_they_are_asked_for() {
+    let cases: &[Case] = &[("in a pipe", |s| {
+        s.arm()?;
+        let both = [("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")];
+        for (option, variables, expected) in [
+            ("--color=auto", &[][..], false),
+            ("--color=always", &[], true),
+            ("--color=always", &both[1..], true),
+            ("--color=auto", &both[..1], true),
+            ("--color=never", &both[..1], false),
+        ] {
+            let has_colour = |text: &[u8]| text.contains(&0x1b);
+            let output = omo(s, &["status", option], variables)?;
+            ensure!(has_colour(&output.stdout) == expected, "{option} {variables:?}");
+            let output = omo(s, &["status", option, "--no-such-option"], variables)?;
+            ensure!(has_colour(&output.stderr) == expected, "{option} {variables:?}, of a wrong command line");
+        }
+        Ok(())
+    })];
     play(cases).unwrap();
 }
 
@@ -261,16 +291,60 @@ fn log_shows_each_decision_in_order() {
             s.blocks(&json!({}))?;
             s.prompt("/omo:stop-continuation because of <b>")?;
             let text = good(s, &["log"])?;
-            ensure!(
-                text.lines().count() == 3 && text.contains("row 15") && text.contains(s.session.session()),
-                "{text}"
-            );
+            ensure!(text.lines().count() == 3 && text.contains("row 15") && text.contains(short(s)), "{text}");
             let lines = good(s, &["log", "--json"])?;
             let lines: Vec<Value> = lines.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+            ensure!(lines.iter().all(|line| line["session"] == s.session.session()), "{lines:?}");
             let words: Vec<&str> = lines.iter().filter_map(|line| line["decision"].as_str()).collect();
             ensure!(words == ["activate", "block", "stop"], "{words:?}");
             for text in ["fix the tests", "because of"] {
                 ensure!(!serde_json::to_string(&lines)?.contains(text), "the log holds text of a prompt");
+            }
+            Ok(())
+        }),
+        ("only what is asked for", |s| {
+            s.arm()?;
+            s.blocks(&json!({}))?;
+            second_session(s)?;
+            let count = |arguments: &[&str]| Ok::<_, anyhow::Error>(good(s, arguments)?.lines().count());
+            ensure!(count(&["log"])? == 3 && count(&["log", "-n", "2"])? == 2);
+            ensure!(count(&["log", "--since", "1h"])? == 3);
+            for id in [s.session.session(), short(s)] {
+                ensure!(count(&["log", "--session", id])? == 2, "of {id}");
+            }
+            for (id, status) in [("", 2), ("no-such-session", 3)] {
+                let output = omo(s, &["log", "--session", id], &[])?;
+                ensure!(output.status.code() == Some(status) && output.stdout.is_empty(), "{output:?}");
+            }
+            let output = omo(s, &["log", "--since", "9999-01-01"], &[])?;
+            ensure!(output.status.success() && output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
+            Ok(())
+        }),
+        ("times on the clock of the user", |s| {
+            s.arm()?;
+            let log = s.lab.state_folder().join("decisions.jsonl");
+            let mut entry: Value = serde_json::from_str(std::fs::read_to_string(&log)?.trim())?;
+            entry["at"] = "2026-01-31T23:30:00.000Z".into();
+            std::fs::write(&log, format!("{entry}\n"))?;
+            let zone = [("TZ", "CET-1")];
+            let text = String::from_utf8(omo(s, &["log"], &zone)?.stdout)?;
+            ensure!(text.starts_with("2026-02-01 00:30  "), "{text}");
+            let line: Value = serde_json::from_slice(&omo(s, &["log", "--json"], &zone)?.stdout)?;
+            ensure!(line["atLocal"] == "2026-02-01T00:30:00+01:00" && line["at"] == entry["at"], "{line}");
+            for (since, is_shown) in [("2026-02-01", true), ("2026-02-02", false)] {
+                let output = omo(s, &["log", "--since", since], &zone)?;
+                ensure!(output.stdout.is_empty() != is_shown, "{since}: {output:?}");
+            }
+            Ok(())
+        }),
+        ("on a narrow terminal", |s| {
+            s.arm()?;
+            s.blocks(&json!({}))?;
+            s.ends(&json!({"last_assistant_message": "Done.\n\n<promise>DONE</promise>"}), "released")?;
+            for command in ["log", "status"] {
+                let text = String::from_utf8(omo(s, &[command], &[("COLUMNS", "60")])?.stdout)?;
+                ensure!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+                ensure!(text.contains("released"), "the verdict is missing: {text}");
             }
             Ok(())
         }),

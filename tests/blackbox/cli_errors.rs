@@ -86,6 +86,32 @@ fn a_wrong_command_line_is_status_2_and_says_what_to_do() {
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
+fn where_json_is_asked_for_an_error_is_one_line_of_it_on_stderr() {
+    let cases: &[Case] = &[("each kind", |s| {
+        s.arm()?;
+        for (arguments, status, kind) in [
+            (&["status", "--json", "--session", "unknown"][..], 3, "notFound"),
+            (&["status", "--json", "--session", "a b"], 2, "usage"),
+            (&["status", "--json", "--all"], 2, "usage"),
+            (&["verify", "--json"], 1, "notGreen"),
+            (&["report", "--format", "json"], 3, "notFound"),
+            (&["plan", "show", "--json", "missing.md"], 3, "notFound"),
+        ] {
+            let output = omo(s, arguments, &[("CLICOLOR_FORCE", "1")])?;
+            let stderr = String::from_utf8(output.stderr)?;
+            ensure!(output.status.code() == Some(status) && output.stdout.is_empty(), "{arguments:?}: {stderr}");
+            ensure!(stderr.lines().count() == 1, "{arguments:?}: {stderr}");
+            let error = &serde_json::from_str::<serde_json::Value>(&stderr)?["error"];
+            ensure!(error["status"] == status && error["kind"] == kind, "{arguments:?}: {stderr}");
+            ensure!(error["message"].is_string() && error["hint"].is_string(), "{arguments:?}: {stderr}");
+        }
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
 fn what_is_not_there_is_status_3_and_says_what_is() {
     let cases: &[Case] = &[
         ("a session that is not known", |s| {

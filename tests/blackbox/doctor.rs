@@ -89,7 +89,8 @@ impl Ward {
         let checks = report["checks"].as_array().context("no checks")?.clone();
         let is_bad = checks.iter().any(|check| check["level"] == "bad");
         ensure!(report["ok"] == !is_bad && output.status.code() == Some(i32::from(is_bad)), "{}", output.status);
-        ensure!(stderr.contains("error: ") == is_bad, "{stderr}");
+        let error: Option<Value> = is_bad.then(|| serde_json::from_str(&stderr)).transpose()?;
+        ensure!(error.map_or(stderr.is_empty(), |error| error["error"]["status"] == 1), "{stderr}");
         Ok(checks)
     }
 

@@ -162,7 +162,7 @@ impl Run {
         ensure!(*signal == -1, "{binary}: ended by signal {signal}; on stderr: {stderr}");
         ensure!(*peak_kib <= MEMORY_KIB, "{binary}: took {peak_kib} KiB of memory");
         if binary == "omo" {
-            let is_documented = omo_cli::exit_statuses().any(|(documented, _)| i64::from(documented) == *status);
+            let is_documented = omo_cli::exit_statuses().any(|(documented, ..)| i64::from(documented) == *status);
             ensure!(is_documented, "omo: status {status}; on stderr: {stderr}");
             let is_said = *status == 0 || stderr.contains("error: ");
             ensure!(is_said && !stderr.contains("panicked"), "omo: status {status}; on stderr: {stderr}");

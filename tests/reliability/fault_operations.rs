@@ -35,7 +35,7 @@ pub(crate) enum By {
 
 /// Whether a command ended by itself, with a status that `omo --help` lists.
 pub(crate) fn is_documented(run: &HookRun) -> bool {
-    omo_cli::exit_statuses().any(|(status, _)| run.status.code() == Some(i32::from(status)))
+    omo_cli::exit_statuses().any(|(status, ..)| run.status.code() == Some(i32::from(status)))
 }
 
 /// A hook with the fields of its event beside those of every event.

@@ -95,6 +95,11 @@ impl CommandError {
         &self.message
     }
 
+    /// What to do.
+    pub(crate) fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// All of it in one line, as it is said in a session.
     pub(crate) fn line(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();

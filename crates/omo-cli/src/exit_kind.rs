@@ -70,6 +70,23 @@ impl ExitKind {
         }
     }
 
+    /// The name of the kind, for programs: `kind` of an error that is printed as JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::NotGreen => "notGreen",
+            Self::Usage => "usage",
+            Self::NotFound => "notFound",
+            Self::InvalidPlan => "invalidPlan",
+            Self::Precondition => "precondition",
+            Self::Busy => "busy",
+            Self::NeedsPerson => "needsPerson",
+            Self::Budget => "budget",
+            Self::Io => "io",
+            Self::Conflict => "conflict",
+        }
+    }
+
     /// The exit status.
     pub(crate) fn exit_code(self) -> ExitCode {
         ExitCode::from(self.code())

@@ -14,8 +14,10 @@ mod error;
 mod execute;
 mod exit_kind;
 mod id_prefix;
+mod json_error;
 mod json_file;
 mod last_run;
+mod local_time;
 mod output;
 mod parallel_workers;
 mod plan_findings;
@@ -24,20 +26,22 @@ mod project;
 mod repository_sessions;
 mod run_arguments;
 mod runs_at_work;
+mod short_id;
 mod task_list_files;
 mod task_list_note;
 mod typed_command;
 mod wait;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use omo_claude::project_clients::ProjectClients;
 use omo_process::termination;
 use omo_state::config;
 use omo_state::env::ProcessEnv;
 
-use crate::cli::Arguments;
+use crate::cli::{Arguments, CommandLine};
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::repository_sessions::folders_of_repository;
@@ -59,23 +63,34 @@ pub fn main() -> ExitCode {
         return crate::typed_command::answer_typed_command();
     }
     termination::outlive_size_limit();
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(task_list_files::usage_status(&error, std::env::args_os().skip(1)));
-        }
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let CommandLine { arguments, wants_json } = match CommandLine::read(&words) {
+        Ok(read) => read,
+        Err(error) => return print_usage_error(&error, &words),
     };
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.kind == ExitKind::Success => ExitCode::SUCCESS,
         Err(failure) => {
-            if !failure.is_printed() {
-                output::print_stderr_line(&failure);
+            match failure.is_printed() {
+                true => {}
+                false if wants_json => output::print_stderr_line(&json_error::json_line(&failure)),
+                false => output::print_stderr_line(&failure),
             }
             failure.kind.exit_code()
         }
     }
+}
+
+/// Says what is wrong with a command line, or shows the help that it asks for.
+fn print_usage_error(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    let status = task_list_files::usage_status(error, words.iter().skip(1).cloned());
+    if status != 0 && cli::asks_for_json(words) {
+        output::print_stderr_line(&json_error::usage_json_line(error, status));
+    } else {
+        let _ = error.print();
+    }
+    ExitCode::from(status)
 }
 
 /// The command line: every command with its options and its page of help.
@@ -101,9 +116,9 @@ fn add_pages(command: &clap::Command, words: &[&str], columns: usize, pages: &mu
     }
 }
 
-/// Every exit status with what it means, in ascending order.
-pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str)> {
-    ExitKind::ALL.iter().map(|kind| (kind.code(), kind.meaning()))
+/// Every exit status with the name of its kind and what it means, in ascending order.
+pub fn exit_statuses() -> impl Iterator<Item = (u8, &'static str, &'static str)> {
+    ExitKind::ALL.iter().map(|kind| (kind.code(), kind.word(), kind.meaning()))
 }
 
 fn run(arguments: Arguments) -> Result<(), CommandError> {

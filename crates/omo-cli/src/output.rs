@@ -7,9 +7,24 @@ pub(crate) mod table;
 use std::fmt::Display;
 use std::io::Write;
 
+use anstyle::{AnsiColor, Style};
+use omo_core::check::session_check::CheckVerdict;
 use serde::Serialize;
 
 use crate::error::CommandError;
+
+/// How the verdict of a check is shown.
+pub(crate) fn verdict_style(verdict: CheckVerdict) -> Style {
+    let colour = if verdict == CheckVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
+    colour.on_default().bold()
+}
+
+/// How many columns a line on stdout may have: as `COLUMNS` says, else as wide as the terminal is; `None` where it is
+/// neither named nor a terminal.
+pub(crate) fn stdout_columns() -> Option<usize> {
+    omo_state::env::columns()
+        .or_else(|| terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into()))
+}
 
 /// Says what is wrong. The command goes on.
 pub(crate) fn print_warning(problem: &dyn Display) {

@@ -4,6 +4,7 @@
 //! `<!-- end of NAME -->`; everything around it is written by people and left as it is.
 
 mod decision_table;
+mod manual;
 mod reference;
 mod run_diagram;
 
@@ -11,6 +12,8 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+
+pub use manual::write_manual;
 
 /// The pages with such parts, by their path from the top of the repository.
 pub const PAGES: [&str; 2] = ["docs/guide.md", "docs/how-it-works.md"];
@@ -70,7 +73,7 @@ mod tests {
         let page = format!("a\n{BEGINS}exit statuses -->\nold\n<!-- end of exit statuses -->\nb\n");
         let filled = fill_page(&page, Path::new("")).unwrap();
         assert!(filled.starts_with("a\n") && filled.ends_with("-->\nb\n") && !filled.contains("\nold\n"), "{filled}");
-        assert!(filled.contains("| 0 | done |"), "{filled}");
+        assert!(filled.contains("| 0 | `success` | done |"), "{filled}");
         assert_eq!(fill_page(&filled, Path::new("")).unwrap(), filled);
     }
 

@@ -44,9 +44,10 @@ pub(crate) fn commands() -> String {
 
 /// What a script can ask of `omo`.
 pub(crate) fn exit_statuses() -> String {
-    let rows: Vec<String> =
-        omo_cli::exit_statuses().map(|(status, meaning)| format!("| {status} | {meaning} |")).collect();
-    table("exit status | meaning", &rows)
+    let rows: Vec<String> = omo_cli::exit_statuses()
+        .map(|(status, kind, meaning)| format!("| {status} | `{kind}` | {meaning} |"))
+        .collect();
+    table("exit status | kind | meaning", &rows)
 }
 
 /// The bounds of a run.

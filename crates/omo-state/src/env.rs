@@ -113,6 +113,16 @@ pub fn is_on_path(folder: &Path) -> bool {
     std::env::split_paths(&path).any(|entry| entry == folder)
 }
 
+/// `TZ`: the time zone that the user wants times in.
+pub fn time_zone() -> Option<String> {
+    text("TZ")
+}
+
+/// `COLUMNS`: how wide lines may be, whatever they are written to.
+pub fn columns() -> Option<usize> {
+    text("COLUMNS")?.parse().ok().filter(|columns| *columns > 0)
+}
+
 /// `OMO_ROOT`: the worktree of a session that omo has started to work on a group of a plan.
 pub fn worker_root() -> Option<PathBuf> {
     path("OMO_ROOT")

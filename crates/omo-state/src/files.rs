@@ -6,4 +6,4 @@ pub mod lock;
 pub mod project_file;
 pub mod regular_file;
 
-pub use crate::platform::{link_folder, make_removable};
+pub use crate::platform::{link_folder, make_removable, may_write};

@@ -9,7 +9,8 @@
 //! - [`config_home`], [`state_home`] and [`data_home`] are where programs keep things for their user, and
 //!   [`same_variable`] is how variables are told apart; [`PROGRAM_ENDINGS`] is what the file of a
 //!   program may end with.
-//! - [`link_folder`] makes a folder be found in a second place, and [`make_removable`] makes read-only folders writable.
+//! - [`link_folder`] makes a folder be found in a second place, [`may_write`] tells whether files can be made in one, and
+//!   [`make_removable`] makes read-only folders writable.
 //!
 //! docs/adr/0013 says what holds on which system, and what does not.
 
@@ -22,9 +23,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{link_folder, make_removable};
+pub use unix::{link_folder, make_removable, may_write};
 #[cfg(windows)]
-pub use windows::{link_folder, make_removable};
+pub use windows::{link_folder, make_removable, may_write};
 
 #[cfg(unix)]
 pub(crate) use unix::{

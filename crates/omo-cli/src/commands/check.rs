@@ -55,7 +55,7 @@ pub(super) fn run(env: &ProcessEnv, config: &UserConfig, command: CheckCommand) 
     warn_about_config(config);
     let project = Project::find_named(env, command.session())?;
     match command {
-        CheckCommand::List(_) => list::run(env, config, &project),
+        CheckCommand::List(options) => list::run(env, config, &project, &options),
         CheckCommand::Add(options) => add::run(env, config, &project, &options),
         CheckCommand::Remove(options) => remove::run(env, &project, &options),
         CheckCommand::Approve(options) => approve::run(env, &project, &options),

@@ -17,6 +17,7 @@ use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
+use crate::output::stdout_columns;
 use finding::Level;
 
 const HELP: &str = "\
@@ -55,7 +56,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &DoctorOptions
     if options.json {
         writeln!(out, "{}", render::to_json(&findings))?;
     } else {
-        let columns = terminal_size::terminal_size().map_or(render::MOST_COLUMNS, |(width, _)| width.0.into());
+        let columns = stdout_columns().unwrap_or(render::MOST_COLUMNS);
         render::write_table(&mut out, &findings, columns)?;
     }
     match findings.iter().filter(|finding| finding.level == Level::Bad).count() {

@@ -2,20 +2,30 @@
 
 use std::io::Write;
 
+use anstyle::AnsiColor::{Green, Red, Yellow};
+use anstyle::Style;
 use clap::Args;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
-use omo_core::session::{EntryProvenance, Session};
+use omo_core::session::{EntryProvenance, Session, VerdictKind};
+use omo_core::text::sanitize;
+use omo_core::timestamp::Timestamp;
+use omo_engine::RunStore;
+use omo_engine::parallel_state::{GroupState, GroupStatus};
 use omo_state::config::UserConfig;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
 use omo_state::state::{self, sealed_plan_run};
+use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::config_problems::warn_about_config;
 use crate::error::CommandError;
+use crate::local_time::LocalClock;
+use crate::output::{print_json, stdout_columns};
 use crate::project::Project;
+use crate::short_id::ShortIds;
 
 const HELP: &str = "\
 Examples:
@@ -41,6 +51,7 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
     warn_about_config(config);
     let project = Project::find_named(env, options.session.as_deref())?;
     let mut sessions = project.sessions()?;
+    let short = ShortIds::new(sessions.iter().map(|(id, _)| id.as_str()));
     if let Some(id) = project.named_session() {
         sessions.retain(|(known, _)| known == id);
         if sessions.is_empty() {
@@ -52,14 +63,58 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, options: &StatusOptions
     let log = project.folder.as_ref().map(decision_log::read_all).transpose()?.unwrap_or_default();
     let reports: Vec<StatusReport> =
         sessions.iter().map(|(id, session)| gather(&project, id, session, &log, env)).collect();
-    let mut out = anstream::stdout().lock();
+    let clock = LocalClock::from_process(env.now);
+    let lines: Vec<SessionStatus> =
+        reports.into_iter().map(|report| SessionStatus::new(report, &clock, &project, env)).collect();
     if options.json {
-        let json = serde_json::to_string_pretty(&reports).unwrap_or_default();
-        writeln!(out, "{json}")?;
-    } else {
-        show(&mut out, &project, &reports, env)?;
+        return print_json(&lines);
     }
-    Ok(())
+    show(&project, &lines, &short, &clock, env)
+}
+
+/// What is known of a session: its own report, and what only a terminal shows.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionStatus {
+    #[serde(flatten)]
+    report: StatusReport,
+    /// `startedAt` on the user's clock.
+    started_at_local: Option<String>,
+    /// Who works on its plan run, while that is open.
+    workers: Vec<String>,
+}
+
+impl SessionStatus {
+    fn new(report: StatusReport, clock: &LocalClock, project: &Project, env: &ProcessEnv) -> Self {
+        let started_at_local = report.started_at.map(|at| clock.rfc_3339(at));
+        let open = report.plan_run.as_ref().filter(|run| run.is_open());
+        let workers = open.map(|run| workers_of(&run.id, project, env)).unwrap_or_default();
+        Self { report, started_at_local, workers }
+    }
+}
+
+/// Who works on a plan run, as its ledger has it: the workers that omo has started, else what its agents are at. One
+/// that cannot be read has its own command: `omo run show` says what is wrong with it.
+fn workers_of(run: &str, project: &Project, env: &ProcessEnv) -> Vec<String> {
+    let runs = RunStore::find(&project.root, env.state_home.as_deref()).ok().flatten();
+    let Some(state) = runs.and_then(|runs| runs.get(run).ok()?.state().ok()) else { return Vec::new() };
+    let Some(parallel) = &state.parallel else {
+        return state.running_attempts().map(|(task, _)| format!("{} is under way", sanitize(task, 64))).collect();
+    };
+    let describe = |(id, group): (&String, &GroupState)| {
+        let word = match group.status {
+            GroupStatus::Ready => "begins",
+            GroupStatus::Running => "at work",
+            GroupStatus::Done => "done, not merged",
+            GroupStatus::Merged => "merged",
+            GroupStatus::Failed => "failed",
+            GroupStatus::InConflict => "in conflict",
+        };
+        let place = group.worktree.as_ref().filter(|_| group.status == GroupStatus::Running);
+        let place = place.map(|place| format!(" in {}", sanitize(place, 200))).unwrap_or_default();
+        format!("{} {word}{place}", sanitize(id, 64))
+    };
+    parallel.groups.iter().map(describe).collect()
 }
 
 fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry], env: &ProcessEnv) -> StatusReport {
@@ -71,12 +126,14 @@ fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry]
 }
 
 fn show(
-    out: &mut impl Write,
     project: &Project,
-    reports: &[StatusReport],
+    lines: &[SessionStatus],
+    short: &ShortIds,
+    clock: &LocalClock,
     env: &ProcessEnv,
 ) -> Result<(), CommandError> {
-    if reports.is_empty() {
+    let mut out = anstream::stdout().lock();
+    if lines.is_empty() {
         writeln!(out, "No session of {} has used ultrawork.", project.root.display())?;
         writeln!(out, "Type `ulw` and a task in a Claude Code prompt to turn it on.")?;
         return Ok(());
@@ -84,33 +141,136 @@ fn show(
     if env.disabled {
         writeln!(out, "OMO_DISABLE=1 is set here: with it in a session's environment, nothing is held.\n")?;
     }
-    for (index, report) in reports.iter().enumerate() {
+    let columns = stdout_columns();
+    for (index, line) in lines.iter().enumerate() {
         if index > 0 {
             writeln!(out)?;
         }
-        show_one(out, report, env)?;
+        let rows = rows(line, short, clock, env.now);
+        write_rows(&mut out, &line.report, &rows, columns)?;
     }
     Ok(())
 }
 
-fn show_one(out: &mut impl Write, report: &StatusReport, env: &ProcessEnv) -> Result<(), CommandError> {
-    let rows = report.rows(env.now);
+/// The rows of a session, with its workers below its plan run.
+fn rows(line: &SessionStatus, short: &ShortIds, clock: &LocalClock, now: Timestamp) -> Vec<(&'static str, String)> {
+    let mut rows = Vec::new();
+    for (label, value) in line.report.rows(now, &|at| clock.describe(at)) {
+        match label {
+            "session" => rows.push((label, short.get(&value).to_owned())),
+            PLAN_RUN => {
+                let id = line.report.plan_run.as_ref().map(|run| format!(" (run {})", sanitize(&run.id, 64)));
+                rows.push((label, value + &id.unwrap_or_default()));
+                rows.extend(line.workers.iter().map(|worker| ("worker", worker.clone())));
+            }
+            _ => rows.push((label, value)),
+        }
+    }
+    rows
+}
+
+/// Writes them below their heading, the values broken to so many columns.
+fn write_rows(
+    out: &mut impl Write,
+    report: &StatusReport,
+    rows: &[(&'static str, String)],
+    columns: Option<usize>,
+) -> std::io::Result<()> {
     let width = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
+    let room = columns.map_or(usize::MAX, |columns| columns.saturating_sub(width + 2).max(LEAST_ROOM));
+    let gap = format!("\n{}", " ".repeat(width + 2));
     writeln!(out, "{HEADING}")?;
     for (label, value) in rows {
-        let style = style(label, report.state);
-        let dim = anstyle::Style::new().dimmed();
-        let pad = " ".repeat(width - label.width());
-        writeln!(out, "{dim}{label}{dim:#}{pad}  {style}{value}{style:#}")?;
+        let style = style(label, report);
+        let dim = Style::new().dimmed();
+        let value = textwrap::wrap(value, room).join(&gap);
+        writeln!(out, "{dim}{label:<width$}{dim:#}  {style}{value}{style:#}")?;
     }
     Ok(())
 }
 
-fn style(label: &str, state: UlwState) -> anstyle::Style {
-    use anstyle::AnsiColor::{Green, Yellow};
-    match (label, state) {
-        ("ultrawork", UlwState::On) => Green.on_default().bold(),
-        ("ultrawork", UlwState::Paused) | ("finding", _) => Yellow.on_default().bold(),
-        _ => anstyle::Style::new(),
+/// In fewer columns no value is broken.
+const LEAST_ROOM: usize = 24;
+/// The label of the plan that a session executes.
+const PLAN_RUN: &str = "plan run";
+
+/// What is proved is green, what ended unproved red, and what asks for its reader yellow.
+fn style(label: &str, report: &StatusReport) -> Style {
+    let verdict = report.verdict.as_ref().map(|verdict| verdict.kind);
+    let waits = report.plan_run.as_ref().is_some_and(|run| run.is_open() && run.waits.is_some());
+    let colour = match (label, report.state, verdict) {
+        ("ultrawork", UlwState::Paused, _) | ("finding" | "weakened", ..) => Yellow,
+        ("ultrawork", UlwState::On, _) | ("ultrawork", UlwState::Ended, Some(VerdictKind::Verified)) => Green,
+        ("ultrawork", UlwState::Ended, Some(kind)) if kind != VerdictKind::Stopped => Red,
+        (PLAN_RUN, ..) if waits => Yellow,
+        _ => return Style::new(),
+    };
+    colour.on_default().bold()
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_core::messages::status_report::status_report;
+    use omo_core::session::UlwVerdict;
+    use omo_core::session::plan_run::PlanRun;
+
+    use super::*;
+
+    fn report() -> StatusReport {
+        let plan_run = PlanRun {
+            id: "r-1".to_owned(),
+            plan: "docs/plan.md".to_owned(),
+            total: 7,
+            passed: 3,
+            waits: Some("go on after the first batch, which has changed the build?".to_owned()),
+            ..PlanRun::default()
+        };
+        let (kind, at) = (VerdictKind::Expired, Timestamp::from_millis(0));
+        let verdict = UlwVerdict { kind, at, why: "the time is up".to_owned() };
+        let session = Session { verdict: Some(verdict), ..Session::default() };
+        status_report("0b7f2a9c-4444-4444-8888-1234567890ab", &session, Some(&plan_run), None, None)
+    }
+
+    fn text(columns: Option<usize>) -> String {
+        let line = SessionStatus {
+            report: report(),
+            started_at_local: None,
+            workers: vec!["auth at work in /home/me/a/long/path/to/the/worktree/of/the/worker".to_owned()],
+        };
+        let now = Timestamp::from_millis(240_000);
+        let short = ShortIds::new(["0b7f2a9c-4444-4444-8888-1234567890ab"]);
+        let mut out = Vec::new();
+        let rows = rows(&line, &short, &LocalClock::from_process(now), now);
+        write_rows(&mut out, &line.report, &rows, columns).unwrap();
+        anstream::adapter::strip_str(&String::from_utf8(out).unwrap()).to_string()
+    }
+
+    #[test]
+    fn a_status_is_as_wide_as_its_terminal_and_says_all_of_it() {
+        for columns in [60, 80, 100] {
+            let text = text(Some(columns));
+            assert!(text.lines().all(|line| line.width() <= columns), "{text}");
+            assert!(
+                text.contains("0b7f2a9c\n") && text.contains("ended 4 min ago: expired (the time is up)"),
+                "{text}"
+            );
+        }
+        let text = text(None);
+        let run = "plan run   docs/plan.md: 3 of 7 done, waits for you: go on after the first batch, which has changed the \
+                   build? (run r-1)\nworker     auth at work in /home/me/a/long/path/to/the/worktree/of/the/worker\n";
+        assert!(text.contains(run), "{text}");
+    }
+
+    #[test]
+    fn a_verdict_and_a_question_have_their_colours() {
+        let colour = |label, kind| {
+            let mut report = report();
+            report.verdict.as_mut().unwrap().kind = kind;
+            style(label, &report).get_fg_color()
+        };
+        assert_eq!(colour("ultrawork", VerdictKind::Verified), Some(Green.into()));
+        assert_eq!(colour("ultrawork", VerdictKind::Released), Some(Red.into()));
+        assert_eq!(colour("ultrawork", VerdictKind::Stopped), None);
+        assert_eq!(colour(PLAN_RUN, VerdictKind::Stopped), Some(Yellow.into()));
     }
 }

@@ -7,7 +7,6 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use anstyle::{AnsiColor, Style};
 use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
@@ -31,6 +30,7 @@ use crate::error::CommandError;
 use crate::last_run::LastRun;
 use crate::output::progress::SessionCheckProgress;
 use crate::output::table::{self, Cell};
+use crate::output::verdict_style;
 use crate::project::{Project, sealed_session};
 
 const HELP: &str = "\
@@ -253,7 +253,6 @@ fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell;
     let count = |pick: fn(&omo_core::check::session_check::TestCounts) -> u64| {
         Cell::plain(line.counts.as_ref().map_or_else(|| "-".to_owned(), |counts| pick(counts).to_string()))
     };
-    let colour = if line.verdict == CheckVerdict::Green { AnsiColor::Green } else { AnsiColor::Red };
     let evidence = match &line.evidence {
         None => "none".to_owned(),
         Some(record) if record.tree.is_some() && record.tree == report.tree => {
@@ -263,7 +262,7 @@ fn table_row(line: &CheckRow, report: &VerifyReport, env: &ProcessEnv) -> [Cell;
     };
     [
         Cell::plain(&line.name),
-        Cell::new(line.verdict.word(), Style::new().fg_color(Some(colour.into())).bold()),
+        Cell::new(line.verdict.word(), verdict_style(line.verdict)),
         count(|counts| counts.run),
         count(|counts| counts.failed),
         count(|counts| counts.skipped),

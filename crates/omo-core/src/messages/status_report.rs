@@ -142,9 +142,9 @@ fn findings(session: &Session) -> Vec<String> {
 }
 
 impl StatusReport {
-    /// The labels and values of a status, in order, for a table of two columns.
-    pub fn rows(&self, now: Timestamp) -> Vec<(&'static str, String)> {
-        let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(now))];
+    /// The labels and values of a status, in order, for a table of two columns; `describe_time` says when something was.
+    pub fn rows(&self, now: Timestamp, describe_time: &dyn Fn(Timestamp) -> String) -> Vec<(&'static str, String)> {
+        let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(describe_time))];
         rows.extend(self.plan_run.iter().map(|run| ("plan run", plan::status_row(run))));
         if self.state == UlwState::Off {
             return rows;
@@ -159,9 +159,9 @@ impl StatusReport {
             rows.push(("phase", self.phase_words()));
         }
         if let Some(last) = &self.last_decision {
-            rows.push(("last decision", describe_decision(last, now)));
+            rows.push(("last decision", describe_decision(last, describe_time)));
         }
-        rows.push(("last seen", self.seen_words(now)));
+        rows.push(("last seen", self.seen_words(describe_time)));
         rows.extend(self.findings.iter().map(|finding| ("finding", finding.clone())));
         if matches!(self.state, UlwState::On | UlwState::Paused) {
             rows.push(("to stop", "/omo:stop-continuation in the session, or `omo stop` in a terminal".to_owned()));
@@ -171,23 +171,23 @@ impl StatusReport {
 
     /// The status as lines with their columns in line, below their heading.
     pub fn text(&self, now: Timestamp) -> String {
-        let rows = self.rows(now);
+        let rows = self.rows(now, &|at| format!("{} ago", format_age(Some(at), now)));
         let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         let lines: Vec<String> = rows.iter().map(|(label, value)| format!("{label:width$}  {value}")).collect();
         format!("{HEADING}\n{}", lines.join("\n"))
     }
 
-    fn state_words(&self, now: Timestamp) -> String {
-        let since = || match self.started_at {
-            Some(at) => format!("since {at} ({} ago)", format_age(Some(at), now)),
-            None => "since an unknown time".to_owned(),
+    fn state_words(&self, describe_time: &dyn Fn(Timestamp) -> String) -> String {
+        let begun = || match self.started_at {
+            Some(at) => format!("begun {}", describe_time(at)),
+            None => "begun at an unknown time".to_owned(),
         };
         match (self.state, &self.verdict) {
-            (UlwState::On, _) => format!("on, {}, at most {} minutes", since(), self.max_minutes),
-            (UlwState::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", since()),
+            (UlwState::On, _) => format!("on, {}, at most {} minutes", begun(), self.max_minutes),
+            (UlwState::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", begun()),
             (_, Some(verdict)) => {
                 let (word, why) = (verdict.kind.word(), sanitize(&verdict.why, 200));
-                format!("ended {} ago: {word} ({why})", format_age(Some(verdict.at), now))
+                format!("ended {}: {word} ({why})", describe_time(verdict.at))
             }
             _ => "off".to_owned(),
         }
@@ -209,10 +209,10 @@ impl StatusReport {
         format!("{}{failed}", phase_word(self.phase))
     }
 
-    fn seen_words(&self, now: Timestamp) -> String {
+    fn seen_words(&self, describe_time: &dyn Fn(Timestamp) -> String) -> String {
         let always = [HookEvent::UserPromptSubmit, HookEvent::Stop].map(HookEvent::name);
         let words = |seen: &SeenHook| match seen.at {
-            Some(at) => format!("{} {} ago", seen.event, format_age(Some(at), now)),
+            Some(at) => format!("{} {}", seen.event, describe_time(at)),
             None => format!("{} never", seen.event),
         };
         let rows = self.last_seen.iter().filter(|seen| seen.at.is_some() || always.contains(&seen.event));
@@ -220,10 +220,10 @@ impl StatusReport {
     }
 }
 
-fn describe_decision(last: &LogEntry, now: Timestamp) -> String {
+fn describe_decision(last: &LogEntry, describe_time: &dyn Fn(Timestamp) -> String) -> String {
     let row = last.row.map(|row| format!(", row {row}")).unwrap_or_default();
     let (decision, why) = (sanitize(&last.decision, 40), sanitize(&last.why, 100));
-    format!("{decision} on {}{row}: {why}, {} ago", sanitize(&last.event, 40), format_age(Some(last.at), now))
+    format!("{decision} on {}{row}: {why}, {}", sanitize(&last.event, 40), describe_time(last.at))
 }
 
 fn phase_word(phase: VerificationPhase) -> &'static str {
@@ -278,7 +278,7 @@ mod tests {
             text(&session),
             "[omo] status\n\
              session    abc\n\
-             ultrawork  on, since 1970-01-01T00:01:00.000Z (20 min ago), at most 240 minutes\n\
+             ultrawork  on, begun 20 min ago, at most 240 minutes\n\
              task       ulw fix the parser\n\
              continued  3 of 8\n\
              checks     a review\n\
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(text(&session), "[omo] status\nsession    abc\nultrawork  off");
         session = armed();
         session.pause(PauseReason::Interrupted, at(3));
-        assert!(text(&session).contains("ultrawork  paused, since"));
+        assert!(text(&session).contains("ultrawork  paused, begun"));
         session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(11));
         assert!(text(&session).contains("ultrawork  ended 10 min ago: released (claimed, not verified)"));
         assert!(!text(&session).contains("to stop"));

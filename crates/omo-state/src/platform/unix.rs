@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use rustix::fs::{
-    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat,
+    Access, AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, fstat, mkdirat, openat, renameat, renameat_with, statat,
     unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
@@ -220,6 +220,11 @@ pub(crate) fn same_variable(one: &str, other: &str) -> bool {
 /// The system refuses to make the link.
 pub fn link_folder(folder: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(folder, place)
+}
+
+/// Whether this process may make files in a folder: by its rights, and by how its disk is mounted.
+pub fn may_write(folder: &Path) -> bool {
+    rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 /// Lets a folder be removed in which its owner may not write: tools keep what they have downloaded like that. No link is

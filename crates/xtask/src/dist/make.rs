@@ -13,6 +13,9 @@ use super::{Options, gather};
 use crate::plugin::{self, Build, Target};
 use crate::{cargo, rust_target};
 
+/// Where `man` looks for the pages of a program beside its `bin/`.
+const MANUAL: &str = "share/man/man1";
+
 /// What became of one target.
 enum Outcome {
     Made(Made),
@@ -120,6 +123,7 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
     plugin::assemble(&staged, &build)?;
     let stop = release.join(build.binary(plugin::HOOKS));
     let stop = fs::metadata(&stop).with_context(|| format!("look at {}", stop.display()))?.len();
+    add_manual(&staged)?;
     let archives = archive::write(&staged, &name, folder)?;
     let package = match Platform::of(target) {
         None => None,
@@ -130,6 +134,13 @@ fn make(host: &str, target: &str, folder: &Path) -> Result<Outcome> {
         }
     };
     Ok(Outcome::Made(Made { archives, package, stop }))
+}
+
+/// Adds the pages for `man`. They are of the command line alone, and the same for every target.
+fn add_manual(plugin: &Path) -> Result<()> {
+    let mut command = Command::new(cargo::cargo());
+    command.args(["run", "--quiet", "--locked", "-p", "omo-pages", "--"]).arg(plugin.join(MANUAL));
+    cargo::run(command.current_dir(cargo::top()?))
 }
 
 /// Packs the plugin that was built for the tests, for npm also as a higher version. Packages of other platforms

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{toml, top};
+use crate::{read, toml, top};
 
 /// What this cargo prints, without using the network.
 fn cargo(arguments: &[&str]) -> String {
@@ -164,5 +164,16 @@ fn no_crate_of_ours_can_hold_unsafe_code() {
         let path = Path::new(text(&package, "manifest_path")).strip_prefix(top()).unwrap().to_owned();
         let manifest = toml(path.to_str().unwrap());
         assert_eq!(manifest["lints"]["workspace"], true, "{} has not the lints of the workspace", path.display());
+    }
+}
+
+#[test]
+fn the_pages_name_the_least_rust_version_of_the_workspace() {
+    let manifest = toml("Cargo.toml");
+    let least = format!("Rust {} or later", text(&manifest["workspace"]["package"], "rust-version"));
+    for page in ["README.md", "docs/guide.md"] {
+        let text = read(page);
+        let named: Vec<&str> = text.match_indices("Rust 1.").map(|(at, _)| &text[at..]).collect();
+        assert!(!named.is_empty() && named.iter().all(|named| named.starts_with(&least)), "{page} names not {least}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use anstyle::Style;
 use clap::Args;
 use omo_checks::repository_config::{ApprovalState, RepositoryConfig};
 use omo_core::check::session_check::Check;
@@ -9,16 +10,19 @@ use omo_core::messages::checks::{changed_since_approval, describe_check, describ
 use omo_core::text::command_text::{is_plain_text, show_whole};
 use omo_state::config::UserConfig;
 use omo_state::env::ProcessEnv;
+use serde::Serialize;
 
 use crate::commands::check::change::digest_of;
 use crate::commands::verify;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
+use crate::output::{print_json, verdict_style};
 use crate::project::{Project, SessionOptions};
 
 const HELP: &str = "\
-Example:
-  omo check list";
+Examples:
+  omo check list
+  omo check list --json    the same for a script";
 
 /// Show what judges a claim, and what omo.toml asks for
 #[derive(Debug, Args)]
@@ -26,10 +30,53 @@ Example:
 pub(crate) struct ListOptions {
     #[command(flatten)]
     pub session: SessionOptions,
+    /// Print JSON: one object with the checks, and with what omo.toml asks for
+    #[arg(long)]
+    pub json: bool,
 }
 
-pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, project: &Project) -> Result<(), CommandError> {
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct CheckListReport {
+    checks: Vec<Check>,
+    digest: Option<String>,
+    repository: Option<RepositoryReport>,
+}
+
+/// What omo.toml asks for.
+#[derive(Serialize)]
+struct RepositoryReport {
+    approved: bool,
+    digest: String,
+    checks: Vec<Check>,
+    setup: Option<String>,
+    problems: Vec<String>,
+}
+
+impl RepositoryReport {
+    fn new(repository: RepositoryConfig, env: &ProcessEnv) -> Self {
+        Self {
+            approved: matches!(repository.approval(env.state_home.as_deref()), ApprovalState::Yes(_)),
+            problems: repository.problems.iter().map(ToString::to_string).collect(),
+            digest: repository.digest,
+            checks: repository.checks,
+            setup: repository.setup,
+        }
+    }
+}
+
+pub(crate) fn run(
+    env: &ProcessEnv,
+    config: &UserConfig,
+    project: &Project,
+    options: &ListOptions,
+) -> Result<(), CommandError> {
     let checks = verify::select_checks(env, config, project)?.checks;
+    if options.json {
+        let digest = (!checks.is_empty()).then(|| digest_of(&checks));
+        let repository = RepositoryConfig::read(&project.root).map(|found| RepositoryReport::new(found, env));
+        return print_json(&CheckListReport { checks, digest, repository });
+    }
     let mut out = anstream::stdout().lock();
     if checks.is_empty() {
         writeln!(out, "No check decides here. `/omo:check add <command>` in a session adds one.")?;
@@ -38,7 +85,8 @@ pub(crate) fn run(env: &ProcessEnv, config: &UserConfig, project: &Project) -> R
         let cells = |check: &Check| {
             let last = check.last.as_ref().map_or("not run yet", |record| record.verdict.word());
             let command = if is_on_a_line(check) { check.command.as_str() } else { "(below)" };
-            [Cell::plain(&check.name), Cell::plain(check.origin.word()), Cell::plain(last), Cell::plain(command)]
+            let style = check.last.as_ref().map_or(Style::new(), |record| verdict_style(record.verdict));
+            [Cell::plain(&check.name), Cell::plain(check.origin.word()), Cell::new(last, style), Cell::plain(command)]
         };
         table::write_table(&mut out, ["check", "from", "last", "command"], checks.iter().map(cells).collect())?;
         for check in checks.iter().filter(|check| !is_on_a_line(check)) {

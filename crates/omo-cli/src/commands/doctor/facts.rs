@@ -36,6 +36,8 @@ pub(super) struct Facts {
     pub block_cap: Option<String>,
     /// The user's own bound on continuations.
     pub max_blocks: u32,
+    /// Whether no word in a prompt turns ultrawork on: the user's configuration has no keyword.
+    pub is_without_keyword: bool,
     /// Where this is about.
     pub project: ProjectFolder,
     /// What other loops have left in the project.
@@ -103,6 +105,8 @@ pub(super) struct PluginBinaries {
     pub is_package: bool,
     /// The folder that the client keeps for the plugin.
     pub data: PathBuf,
+    /// Whether a build of them is running.
+    pub is_being_built: bool,
     /// The files of the binaries.
     pub programs: Vec<Program>,
     /// The last line of the log of their build.
@@ -224,6 +228,8 @@ pub(super) struct ProjectFolder {
     pub root: Option<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,
+    /// The folder in it that cannot be written, where state has to be kept there.
+    pub unwritable: Option<PathBuf>,
 }
 
 /// What `CLAUDE_PROJECT_DIR` names.

@@ -71,6 +71,7 @@ pub(super) fn gather_facts(env: &ProcessEnv, config: &UserConfig, surroundings: 
         disable: surroundings.text("OMO_DISABLE"),
         block_cap: surroundings.text("CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"),
         max_blocks: config.limits.max_blocks,
+        is_without_keyword: config.keywords.words().is_empty(),
         traces: project_state::other_loop_traces(root.as_deref()),
         goals: goals::gather_goals(surroundings.client_home.as_deref(), root.as_deref(), &armed, env.now),
         git: project_state::gather_git(root.as_deref(), &state),

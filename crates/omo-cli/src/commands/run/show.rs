@@ -51,7 +51,9 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
     // A run that is over waits for no answer; the question is put again once it goes on.
     let is_open = state.phase == RunPhase::Executing;
     for question in state.questions.iter().filter(|question| is_open && question.answer.is_none()) {
-        writeln!(out, "\n{} waits for you: {}", question.question.id, sanitize(&question.question.text, 600))?;
+        let yellow = AnsiColor::Yellow.on_default().bold();
+        let (id, text) = (&question.question.id, sanitize(&question.question.text, 600));
+        writeln!(out, "\n{yellow}{id} waits for you:{yellow:#} {text}")?;
         let options: Vec<String> = question
             .question
             .options

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use omo_claude::client::{ClaudeClient, ClaudeError, InstalledPlugin};
 use omo_core::text::sanitize;
 use omo_process::platform::is_executable;
+use omo_process::process_identity;
 use omo_state::search_path::{SearchPath, leads_into};
 use serde_json::Value;
 
@@ -116,7 +117,15 @@ fn built_binaries(plugin: &Path, plugin_home: &Path, id: &str, version: &str) ->
         // Cargo draws its bars over one another.
         text.split(['\n', '\r']).rfind(|line| !line.trim().is_empty()).map(|line| sanitize(line.trim(), 200))
     });
-    Some(PluginBinaries { folder, is_package, data, programs, last_line })
+    let is_being_built = is_being_built(&data);
+    Some(PluginBinaries { folder, is_package, data, is_being_built, programs, last_line })
+}
+
+/// Whether the builder is alive that the link in the data folder names.
+fn is_being_built(data: &Path) -> bool {
+    let builder = std::fs::read_link(data.join("build.lock")).ok();
+    let pid = builder.and_then(|pid| pid.to_str()?.parse().ok());
+    pid.and_then(process_identity::is_alive) == Some(true)
 }
 
 /// The platform of this machine as npm calls it, which the launchers know as well.

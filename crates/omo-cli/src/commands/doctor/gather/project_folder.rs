@@ -1,8 +1,9 @@
 //! Which folder this is about.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use omo_state::env::ProcessEnv;
+use omo_state::files::may_write;
 use omo_state::project_root;
 
 use super::super::facts::{ProjectDirKind, ProjectFolder};
@@ -16,7 +17,16 @@ pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surrounding
         (text, what)
     });
     let root = env.project_dir.clone().or_else(|| project_root::find_project(folder.as_deref()?));
-    ProjectFolder { project_dir_variable: given, folder, root, home: surroundings.home.clone() }
+    let unwritable = root.as_deref().and_then(unwritable_folder);
+    ProjectFolder { project_dir_variable: given, folder, root, home: surroundings.home.clone(), unwritable }
+}
+
+/// The folder that keeps state from being written: the state folder, or the nearest one above it where there is none.
+fn unwritable_folder(root: &Path) -> Option<PathBuf> {
+    let folder = root.join(".sisyphus").join("cc-omo");
+    let nearest = folder.ancestors().find(|folder| folder.is_dir())?;
+    // A project that is not there is another finding.
+    (nearest.starts_with(root) && !may_write(nearest)).then(|| nearest.to_owned())
 }
 
 fn classify_project_dir(given: &Path) -> ProjectDirKind {

@@ -1,10 +1,13 @@
 //! The client, the plugin in it, and the programs that it runs.
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use omo_claude::version::MIN_CLIENT_VERSION;
 
-use super::super::facts::{Client, Facts, HookPlugin, Program, ProgramKind, SeenHooks, hook_programs, plugin_name};
+use super::super::facts::{
+    Client, Facts, HookPlugin, PluginBinaries, Program, ProgramKind, SeenHooks, hook_programs, plugin_name,
+};
 use super::super::finding::{Finding, Level};
 use super::{or_good, quote_path};
 
@@ -41,6 +44,19 @@ pub(super) fn client(facts: &Facts) -> Vec<Finding> {
     }]
 }
 
+/// Whether omo is installed, and listed as disabled wherever it is.
+pub(super) fn is_omo_disabled(facts: &Facts) -> bool {
+    let plugins = facts.plugins.iter().flatten();
+    let mut ours = plugins.filter(|plugin| plugin_name(&plugin.id) == "omo").peekable();
+    ours.peek().is_some() && ours.all(|plugin| !plugin.enabled)
+}
+
+/// What has there be a plugin to look at: the row `plugin` says what is wrong with it.
+fn how_to_have_a_plugin(facts: &Facts) -> &'static str {
+    let is_installed = facts.plugins.iter().flatten().any(|plugin| plugin_name(&plugin.id) == "omo");
+    if is_installed { "fix what the row `plugin` names" } else { INSTALL }
+}
+
 /// Whether the plugin is installed, on, and where it was installed from.
 pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
     const NAME: &str = "plugin";
@@ -62,7 +78,17 @@ pub(super) fn plugin(facts: &Facts) -> Vec<Finding> {
             None => Finding::new(NAME, Level::Bad, "not installed", NOTHING, INSTALL),
         }];
     };
-    if ours.iter().all(|plugin| !plugin.enabled) {
+    if is_omo_disabled(facts) {
+        // What the client cannot read enables nothing: then it lists every plugin as disabled.
+        if let Some(broken) = facts.settings.iter().find(|settings| settings.value.is_err()) {
+            let file = &broken.file;
+            let found = format!(
+                "{} is installed; whether it is enabled cannot be told while {} cannot be read",
+                first.id,
+                file.display()
+            );
+            return vec![Finding::new(NAME, Level::Unknown, found, NOTHING, format!("fix {}", quote_path(file)))];
+        }
         let enable = format!("claude plugin enable {}", first.id);
         return vec![Finding::new(
             NAME,
@@ -91,28 +117,52 @@ pub(super) fn versions(facts: &Facts) -> Vec<Finding> {
             Level::Unknown,
             format!("this `omo` is {}, and there is no plugin to compare it with", facts.version),
             "programs of several versions may not understand each other's files",
-            INSTALL,
+            how_to_have_a_plugin(facts),
         )];
     }
     let mut problems = Vec::new();
     for carrier in &facts.hook_plugins {
         let others = other_versions(facts, carrier);
         if !others.is_empty() {
-            let fix = if carrier.built.is_some() {
-                format!("claude plugin update {}, then start a session", carrier.id)
-            } else {
-                INSTALL.to_owned()
-            };
             problems.push(Finding::new(
                 NAME,
                 Level::Bad,
                 format!("this `omo` is {}, but {}", facts.version, others.join(", ")),
                 "programs of several versions may not understand each other's files",
-                fix,
+                how_to_have_one_version(facts, carrier),
             ));
         }
     }
     or_good(problems, || Finding::good(NAME, format!("{} everywhere", facts.version)))
+}
+
+/// What makes this `omo` and a plugin be of one version: the older one of both follows.
+fn how_to_have_one_version(facts: &Facts, carrier: &HookPlugin) -> String {
+    let Some(built) = &carrier.built else { return INSTALL.to_owned() };
+    let Some(installed) = &carrier.version else { return format!("claude plugin update {}", carrier.id) };
+    let is_current = |program: &Program| program.version.as_ref() == Some(installed);
+    match numbers(installed).cmp(&numbers(&facts.version)) {
+        Ordering::Less => format!("claude plugin update {}, then start a session", carrier.id),
+        _ if built.is_being_built => wait_for_build(built),
+        // The plugin is new already: another update would change nothing.
+        Ordering::Greater if !built.programs.is_empty() && built.programs.iter().all(is_current) => {
+            format!("{} setup --link", quote_path(&built.folder.join("omo")))
+        }
+        Ordering::Greater => format!("start a session, which has omo {installed} built and linked"),
+        Ordering::Equal if built.is_package => {
+            format!("claude plugin uninstall {0}, then claude plugin install {0}", carrier.id)
+        }
+        Ordering::Equal => format!("rm -r {}, then start a session, which builds it", quote_path(&built.folder)),
+    }
+}
+
+/// The numbers of a version, in order.
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(|char: char| !char.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+fn wait_for_build(built: &PluginBinaries) -> String {
+    format!("wait for the build; to follow it: tail -f {}", quote_path(&built.data.join("build.log")))
 }
 
 /// What is of another version than this `omo`.
@@ -137,7 +187,7 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
     const WHY: &str = "a hook that cannot be started does nothing: no session is held, and the client shows an error";
     if facts.hook_plugins.is_empty() {
         let found = "there is no installed plugin whose programs could be looked at";
-        return vec![Finding::new(NAME, Level::Unknown, found, WHY, INSTALL)];
+        return vec![Finding::new(NAME, Level::Unknown, found, WHY, how_to_have_a_plugin(facts))];
     }
     let mut problems = Vec::new();
     for carrier in &facts.hook_plugins {
@@ -168,6 +218,10 @@ pub(super) fn programs(facts: &Facts) -> Vec<Finding> {
             let why = "the plugin's launchers let every session be where there is nothing for them to run";
             let again = format!("claude plugin uninstall {0}, then claude plugin install {0}", carrier.id);
             problems.push(Finding::new(NAME, Level::Bad, found, why, again));
+        } else if !missing.is_empty() && built.is_being_built {
+            let found = format!("being built in {}: {}", built.folder.display(), names(&missing));
+            let why = "until the binaries are built, their launchers let every session be";
+            problems.push(Finding::new(NAME, Level::Warning, found, why, wait_for_build(built)));
         } else if !missing.is_empty() {
             let last = built.last_line.as_ref().map(|line| format!("; the last build: {line}")).unwrap_or_default();
             let found = format!("not built in {}: {}{last}", built.folder.display(), names(&missing));

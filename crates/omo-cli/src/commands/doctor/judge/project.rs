@@ -71,6 +71,11 @@ pub(super) fn place(facts: &Facts) -> Vec<Finding> {
         let found = format!("the project is {what}");
         problems.push(Finding::new(NAME, Level::Warning, found, why, "start the client in the folder of a project"));
     }
+    if let Some(folder) = &place.unwritable {
+        let found = format!("{} cannot be written", folder.display());
+        let why = "the state of a run is kept there: no run can be held in this project, and `ulw` says so";
+        problems.push(Finding::new(NAME, Level::Bad, found, why, format!("chmod u+w {}", quote_path(folder))));
+    }
     or_good(problems, || Finding::good(NAME, root.map_or_else(|| "none".to_owned(), |root| root.display().to_string())))
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::facts::{Facts, Scope, Settings, plugin_name};
 use super::super::finding::{Finding, Level};
+use super::installation::is_omo_disabled;
 use super::{or_good, quote_path};
 
 /// Whether settings turn hooks off.
@@ -11,11 +12,16 @@ pub(super) fn disabled_hooks(facts: &Facts) -> Vec<Finding> {
     for settings in &facts.settings {
         let file = settings.file.display();
         if let Err(why) = &settings.value {
+            let (level, why_not) = if is_omo_disabled(facts) {
+                (Level::Bad, "the client passes over the whole file, and with it what enables omo")
+            } else {
+                (Level::Warning, "the client passes over settings that it cannot read, and so does this check")
+            };
             problems.push(Finding::new(
                 NAME,
-                Level::Warning,
+                level,
                 format!("{file} {why}"),
-                "the client passes over settings that it cannot read, and so does this check",
+                why_not,
                 format!("fix {}", quote_path(&settings.file)),
             ));
         }

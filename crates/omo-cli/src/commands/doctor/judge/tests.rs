@@ -48,6 +48,7 @@ fn clone(kind: ProgramKind, version: &str, last_line: Option<&str>) -> HookPlugi
     let built = PluginBinaries {
         folder: PathBuf::from("/data/bin/1.0.0"),
         is_package: false,
+        is_being_built: false,
         data: PathBuf::from("/data"),
         programs: programs.into(),
         last_line: last_line.map(str::to_owned),
@@ -81,11 +82,13 @@ fn healthy_facts() -> Facts {
         disable: None,
         block_cap: None,
         max_blocks: 8,
+        is_without_keyword: false,
         project: ProjectFolder {
             project_dir_variable: None,
             folder: Some(PathBuf::from("/p/src")),
             root: Some(PathBuf::from("/p")),
             home: Some(PathBuf::from("/home")),
+            unwritable: None,
         },
         traces: Vec::new(),
         goals: Ok(Vec::new()),
@@ -153,7 +156,37 @@ const CASES: &[Case] = &[
         "versions",
         Bad,
         "omo-stop is 0.9.0",
-        "claude plugin update omo@omo",
+        "rm -r /data/bin/1.0.0, then start a session",
+    ),
+    (
+        |f| {
+            f.hook_plugins[0] = clone(ProgramKind::Binary, "1.0.0", None);
+            f.hook_plugins[0].version = Some("0.9.0".into());
+        },
+        "versions",
+        Bad,
+        "omo@omo is 0.9.0",
+        "claude plugin update omo@omo, then start a session",
+    ),
+    (
+        |f| {
+            f.hook_plugins[0] = clone(ProgramKind::Binary, "1.10.0", None);
+            f.hook_plugins[0].version = Some("1.10.0".into());
+        },
+        "versions",
+        Bad,
+        "omo@omo is 1.10.0",
+        "/data/bin/1.0.0/omo setup --link",
+    ),
+    (
+        |f| {
+            f.hook_plugins[0] = clone(ProgramKind::Binary, "1.0.0", None);
+            f.hook_plugins[0].version = Some("1.0.1".into());
+        },
+        "versions",
+        Bad,
+        "omo@omo is 1.0.1",
+        "start a session, which has omo 1.0.1 built and linked",
     ),
     (
         |f| f.hook_plugins[0].programs[2].kind = ProgramKind::NotExecutable,
@@ -182,6 +215,16 @@ const CASES: &[Case] = &[
         Bad,
         "not built in /data/bin/1.0.0: omo-session-start",
         "`cargo` on PATH, which builds them, or: omo setup",
+    ),
+    (
+        |f| {
+            f.hook_plugins[0] = clone(ProgramKind::Missing, "1.0.0", Some("Compiling x"));
+            f.hook_plugins[0].built.as_mut().unwrap().is_being_built = true;
+        },
+        "programs",
+        Warning,
+        "being built in /data/bin/1.0.0: omo-session-start",
+        "wait for the build; to follow it: tail -f /data/build.log",
     ),
     (
         |f| f.hook_plugins[0].hooks.retain(|hook| hook.event != "Stop"),
@@ -336,6 +379,13 @@ const CASES: &[Case] = &[
         "this folder is not in it",
         "unset CLAUDE_PROJECT_DIR",
     ),
+    (
+        |f| f.project.unwritable = Some("/p/.sisyphus".into()),
+        "project",
+        Bad,
+        "/p/.sisyphus cannot be written",
+        "chmod u+w /p/.sisyphus",
+    ),
     (|f| f.project.root = Some("/".into()), "project", Warning, "the top of all folders", "in the folder of a project"),
     (|f| f.project.root = Some("/home".into()), "project", Warning, "your home folder", "in the folder of a project"),
     (|f| f.state = StateFolderFacts::Refused("it is a link".into()), "state", Bad, "it is a link", "move it away"),
@@ -415,6 +465,7 @@ const CASES: &[Case] = &[
         "chmod -R go-rwx /own",
     ),
     (|f| f.config.1 = vec!["c.toml:2: x".into()], "config", Bad, "c.toml:2: x", "fix the line"),
+    (|f| f.is_without_keyword = true, "config", Warning, "`keywords = []` in /c.toml", "remove the line"),
 ];
 
 #[test]
@@ -454,6 +505,24 @@ fn where_there_is_no_client_what_depends_on_it_is_unknown_and_the_rest_is_judged
     assert_eq!(of(Bad), ["client"]);
     assert_eq!(of(Unknown), ["plugin", "versions", "programs", "hooks"]);
     assert_eq!(of(Level::Good).len(), super::CHECKS.len() - 5);
+}
+
+#[test]
+fn settings_that_the_client_cannot_read_are_what_is_wrong_and_no_plugin_is_called_disabled() {
+    let mut facts = healthy_facts();
+    facts.plugins = Ok(vec![plugin("omo@omo", false)]);
+    facts.hook_plugins = Vec::new();
+    facts.settings[0].value = Err("is not JSON: expected value at line 3 column 5".into());
+    let findings = judge(&facts);
+    let row = |name: &str| findings.iter().find(|finding| finding.name == name).unwrap();
+    let settings = row("settings");
+    assert_eq!((settings.level, settings.fix.as_deref()), (Bad, Some("fix /s.json")));
+    assert!(settings.found.ends_with("line 3 column 5"), "{settings:?}");
+    assert_eq!((row("plugin").level, row("plugin").fix.as_deref()), (Unknown, Some("fix /s.json")));
+    for finding in &findings {
+        let said = format!("{finding:?}");
+        assert!(!said.contains("disabled") && !said.contains("plugin enable") && !said.contains("omo setup"), "{said}");
+    }
 }
 
 #[test]

@@ -46,8 +46,13 @@ pub(super) fn config(facts: &Facts) -> Vec<Finding> {
         let why = "what it says there does not count, and ultrawork is not turned on from a terminal";
         Finding::new(NAME, Level::Bad, problem.clone(), why, "fix the line, or remove it to use the default")
     });
+    let no_keyword = file.iter().filter(|_| facts.is_without_keyword).map(|file| {
+        let found = format!("`keywords = []` in {}", file.display());
+        let why = "the words `ulw` and `ultrawork` in a prompt do nothing; only /omo:ulw turns ultrawork on";
+        Finding::new(NAME, Level::Warning, found, why, "remove the line, unless you mean it")
+    });
     let good = || file.as_ref().map_or_else(|| "no home folder is known".to_owned(), |file| file.display().to_string());
-    or_good(problems.collect(), || Finding::good(NAME, good()))
+    or_good(problems.chain(no_keyword).collect(), || Finding::good(NAME, good()))
 }
 
 /// How a continuation looks to the user. Neither way is wrong: what every client understands looks like an alarm.
