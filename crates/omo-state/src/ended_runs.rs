@@ -170,7 +170,7 @@ mod tests {
         assert!(!runs[0].proved && !runs[0].is_own(None));
         keep(&folder, &id, &ended_at(2_000 + KEPT_MILLIS)).unwrap();
         assert_eq!(read_all(&folder).unwrap().count(), 2, "the one of the start is too old");
-        for number in 0..=MAX_RUNS as i64 {
+        for number in 0..=i64::try_from(MAX_RUNS).unwrap() {
             keep(&folder, &id, &ended_at(3_000 + KEPT_MILLIS + number)).unwrap();
         }
         assert_eq!(read_all(&folder).unwrap().count(), MAX_RUNS);
