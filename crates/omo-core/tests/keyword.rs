@@ -1,5 +1,6 @@
 //! What a prompt says, as tables.
 
+use omo_core::keyword::short_request::ShortRequest;
 use omo_core::keyword::{InvalidKeyword, Keywords, PromptReading, is_from_a_person, read_prompt};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +17,10 @@ fn outcome(prompt: &str) -> Outcome {
 
 fn outcome_of(reading: &PromptReading) -> Outcome {
     match reading {
-        reading if reading.turns_on() => Outcome::Activates,
-        PromptReading::Nothing => Outcome::Ignored,
+        PromptReading::Activate { .. } | PromptReading::Short(ShortRequest::GoOn) => Outcome::Activates,
+        PromptReading::Nothing | PromptReading::Short(_) => Outcome::Ignored,
         PromptReading::Command { .. } => Outcome::Command,
         PromptReading::Off { .. } => Outcome::Off,
-        reading => panic!("{reading:?}"),
     }
 }
 
