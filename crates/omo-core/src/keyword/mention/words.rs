@@ -78,7 +78,7 @@ pub(super) const REPORTS: [&str; 17] = [
      funciona|falla|falló|parece|tarda|hace|gasta|me|borró|hizo|había|queda|siempre|nunca|consume|empezó|reinicia|y ralph",
     "ist|hat|wird|kann|soll|sollte|läuft|lief|startet|startete|hört|bleibt|bleibe|geht|funktioniert|hängt|stürzt|frisst|braucht|kostet|scheint|dreht|nervt|war|\
      macht|stoppt nicht|reagiert|und ralph|verbraucht|hängte|löscht|löschte|tut",
-    "est|ne|n'*|s'*|a|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
+    "est|ne|n'*|s'*|a planté|a tourné|a supprimé|a effacé|a crashé|a cassé|a été|a commencé|a échoué|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
     "não funciona|não para|não termina|não está|não é|não faz|não responde|não roda|não inicia|não consegue|não quer|é|está|fica|ficou|travou|parou|quebrou|\
      apagou|foi|funciona|gasta|reinicia|e ralph|continua rodando|tem|demora|sempre",
     "non funziona|non si|non va|non parte|non smette|non risponde|è|si|funziona|ha|sembra|resta|gira|sta",
