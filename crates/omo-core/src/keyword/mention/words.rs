@@ -9,7 +9,7 @@ pub(super) const ASKING: [&str; 15] = [
     "なぜ|なんで|何で|何故|どうして|どうやって|どう|いつ|何|なに|どこ|誰|どれ|どんな|いくら|どのくらい",
     "什么|什麼|为什么|為什麼|为啥|啥|怎么|怎麼|怎样|如何|何时|什么时候|哪|谁|誰|多少|几个|有没有|是不是|会不会|能不能|要不要|是否|請問|请问|为何|难道",
     "ทำไม|อะไร|ยังไง|อย่างไร|เมื่อไ|ที่ไหน|ใคร|เท่าไ|หรือเปล่า|มั้ย|ไหม",
-    "क्या|क्यों|कैसे|कब|कहाँ|कहां|कौन|कितन|किस",
+    "क्या|क्यों|कैसे|कब|कहाँ|कहां|कौन|कितन*|किसने|किसका|किस",
     "qué|que es|cómo|como funciona|como se|por qué|porqué|cuándo|cuál|quién|dónde|cuánto|cuánta|cuántos|acaso",
     "was|warum|wieso|weshalb|wie|wann|wer|wo|wozu|wofür|welche|welcher|welches|ist|hat|kann ich|kann man|darf|soll ich|läuft|kennt|kennst",
     "qu'est-ce|que fait|c'est quoi|pourquoi|comment|quand|qui|où|combien|quel|quelle|est-ce|à quoi|faut-il|dois-je|puis-je",
