@@ -2,7 +2,8 @@
 //!
 //! Only words that a person wrote as their own count. This module owns the order of the steps;
 //! each step has a file: who wrote it (`origin`), commands (`slash`), what is quoted or pasted
-//! (`mask`), what a word is (`word`), turning ultrawork off (`off`), and talk about the keyword (`mention`).
+//! (`mask`, `pasted_lines`, `pasted_tables`), what a word is (`keyword_match`), turning ultrawork off
+//! (`off_request`), and talk about the keyword (`mention`).
 
 mod keyword_match;
 mod mask;

@@ -209,6 +209,7 @@ fn is_code_word(text: &str, word: &Range<usize>) -> bool {
         || before.ends_with(['^', '+', '{', '}', '>', '~', '%'])
         || [".*", "(?i)", "\\b", "(?:", "(?!", "(?=", "\\s"].iter().any(|mark| before.ends_with(mark))
         || line_before.ends_with(['=', '|', '│', '≠'])
+        || ["]+", "]*", ".*", ".+"].iter().any(|mark| line_before.ends_with(mark))
         || after.starts_with(['(', '^', '+', '{', '}', '[', '~'])
         || ["*.", "%", ".*", ".+", ")?", ")+", ")*", ")\\"].iter().any(|mark| after.starts_with(mark))
         || line_after.starts_with(['=', '|', '│', '≠', '<', '>'])

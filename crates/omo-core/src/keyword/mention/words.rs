@@ -9,7 +9,7 @@ pub(super) const ASKING: [&str; 15] = [
     "なぜ|なんで|何で|何故|どうして|どうやって|どう|いつ|何|なに|どこ|誰|どれ|どんな|いくら|どのくらい",
     "什么|什麼|为什么|為什麼|为啥|啥|怎么|怎麼|怎样|如何|何时|什么时候|哪|谁|誰|多少|几个|有没有|是不是|会不会|能不能|要不要|是否|請問|请问|为何|难道",
     "ทำไม|อะไร|ยังไง|อย่างไร|เมื่อไ|ที่ไหน|ใคร|เท่าไ|หรือเปล่า|มั้ย|ไหม",
-    "क्या|क्यों|कैसे|कब|कहाँ|कहां|कौन|कितन|किस",
+    "क्या|क्यों|कैसे|कब|कहाँ|कहां|कौन|कितन*|किसने|किसका|किस",
     "qué|que es|cómo|como funciona|como se|por qué|porqué|cuándo|cuál|quién|dónde|cuánto|cuánta|cuántos|acaso",
     "was|warum|wieso|weshalb|wie|wann|wer|wo|wozu|wofür|welche|welcher|welches|ist|hat|kann ich|kann man|darf|soll ich|läuft|kennt|kennst",
     "qu'est-ce|que fait|c'est quoi|pourquoi|comment|quand|qui|où|combien|quel|quelle|est-ce|à quoi|faut-il|dois-je|puis-je",
@@ -78,7 +78,7 @@ pub(super) const REPORTS: [&str; 17] = [
      funciona|falla|falló|parece|tarda|hace|gasta|me|borró|hizo|había|queda|siempre|nunca|consume|empezó|reinicia|y ralph",
     "ist|hat|wird|kann|soll|sollte|läuft|lief|startet|startete|hört|bleibt|bleibe|geht|funktioniert|hängt|stürzt|frisst|braucht|kostet|scheint|dreht|nervt|war|\
      macht|stoppt nicht|reagiert|und ralph|verbraucht|hängte|löscht|löschte|tut",
-    "est|ne|n'*|s'*|a|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
+    "est|ne|n'*|s'*|a planté|a tourné|a supprimé|a effacé|a crashé|a cassé|a été|a commencé|a échoué|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
     "não funciona|não para|não termina|não está|não é|não faz|não responde|não roda|não inicia|não consegue|não quer|é|está|fica|ficou|travou|parou|quebrou|\
      apagou|foi|funciona|gasta|reinicia|e ralph|continua rodando|tem|demora|sempre",
     "non funziona|non si|non va|non parte|non smette|non risponde|è|si|funziona|ha|sembra|resta|gira|sta",

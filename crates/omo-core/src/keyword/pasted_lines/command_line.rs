@@ -1,0 +1,100 @@
+//! Lines that run a program.
+
+use super::{Line, among, is_name};
+
+/// Programs whose names are no words of a sentence.
+const PROGRAMS: &str = "grep egrep fgrep zgrep rg ag ack echo printf ls cd cat mkdir rmdir rm cp mv ln chmod chown which whereis \
+    man pgrep pkill killall kill npx npm pnpm yarn bunx pip pip3 pipx uv uvx brew apt apt-get dnf pacman docker podman \
+    kubectl helm terraform systemctl journalctl git gh cargo rustc rustup python python3 node deno ruby perl php java javac \
+    mvn gradle dotnet go gcc clang cmake ninja awk gawk sed curl wget ssh scp rsync tar gzip unzip jq yq xargs tee wc \
+    diff head tail less env export alias source bash sh zsh fish pwsh tmux vim vi nvim nano emacs code pytest tox jest \
+    vitest eslint tsc psql mysql sqlite3 redis-cli ping dig make just find touch sort uniq tr cut ps top df du stat file \
+    service nslookup open omo opencode codex aider gemini mix bundle rake composer poetry conda swift flutter dart adb lsof strace gdb nohup \
+    time sudo watch type command builtin";
+
+/// Programs whose names are common in sentences: only a sign of a shell makes these a command.
+const WORDS_TOO: &str = "open service go make just find touch sort cut time watch type command code file source kill head tail top less \
+    diff node env stat tar tee mix swift cat ping";
+
+/// What stands in sentences, and in no command.
+pub(super) const PROSE: &str = "the a an is are was were be been fails fail failed failing broken red green this that these those it its my your \
+    our with until so please of not does doesn't don't didn't why how what when because still again always never should \
+    must can could would i we you he they has have had but if there here and then to using errors warnings gives says \
+    prints shows";
+
+/// So many words of a line are looked at: a longer one is no command.
+const MAX_WORDS: usize = 64;
+
+/// What an instruction goes on with.
+pub(super) const TASKS: &str = "fix do resolve repair solve implement refactor please pls make build write add update finish go now run \
+    clean improve";
+
+impl Line<'_> {
+    /// `grep -n ulw file.txt`, also behind words of a sentence (`I ran grep -n ulw x`).
+    pub(super) fn is_command(&self) -> bool {
+        let before = self.before();
+        let previous = before.split_whitespace().next_back().unwrap_or_default();
+        // The argument of an option, or of a program that takes words.
+        let is_option = previous.len() > 1
+            && previous.starts_with('-')
+            && previous.trim_start_matches('-').starts_with(|char: char| char.is_ascii_alphabetic())
+            && before.ends_with(' ');
+        if is_option || previous == "--" && !before.trim_end().ends_with(" - --") && self.begins_with_program() {
+            return true;
+        }
+        if among(PROGRAMS, previous)
+            && !among(WORDS_TOO, previous)
+            && !among("git cargo docker npm", previous)
+            && !self.goes_on_as_task()
+        {
+            return true;
+        }
+        let has_option =
+            self.text.split_whitespace().nth(1).is_some_and(|word| word.len() > 1 && word.starts_with('-'));
+        let is_loop = ["; do ", "; then "].iter().any(|mark| self.text.contains(mark));
+        is_loop || self.begins_with_program() && if has_option { !self.goes_on_as_task() } else { !self.is_prose() }
+    }
+
+    fn begins_with_program(&self) -> bool {
+        let rest = self.text.trim_start().trim_start_matches("# ").trim_start_matches("> ");
+        let mut words = rest.split_whitespace().skip_while(|word| {
+            matches!(*word, "sudo" | "time" | "env" | "nohup" | "exec")
+                || word.split_once('=').is_some_and(|(name, _)| is_name(name))
+        });
+        let Some(first) = words.next() else { return false };
+        if rest.starts_with("sudo -") || first.starts_with("./") || first.starts_with("../") {
+            return true;
+        }
+        let arguments = words.count();
+        let is_sign = |word: &str| {
+            word.len() > 1
+                && (word.starts_with(['-', '.', '/', '~', '$'])
+                    || word.contains(['*', '/'])
+                    || word.contains('.') && !word.ends_with('.'))
+                || matches!(word, "|" | "&&" | "||" | ">" | ">>" | "." | "--")
+        };
+        among(PROGRAMS, first)
+            && (!among(WORDS_TOO, first)
+                || rest.split_whitespace().any(is_sign)
+                || arguments == 1 && !among("go just time code", first)
+                || first == "go"
+                    && ["go run", "go test", "go build", "go get", "go install"]
+                        .iter()
+                        .any(|start| rest.starts_with(start)))
+    }
+
+    pub(super) fn goes_on_as_task(&self) -> bool {
+        self.after().split_whitespace().next().is_some_and(|word| among(TASKS, word) || among(PROSE, word))
+    }
+
+    fn is_prose(&self) -> bool {
+        self.goes_on_as_task()
+            || self.text.chars().any(|char| !char.is_ascii() && char.is_alphabetic())
+            || self.text.split_whitespace().take(MAX_WORDS).any(|word| {
+                among(PROSE, word)
+                    || word.len() > 1
+                        && word.ends_with([',', '.', '!', '?'])
+                        && word.starts_with(|char: char| char.is_ascii_alphabetic())
+            })
+    }
+}
