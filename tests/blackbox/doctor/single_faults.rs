@@ -137,6 +137,7 @@ fn what_is_wrong_with_the_surroundings_is_named_right() {
             "bad",
             "config.toml:2: `limits.max_blocks`",
         ),
+        (|w| w.scene.lab.configure("keywords = []\n"), "config", "warning", "`keywords = []` in "),
         (
             |w| w.scene.lab.write("omo.toml", "[[check]]\nrun = \"true\"\n").map(drop),
             "omo.toml",
