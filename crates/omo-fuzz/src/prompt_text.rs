@@ -43,7 +43,7 @@ fn is_read_for_what_stands_there(text: &str) {
     match reading {
         PromptReading::Nothing => {}
         PromptReading::Activate { .. } | PromptReading::Short(_) | PromptReading::Off { .. } => {
-            assert!(names_it, "{reading:?}")
+            assert!(names_it, "{reading:?}");
         }
         PromptReading::Command { name, arguments } => {
             let typed = text.split_once(arguments).filter(|_| text.ends_with(arguments));
