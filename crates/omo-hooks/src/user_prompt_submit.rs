@@ -9,7 +9,7 @@ use std::time::Duration;
 use omo_claude::hook_input::HookInput;
 use omo_claude::hook_output::HookAnswer;
 use omo_core::log_entry;
-use omo_core::messages::run_start::{self};
+use omo_core::messages::run_start;
 use omo_core::messages::status_report::status_report;
 use omo_core::messages::{self};
 use omo_core::prompt::ulw_arguments::UlwOptions;
@@ -125,6 +125,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         tail,
         session: session.as_ref(),
         approval_note: approved,
+        plan_mode: event.plan_mode,
         prompt_id: event.prompt_id.map(str::to_owned),
     };
     Ok(HookAnswer::with_line(told, apply_decision(&prompt, &decision)?))
@@ -148,6 +149,8 @@ struct PromptContext<'a> {
     session: Option<&'a Session>,
     /// What the model is told of an approval in this prompt.
     approval_note: Option<String>,
+    /// The session is in plan mode.
+    plan_mode: bool,
     /// The client's id of the prompt.
     prompt_id: Option<String>,
 }
@@ -194,7 +197,10 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
         PromptDecision::Run { command, arguments } => {
             HookAnswer::RejectPrompt(run_prompt::answer(context, *command, arguments))
         }
-        PromptDecision::Status => HookAnswer::RejectPrompt(status_text(prompt)?),
+        PromptDecision::Status => HookAnswer::RejectPrompt(status_text(prompt).unwrap_or_else(|error| {
+            context.log_problem(&error);
+            messages::refusal_line(&format!("the state cannot be read, and no session is held: {error}"))
+        })),
         PromptDecision::Help(text) => HookAnswer::RejectPrompt((*text).to_owned()),
         PromptDecision::Statusline => HookAnswer::RejectPrompt(status_line_prompt::statusline_settings()),
         PromptDecision::Refused(message) => HookAnswer::RejectPrompt(messages::refusal_line(message)),
@@ -272,6 +278,12 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
     if let Some(interruption) = prompt.tail.interrupted {
         session.note_interruption(interruption, context.env.now);
     }
-    let report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
+    let mut report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
+    if !session.is_armed() {
+        report.findings.extend(run_start::obstacles(
+            prompt.plan_mode,
+            context.root.as_deref().and_then(unwritable_folder).map(|folder| folder.display().to_string()).as_deref(),
+        ));
+    }
     Ok(report.text(context.env.now))
 }

@@ -136,6 +136,15 @@ pub fn not_in_plan_mode() -> String {
         .to_owned()
 }
 
+/// Why a run that was turned on now would hold nothing, for a status; `unwritable` is the folder that keeps the state
+/// from being written.
+pub fn obstacles(plan_mode: bool, unwritable: Option<&str>) -> Vec<String> {
+    let plan = plan_mode.then(|| "this session is in plan mode, where `ulw` starts no run".to_owned());
+    let folder =
+        unwritable.map(|folder| format!("{} cannot be written, so that no run is held here", sanitize(folder, 200)));
+    plan.into_iter().chain(folder).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@ use crate::check::session_check::Check;
 use crate::log_entry::LogEntry;
 use crate::messages::check_changes::weakened_lines;
 use crate::messages::plan;
+use crate::messages::run_end;
 use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use crate::session::plan_run::PlanRun;
 use crate::session::{CheckWeakening, HookEvent, Session, UlwVerdict};
@@ -47,6 +48,8 @@ pub struct StatusReport {
     pub attempts: u32,
     /// How it ended.
     pub verdict: Option<UlwVerdict>,
+    /// The same in one line.
+    pub headline: Option<String>,
     /// What was weakened since it began.
     pub weakened: Vec<CheckWeakening>,
     /// The last decision about it.
@@ -103,6 +106,7 @@ pub fn status_report(
         review_wanted: session.verification.review_wanted,
         attempts: session.verification.attempts,
         verdict: session.verdict.clone(),
+        headline: session.verdict.as_ref().map(|verdict| run_end::headline(session, verdict)),
         weakened: session.weakened.clone(),
         last_decision: last_decision.filter(|entry| is_about(session, entry)),
         last_seen: session.last_seen.entries().map(|(event, at)| SeenHook { event: event.name(), at }).into(),
@@ -147,6 +151,7 @@ impl StatusReport {
         let mut rows = vec![("session", self.session.clone()), ("ultrawork", self.state_words(describe_time))];
         rows.extend(self.plan_run.iter().map(|run| ("plan run", plan::status_row(run))));
         if self.state == UlwState::Off {
+            rows.extend(self.finding_rows());
             return rows;
         }
         if let Some(task) = &self.task {
@@ -162,11 +167,15 @@ impl StatusReport {
             rows.push(("last decision", describe_decision(last, describe_time)));
         }
         rows.push(("last seen", self.seen_words(describe_time)));
-        rows.extend(self.findings.iter().map(|finding| ("finding", finding.clone())));
+        rows.extend(self.finding_rows());
         if matches!(self.state, UlwState::On | UlwState::Paused) {
             rows.push(("to stop", "/omo:stop-continuation in the session, or `omo stop` in a terminal".to_owned()));
         }
         rows
+    }
+
+    fn finding_rows(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.findings.iter().map(|finding| ("finding", finding.clone()))
     }
 
     /// The status as lines with their columns in line, below their heading.
@@ -186,8 +195,9 @@ impl StatusReport {
             (UlwState::On, _) => format!("on, {}, at most {} minutes", begun(), self.max_minutes),
             (UlwState::Paused, _) => format!("paused, {}; type `ulw` in the session to go on", begun()),
             (_, Some(verdict)) => {
-                let (word, why) = (verdict.kind.word(), sanitize(&verdict.why, 200));
-                format!("ended {}: {word} ({why})", describe_time(verdict.at))
+                let (line, why) = (self.headline.as_deref().unwrap_or_default(), sanitize(&verdict.why, 200));
+                let why = if line.contains(&why) { String::new() } else { format!(": {why}") };
+                format!("{line}; ended {}{why}", describe_time(verdict.at))
             }
             _ => "off".to_owned(),
         }
@@ -298,7 +308,9 @@ mod tests {
         session.pause(PauseReason::Interrupted, at(3));
         assert!(text(&session).contains("ultrawork  paused, begun"));
         session.end_run(VerdictKind::Released, "claimed, not verified".to_owned(), at(11));
-        assert!(text(&session).contains("ultrawork  ended 10 min ago: released (claimed, not verified)"));
+        assert!(text(&session).contains(
+            "ultrawork  NOT PROVED: the work was never claimed to be done; ended 10 min ago: claimed, not verified"
+        ));
         assert!(!text(&session).contains("to stop"));
     }
 

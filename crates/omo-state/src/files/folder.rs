@@ -51,6 +51,14 @@ pub struct GuardedFolder {
     path: PathBuf,
 }
 
+/// The folder that keeps the state of a project from being written: the state folder, or the nearest one above it where
+/// there is none. `None` where it can be written, and where there is no such project.
+pub fn unwritable_folder(root: &Path) -> Option<PathBuf> {
+    let folder = STATE_PARTS.iter().fold(root.to_owned(), |folder, part| folder.join(part));
+    let nearest = folder.ancestors().find(|folder| folder.is_dir())?;
+    (nearest.starts_with(root) && !platform::may_write(nearest)).then(|| nearest.to_owned())
+}
+
 impl GuardedFolder {
     /// Opens the folder below `root`; `None` where there is none.
     pub fn open_state(root: &Path) -> Result<Option<Self>, FolderError> {

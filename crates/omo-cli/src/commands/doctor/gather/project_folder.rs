@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use omo_state::env::ProcessEnv;
-use omo_state::files::may_write;
+use omo_state::files::folder::unwritable_folder;
 use omo_state::project_root;
 
 use super::super::facts::{ProjectDirKind, ProjectFolder};
@@ -19,14 +19,6 @@ pub(super) fn gather_project_folder(env: &ProcessEnv, surroundings: &Surrounding
     let root = env.project_dir.clone().or_else(|| project_root::find_project(folder.as_deref()?));
     let unwritable = root.as_deref().and_then(unwritable_folder);
     ProjectFolder { project_dir_variable: given, folder, root, home: surroundings.home.clone(), unwritable }
-}
-
-/// The folder that keeps state from being written: the state folder, or the nearest one above it where there is none.
-fn unwritable_folder(root: &Path) -> Option<PathBuf> {
-    let folder = root.join(".sisyphus").join("cc-omo");
-    let nearest = folder.ancestors().find(|folder| folder.is_dir())?;
-    // A project that is not there is another finding.
-    (nearest.starts_with(root) && !may_write(nearest)).then(|| nearest.to_owned())
 }
 
 fn classify_project_dir(given: &Path) -> ProjectDirKind {
