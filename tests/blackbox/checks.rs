@@ -84,7 +84,10 @@ fn a_claim_is_worth_what_its_checks_say() {
         ("said to be blocked, nothing is run", |s| {
             s.start("--no-review --check \"echo x >> $HOME/ran; true\"")?;
             let answer = s.says("No way.\n<promise>BLOCKED: no database</promise>")?;
-            ensure!(answer.system_message().is_some_and(|line| line.contains("blocked (no database)")), "{answer:?}");
+            ensure!(
+                answer.system_message().is_some_and(|line| line.starts_with("[omo] BLOCKED: no database\n")),
+                "{answer:?}"
+            );
             ensure!(s.traced("ran") == 0);
             Ok(())
         }),
@@ -94,7 +97,7 @@ fn a_claim_is_worth_what_its_checks_say() {
             ensure!(reported.status.success(), "{reported:?}");
             let answer = s.says("I gave up.")?;
             ensure!(
-                answer.system_message().is_some_and(|line| line.contains("ended: blocked (no database)")),
+                answer.system_message().is_some_and(|line| line.starts_with("[omo] BLOCKED: no database\n")),
                 "{answer:?}"
             );
             Ok(())

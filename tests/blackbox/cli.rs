@@ -213,7 +213,7 @@ fn stop_releases_the_session_that_is_meant() {
             let text = good(s, &["stop"])?;
             ensure!(text.lines().count() == 2, "{text}");
             ensure!(!require_sound(&other.stop("x")?)?.blocks());
-            s.allows(&json!({}))
+            s.is_told_of_stop()
         }),
         ("a broken state, by its name", |s| {
             s.write_state(b"garbage")?;

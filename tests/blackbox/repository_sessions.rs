@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
-use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{Lab, StandIn};
 
 use crate::cli::ListedClient;
@@ -28,7 +27,7 @@ fn armed_in(scene: &Scene, folder: &Path) -> Result<StandIn> {
 }
 
 fn is_held(session: &mut StandIn) -> Result<bool> {
-    Ok(require_sound(&session.stop("Some of it is done.")?)? != HookAnswer::Nothing)
+    Ok(require_sound(&session.stop("Some of it is done.")?)?.blocks())
 }
 
 /// Runs `omo` in a folder.
@@ -90,7 +89,7 @@ fn stop_ends_every_run_of_the_repository_from_each_of_its_folders() {
             ensure!(is_own != line.ends_with(&format!("(in {})", folder.display())), "from {}: {said}", from.display());
         }
         ensure!(!is_held(&mut in_part)? && !is_held(&mut in_linked)?, "{said}");
-        scene.allows(&serde_json::json!({}))?;
+        scene.is_told_of_stop()?;
         let again = good_in(&scene, &from, &["stop"])?;
         ensure!(again.starts_with("No ultrawork run is on in this repository. Looked in:\n"), "{again}");
         for folder in [scene.lab.project(), &part, &linked] {
@@ -155,7 +154,7 @@ fn a_shell_of_a_session_turns_nothing_on_from_another_work_tree() {
     good_in(&scene, &linked, &["stop", "--session", id]).unwrap();
     let said = fails_in(&scene, &linked, &["ulw", "on", "--session", id], 7).unwrap();
     assert!(said.contains("a model starts no run of its own"), "{said}");
-    scene.allows(&serde_json::json!({})).unwrap();
+    scene.is_told_of_stop().unwrap();
 }
 
 #[test]

@@ -81,7 +81,9 @@ fn the_reviewers_own_word_counts() {
             s.reviewer_reports(AGREES)?;
             let answer = s.says("The reviewer agrees.")?;
             ensure!(
-                answer.system_message().is_some_and(|line| line.contains("verified (by review alone, no check ran)")),
+                answer
+                    .system_message()
+                    .is_some_and(|line| line.starts_with("[omo] verified by review alone, no check ran\n")),
                 "{answer:?}"
             );
             Ok(())

@@ -150,11 +150,11 @@ impl StandIn {
         command
             .current_dir(&self.project)
             .env_clear()
+            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
             // What hooks say is compared as text.
             .env("NO_COLOR", "1")
             .envs(&self.environment)
             .env("CLAUDECODE", "1")
-            .env("CLAUDE_CODE_ENTRYPOINT", "cli")
             .env("CLAUDE_CODE_CHILD_SESSION", "1")
             .env("CLAUDE_CODE_SESSION_ATTENDED", "1")
             .env("CLAUDE_CODE_SESSION_ID", &self.session)

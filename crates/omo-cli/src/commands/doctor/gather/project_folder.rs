@@ -1,6 +1,6 @@
 //! Which folder this is about.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use omo_state::env::ProcessEnv;
 use omo_state::files::folder::unwritable_folder;
