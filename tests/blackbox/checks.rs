@@ -311,7 +311,7 @@ fn no_check_delays_a_stop_beyond_its_bound() {
             Ok(())
         }),
         ("one that says too much", |s| {
-            s.asks("/omo:check add yes the same line | head -c 60000000; echo the end; false")?;
+            s.asks("/omo:check add yes the same line | head -c 12000000; echo the end; false")?;
             s.start("--no-review")?;
             let reason = s.claim_fails()?;
             ensure!(reason.contains("the end") && reason.chars().count() <= 2_000, "{reason}");

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use anyhow::{Context, Result, ensure};
+use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{Lab, StandIn};
 
 use crate::cli::ListedClient;
@@ -27,7 +28,9 @@ fn armed_in(scene: &Scene, folder: &Path) -> Result<StandIn> {
 }
 
 fn is_held(session: &mut StandIn) -> Result<bool> {
-    Ok(require_sound(&session.stop("Some of it is done.")?)?.blocks())
+    let answer = require_sound(&session.stop("Some of it is done.")?)?;
+    let is_stopped = answer.system_message().is_some_and(|line| line.starts_with("[omo] STOPPED"));
+    Ok(answer != HookAnswer::Nothing && !is_stopped)
 }
 
 /// Runs `omo` in a folder.
