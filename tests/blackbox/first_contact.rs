@@ -155,8 +155,21 @@ fn a_bare_keyword_goes_on_with_what_is_not_proved() {
             let line = told(s, "ulw --check 'sh test.sh' --max-blocks 2 fix the tests")?;
             ensure!(line.starts_with("[omo] on: 1 check (sh test.sh) + review, up to 2 continuations"), "{line}");
             ensure!(s.field("/ulw/task")? == "ulw fix the tests" && s.field("/gates/0/run")? == "sh test.sh");
+            for prompt in
+                ["--check 'sh t.sh' ulw fix it", "fix it ulw --check 'sh t.sh'", "ulw: fix it --check “sh t.sh”"]
+            {
+                s.session = s.another()?;
+                let line = told(s, prompt)?;
+                ensure!(line.starts_with("[omo] on: 1 check (sh t.sh) + review"), "{prompt}: {line}");
+                ensure!(!s.field("/ulw/task")?.to_string().contains("t.sh"), "{}", s.field("/ulw/task")?);
+            }
             s.session = s.another()?;
-            for prompt in ["ulw --checks 'make' fix it", "/omo:ulw --checks make fix it", "ulw --check \"make fix it"] {
+            for prompt in [
+                "ulw fix --check 'sh t.sh' the tests",
+                "ulw --checks 'make' fix it",
+                "/omo:ulw --checks make fix it",
+                "ulw --check \"make fix it",
+            ] {
                 let answer = s.asks(prompt)?;
                 ensure!(answer.contains("`--check`") && answer.contains("nothing was turned on"), "{prompt}: {answer}");
             }

@@ -20,6 +20,8 @@ pub struct StartingChecks {
     pub not_approved: Option<RepositoryConfig>,
     /// The file because of which it is no longer approved, where it was.
     pub changed: Option<String>,
+    /// What is wrong with it; then it asks for nothing.
+    pub problem: Option<String>,
     /// Who approved it, where it is approved.
     pub approval: Option<GivenApproval>,
     /// The commit that is checked out.
@@ -31,6 +33,7 @@ pub fn gather_checks(own: Vec<Check>, root: &Path, state_home: Option<&Path>, se
     let base = GitWorktree::find(root).and_then(|tree| tree.head());
     let mut start = StartingChecks { checks: own, base, ..StartingChecks::default() };
     if let Some(repository) = RepositoryConfig::read(root) {
+        start.problem = repository.problems.first().map(ToString::to_string);
         let approval = repository.approval(state_home);
         if let ApprovalState::Yes(given) = approval {
             start.approval = Some(given);

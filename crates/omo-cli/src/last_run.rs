@@ -22,43 +22,59 @@ pub(crate) struct LastRun {
 }
 
 impl LastRun {
-    /// Finds it, or that of the session that was named: the one that was begun or has ended last, whether it is on or not. What was kept
-    /// of an ended run counts where the state has forgotten its session.
+    /// The run that was begun or has ended last, or that of the session that was named, whether it is on or not.
     ///
     /// # Errors
     ///
-    /// Where none is known, or the state cannot be read.
+    /// Where the state knows none, or cannot be read. What was kept of ended runs does not do alone: the state may have
+    /// been removed while a later one was on.
     pub(crate) fn find(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
-        let is_meant = |id: &SessionId| project.named_session().is_none_or(|named| named == id);
         let state_home = env.state_home.as_deref();
         let believed = |(id, session): (SessionId, Session)| {
             let provenance = state::provenance(&project.root, &id, &session, state_home);
             let session = session.as_believed(provenance.unwrap_or(EntryProvenance::Foreign), env.now);
             (id, session)
         };
-        let known = project.sessions()?.into_iter().filter(|(id, _)| is_meant(id)).map(believed);
-        let latest =
-            known.filter(|(_, session)| changed_at(session).is_some()).max_by_key(|(_, session)| changed_at(session));
-        let records = project.folder.as_ref().map(ended_runs::read_all).transpose().map_err(state::StateError::from)?;
-        let mut records = records.into_iter().flatten().filter(|run| run.is_own(state_home));
-        let is_of = |run: &EndedRun, id: &SessionId| run.session == id.as_str();
-        match latest {
-            Some((id, session)) => {
-                let ended = session.verdict.as_ref().map(|verdict| verdict.at);
-                let record = records.find(|run| is_of(run, &id) && Some(run.ended_at) == ended);
-                Ok(Self { id, session, record })
-            }
-            None => records
-                .find_map(|run| {
-                    let id = SessionId::parse(&run.session).ok().filter(is_meant)?;
-                    Some(Self { id, session: run.entry.clone(), record: Some(run) })
-                })
-                .ok_or_else(|| {
-                    let message = format!("no ultrawork run is known in {}", project.root.display());
-                    CommandError::not_found(message, "type `ulw <task>` in a session of this project")
-                }),
+        let known = project.sessions()?.into_iter().map(believed);
+        let meant = known.filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some());
+        let latest = meant.max_by_key(|(_, session)| changed_at(session)).ok_or_else(|| not_known(project))?;
+        // The entry of the last one may have been taken out of the state.
+        match last_kept_run(env, project)? {
+            Some(kept) if Some(kept.record_end()) > changed_at(&latest.1) => Ok(kept),
+            Some(kept) if kept.id == latest.0 && kept.session.verdict == latest.1.verdict => Ok(kept),
+            _ => Ok(Self { id: latest.0, session: latest.1, record: None }),
         }
     }
+
+    /// As [`LastRun::find`]; where the state knows none, the last one that was kept.
+    pub(crate) fn find_to_show(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
+        Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
+    }
+
+    fn record_end(&self) -> Timestamp {
+        self.record.as_ref().map_or(Timestamp::from_millis(0), |record| record.ended_at)
+    }
+}
+
+fn is_meant(project: &Project, id: &SessionId) -> bool {
+    project.named_session().is_none_or(|named| named == id)
+}
+
+/// The run that ended last, of those that bear omo's own seal.
+fn last_kept_run(env: &ProcessEnv, project: &Project) -> Result<Option<LastRun>, CommandError> {
+    let Some(folder) = &project.folder else { return Ok(None) };
+    let records = ended_runs::read_all(folder).map_err(state::StateError::from)?;
+    let own = records.filter(|run| run.is_own(env.state_home.as_deref()));
+    let mut meant = own.filter_map(|run| {
+        let id = SessionId::parse(&run.session).ok().filter(|id| is_meant(project, id))?;
+        Some(LastRun { id, session: run.entry.clone(), record: Some(run) })
+    });
+    Ok(meant.next())
+}
+
+fn not_known(project: &Project) -> CommandError {
+    let message = format!("no ultrawork run is known in {}", project.root.display());
+    CommandError::not_found(message, "type `ulw <task>` in a session of this project")
 }
 
 /// When its run was begun, or has ended.

@@ -121,8 +121,8 @@ impl PromptReading<'_> {
 /// Reads a prompt.
 pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a> {
     let Some(text) = origin::text_of_person(prompt) else { return PromptReading::Nothing };
-    let command = short_request::command_behind_answered_prompt(text, keywords);
-    match slash::read_slash_prompt(command.unwrap_or(text)) {
+    let text = short_request::behind_answered_prompt(text, keywords).unwrap_or(text);
+    match slash::read_slash_prompt(text) {
         SlashPrompt::Own { name, arguments } => PromptReading::Command { name, arguments },
         SlashPrompt::Foreign => PromptReading::Nothing,
         SlashPrompt::No => match short_request::read_short_request(text, keywords) {

@@ -154,6 +154,9 @@ pub fn read_intent<'a>(
         return PromptIntent::NotAPerson;
     }
     match keyword::read_prompt(event.prompt, keywords) {
+        PromptReading::Nothing if ulw_arguments::mentions_option(event.prompt) => {
+            read_between_options(event.prompt, keywords, options)
+        }
         PromptReading::Nothing => PromptIntent::Nothing,
         PromptReading::Activate { before, keyword, after } => {
             let options = options();
@@ -190,6 +193,29 @@ fn read_command<'a>(name: &'a str, arguments: &'a str, options: impl FnOnce() ->
         }
         _ => RunCommand::named(name)
             .map_or(PromptIntent::Command { name, arguments }, |command| of_run(command, arguments)),
+    }
+}
+
+/// With options before the keyword, or at the end, a prompt looks like a command line: what stands between them counts.
+fn read_between_options<'a>(
+    prompt: &'a str,
+    keywords: &Keywords,
+    options: impl FnOnce() -> UlwOptions,
+) -> PromptIntent<'a> {
+    let options = options();
+    let Ok(UlwArguments { task: Some(Cow::Borrowed(task)), options: taken }) =
+        ulw_arguments::parse(prompt, options.clone())
+    else {
+        return PromptIntent::Nothing;
+    };
+    match keyword::read_prompt(task, keywords) {
+        PromptReading::Activate { .. } if taken != options => {
+            activate_by(UlwTrigger::Keyword, UlwArguments { task: Some(task.into()), options: taken })
+        }
+        PromptReading::Short(ShortRequest::GoOn) if taken != options => {
+            activate_by(UlwTrigger::Keyword, UlwArguments { task: None, options: taken })
+        }
+        _ => PromptIntent::Nothing,
     }
 }
 

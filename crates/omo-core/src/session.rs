@@ -334,7 +334,7 @@ impl Session {
     /// Whether this very activation has turned the run on that is on: a plugin registered twice
     /// hands the same prompt on twice, and what is typed during a turn carries the turn's id.
     pub fn is_activated_by(&self, activation: &UlwActivation) -> bool {
-        let same_task = activation.task.is_none() || self.ulw.was_asked_last(activation.task.as_deref());
+        let same_task = self.ulw.was_asked_last(activation.task.as_deref());
         self.is_armed() && same_task && activation.prompt_id.is_some() && self.ulw.prompt_id == activation.prompt_id
     }
 

@@ -184,9 +184,10 @@ fn apply_decision(prompt: &PromptContext, decision: &PromptDecision) -> Result<O
         PromptDecision::Activate(activation, form) => {
             return Ok(turn_on::activate(prompt, decision, activation, *form));
         }
-        PromptDecision::PlanNote => {
-            HookAnswer::Notice { user: run_start::not_in_plan_mode(), model: Some(messages::plan_mode_note()) }
-        }
+        PromptDecision::PlanNote => HookAnswer::Notice {
+            user: run_start::not_in_plan_mode(prompt.session.is_some_and(Session::is_armed)),
+            model: Some(messages::plan_mode_note()),
+        },
         PromptDecision::Stop { reason, whole } => stop_run(prompt, decision, reason.as_deref(), *whole),
         PromptDecision::Check(command) => {
             let said = check_prompt::run_check_command(context, prompt.config, command).unwrap_or_else(|error| {

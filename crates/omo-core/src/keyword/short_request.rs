@@ -34,21 +34,21 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
     read_request_word(rest.strip_prefix(char::is_whitespace)?.trim())
 }
 
-/// The slash command that was typed right behind a prompt which omo has answered: the client puts the text of such a
-/// prompt back into its input box, and the next one is typed behind it (measured on 2.1.328).
-pub(super) fn command_behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
-    let (answered, _) = text.split_once("/omo:").filter(|(answered, _)| answered.len() <= MAX_BYTES)?;
-    let is_off = |answered: &str| {
-        let (keyword, word) = answered.split_once(char::is_whitespace).unwrap_or_default();
-        let is_keyword = keywords.words().iter().any(|known| known.eq_ignore_ascii_case(keyword.trim()));
-        is_keyword && ["off", "stop"].iter().any(|off| word.trim().eq_ignore_ascii_case(off))
+/// What was typed right behind a prompt which omo has answered: the client puts the text of such a prompt back into its
+/// input box, and the next one is typed behind it (measured on 2.1.328).
+pub(super) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
+    let text = text.trim_start();
+    let keyword_of = |text: &str| {
+        let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+        keywords.words().iter().filter(begins).map(String::len).max()
     };
-    let is_answered = match read_short_request(answered, keywords) {
-        Some(ShortRequest::Help | ShortRequest::Status) => true,
-        Some(ShortRequest::GoOn) => false,
-        None => is_off(answered),
-    };
-    text.get(answered.len()..).filter(|_| is_answered)
+    let rest = text.get(keyword_of(text)?..)?;
+    if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {
+        return (!typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟'])).then_some(typed);
+    }
+    let word = rest.strip_prefix(' ')?;
+    let typed = ["status", "help", "off", "stop"].iter().find_map(|known| word.strip_prefix(known))?;
+    (typed.starts_with("/omo:") || keyword_of(typed).is_some()).then_some(typed)
 }
 
 /// The word behind the keyword, or behind `/omo:ulw`.
@@ -94,13 +94,18 @@ mod tests {
         }
         for (text, expected) in [
             ("ulw?/omo:status", Some("/omo:status")),
+            ("ulw?ulw status", Some("ulw status")),
+            ("ulw?fix the tests", Some("fix the tests")),
             ("ulw off/omo:stop-continuation now", Some("/omo:stop-continuation now")),
-            ("ulw status/omo:report --last", Some("/omo:report --last")),
+            ("ulw statusulw fix it", Some("ulw fix it")),
+            ("ulw?", None),
+            ("ulw? fix it", None),
+            ("ulw status of the parser", None),
+            ("ulw offline mode", None),
             ("turn off/omo:status", None),
             ("ulw/omo:status", None),
-            ("ulw fix the text of /omo:status", None),
         ] {
-            assert_eq!(command_behind_answered_prompt(text, &Keywords::default()), expected, "{text:?}");
+            assert_eq!(behind_answered_prompt(text, &Keywords::default()), expected, "{text:?}");
         }
         assert_eq!(read_short_request("ulw", &Keywords::new(vec!["go-go".to_owned()]).unwrap()), None);
     }

@@ -130,10 +130,18 @@ pub fn hook_missing(program: &str) -> String {
     )
 }
 
-/// That the keyword came in plan mode.
-pub fn not_in_plan_mode() -> String {
-    "[omo] NOT ON: in plan mode nothing is edited, so nothing is held. Type `ulw` again when you have left it"
-        .to_owned()
+/// That the keyword came in plan mode; `is_armed` where a run is on.
+pub fn not_in_plan_mode(is_armed: bool) -> String {
+    let state = if is_armed { "on already, and not held" } else { "NOT ON" };
+    format!(
+        "[omo] {state}: in plan mode nothing is edited, so nothing is held, and this prompt is no part of the task. Type \
+         `ulw` again when you have left it"
+    )
+}
+
+/// That the user's configuration, or omo.toml, is not as it was meant.
+pub fn config_problem(problem: &str) -> String {
+    format!("[omo] a setting is not as you wrote it: {}. `omo doctor` says more", sanitize(problem, 240))
 }
 
 /// Why a run that was turned on now would hold nothing, for a status; `unwritable` is the folder that keeps the state

@@ -60,7 +60,36 @@ pub fn parse(arguments: &str, options: UlwOptions) -> Result<UlwArguments<'_>, U
     if let Some((before, at_end)) = options_at_end(text, &options) {
         (text, options) = (before, at_end);
     }
+    refuse_check_within(text)?;
     Ok(UlwArguments { task: (!text.trim().is_empty()).then_some(Cow::Borrowed(text)), options })
+}
+
+/// A check in the middle of a task would silently be a part of it.
+fn refuse_check_within(task: &str) -> Result<(), UlwRefusal> {
+    const CHECK: &str = "--check";
+    let is_check = |at: usize| {
+        let (before, rest) = task.split_at_checked(at)?;
+        let value = rest.strip_prefix(CHECK)?;
+        let value = value.strip_prefix('=').or_else(|| value.strip_prefix(char::is_whitespace))?.trim_start();
+        let is_quoted = value.starts_with(|char| QUOTES.iter().any(|(open, _)| *open == char));
+        (before.ends_with(char::is_whitespace) && is_quoted && quoted(value).is_some()).then_some(())
+    };
+    match task.match_indices(CHECK).take(CANDIDATES).find_map(|(at, _)| is_check(at)) {
+        None => Ok(()),
+        Some(()) => Err(bad_check(
+            "`--check \"COMMAND\"` stands in the middle of the task: it belongs before the task or at its end, or without \
+             quotes where it is a part of it",
+        )),
+    }
+}
+
+/// Whether an option of omo stands anywhere in a text. This is asked of every prompt that turns nothing on.
+pub(super) fn mentions_option(text: &str) -> bool {
+    text.contains("--")
+        && ["--check", "--no-review"]
+            .into_iter()
+            .chain(LIMITS.iter().filter_map(|row| row.option))
+            .any(|name| text.contains(name))
 }
 
 /// Reads the options of a prompt that turns ultrawork on by its keyword: at its start, right behind the keyword, or at
@@ -71,10 +100,14 @@ pub fn parse_around_keyword<'a>(
     options: &UlwOptions,
 ) -> Result<Option<UlwArguments<'a>>, UlwRefusal> {
     let [before, keyword, after] = prompt;
+    // `ulw: --check "cargo test"`
+    let after =
+        after.strip_prefix([',', ':', ';', '，', '：']).filter(|rest| begins_with_option(rest)).unwrap_or(after);
     let mut taken = options.clone();
     let before = if begins_with_option(before) { take_front_options(before, &mut taken)? } else { before };
     let after = if begins_with_option(after) { take_front_options(after, &mut taken)? } else { after };
     let (after, taken) = options_at_end(after, &taken).unwrap_or((after, taken));
+    refuse_check_within(after)?;
     if taken == *options && [before, after] == [prompt[0], prompt[2]] {
         return Ok(None);
     }
@@ -105,9 +138,10 @@ const NAMES: [&str; 5] = ["-h", "--help", "--completion-promise", "--no-review",
 /// The option that was meant by a word that is nearly one: it would silently become a part of the task.
 fn similar_name(name: &str) -> Option<&'static str> {
     const SHORTEST: usize = 4;
-    let plain = |name: &str| name.replace(['-', '_'], "").to_ascii_lowercase();
+    let plain = |name: &str| name.replace(['-', '_', '—', '–'], "").to_ascii_lowercase();
     let typed = plain(name);
-    if !name.starts_with("--") || typed.len() < SHORTEST {
+    // Input methods make one dash of two.
+    if !["--", "—", "–"].iter().any(|dash| name.starts_with(dash)) || typed.len() < SHORTEST {
         return None;
     }
     let known = NAMES.into_iter().skip(2).chain(LIMITS.iter().filter_map(|row| row.option));
@@ -197,10 +231,16 @@ fn bad_check(why: &str) -> UlwRefusal {
     UlwRefusal::BadOption(why.to_owned())
 }
 
+/// Each quote with the one that closes it.
+const QUOTES: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’')];
+
 /// A value in quotes, or one word; and what follows. In double quotes a backslash takes the next
 /// character as it is. `None` where a quote is not closed, or a word goes on behind it.
 fn quoted(text: &str) -> Option<(String, &str)> {
-    let quote = text.chars().next().filter(|char| matches!(char, '"' | '\''));
+    let begins = text.chars().next();
+    // Input methods write these for the ones of a keyboard.
+    let quote =
+        begins.and_then(|open| QUOTES.into_iter().find(|(opening, _)| *opening == open).map(|(_, closing)| closing));
     let Some(quote) = quote else {
         let (word, rest) = first_word(text);
         return Some((word.to_owned(), rest));
@@ -209,7 +249,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, char)) = chars.next() {
         if char == quote {
-            let rest = text.get(at + 1..)?;
+            let rest = text.get(at + char.len_utf8()..)?;
             return (rest.is_empty() || rest.starts_with(char::is_whitespace)).then_some((value, rest));
         }
         match (char, quote) {
@@ -377,6 +417,7 @@ mod tests {
             (["--max-blocks 3 ", "ulw", " fix it"], None, 3, Some("ulw fix it")),
             (["Fix the tests. ", "ulw", " --check make --max-blocks=2"], Some("make"), 2, Some("Fix the tests. ulw")),
             (["", "ulw", " --max-blocks 3"], None, 3, None),
+            (["", "ulw", ": --check “sh t.sh” fix"], Some("sh t.sh"), 8, Some("ulw fix")),
         ] {
             let read = parse_around_keyword(prompt, &options()).unwrap().unwrap();
             let command = read.options.checks.first().map(|check| check.command.as_str());
@@ -424,6 +465,7 @@ mod tests {
             ("--check \"cargo test fix", "needs a command in quotes"),
             ("--check \"\" fix", "a check needs a command"),
             ("--check \"a\"b fix", "needs a command in quotes"),
+            ("fix --check 'make' the tests", "in the middle of the task"),
             ("--checks 'make' x", "`--check` is"),
             ("--chec='make' x", "`--check` is"),
             ("--max_blocks 3 x", "`--max-blocks` is"),

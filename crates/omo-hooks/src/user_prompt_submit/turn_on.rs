@@ -1,7 +1,7 @@
 //! Turning ultrawork on by a prompt: what judges the run, writing it down, and saying that it is on.
 
 use std::env::consts::EXE_EXTENSION;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) fn activate(
     form: ContractForm,
 ) -> Option<HookAnswer> {
     let context = prompt.context;
-    let StartingChecks { checks, not_approved, changed, base, approval } =
+    let StartingChecks { checks, not_approved, changed, base, approval, problem } =
         initial_checks(context, activation.checks.clone());
     let activation = &UlwActivation { checks, base, ..activation.clone() };
     let written = write_activation(prompt, decision, activation, approval);
@@ -60,13 +60,15 @@ pub(super) fn activate(
         Ok(ActivationWrite::AlreadyWritten) => return None,
         Ok(ActivationWrite::Written(session, start)) => {
             let allowed = allowed_blocks(&session, context.env.client_block_cap);
-            user.push(run_start::run_started(&session, start, allowed, check_offer(prompt, &session), context.env.now));
+            user.push(unrunnable_hook().map_or_else(
+                || run_start::run_started(&session, start, allowed, check_offer(prompt, &session), context.env.now),
+                |program| run_start::hook_missing(&program),
+            ));
             match start {
                 RunStart::Begun => {}
                 RunStart::TaskTakenUp | RunStart::TaskExtended => model.push(messages::task_goes_on()),
                 RunStart::Resumed | RunStart::AlreadyOn => model.push(run_start::run_goes_on(&session, allowed)),
             }
-            user.extend(unrunnable_hook().map(|program| run_start::hook_missing(&program)));
         }
         Ok(ActivationWrite::NotHeld) => user.push(run_start::run_not_held("no project or no session id is known")),
         Err(error) => {
@@ -75,6 +77,8 @@ pub(super) fn activate(
         }
     }
     model.extend(context.root.as_deref().and_then(other_loop).map(messages::other_loop_found));
+    let problems = prompt.config.problems.iter().map(ToString::to_string).chain(problem);
+    user.extend(problems.take(1).map(|problem| run_start::config_problem(&problem)));
     user.extend(not_approved.map(|it| messages::checks::checks_not_approved(&it.checks, changed.as_deref())));
     Some(HookAnswer::Notice { user: user.join("\n"), model: Some(model.join("\n")) })
 }
@@ -89,11 +93,9 @@ fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'
 /// The program of the plugin without which no Stop reaches omo, where it cannot be run.
 fn unrunnable_hook() -> Option<String> {
     let [_, plugin] = env::plugin_folders();
-    let bin = plugin?.join("bin");
-    let programs = [HookEvent::Stop, HookEvent::SubagentStop].map(|event| bin.join(event.program()));
-    let is_there =
-        |program: &PathBuf| [&**program, &*program.with_extension(EXE_EXTENSION)].into_iter().any(is_executable);
-    programs.into_iter().find(|program| !is_there(program)).map(|program| program.display().to_string())
+    let program = plugin?.join("bin").join(HookEvent::Stop.program());
+    let is_there = [&*program, &*program.with_extension(EXE_EXTENSION)].into_iter().any(is_executable);
+    (!is_there).then(|| program.display().to_string())
 }
 
 /// What judges the run from its start.

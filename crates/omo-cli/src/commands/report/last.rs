@@ -20,7 +20,7 @@ const LOG_LINES: usize = 40;
 
 /// The report, as text.
 pub(super) fn last_report(env: &ProcessEnv, session: Option<&str>) -> Result<String, CommandError> {
-    let last = LastRun::find(env, &Project::find_named(env, session)?)?;
+    let last = LastRun::find_to_show(env, &Project::find_named(env, session)?)?;
     let session = &last.session;
     let ended = run_ended(session, allowed_blocks(session, env.client_block_cap));
     let mut text = ended.unwrap_or_else(|| "[omo] on: this run has not ended".to_owned());
