@@ -171,7 +171,7 @@ fn a_bare_keyword_goes_on_with_what_is_not_proved() {
                 "ulw --check \"make fix it",
             ] {
                 let answer = s.asks(prompt)?;
-                ensure!(answer.contains("`--check`") && answer.contains("nothing was turned on"), "{prompt}: {answer}");
+                ensure!(answer.contains("`--check") && answer.contains("nothing was turned on"), "{prompt}: {answer}");
             }
             ensure!(s.entry()?.is_null(), "a run was started");
             Ok(())

@@ -35,7 +35,12 @@ pub(super) fn play(plugin: &Path, client: &Client) -> Result<String> {
     if !Terminal::available() {
         bail!("tmux is not installed, and it types for the person in the picture");
     }
-    let model = MockModel::start(ModelScript::new().agent("independent reader", [ModelTurn::text(REVIEW)]))?;
+    let model = MockModel::start(
+        ModelScript::new()
+            .agent("independent reader", [ModelTurn::text(REVIEW)])
+            // On a terminal the client may move the reviewer to the background.
+            .when("task-notification", ModelTurn::text("The reviewer agrees.")),
+    )?;
     let status_line = format!("'{}' statusline", plugin.join("bin/omo").display());
     let lab = Lab::builder()
         .model(&model)
@@ -71,9 +76,11 @@ fn turns(project: &Path) -> [ModelTurn; 6] {
         ModelTurn::text(format!("It has to greet the name that it is given. Now it does.\n\n{done}")),
         ModelTurn::computed(|request| {
             let asked = request.last_user_text();
-            ModelTurn::agent("omo:oracle", asked.rsplit("```\n").nth(1).unwrap_or_default().trim())
+            let prompt = asked.rsplit("```\n").nth(1).unwrap_or_default().trim();
+            let options = json!({"description": "Review the work", "subagent_type": "omo:oracle", "prompt": prompt, "run_in_background": false});
+            ModelTurn::call("Agent", options)
         }),
-        ModelTurn::text("The reviewer agrees."),
+        ModelTurn::text("The review runs."),
     ]
 }
 
