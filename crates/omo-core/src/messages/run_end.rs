@@ -16,7 +16,7 @@ pub fn run_ended(session: &Session, allowed_blocks: u32) -> Option<String> {
         lines.push(format!("Weakened since it began: {}.", weakened.join("; ")));
     }
     let is_unproved = matches!(verdict.kind, VerdictKind::Released | VerdictKind::Expired);
-    if let Some(log) = red_check(session).and_then(|check| check.last.as_ref()?.log.as_ref()).filter(|_| is_unproved) {
+    if let Some(log) = red_checks(session).find_map(|check| check.last.as_ref()?.log.as_ref()).filter(|_| is_unproved) {
         lines.push(format!("log: {}", sanitize(log, 300)));
     }
     lines.extend(what_to_do(session, verdict).map(str::to_owned));
@@ -35,30 +35,16 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
     }
 }
 
-impl VerdictKind {
-    /// The words that stand before all others.
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Verified => "VERIFIED",
-            Self::Blocked => "BLOCKED",
-            Self::Stopped => "STOPPED",
-            Self::Released | Self::Expired => "NOT PROVED",
-        }
-    }
-}
-
-fn red_check(session: &Session) -> Option<&Check> {
-    session.checks.iter().find(|check| check.last.as_ref().is_some_and(|last| last.verdict != CheckVerdict::Green))
+fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
+    session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|last| last.verdict != CheckVerdict::Green))
 }
 
 /// What is against the work: a red check before all else, then the review, then that nothing was claimed.
 fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
-    let others =
-        session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|it| it.verdict != CheckVerdict::Green));
-    if let Some(check) = red_check(session) {
-        let more = match others.count() {
-            0 | 1 => String::new(),
-            count => format!(", and {} more", pluralize(count - 1, "check")),
+    if let Some(check) = red_checks(session).next() {
+        let more = match red_checks(session).skip(1).count() {
+            0 => String::new(),
+            count => format!(", and {} more", pluralize(count, "check")),
         };
         return format!("{}{more}", red_check_words(check));
     }
@@ -96,10 +82,12 @@ fn spent(session: &Session, verdict: &UlwVerdict, allowed_blocks: u32) -> String
     match verdict.kind {
         VerdictKind::Released | VerdictKind::Expired => {
             let why = sanitize(&verdict.why, 200);
-            match () {
-                () if unproved_reason(session, verdict) == why => spent,
-                () if why.contains("continuations") => format!("Ended: {why}, {time}"),
-                () => format!("Ended: {why}; {spent}"),
+            if unproved_reason(session, verdict) == why {
+                spent
+            } else if why.contains("continuations") {
+                format!("Ended: {why}, {time}")
+            } else {
+                format!("Ended: {why}; {spent}")
             }
         }
         VerdictKind::Verified | VerdictKind::Blocked | VerdictKind::Stopped => spent,
@@ -113,6 +101,80 @@ fn what_to_do(session: &Session, verdict: &UlwVerdict) -> Option<&'static str> {
         _ if session.is_disowned() => Some("Look the work over; `ulw <task>` begins a new run."),
         VerdictKind::Released | VerdictKind::Expired | VerdictKind::Blocked => {
             Some("`ulw` goes on with the task, `ulw <more>` adds to it; `omo report --last` shows all that was found.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::session_check::{CheckOrigin, CheckRecord, TestCounts};
+    use crate::session::claim_state::ReportedFailure;
+    use crate::timestamp::Timestamp;
+
+    fn at(minutes: i64) -> Timestamp {
+        Timestamp::from_millis(minutes * 60_000)
+    }
+
+    fn ended(kind: VerdictKind, why: &str, change: impl FnOnce(&mut Session)) -> String {
+        let mut session = Session::default();
+        session.ulw.enabled = true;
+        session.ulw.started_at = Some(at(1));
+        change(&mut session);
+        session.end_run(kind, why.to_owned(), at(13));
+        run_ended(&session, 8).unwrap().lines().take(2).collect::<Vec<_>>().join("\n")
+    }
+
+    fn red(session: &mut Session, change: impl FnOnce(&mut CheckRecord)) {
+        let mut check = Check::new(None, "sh test.sh", CheckOrigin::User).unwrap();
+        let mut last = CheckRecord { detail: "exit status 1".to_owned(), ..CheckRecord::default() };
+        change(&mut last);
+        check.last = Some(last);
+        session.checks.push(check);
+    }
+
+    #[test]
+    fn the_first_line_says_what_is_against_the_work() {
+        use VerdictKind::{Blocked, Expired, Released, Verified};
+        let counts = Some(TestCounts { run: 12, failed: 2, skipped: 0 });
+        for (said, expected) in [
+            (
+                ended(Released, "3 failed verifications", |s| {
+                    red(s, |it| it.last_line = "expected 5, got -1".to_owned())
+                }),
+                "[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\nEnded: 3 failed verifications; 0 of 8 continuations, 12 min.",
+            ),
+            (
+                ended(Released, "8 of 8 continuations used", |s| red(s, |it| it.counts = counts)),
+                "[omo] NOT PROVED: sh test.sh is red (2 of 12 tests failed)\nEnded: 8 of 8 continuations used, 12 min.",
+            ),
+            (
+                ended(Released, "x", |s| red(s, |it| it.verdict = CheckVerdict::TimedOut)),
+                "[omo] NOT PROVED: sh test.sh timed out (exit status 1)\nEnded: x; 0 of 8 continuations, 12 min.",
+            ),
+            (
+                ended(Released, "x", |s| {
+                    let what = "review: the parser loses a byte".to_owned();
+                    s.verification.failure = Some(ReportedFailure { what, ..ReportedFailure::default() });
+                }),
+                "[omo] NOT PROVED: review: the parser loses a byte\nEnded: x; 0 of 8 continuations, 12 min.",
+            ),
+            (
+                ended(Released, "claimed, not verified", |s| s.verification.claimed_at = Some(at(2))),
+                "[omo] NOT PROVED: claimed, not verified\n0 of 8 continuations, 12 min.",
+            ),
+            (
+                ended(Expired, "older than 240 minutes", |_| {}),
+                "[omo] NOT PROVED: the work was never claimed to be done\nEnded: older than 240 minutes; 0 of 8 continuations, 12 min.",
+            ),
+            (ended(Blocked, "no database", |_| {}), "[omo] BLOCKED: no database\n0 of 8 continuations, 12 min."),
+            (ended(Verified, "1 check green", |_| {}), "[omo] VERIFIED: 1 check green\n0 of 8 continuations, 12 min."),
+            (
+                ended(Verified, "by review alone, no check ran", |_| {}),
+                "[omo] verified by review alone, no check ran\n0 of 8 continuations, 12 min.",
+            ),
+        ] {
+            assert_eq!(said, expected);
         }
     }
 }
