@@ -70,6 +70,7 @@ pub(super) fn activate(
                 RunStart::Resumed | RunStart::AlreadyOn => model.push(run_start::run_goes_on(&session, allowed)),
             }
         }
+        Ok(ActivationWrite::Unsealed(why)) => user.push(run_start::run_not_held(&why)),
         Ok(ActivationWrite::NotHeld) => user.push(run_start::run_not_held("no project or no session id is known")),
         Err(error) => {
             context.log_problem(&error);
@@ -109,6 +110,8 @@ fn initial_checks(context: &HookContext, own: Vec<Check>) -> StartingChecks {
 enum ActivationWrite {
     Written(Box<Session>, RunStart),
     AlreadyWritten,
+    /// Written, without omo's seal: the next Stop believes none of it.
+    Unsealed(String),
     NotHeld,
 }
 
@@ -122,8 +125,9 @@ fn write_activation(
     let now = context.env.now;
     let Some(place) = context.create_session_entry()? else { return Ok(ActivationWrite::NotHeld) };
     let state_home = context.env.state_home.as_deref();
-    if let Err(error) = SealKey::load(state_home) {
-        context.log_problem(&error);
+    let key = SealKey::load(state_home);
+    if let Err(error) = &key {
+        context.log_problem(error);
     }
     let scope = settle_scope(context);
     let (session, lock) = place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {
@@ -153,7 +157,10 @@ fn write_activation(
     if let Some(entry) = log_entry::prompt_entry(place.id().as_str(), &session, decision, now) {
         place.log(&lock, &entry);
     }
-    Ok(ActivationWrite::Written(Box::new(session), start))
+    Ok(match key {
+        Ok(_) => ActivationWrite::Written(Box::new(session), start),
+        Err(error) => ActivationWrite::Unsealed(error.to_string()),
+    })
 }
 
 /// Settles which files count, and gives the name of that. Where git takes too long nothing is settled under it: then
