@@ -234,7 +234,7 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             s.session = s.another()?;
             s.arm()?;
             let (status, out) = omo_says(s, &["verify", "--last"])?;
-            ensure!(status == 1 && out.contains("NOT PROVED: the run has not ended"), "{status}: {out}");
+            ensure!(status == 1 && out.contains("NOT PROVED: the run has not ended, it is on"), "{status}: {out}");
             Ok(())
         }),
         ("by review alone", |s| {
@@ -252,9 +252,26 @@ fn an_end_says_what_is_against_it_and_stays_readable() {
             record["entry"]["verdict"]["kind"] = json!("verified");
             record["proved"] = json!(true);
             fs::write(&name, record.to_string())?;
+            let (status, out) = omo_says(s, &["verify", "--last"])?;
+            ensure!(status == 1 && out.starts_with("[omo] NOT PROVED"), "{status}: {out}");
             fs::remove_file(s.state_file())?;
             let (status, out) = omo_says(s, &["verify", "--last"])?;
             ensure!(status == 3 && out.is_empty(), "{status}: {out}");
+            Ok(())
+        }),
+        ("an end that is put before a later one, and an older state", |s| {
+            s.start("--no-review --check true")?;
+            s.claim_ends("verified")?;
+            let name = fs::read_dir(s.lab.state_folder().join("ended"))?.next().context("no record")??.path();
+            let mut record: Value = serde_json::from_slice(&fs::read(&name)?)?;
+            record["endedAt"] = json!("2030-01-01T00:00:00.000Z");
+            fs::write(&name, record.to_string())?;
+            let older = fs::read(s.state_file())?;
+            s.prompt("ulw --check false --no-review B")?;
+            ensure!(omo_says(s, &["verify", "--last"])?.0 == 1, "the time in the file decided");
+            fs::write(s.state_file(), older)?;
+            let (status, out) = omo_says(s, &["verify", "--last"])?;
+            ensure!(status == 1 && out.contains("put back"), "{status}: {out}");
             Ok(())
         }),
         ("nothing is known", |s| {

@@ -37,10 +37,13 @@ impl LastRun {
         };
         let known = project.sessions()?.into_iter().map(believed);
         let meant = known.filter(|(id, session)| is_meant(project, id) && changed_at(session).is_some());
-        let latest = meant.max_by_key(|(_, session)| changed_at(session)).ok_or_else(|| not_known(project))?;
+        // An entry that something else than omo wrote, or put back, hides what it was before: it wins over all others.
+        let latest = meant.max_by_key(|(_, session)| (session.is_disowned(), changed_at(session)));
+        let latest = latest.ok_or_else(|| not_known(project))?;
         // The entry of the last one may have been taken out of the state.
         match last_kept_run(env, project)? {
-            Some(kept) if Some(kept.record_end()) > changed_at(&latest.1) => Ok(kept),
+            _ if latest.1.is_disowned() => Ok(Self { id: latest.0, session: latest.1, record: None }),
+            Some(kept) if changed_at(&kept.session) > changed_at(&latest.1) => Ok(kept),
             Some(kept) if kept.id == latest.0 && kept.session.verdict == latest.1.verdict => Ok(kept),
             _ => Ok(Self { id: latest.0, session: latest.1, record: None }),
         }
@@ -49,10 +52,6 @@ impl LastRun {
     /// As [`LastRun::find`]; where the state knows none, the last one that was kept.
     pub(crate) fn find_to_show(env: &ProcessEnv, project: &Project) -> Result<Self, CommandError> {
         Self::find(env, project).or_else(|error| last_kept_run(env, project)?.ok_or(error))
-    }
-
-    fn record_end(&self) -> Timestamp {
-        self.record.as_ref().map_or(Timestamp::from_millis(0), |record| record.ended_at)
     }
 }
 

@@ -92,7 +92,7 @@ fn opening(trigger: UlwTrigger, limits: RunLimits, held: StatePersisted) -> Stri
             "A turn that ends without a claim is continued, at most {max_blocks} times within {max_minutes} minutes."
         ),
         StatePersisted::No => {
-            "The omo state could not be written, so this session is not held: nothing continues a turn that ends early."
+            "omo cannot hold this session, which its user was told, so this session is not held: nothing continues a turn that ends early."
                 .to_owned()
         }
     };

@@ -6,7 +6,7 @@ pub mod ulw_arguments;
 
 use std::borrow::Cow;
 
-use crate::keyword::short_request::{ShortRequest, read_request_word};
+use crate::keyword::short_request::{ShortRequest, behind_answered_prompt, read_request_word};
 use crate::keyword::{self, Keywords, PromptReading};
 use crate::messages::check_changes::not_from_person;
 use crate::messages::{ContractForm, usage};
@@ -163,7 +163,10 @@ pub fn read_intent<'a>(
             match ulw_arguments::parse_around_keyword([before, keyword, after], &options) {
                 Ok(Some(read)) => activate_by(UlwTrigger::Keyword, read),
                 // The prompt is the task, byte for byte.
-                Ok(None) => activate_by(UlwTrigger::Keyword, UlwArguments { task: Some(event.prompt.into()), options }),
+                Ok(None) => {
+                    let task = behind_answered_prompt(event.prompt, keywords).unwrap_or(event.prompt);
+                    activate_by(UlwTrigger::Keyword, UlwArguments { task: Some(task.into()), options })
+                }
                 Err(refusal) => PromptIntent::Refused(refusal.message()),
             }
         }

@@ -21,7 +21,7 @@ use crate::events::LastSeen;
 use crate::limits::RunLimits;
 use crate::request_source::ClientProcess;
 use crate::timestamp::Timestamp;
-use claim_state::ClaimVerification;
+use claim_state::{ClaimVerification, VerificationPhase};
 use plan_run::{PlanRun, TypedCommand};
 use weakened::MAX_WEAKENED;
 
@@ -415,6 +415,10 @@ impl Session {
                 Interruption::AtSomeTime => now,
             };
             self.pause(PauseReason::Interrupted, at);
+            // Esc ends a check that runs.
+            if self.verification.phase == VerificationPhase::Checks {
+                self.verification.phase = VerificationPhase::Working;
+            }
         }
     }
 

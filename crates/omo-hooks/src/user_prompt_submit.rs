@@ -281,7 +281,8 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
         session.note_interruption(interruption, context.env.now);
     }
     let mut report = status_report(id.as_str(), &session, plan, last.flatten(), context.env.client_block_cap);
-    if !session.is_armed() {
+    report.findings.extend(turn_on::unrunnable_hook().map(|program| run_start::missing_hook_finding(&program)));
+    if !session.is_armed() || prompt.plan_mode {
         report.findings.extend(run_start::obstacles(
             prompt.plan_mode,
             context.root.as_deref().and_then(unwritable_folder).map(|folder| folder.display().to_string()).as_deref(),

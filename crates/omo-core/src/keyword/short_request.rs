@@ -34,9 +34,17 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
     read_request_word(rest.strip_prefix(char::is_whitespace)?.trim())
 }
 
+/// The words of a prompt that omo answers, and how longer words go on that begin so: `helpers`, `offline`.
+const ANSWERED: [(&str, &[&str]); 4] = [
+    ("status", &["es", "line", "bar", "code"]),
+    ("help", &["er", "ful", "ing", "s ", "ed", "desk"]),
+    ("off", &["line", "ice", "set", "er", "icial", "load", "screen", "s "]),
+    ("stop", &["s ", "ping", "ped", "per", "watch", "word", "light"]),
+];
+
 /// What was typed right behind a prompt which omo has answered: the client puts the text of such a prompt back into its
 /// input box, and the next one is typed behind it (measured on 2.1.328).
-pub(super) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
+pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
     let text = text.trim_start();
     let keyword_of = |text: &str| {
         let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
@@ -47,18 +55,30 @@ pub(super) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> 
         return (!typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟'])).then_some(typed);
     }
     let word = rest.strip_prefix(' ')?;
-    let typed = ["status", "help", "off", "stop"].iter().find_map(|known| word.strip_prefix(known))?;
-    (typed.starts_with("/omo:") || keyword_of(typed).is_some()).then_some(typed)
+    let (known, typed) = ANSWERED.iter().find_map(|(known, _)| Some((known, word.strip_prefix(known)?)))?;
+    let is_word = |(other, more): &(&str, &[&str])| other == known && more.iter().any(|more| typed.starts_with(more));
+    let goes_on = typed.starts_with(|char: char| char.is_alphanumeric() || char == '/');
+    (goes_on && !ANSWERED.iter().any(|row| is_word(row))).then_some(typed)
 }
 
 /// The word behind the keyword, or behind `/omo:ulw`.
 pub fn read_request_word(word: &str) -> Option<ShortRequest> {
-    const WORDS: [(&str, ShortRequest); 5] = [
+    const WORDS: [(&str, ShortRequest); 14] = [
         ("continue", ShortRequest::GoOn),
         ("resume", ShortRequest::GoOn),
         ("status", ShortRequest::Status),
         ("help", ShortRequest::Help),
         ("?", ShortRequest::Help),
+        // Commands of omo under other names: none of them is a task.
+        ("pause", ShortRequest::Help),
+        ("check", ShortRequest::Help),
+        ("list", ShortRequest::Help),
+        ("log", ShortRequest::Help),
+        ("verify", ShortRequest::Help),
+        ("report", ShortRequest::Help),
+        ("version", ShortRequest::Help),
+        ("--version", ShortRequest::Help),
+        ("doctor", ShortRequest::Help),
     ];
     let plain = word.trim_end_matches(['?', '？', '؟', '!', '.']);
     let word = if plain.is_empty() { word } else { plain };
@@ -102,6 +122,9 @@ mod tests {
             ("ulw? fix it", None),
             ("ulw status of the parser", None),
             ("ulw offline mode", None),
+            ("ulw helpers: fix them", None),
+            ("ulw offyes", Some("yes")),
+            ("ulw statusfix the tests", Some("fix the tests")),
             ("turn off/omo:status", None),
             ("ulw/omo:status", None),
         ] {

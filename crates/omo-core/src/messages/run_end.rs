@@ -3,7 +3,7 @@
 use super::check_changes::weakened_lines;
 use crate::check::session_check::{Check, CheckVerdict};
 use crate::session::{Session, UlwVerdict, VerdictKind};
-use crate::text::{pluralize, sanitize};
+use crate::text::{list_some, sanitize};
 
 /// How a run ended: the lines for its user, the first of which says what matters. `None` while it is on, or where there
 /// was none. `allowed_blocks` is how many continuations it might have.
@@ -35,6 +35,12 @@ pub fn headline(session: &Session, verdict: &UlwVerdict) -> String {
     }
 }
 
+/// What no work of the model makes green.
+fn only_its_user_agrees(check: &Check) -> bool {
+    let verdict = check.last.as_ref().map(|last| last.verdict);
+    matches!(verdict, Some(CheckVerdict::Weaker | CheckVerdict::Changed | CheckVerdict::NotApproved))
+}
+
 fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
     session.checks.iter().filter(|check| check.last.as_ref().is_some_and(|last| last.verdict != CheckVerdict::Green))
 }
@@ -42,9 +48,10 @@ fn red_checks(session: &Session) -> impl Iterator<Item = &Check> {
 /// What is against the work: a red check before all else, then the review, then that nothing was claimed.
 fn unproved_reason(session: &Session, verdict: &UlwVerdict) -> String {
     if let Some(check) = red_checks(session).next() {
-        let more = match red_checks(session).skip(1).count() {
-            0 => String::new(),
-            count => format!(", and {} more", pluralize(count, "check")),
+        let others: Vec<String> = red_checks(session).skip(1).map(|check| sanitize(&check.command, 80)).collect();
+        let more = match others.as_slice() {
+            [] => String::new(),
+            others => format!("; also {}", list_some(others.iter().map(String::as_str), 3)),
         };
         return format!("{}{more}", red_check_words(check));
     }
@@ -99,6 +106,12 @@ fn what_to_do(session: &Session, verdict: &UlwVerdict) -> Option<&'static str> {
         VerdictKind::Verified => Some("`omo report --last` shows what proved it."),
         VerdictKind::Stopped => None,
         _ if session.is_disowned() => Some("Look the work over; `ulw <task>` begins a new run."),
+        VerdictKind::Released if red_checks(session).any(only_its_user_agrees) => Some(
+            "Look at what changed: /omo:check accept agrees to it, or put it back; then `ulw` goes on with the task.",
+        ),
+        VerdictKind::Released if session.checks.is_empty() && !session.verification.review_wanted => {
+            Some("/omo:check add <command> gives it a check; then `ulw` goes on with the task.")
+        }
         VerdictKind::Released | VerdictKind::Expired | VerdictKind::Blocked => {
             Some("`ulw` goes on with the task, `ulw <more>` adds to it; `omo report --last` shows all that was found.")
         }

@@ -144,10 +144,15 @@ pub fn config_problem(problem: &str) -> String {
     format!("[omo] a setting is not as you wrote it: {}. `omo doctor` says more", sanitize(problem, 240))
 }
 
+/// The same for a status.
+pub fn missing_hook_finding(program: &str) -> String {
+    format!("{} cannot be run, so that no turn is continued", sanitize(program, 200))
+}
+
 /// Why a run that was turned on now would hold nothing, for a status; `unwritable` is the folder that keeps the state
 /// from being written.
 pub fn obstacles(plan_mode: bool, unwritable: Option<&str>) -> Vec<String> {
-    let plan = plan_mode.then(|| "this session is in plan mode, where `ulw` starts no run".to_owned());
+    let plan = plan_mode.then(|| "this session is in plan mode: nothing is held, and `ulw` starts no run".to_owned());
     let folder =
         unwritable.map(|folder| format!("{} cannot be written, so that no run is held here", sanitize(folder, 200)));
     plan.into_iter().chain(folder).collect()

@@ -5,7 +5,7 @@ pub const ULW: &str = "\
 `ulw <task>` holds this session until the task is proved done: your checks are green and a reviewer agrees.
   `ulw`                    goes on with a run that is paused or was not proved, else begins one
   `ulw --check \"COMMAND\"`  this command has to be green; also --no-review, --max-blocks N, --max-minutes N
-  `ulw status`             where the run stands, as /omo:status says it
+  /omo:status              where the run stands
   /omo:check               what judges the run: list, add, remove, run
   /omo:stop-continuation   ends the run at once; while the model works press Esc first";
 

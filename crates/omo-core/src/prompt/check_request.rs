@@ -55,6 +55,16 @@ pub fn parse(arguments: &str) -> Result<CheckRequest, String> {
     }
 }
 
+/// A command in quotes is meant without them; one that looks like an option is none.
+fn unquoted(text: &str) -> Result<&str, String> {
+    if text.starts_with('-') {
+        return Err(USAGE.to_owned());
+    }
+    let inner = ['\'', '"', '`'].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote));
+    let is_whole = |inner: &&str| !inner.contains(['\'', '"', '`']);
+    Ok(inner.filter(is_whole).unwrap_or(text))
+}
+
 fn parse_added_check(text: &str) -> Result<CheckRequest, String> {
     let (mut name, mut timeout_seconds, mut text) = (None, None, text);
     loop {
@@ -70,6 +80,7 @@ fn parse_added_check(text: &str) -> Result<CheckRequest, String> {
     if text.is_empty() {
         return Ok(CheckRequest::AddDetected { name: name.map(str::to_owned), timeout_seconds });
     }
+    let text = unquoted(text)?;
     let check = Check::from_user(name, text, timeout_seconds).map_err(|error| error.to_string())?;
     Ok(CheckRequest::Add(Box::new(check)))
 }

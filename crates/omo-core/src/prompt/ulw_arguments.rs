@@ -206,6 +206,9 @@ fn take_option<'a>(
         }
         ("--check", _) => {
             let (command, rest) = quoted(value()).ok_or_else(|| bad_check("`--check` needs a command in quotes"))?;
+            if command.contains('\n') {
+                return Err(bad_check("`--check` needs a command on one line"));
+            }
             let check = Check::new(None, &command, CheckOrigin::User)
                 .map_err(|error| bad_check(&format!("`--check`: {error}")))?;
             session_check::add_check(&mut options.checks, check)
@@ -232,7 +235,7 @@ fn bad_check(why: &str) -> UlwRefusal {
 }
 
 /// Each quote with the one that closes it.
-const QUOTES: [(char, char); 4] = [('"', '"'), ('\'', '\''), ('“', '”'), ('‘', '’')];
+const QUOTES: [(char, char); 5] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’')];
 
 /// A value in quotes, or one word; and what follows. In double quotes a backslash takes the next
 /// character as it is. `None` where a quote is not closed, or a word goes on behind it.

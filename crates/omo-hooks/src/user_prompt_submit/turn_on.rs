@@ -51,8 +51,9 @@ pub(super) fn activate(
     for problem in &prompt.config.problems {
         context.log_problem(problem);
     }
-    let persisted =
-        if matches!(written, Ok(ActivationWrite::Written(..))) { StatePersisted::Yes } else { StatePersisted::No };
+    let missing = unrunnable_hook();
+    let is_held = matches!(written, Ok(ActivationWrite::Written(..))) && missing.is_none();
+    let persisted = if is_held { StatePersisted::Yes } else { StatePersisted::No };
     let mut model = vec![messages::contract(activation.trigger, activation.limits, form, persisted)];
     let mut user = Vec::new();
     match written {
@@ -60,7 +61,7 @@ pub(super) fn activate(
         Ok(ActivationWrite::AlreadyWritten) => return None,
         Ok(ActivationWrite::Written(session, start)) => {
             let allowed = allowed_blocks(&session, context.env.client_block_cap);
-            user.push(unrunnable_hook().map_or_else(
+            user.push(missing.map_or_else(
                 || run_start::run_started(&session, start, allowed, check_offer(prompt, &session), context.env.now),
                 |program| run_start::hook_missing(&program),
             ));
@@ -92,7 +93,7 @@ fn check_offer(prompt: &PromptContext, session: &Session) -> Option<CheckOffer<'
 }
 
 /// The program of the plugin without which no Stop reaches omo, where it cannot be run.
-fn unrunnable_hook() -> Option<String> {
+pub(super) fn unrunnable_hook() -> Option<String> {
     let [_, plugin] = env::plugin_folders();
     let program = plugin?.join("bin").join(HookEvent::Stop.program());
     let is_there = [&*program, &*program.with_extension(EXE_EXTENSION)].into_iter().any(is_executable);

@@ -19,7 +19,10 @@ pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool)
     let verdict = session.verdict.as_ref();
     let said = run_ended(session, allowed_blocks(session, env.client_block_cap));
     let is_proved = verdict.is_some_and(|verdict| verdict.kind == VerdictKind::Verified);
-    let text = said.unwrap_or_else(|| "[omo] NOT PROVED: the run has not ended".to_owned());
+    let state = if session.ulw.paused.is_some() { "paused" } else { "on" };
+    let not_ended =
+        || format!("[omo] NOT PROVED: the run has not ended, it is {state}\n`claude --resume {id}` goes on with it");
+    let text = said.unwrap_or_else(not_ended);
     let mut out = anstream::stdout().lock();
     if as_json {
         let report = json!({
@@ -37,5 +40,5 @@ pub(super) fn print_last(env: &ProcessEnv, session: Option<&str>, as_json: bool)
     if is_proved {
         return Ok(());
     }
-    Err(CommandError::not_green("the last run did not prove its work", "`omo report --last` shows all that was found"))
+    Err(CommandError::not_green("the last run has not proved its work", "`omo report --last` shows all that was found"))
 }
