@@ -58,7 +58,7 @@ pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> 
     let (known, typed) = ANSWERED.iter().find_map(|(known, _)| Some((known, word.strip_prefix(known)?)))?;
     let is_word = |(other, more): &(&str, &[&str])| other == known && more.iter().any(|more| typed.starts_with(more));
     let goes_on = typed.starts_with(|char: char| char.is_alphanumeric() || char == '/');
-    (goes_on && !ANSWERED.iter().any(|row| is_word(row))).then_some(typed)
+    (goes_on && !ANSWERED.iter().any(is_word)).then_some(typed)
 }
 
 /// The word behind the keyword, or behind `/omo:ulw`.

@@ -153,7 +153,7 @@ mod tests {
         for (said, expected) in [
             (
                 ended(Released, "3 failed verifications", |s| {
-                    red(s, |it| it.last_line = "expected 5, got -1".to_owned())
+                    red(s, |it| it.last_line = "expected 5, got -1".to_owned());
                 }),
                 "[omo] NOT PROVED: sh test.sh is red (expected 5, got -1)\nEnded: 3 failed verifications; 0 of 8 continuations, 12 min.",
             ),
