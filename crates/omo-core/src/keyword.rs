@@ -127,6 +127,7 @@ pub fn read_prompt<'a>(prompt: &'a str, keywords: &Keywords) -> PromptReading<'a
         SlashPrompt::Foreign => PromptReading::Nothing,
         SlashPrompt::No => match short_request::read_short_request(text, keywords) {
             Some(request) => PromptReading::Short(request),
+            None if pasted_lines::is_indented_line(prompt) => PromptReading::Nothing,
             None => read_words(text, keywords),
         },
     }

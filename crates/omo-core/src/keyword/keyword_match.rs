@@ -52,6 +52,31 @@ fn ends(mut places: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
 }
 
 fn places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    narrow_places(text, keyword).chain(wide_places(text, keyword))
+}
+
+/// Places in letters of full width (`ｕｌｗ`), which East Asian keyboards type.
+fn wide_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
+    /// What the letters of full width begin with, in UTF-8, and how long each is.
+    const LEAD: u8 = 0xef;
+    const BYTES: usize = 3;
+    memchr::memchr_iter(LEAD, text.as_bytes()).filter_map(move |start| {
+        let end = start + keyword.len() * BYTES;
+        let found = text.get(start..end)?.chars().map(|char| narrow(char).to_ascii_lowercase());
+        found.eq(keyword.chars().map(|char| char.to_ascii_lowercase())).then_some(start..end)
+    })
+}
+
+/// The ASCII character that a letter of full width is.
+fn narrow(char: char) -> char {
+    const DISTANCE: u32 = 0xfee0;
+    match char {
+        '！'..='～' => char::from_u32(u32::from(char) - DISTANCE).unwrap_or(char),
+        _ => char::REPLACEMENT_CHARACTER,
+    }
+}
+
+fn narrow_places<'t>(text: &'t str, keyword: &'t str) -> impl Iterator<Item = Range<usize>> + 't {
     let first = keyword.bytes().next().unwrap_or_default();
     memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text.as_bytes()).filter_map(
         move |start| {
@@ -69,8 +94,9 @@ fn byte_at(text: &str, at: usize) -> Option<u8> {
 /// Neither neighbour makes it part of a longer name, path, option or number.
 fn is_free(text: &str, word: &Range<usize>) -> bool {
     let own = text.get(word.clone()).unwrap_or_default();
-    let before = text.get(..word.start).unwrap_or_default().chars().next_back();
-    let mut after = text.get(word.end..).unwrap_or_default().chars();
+    let outer = with_emphasis(text, word);
+    let before = text.get(..outer.start).unwrap_or_default().chars().next_back();
+    let mut after = without_case_ending(text.get(outer.end..).unwrap_or_default()).chars();
     let next = after.next();
     let joined_before = before.is_some_and(|char| joins(char) || matches!(char, '.' | ':'));
     let joined_after = next.is_some_and(|char| {
@@ -81,6 +107,20 @@ fn is_free(text: &str, word: &Range<usize>) -> bool {
         && !joined_after
         && !within_katakana(before, own.chars().next())
         && !within_katakana(own.chars().next_back(), next)
+}
+
+/// With the marks of `_ulw_`.
+fn with_emphasis(text: &str, word: &Range<usize>) -> Range<usize> {
+    let start = word.start.saturating_sub(1);
+    let is_marked = word.start > 0 && byte_at(text, start) == Some(b'_') && byte_at(text, word.end) == Some(b'_');
+    if is_marked { start..word.end + 1 } else { word.clone() }
+}
+
+/// Finnish and Hungarian write their endings onto a foreign word with a mark: `ulw:tä`, `ulw-t`.
+fn without_case_ending(after: &str) -> &str {
+    const ENDINGS: [&str; 10] = [":tä", ":ta", ":llä", ":lla", ":ää", ":aa", "-t", "-et", "-vel", "-val"];
+    let is_whole = |rest: &&str| rest.is_empty() || rest.starts_with([' ', ',', '.', '!', '\n']);
+    ENDINGS.iter().find_map(|ending| after.strip_prefix(ending).filter(is_whole)).unwrap_or(after)
 }
 
 fn joins(char: char) -> bool {

@@ -190,6 +190,12 @@ fn code_words(text: &str, keywords: &Keywords) -> Vec<Range<usize>> {
     keyword_match::find_keywords(text, keywords).into_iter().filter(|word| is_code_word(text, word)).collect()
 }
 
+/// `=> make it green`: an arrow before an instruction, which an arm of code does not look like.
+fn is_behind_arrow(after: &str) -> bool {
+    let line = after.strip_prefix("=>").and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
+    line.split_whitespace().nth(1).is_some() && !line.ends_with([',', ';', '{', '}', ')', '"', '\''])
+}
+
 fn is_code_word(text: &str, word: &Range<usize>) -> bool {
     let before = text.get(..word.start).unwrap_or_default();
     let after = text.get(word.end..).unwrap_or_default();
@@ -212,6 +218,6 @@ fn is_code_word(text: &str, word: &Range<usize>) -> bool {
         || ["]+", "]*", ".*", ".+"].iter().any(|mark| line_before.ends_with(mark))
         || after.starts_with(['(', '^', '+', '{', '}', '[', '~'])
         || ["*.", "%", ".*", ".+", ")?", ")+", ")*", ")\\"].iter().any(|mark| after.starts_with(mark))
-        || line_after.starts_with(['=', '|', '│', '≠', '<', '>'])
+        || line_after.starts_with(['=', '|', '│', '≠', '<', '>']) && !is_behind_arrow(line_after)
         || ["&&", ":=", "!=", "+=", "-=", "++"].iter().any(|mark| line_after.starts_with(mark))
 }

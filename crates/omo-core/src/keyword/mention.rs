@@ -27,6 +27,9 @@ const REFUSED_LETTERS: usize = 7;
 const JOINTS: [&str; 16] =
     ["and", "then", "but", "so", "now", "y", "e", "und", "et", "и", "dan", "và", "ve", "aber", "pero", "also"];
 
+const ARTICLES: [&str; 14] =
+    ["the", "a", "az", "o", "el", "le", "den", "das", "dem", "il", "το", "omo's", "omo", "your"];
+
 /// What stands around a keyword, as the rules look at it.
 struct Occurrence<'a> {
     around: &'a WordContext,
@@ -45,9 +48,7 @@ impl<'a> Occurrence<'a> {
         let lead = skip_fillers(around.before.trim());
         let is_attached = !around.after.starts_with(char::is_whitespace);
         let tail = without_mode(around.after.trim());
-        let has_request = [&around.before, &around.after]
-            .iter()
-            .any(|text| phrases(&words::REQUESTS).any(|phrase| contains_word(text, phrase)));
+        let has_request = [&around.before, &around.after].iter().any(|text| is_request(text));
         Self { around, lead, tail, is_attached, has_request }
     }
 
@@ -67,10 +68,21 @@ impl<'a> Occurrence<'a> {
         let beyond = self.tail.trim_start_matches(|char: char| !char.is_alphanumeric());
         let explains = |text: &str| phrases(&words::EXPLAINING).any(|phrase| text.contains(phrase));
         self.is_refused()
-            || longest(&words::TALK_BEFORE, self.around.before.trim_end(), Side::LastWord).is_some()
+            || self.is_behind_talk()
             || [beyond, bare].iter().any(|tail| longest(&words::TALK_AFTER, tail, Side::Start).is_some())
             || explains(&self.around.before)
             || !self.is_first() && explains(self.tail)
+    }
+
+    /// `explica ulw`, `o ulw`; an article alone says nothing where the keyword is put to use: `use o ulw`.
+    fn is_behind_talk(&self) -> bool {
+        let before = self.around.before.trim_end();
+        let is_article = before.split_whitespace().next_back().is_some_and(|word| ARTICLES.contains(&word));
+        longest(&words::TALK_BEFORE, before, Side::LastWord).is_some_and(|length| {
+            !(is_article
+                && self.is_put_to_use()
+                && !before.get(before.len() - length..).is_some_and(|phrase| phrase.contains(' ')))
+        })
     }
 
     /// A refusal a few words before: `no quiero que uses ulw`, `不要再启动 ulw`.
@@ -109,7 +121,8 @@ impl<'a> Occurrence<'a> {
         let ends_as_question = asking.is_some_and(|length| length > request) && !self.tail.is_empty();
         let begins_as_question = longest(&words::ASKING, self.lead, Side::Start).is_some();
         let goes_on_as_question = self.starts_behind_a_word(&words::ASKING);
-        let is_request = request > 0 || self.has_request;
+        let is_request =
+            request > 0 || self.has_request || self.is_put_to_use() && is_request(&self.around.clauses_before);
         begins_as_question && !is_request
             || (is_marked || ends_as_question || goes_on_as_question) && !is_request && !self.is_followed_by_task()
     }
@@ -161,7 +174,6 @@ impl<'a> Occurrence<'a> {
 
     /// `use ulw`, `mit ulw`, `用ulw`.
     fn is_put_to_use(&self) -> bool {
-        const ARTICLES: [&str; 12] = ["the", "a", "el", "le", "den", "das", "dem", "o", "il", "omo's", "omo", "your"];
         let lead = ARTICLES
             .iter()
             .find_map(|article| self.lead.strip_suffix(article).filter(|rest| rest.ends_with(' ')).map(str::trim_end));
@@ -206,9 +218,14 @@ impl<'a> Occurrence<'a> {
     fn is_followed_by_task(&self) -> bool {
         let next = self.around.next.trim();
         let asks = next.ends_with(['?', '？', '؟']) || longest(&words::ASKING, next, Side::Start).is_some();
-        let is_empty = !next.chars().any(char::is_alphanumeric);
+        let word = next.trim_end_matches(|char: char| !char.is_alphanumeric());
+        let is_empty = matches!(word, "" | "no" | "nope" | "nah" | "yes");
         self.is_first() && !is_empty && !asks && longest(&words::SPEAKERS, next, Side::Start).is_none()
     }
+}
+
+fn is_request(text: &str) -> bool {
+    phrases(&words::REQUESTS).any(|phrase| contains_word(text, phrase))
 }
 
 /// Vowel signs and the like, which end words and are no letters.

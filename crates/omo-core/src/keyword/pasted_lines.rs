@@ -4,6 +4,7 @@
 mod code_line;
 mod command_line;
 mod log_line;
+mod prose_line;
 
 use std::ops::Range;
 
@@ -30,9 +31,18 @@ pub(super) fn pasted_lines(text: &str, keywords: &Keywords) -> Vec<Range<usize>>
         }
         let Some(word) = keyword_match::find_keywords(line, keywords).into_iter().next() else { continue };
         let line = Line { text: line, word };
-        if line.is_stack_frame() || line.is_setting_of_keyword() {
+        let next = text.get(range.end..).and_then(|rest| rest.lines().nth(1)).unwrap_or_default();
+        if line.is_stack_frame()
+            || line.is_setting_of_keyword()
+            || line.is_run_of_keyword()
+            || line.is_heading(next)
+            || line.is_key_of(next)
+            || line.is_row_of_words()
+        {
             found.push(range);
-        } else if !line.starts_with_keyword() && (line.is_command() || line.is_log() || line.is_code()) {
+        } else if !line.starts_with_keyword()
+            && (line.is_command() || line.is_log() || line.is_code() || line.is_behind_label())
+        {
             found.push(range.start..range.start + own_end(line.text, keywords));
         }
     }
@@ -77,7 +87,9 @@ fn is_shell(line: &str) -> bool {
 const LONGEST_ROLE: usize = 24;
 
 fn is_chat(line: &str) -> bool {
-    const ROLES: [&str; 17] = [
+    const ROLES: [&str; 19] = [
+        "q",
+        "a",
         "user",
         "assistant",
         "human",
@@ -117,9 +129,17 @@ fn is_section(line: &str) -> bool {
     line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(is_name)
 }
 
+/// Whether a prompt is one line that is indented as Markdown's code.
+pub(super) fn is_indented_line(prompt: &str) -> bool {
+    is_indented(prompt) && prompt.trim().lines().count() == 1
+}
+
+fn is_indented(line: &str) -> bool {
+    line.starts_with("    ") || line.starts_with('\t')
+}
+
 /// Lines indented as Markdown's code, where the text itself is not and no list holds them.
 fn indented_code(text: &str) -> Vec<Range<usize>> {
-    let is_indented = |line: &str| line.starts_with("    ") || line.starts_with('\t');
     if lines(text).filter(|(_, line)| !line.trim().is_empty()).all(|(_, line)| is_indented(line)) {
         return Vec::new();
     }
@@ -148,6 +168,11 @@ pub(super) fn without_bullet(line: &str) -> &str {
     let rest =
         if is_numbered { number.strip_prefix(['.', ')']) } else { line.strip_prefix(['-', '*', '•', '+', '–']) };
     rest.and_then(|rest| rest.strip_prefix(' ')).map_or(line, str::trim_start)
+}
+
+/// Whether an instruction may begin with this word.
+pub(super) fn is_task_word(word: &str) -> bool {
+    among(command_line::TASKS, word)
 }
 
 fn among(list: &str, word: &str) -> bool {

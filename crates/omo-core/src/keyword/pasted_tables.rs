@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::pasted_lines::{is_list_item, without_bullet};
+use super::pasted_lines::{self, is_list_item, without_bullet};
 use super::{Keywords, keyword_match};
 use crate::text::masked_text::{lines, paragraphs};
 
@@ -60,8 +60,9 @@ fn rows_in_block(block: &str, keywords: &Keywords) -> Vec<Range<usize>> {
         });
         let is_named = is_list_item(line)
             && is_keyword(without_bullet(line), keywords)
+            && !beside.clone().any(|other| is_list_item(other) && is_task(without_bullet(other)))
             && beside.any(|other| other.ends_with(':') || is_list_item(other) && !without_bullet(other).contains(' '));
-        if is_row || is_entry || is_named {
+        if is_row || is_entry || is_named || is_comparison(line, keywords) {
             found.push(range.clone());
         }
     }
@@ -109,9 +110,24 @@ fn is_compared(line: &str, text: &str, other: &str) -> bool {
     is_list_item(line) && is_list_item(other) || is_description(text) && is_description(other_text)
 }
 
+/// `goal: loops. ulw: checks.`, in one line.
+fn is_comparison(line: &str, keywords: &Keywords) -> bool {
+    let described: Vec<(&str, &str)> = line.split(". ").filter_map(described_name).collect();
+    described.len() > 1
+        && described.len() == line.split(". ").count()
+        && described.iter().any(|(name, _)| is_keyword(name, keywords))
+        && described.iter().all(|(_, text)| is_description(text))
+}
+
+/// Whether a line begins with what is to do.
+fn is_task(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    pasted_lines::is_task_word(&first.to_ascii_lowercase())
+}
+
 /// `loops until it is verified`, `a loop`, `no checks`; not `fix it`.
 fn is_description(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or_default();
+    let first = text.split_whitespace().next().unwrap_or_default().trim_end_matches([',', '.']);
     first.len() > 3 && first.ends_with('s') && !first.ends_with("ss")
         || first.ends_with("ed")
         || matches!(first, "a" | "an" | "the" | "no" | "is" | "has" | "yes" | "only" | "one")

@@ -9,6 +9,8 @@ const WINDOW: usize = 240;
 /// What stands around a keyword in its own clause, in lower case.
 #[derive(Debug)]
 pub(super) struct WordContext {
+    /// The sentence up to the clause.
+    pub(super) clauses_before: String,
     /// From the start of the clause.
     pub(super) before: String,
     /// To the end of the sentence.
@@ -25,9 +27,14 @@ pub(super) struct WordContext {
 pub(super) fn word_context(text: &str, word: &Range<usize>) -> WordContext {
     let before = text.get(..word.start).unwrap_or_default();
     let after = text.get(word.end..).unwrap_or_default();
-    let start = clause_start(before);
+    // Emphasis is no part of what is said: `**ulw** is slow`.
+    let before = before.trim_end_matches(['*', '_']);
+    let after = after.trim_start_matches(['*', '_']);
+    let start = start_behind(before, |char, next| ends_sentence(char, next) || ends_clause(char, next));
+    let sentence = start_behind(before, ends_sentence);
     let (length, end) = sentence_end(after);
     WordContext {
+        clauses_before: lower(before.get(sentence..start).unwrap_or_default()),
         before: lower(before.get(start..).unwrap_or_default()),
         after: lower(after.get(..length).unwrap_or_default()),
         end,
@@ -40,10 +47,11 @@ fn lower(text: &str) -> String {
     text.to_lowercase().replace(['’', 'ʼ'], "'")
 }
 
-fn clause_start(before: &str) -> usize {
+/// Behind the last character that ends something, as `ends` says.
+fn start_behind(before: &str, ends: impl Fn(char, char) -> bool) -> usize {
     let mut next = ' ';
     for (at, char) in before.char_indices().rev() {
-        if before.len() - at > WINDOW || ends_sentence(char, next) || ends_clause(char, next) {
+        if before.len() - at > WINDOW || ends(char, next) {
             return at + char.len_utf8();
         }
         next = char;

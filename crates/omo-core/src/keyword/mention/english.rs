@@ -16,7 +16,8 @@ pub(super) fn is_mention(around: &WordContext) -> bool {
         || is_object_of_talk(before, &after)
         || (joined && is_subject(before, &after, asks))
         || is_asked_after(&after)
-        || around.after.trim_start().starts_with('=')
+        || around.after.trim_start().starts_with('=') && !around.after.trim_start().starts_with("=>")
+        || after.is_empty() && before.len() > 1 && version_length(before) == before.len()
 }
 
 /// Whether a list of words holds this one.
@@ -85,7 +86,7 @@ fn is_object_of_talk(before: &[&str], after: &[&str]) -> bool {
         comparing when if whenever because since while whether why how what where which who than used \
         tried saw noticed from of inspect investigate configure install uninstall remove delete like \
         that what's add replace translate find search count list highlight extract love hate enjoy dislike \
-        upgrade update reinstall after before until";
+        upgrade update reinstall after before until google";
     const COMPARING: &str = "difference differences compare comparison between versus vs differ";
     let compares = |words: &[&str]| words.iter().any(|word| among(COMPARING, word));
     if compares(before) || after.iter().take(4).any(|word| matches!(*word, "vs" | "versus")) {
@@ -164,19 +165,25 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
         shouldn't wouldn't keeps kept works worked failed fails crashed crashes activates activated \
         triggers triggered means says said seems looks ran runs stopped stops started starts broke \
         breaks got gets costs uses used needs exists appears appeared happened happens fired fires kicks \
-        goes makes made takes took off gave enabled active disabled inactive vs versus not 's may might must \
+        goes makes made takes took off gave enabled active disabled inactive stands vs versus not 's may might must \
         exited hangs hung crashes timed deleted removed fixed finished ended died loops looped restarts restarted quits ate \
         killed reverted wrote changed froze freezes stuck eats wastes burns burned wasted spent destroyed ruined forever sounds feels loses ignores ignored refuses \
         refused behaves acts helps helped rocks sucks misfires misfired hits deletes kills launches launched happened";
     const ADVERBS: &str = "just suddenly always still again also only really sometimes often constantly simply actually already \
-        never randomly somehow now";
+        basically never randomly somehow now";
     if after.first() == Some(&"'s") || after.first() == Some(&"s'") {
         return true;
     }
-    let nouns = after.iter().take_while(|word| among(NOUNS, word)).count();
+    let version = Some(version_length(after)).filter(|length| *length > 1).unwrap_or(0);
+    if version > 0 && version == after.len() {
+        return true;
+    }
+    let nouns = version + after.iter().skip(version).take_while(|word| among(NOUNS, word)).count();
     let adverbs = after.iter().skip(nouns).take_while(|word| among(ADVERBS, word)).count();
     if adverbs > 0
-        && after.get(nouns + adverbs).is_some_and(|verb| among(VERBS, verb) || among("running going on off", verb))
+        && after
+            .get(nouns + adverbs)
+            .is_some_and(|verb| among(VERBS, verb) || among("running going on off starting stopping", verb))
     {
         return true;
     }
@@ -196,11 +203,23 @@ fn is_subject(before: &[&str], after: &[&str], asks: bool) -> bool {
     }
 }
 
+/// How many words at the start are parts of a version: a dot parts words, so `v2.0` is two of them.
+fn version_length(words: &[&str]) -> usize {
+    let is_part = |word: &&&str| {
+        let digits = word.strip_prefix('v').unwrap_or(word);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    words.iter().take_while(is_part).count()
+}
+
 /// `the ulw hook`: a noun that the keyword only names; `ulw mode` is a way to work.
 fn is_named_noun(before: &[&str], after: &[&str], nouns: usize) -> bool {
     let used = before.iter().rev().find(|word| !matches!(**word, "the" | "a" | "your" | "my" | "this"));
     let in_use = used.is_none_or(|word| {
-        matches!(*word, "use" | "run" | "start" | "enable" | "activate" | "using" | "with" | "in" | "enter" | "try")
+        matches!(
+            *word,
+            "use" | "do" | "run" | "start" | "enable" | "activate" | "using" | "with" | "in" | "enter" | "try"
+        )
     });
     let noun = after.first().filter(|_| nouns > 0);
     match noun {

@@ -4,7 +4,7 @@
 //! language adds lines here, and no rule.
 
 /// Words that ask, where a clause begins with them or has them next to the keyword.
-pub(super) const ASKING: [&str; 15] = [
+pub(super) const ASKING: [&str; 18] = [
     "왜|도대체|혹시|어떻게|언제|뭐|뭔|뭘|무엇|무슨|어디|누가|얼마|얼마나|몇",
     "なぜ|なんで|何で|何故|どうして|どうやって|どう|いつ|何|なに|どこ|誰|どれ|どんな|いくら|どのくらい",
     "什么|什麼|为什么|為什麼|为啥|啥|怎么|怎麼|怎样|如何|何时|什么时候|哪|谁|誰|多少|几个|有没有|是不是|会不会|能不能|要不要|是否|請問|请问|为何|难道",
@@ -12,7 +12,7 @@ pub(super) const ASKING: [&str; 15] = [
     "क्या|क्यों|कैसे|कब|कहाँ|कहां|कौन|कितन*|किसने|किसका|किस",
     "qué|que es|cómo|como funciona|como se|por qué|porqué|cuándo|cuál|quién|dónde|cuánto|cuánta|cuántos|acaso",
     "was|warum|wieso|weshalb|wie|wann|wer|wo|wozu|wofür|welche|welcher|welches|ist|hat|kann ich|kann man|darf|soll ich|läuft|kennt|kennst",
-    "qu'est-ce|que fait|c'est quoi|pourquoi|comment|quand|qui|où|combien|quel|quelle|est-ce|à quoi|faut-il|dois-je|puis-je",
+    "quoi|qu'est-ce|que fait|c'est quoi|pourquoi|comment|quand|qui|où|combien|quel|quelle|est-ce|à quoi|faut-il|dois-je|puis-je",
     "o que|por que|por quê|porque o|como funciona|como uso|como usar|como desligo|como eu|quando|quem|onde|quanto|qual|será que|pra que|para que serve",
     "cosa|cos'è|che cos'è|come funziona|come si|come posso|perché|quanto|qual è|dove|chi",
     "что|почему|зачем|как|когда|кто|где|сколько|чем|какой|какая|можно ли|разве|для чего",
@@ -20,6 +20,9 @@ pub(super) const ASKING: [&str; 15] = [
     "tại sao|vì sao|sao|làm sao|khi nào|thế nào|có phải|bao giờ|cái gì",
     "neden|niye|niçin|nasıl|ne|nedir|kim|hangi|ne zaman|nerede|kaç",
     "apa|apakah|apaan|kenapa|mengapa|bagaimana|gimana|kapan|siapa|berapa|di mana|itu apa",
+    "vad är|varför|hur|när|hvad er|hva er|hvorfor|hvordan|mikä on|miksi|miten|wat is|waarom|hoe",
+    "co je|co to|czym|proč|jak|kdy|dlaczego|czemu|kiedy|mi az|miért|hogyan|ce e|ce este|de ce|що|чому|навіщо|як|коли|τι|γιατί|πώς|πότε",
+    "מה|למה|איך|מתי|מי|איפה|האם|چیست|چرا|چگونه|چطور|چه",
 ];
 
 /// Words of the same kind that a sentence ends with.
@@ -34,7 +37,7 @@ pub(super) const ASKING_END: [&str; 6] = [
 
 /// Words that ask for a deed: in a question they make it a polite instruction.
 pub(super) const REQUESTS: [&str; 15] = [
-    "can you|could you|would you|will you|can we|could we|shall we|please|pls|mind using|why don't you|why not",
+    "can you|could you|would you|will you|how about|can we|could we|shall we|please|pls|mind using|why don't you|why not",
     "줘|주세요|주십시오|주라|줄래|줄 수|주실|주시|부탁|바랍니다|바람|해라|하자|합시다|할까",
     "ください|下さい|くれ|もらえ|いただけ|頂け|お願い|頼む|頼みます|ほしい|欲しい|ましょう",
     "请用|請用|请使用|麻烦|帮我|幫我|帮忙|给我用|給我用|能用|能使用|可以用|可不可以用|能不能用|能否用|一下",
@@ -66,7 +69,7 @@ pub(super) const SUBJECT_PARTICLES: [&str; 2] =
 
 /// What a keyword goes on with where it is what is talked about. Behind a blank, or none where
 /// the script has none.
-pub(super) const REPORTS: [&str; 17] = [
+pub(super) const REPORTS: [&str; 18] = [
     "안|못|자꾸|너무|또|혼자|갑자기|아직|이미|맨날|때문|켠|켜져|꺼진|꺼져|멈춤|멈췄|가|는|은|의|별로|최고|진짜|정말|비용|가격|버그 같|사용 후기|도대체|왜 이",
     "ありがとう|最高|遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
     "没|沒|不工作|不停|不会|不會|不起|的|不行|不好|不能|不动|又|挺|蛮|有点|跑起来|用起来|一直在|一直重|一直卡|一直不|一直没|总是|总在|總是|太|很|老是|还在|還在|已经|坏了|壞了|卡住|卡死|卡了|停不|停了|停在|停止了|\
@@ -87,13 +90,14 @@ pub(super) const REPORTS: [&str; 17] = [
     "là|không hoạt|không dừng|không chạy|không làm|không phản|không có|không thể|bị|cứ|vẫn|đã|đang|có|rất|quá|tự|chậm|luôn|và ralph|treo|hỏng|tuyệt",
     "çok|harika|hala|hâlâ|kendi kendine|kendiliğinden|bozuk|ve ralph|durdu|bitti|çöktü|niye",
     "tidak|nggak|ngga|gak|tak|terus|selalu|adalah|itu|sudah|masih|macet|rusak|berhenti|menghapus|bikin|bukan|sangat|terlalu|dan ralph|tiba-tiba|jalan sendiri|lambat|boros|bagus",
-    "werkt niet|stopt niet|nie działa|nefunguje|fungerar inte",
+    "werkt niet|stopt niet|nie działa|nefunguje|fungerar inte|virker ikke|fungerer ikke|ei toimi|nem működik|nu funcționează|nu merge|не працює|δεν δουλεύει|δεν λειτουργεί",
+    "לא עובד|לא עוצר|לא נעצר|לא מפסיק|תקוע|שבור|איטי|کار نمی*|نمی*|خراب است|کند است|گیر کرده",
     "vs|vs.|versus|restarts|hangs",
 ];
 
 /// How a statement ends where the verb stands last.
 pub(super) const REPORT_END: [&str; 5] = [
-    "다|야|요|궁금해|궁금해요|이상해|이상해요|불편해|불편해요|필요해|필요해요|안 해|네|네요|는데|는데요|더라|더라고|더라고요|거든|거든요|잖아|듯|듯요|같아|같아요|니다|돼|돼요|져|져요|려요|려|싫어|싫어요|좋아|좋아요|좋다|싫다|없어|없어요|있어|있어요|\
+    "안 해요|안해요|안 돼요|안돼요|에러 나|에러나|오류 나|오류나|다|야|요|궁금해|궁금해요|이상해|이상해요|불편해|불편해요|필요해|필요해요|안 해|네|네요|는데|는데요|더라|더라고|더라고요|거든|거든요|잖아|듯|듯요|같아|같아요|니다|돼|돼요|져|져요|려요|려|싫어|싫어요|좋아|좋아요|좋다|싫다|없어|없어요|있어|있어요|\
      됨|멈춤|느림|많음|없음|있음|않아|않아요|못해|ㅠㅠ|ㅠ|나와|났음|난다|한다|된다|간다|켜짐|꺼짐",
     "た|だ|です|ます|ません|ない|ないで|いる|てる|ある|なる|よ|ね|な|けど|んだが|みたい|らしい|すぎる|だった|でした|ました|しまう|まう|いい|よい|不要|困る|出る|かかる|できる|い",
     "了|啊|呀|哎|啦",
@@ -158,7 +162,7 @@ pub(super) const USE_BEFORE: [&str; 17] = [
     "dùng|sử dụng|bằng|với|chạy|bật|chế độ|hãy|kích hoạt|khởi động|qua|bởi",
     "bunu|şunu|hepsini|lütfen|hemen|şimdi|haydi|hadi|testleri|hatayı|tekrar",
     "pakai|gunakan|menggunakan|dengan|jalankan|aktifkan|nyalakan|lewat|mode|tolong|pakailah|mulai|via|hidupkan|coba",
-    "gebruik|met|använd|med|bruk|użyj|z|použij|brug|käytä",
+    "gebruik|met|använd|med|bruk|użyj|z|použij|brug|käytä|használd|használj|folosește|cu|використай|використовуй|з|через|χρησιμοποίησε|με|با|از",
 ];
 
 /// What directly follows a keyword that is put to use.

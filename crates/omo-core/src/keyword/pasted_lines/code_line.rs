@@ -54,6 +54,7 @@ impl Line<'_> {
             || line.starts_with("from ") && line.contains(" import ")
             || ["//", "/*", "#!", "#include", "#define"].iter().any(|start| line.starts_with(start))
             || line.starts_with("SELECT ") && line.contains(" FROM ")
+            || is_statement(line)
     }
 
     /// `mode: ulw`, `keywords: [ulw, x]`, `ulw: true`.
@@ -71,5 +72,15 @@ impl Line<'_> {
                 || !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
                 || matches!(value, "{" | "[" | "|" | ">")
                 || value.starts_with(['[', '{', '"', '\'']) && value.ends_with([']', '}', '"', '\'']))
+    }
+}
+
+/// `import ulw`, `class Ulw: pass`: a statement of two words, or of one line.
+fn is_statement(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().take(3).collect();
+    match words.as_slice() {
+        ["import" | "package" | "print" | "module" | "namespace" | "return", _] => true,
+        ["class" | "def", name, ..] => name.ends_with(':'),
+        _ => false,
     }
 }

@@ -51,8 +51,23 @@ impl Line<'_> {
         }
         let has_option =
             self.text.split_whitespace().nth(1).is_some_and(|word| word.len() > 1 && word.starts_with('-'));
-        let is_loop = ["; do ", "; then "].iter().any(|mark| self.text.contains(mark));
+        let is_loop = ["; do ", "; then "].iter().any(|mark| self.text.contains(mark))
+            && ["for ", "while ", "until ", "if "].iter().any(|start| self.text.trim_start().starts_with(start));
         is_loop || self.begins_with_program() && if has_option { !self.goes_on_as_task() } else { !self.is_prose() }
+    }
+
+    /// `ulw --version`, `ulw -V`: nothing but options, and none that the keyword takes. With more words it is an
+    /// instruction, or a misspelt option that is answered.
+    pub(super) fn is_run_of_keyword(&self) -> bool {
+        const OPTIONS: &str =
+            "--check --no-review --max-blocks --max-minutes --max-iterations --completion-promise -h --help";
+        let is_foreign = |word: &str| {
+            word.starts_with('-')
+                && word.trim_start_matches('-').starts_with(|char: char| char.is_ascii_alphabetic())
+                && !among(OPTIONS, word.split('=').next().unwrap_or_default())
+        };
+        let words: Vec<&str> = self.after().split_whitespace().take(MAX_WORDS).collect();
+        self.starts_with_keyword() && !words.is_empty() && words.into_iter().all(is_foreign)
     }
 
     fn begins_with_program(&self) -> bool {
@@ -77,6 +92,7 @@ impl Line<'_> {
             && (!among(WORDS_TOO, first)
                 || rest.split_whitespace().any(is_sign)
                 || arguments == 1 && !among("go just time code", first)
+                || arguments == 2 && first == "diff"
                 || first == "go"
                     && ["go run", "go test", "go build", "go get", "go install"]
                         .iter()

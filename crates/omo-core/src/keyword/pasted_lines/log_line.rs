@@ -39,6 +39,7 @@ impl Line<'_> {
             || SAID.iter().any(|said| self.text.contains(said)) && !self.has_task_words()
             || self.after().starts_with('[')
             || self.before().ends_with(": ") && self.after().starts_with(": ")
+            || line.get(..7).is_some_and(|label| label.eq_ignore_ascii_case("usage: "))
     }
 
     fn has_task_words(&self) -> bool {
@@ -52,13 +53,15 @@ impl Line<'_> {
         line.starts_with("at ") && line.ends_with(')') && line.contains(':')
             || line.starts_with("File \"")
             || ["--> ", "✗", "✓", "✔", "✖", "×", "not ok "].iter().any(|mark| line.starts_with(mark))
+            || is_test_result(line)
             || self.is_named_by_program()
     }
 
     /// `ulw: command not found`: a program of that name speaks.
     fn is_named_by_program(&self) -> bool {
-        const SAID: [&str; 10] = [
+        const SAID: [&str; 11] = [
             "The term",
+            "usage:",
             "command not found",
             "error:",
             "error[",
@@ -72,6 +75,12 @@ impl Line<'_> {
         let said = self.after().trim_start().strip_prefix(": ").unwrap_or_default();
         self.starts_with_keyword() && SAID.iter().any(|start| said.starts_with(start))
     }
+}
+
+/// `test ulw ... ok`, `ok 1 - ulw`.
+fn is_test_result(line: &str) -> bool {
+    let numbered = line.strip_prefix("ok ").is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
+    numbered && line.contains(" - ") || line.starts_with("test ") && line.contains(" ... ")
 }
 
 /// A date, a time of day, or a syslog's month.
