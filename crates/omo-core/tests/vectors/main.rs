@@ -7,6 +7,7 @@
     reason = "a test's helpers fail as a test does"
 )]
 
+use omo_core::keyword::short_request::ShortRequest;
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::promise::final_promise;
 use serde_json::Value;
@@ -41,7 +42,9 @@ fn is_read_as(expected: &str, reading: &PromptReading) -> bool {
     match expected {
         "activate" => reading.turns_on(),
         // The localised aliases are off unless the user names them.
-        "ignore" | "activate-if-alias-enabled" => *reading == PromptReading::Nothing,
+        "ignore" | "activate-if-alias-enabled" => {
+            matches!(reading, PromptReading::Nothing | PromptReading::Short(ShortRequest::Help | ShortRequest::Status))
+        }
         "command" | "cancel" => matches!(reading, PromptReading::Command { .. }),
         "cancel-or-ignore" => matches!(reading, PromptReading::Off { .. } | PromptReading::Nothing),
         "either" => true,
