@@ -261,6 +261,7 @@ impl Play {
                 || self.after.files.contains(file)
                 || file.ends_with("hooks.log")
                 || file.ends_with("runtime.local.json.old")
+                || is_kept_run(file)
                 || fault == CallFault::Kill && is_temporary(file)
         };
         let strange: Vec<_> = left.files.iter().filter(|file| !may_be_left(file)).collect();
@@ -320,6 +321,12 @@ fn is_at_an_end(text: &str) -> bool {
 
 fn changes(call: &SystemCall) -> bool {
     CHANGING.contains(&&*call.name) || ["O_CREAT", "O_TRUNC"].iter().any(|flag| call.line.contains(flag))
+}
+
+/// What omo keeps of a run that has ended, each time under another name.
+fn is_kept_run(file: &Path) -> bool {
+    file.parent().is_some_and(|folder| folder.ends_with("cc-omo/ended"))
+        && file.extension().is_some_and(|it| it == "json")
 }
 
 fn is_temporary(file: &Path) -> bool {
