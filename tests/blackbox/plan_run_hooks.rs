@@ -174,12 +174,11 @@ fn a_session_without_ultrawork_shows_its_run_and_notes_only_what_a_person_says()
     let cases: &[Case] = &[
         ("shown everywhere", |s| {
             set(s, waits())?;
-            let row =
-                "plan run   docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after batch 1? (run r-1)";
+            let row = "plan run   docs/plan.md: 3 of 7 done, 1 failed, waits for you: continue after batch 1?";
             let said = s.asks("/omo:status")?;
             ensure!(said.ends_with(&format!("\nultrawork  off\n{row}")), "{said}");
             let out = String::from_utf8(omo(s, &["status"], &[])?.stdout)?;
-            ensure!(out.ends_with(&format!("\n{row}\n")), "{out}");
+            ensure!(out.ends_with(&format!("\n{row} (run r-1)\n")), "{out}");
             let json: Value = serde_json::from_slice(&omo(s, &["status", "--json"], &[])?.stdout)?;
             ensure!(json[0]["planRun"]["waits"] == "continue after batch 1?", "{json}");
             ensure!(json[0]["planRun"].get("seal").is_none(), "{json}");
