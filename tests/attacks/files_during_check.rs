@@ -99,7 +99,7 @@ fn without_watch(target: &mut Target) -> Result<()> {
     ensure!(traced.is_faulted, "no watch was asked for");
     let answer: HookAnswer = require_sound(&traced.run)?;
     let line = answer.system_message().with_context(|| format!("no line: {answer:?}"))?;
-    ensure!(line.contains("verified") && line.contains("could not all be watched"), "{line}");
+    ensure!(line.contains("VERIFIED: ") && line.contains("could not all be watched"), "{line}");
     Ok(())
 }
 

@@ -36,7 +36,7 @@ fn decided(wine: &Wine) -> Result<()> {
     let green = project.omo(&["verify"])?;
     ensure!(green.status.success() && green.stdout.contains("green"), "{}{}", green.stdout, green.stderr);
     let reported = project.stop(DONE)?;
-    ensure!(reported.system_message().is_some_and(|text| text.contains("verified")), "{reported:?}");
+    ensure!(reported.system_message().is_some_and(|text| text.contains("VERIFIED: ")), "{reported:?}");
     ensure!(project.entry()?["verdict"]["kind"] == "verified", "{}", project.entry()?);
     Ok(())
 }
@@ -96,7 +96,7 @@ fn left_running(wine: &Wine) -> Result<()> {
     let project = wine.project()?;
     project.arm(&format!("/omo:ulw --no-review --check \"start /b ping {MARK} 127.0.0.1& exit 0\" fix it"))?;
     let reported = project.stop(DONE)?;
-    ensure!(reported.system_message().is_some_and(|text| text.contains("verified")), "{reported:?}");
+    ensure!(reported.system_message().is_some_and(|text| text.contains("VERIFIED: ")), "{reported:?}");
     wait_until_gone(MARK)
 }
 

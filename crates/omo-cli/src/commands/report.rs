@@ -21,8 +21,7 @@ Examples:
   omo report --format progress    where each task stands
   omo report --format summary     the report that ends a run of such a plan
   omo report --format json        the same for a script
-  omo report --last               the last ultrawork run: its end, its checks with
-                                  what they printed, the words of its reviewer";
+  omo report --last               the last ultrawork run, its checks and review";
 
 /// How a report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -38,13 +38,12 @@ Examples:
   omo verify               a table, and the end of what each red check printed
   omo verify --json        the same for a script
   omo verify --task 3      the checks of one task of the plan run that is open
-  omo verify --last        how the last run ended, which `claude -p` does not print
+  omo verify --last        how the last run ended: `claude -p` does not say it
 
 The exit status is 0 only when everything is green, and 1 when it is not or when
 there is no check, so `omo verify && git push` does what it says. Whose checks:
 those of this shell's session, else of the only one on, else of the run that
-ended last, else those of a new run. With --last the status is 0 only for a run
-that was verified.";
+ended last, else those of a new run.";
 
 /// Run the checks now; the same code that judges a claim
 #[derive(Debug, Args)]
@@ -59,7 +58,7 @@ pub(crate) struct VerifyOptions {
     /// The plan run of the task, if not the one that is open here
     #[arg(long, value_name = "ID", requires = "task")]
     pub run: Option<String>,
-    /// Run nothing: print how the last run ended, or that of the session
+    /// Print how the last run ended, and run nothing
     #[arg(long, conflicts_with_all = ["task", "run"])]
     pub last: bool,
     /// Print JSON: one object with a list of the checks
