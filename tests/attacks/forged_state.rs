@@ -31,7 +31,7 @@ impl Target {
         for status in
             [self.said_by_omo(&["status"])?, self.said_by_omo(&["status", "--json"])?, self.scene.asks("/omo:status")?]
         {
-            ensure!(status.contains(why) && !status.contains("verified"), "{status}");
+            ensure!(status.contains(why) && !status.to_lowercase().contains("verified"), "{status}");
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ const ROWS: &[Row] = &[
             target.begin()?;
             target.scene.forge(&ended("verified"))?;
             let status = target.said_by_omo(&["status"])?;
-            ensure!(status.contains(FOREIGN) && !status.contains("verified"), "{status}");
+            ensure!(status.contains(FOREIGN) && !status.to_lowercase().contains("verified"), "{status}");
             Ok(())
         },
     },
@@ -106,7 +106,7 @@ const ROWS: &[Row] = &[
             target.begin()?;
             target.scene.forge(&ended("verified"))?;
             let status = target.scene.asks("/omo:status")?;
-            ensure!(status.contains(FOREIGN) && !status.contains("verified"), "{status}");
+            ensure!(status.contains(FOREIGN) && !status.to_lowercase().contains("verified"), "{status}");
             Ok(())
         },
     },
@@ -163,7 +163,7 @@ const ROWS: &[Row] = &[
             let log = target.scene.lab.state_folder().join("decisions.jsonl");
             fs::write(&log, format!("{}{line}\n", fs::read_to_string(&log)?))?;
             for status in [target.said_by_omo(&["status"])?, target.scene.asks("/omo:status")?] {
-                ensure!(!status.contains("verified"), "{status}");
+                ensure!(!status.to_lowercase().contains("verified"), "{status}");
             }
             Ok(())
         },

@@ -6,7 +6,7 @@
 
 use anstream::println;
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use omo_core::messages::checks::review_prompt;
 use omo_testkit::stand_in::{HookAnswer, SubagentStopInput};
 use omo_testkit::{HookRun, Lab, StandIn};
@@ -97,9 +97,9 @@ impl Play<'_> {
     fn person(&mut self, text: &str) -> Result<()> {
         says("you", AnsiColor::Cyan, text);
         let run = self.session.prompt(text)?;
-        if let HookAnswer::PlainText(context) = run.answer()? {
+        if let Some(context) = run.answer()?.context() {
             // The client writes what a hook told the model into the transcript.
-            self.session.transcript().hook_context("UserPromptSubmit", &context)?;
+            self.session.transcript().hook_context("UserPromptSubmit", context)?;
         }
         Self::hook("UserPromptSubmit", &run)
     }
@@ -134,7 +134,10 @@ impl Play<'_> {
                 let user = answer.system_message().map(|text| format!("tells you: {text}"));
                 let verb = if event == "Stop" { "the session goes on" } else { "answers without the model" };
                 let block = answer.reason().map(|text| format!("{verb}:\n{text}"));
-                user.or(block).context("an answer that the demo does not know")?
+                let model = answer.context().map(|text| format!("tells the model:\n{text}"));
+                let parts: Vec<String> = [user, block, model].into_iter().flatten().collect();
+                ensure!(!parts.is_empty(), "an answer that the demo does not know");
+                parts.join("\n")
             }
         };
         says(&format!("omo ({took})"), AnsiColor::Green, &text);
