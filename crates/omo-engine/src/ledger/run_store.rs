@@ -1,5 +1,6 @@
 //! All runs of a repository: found, listed, begun and removed.
 
+use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use omo_core::timestamp::Timestamp;
@@ -70,7 +71,13 @@ impl RunStore {
             let state = self.run(&id).state();
             ListedRun { id, state }
         });
-        Ok(listed.collect())
+        let mut listed: Vec<ListedRun> = listed.collect();
+        // An id tells the second. Of two runs of one second the ledgers tell which is newer.
+        listed.sort_by_cached_key(|run| {
+            let second = run.id.get(..SECOND_CHARS).unwrap_or_default().to_owned();
+            Reverse((second, run.state.as_ref().ok().map(|state| state.opened_at)))
+        });
+        Ok(listed)
     }
 
     /// The ids of all of them, the newest first.
@@ -208,6 +215,9 @@ impl RunStore {
         folder.sync_names()
     }
 }
+
+/// How much of an id is the time.
+const SECOND_CHARS: usize = "20260101-000000".len();
 
 /// An id that no run has: the time to the second, and letters.
 fn new_id(base: &GuardedFolder, now: Timestamp) -> Result<String, RunStoreError> {
