@@ -81,7 +81,10 @@ pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) ->
         None => folder.empty_and_open(FOLDER)?,
     };
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
-    ended.replace(&file_name(verdict.at, id), text.as_bytes())?;
+    let name = file_name(verdict.at, id);
+    ended.remove(&name)?;
+    // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
+    ended.append(&name, text.as_bytes(), u64::MAX)?;
     forget_old(&ended, verdict.at)
 }
 
@@ -100,10 +103,6 @@ fn read_logs(folder: &GuardedFolder, session: &Session) -> BTreeMap<String, Stri
 }
 
 fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> {
-    // What a process left that was ended while it wrote. No other one writes: the lock is held.
-    for name in ended.file_names("")?.iter().filter(|name| !is_run_file(name)) {
-        ended.remove(name)?;
-    }
     let names = run_files(ended)?;
     let oldest = file_name_start(Timestamp::from_millis(now.as_millis() - KEPT_MILLIS));
     let too_many = names.len().saturating_sub(MAX_RUNS);
@@ -121,12 +120,8 @@ fn file_name_start(at: Timestamp) -> String {
 
 fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {
     let mut names = ended.file_names("")?;
-    names.retain(|name| is_run_file(name));
+    names.retain(|name| Path::new(name).extension().is_some_and(|extension| extension == "json"));
     Ok(names)
-}
-
-fn is_run_file(name: &str) -> bool {
-    Path::new(name).extension().is_some_and(|extension| extension == "json")
 }
 
 /// The runs of a project that have ended, the last one first. What cannot be read is passed over.
@@ -176,10 +171,8 @@ mod tests {
             runs[0].said
         );
         assert!(!runs[0].proved && !runs[0].is_own(None));
-        let half_written = folder.path().join(FOLDER).join("x.json.tmp");
-        std::fs::write(&half_written, "{").unwrap();
+        std::fs::write(folder.path().join(FOLDER).join("1969.json"), "{").unwrap();
         keep(&folder, &id, &ended_at(2_000 + KEPT_MILLIS)).unwrap();
-        assert!(!half_written.exists());
         assert_eq!(read_all(&folder).unwrap().count(), 2, "the one of the start is too old");
         for number in 0..=i64::try_from(MAX_RUNS).unwrap() {
             keep(&folder, &id, &ended_at(3_000 + KEPT_MILLIS + number)).unwrap();
