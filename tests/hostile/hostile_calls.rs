@@ -1,5 +1,7 @@
 //! Everything that is asked of the hooks and of `omo` in a hostile place.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use omo_core::session::id::SessionId;
 use omo_state::state::MAX_BYTES;
@@ -36,6 +38,11 @@ impl Ask {
     /// It is a Stop.
     pub(crate) fn is_stop(&self) -> bool {
         self.binary == "omo-stop"
+    }
+
+    /// How large its program is, in KiB.
+    pub(crate) fn program_kib(&self, plugin: &Path) -> u64 {
+        std::fs::metadata(plugin.join("bin").join(self.binary)).map_or(0, |program| program.len() / 1024)
     }
 
     /// Asks a hook with some fields of its input set to other texts.

@@ -272,26 +272,21 @@ fn within_a_limit(scene: &mut Scene, ask: &Ask, setup: &str) -> Result<Run> {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn few_files_little_memory_and_no_space_end_no_hook_badly() {
     let plugin = plugin();
-    let setups = [
-        "ulimit -n 3",
-        "ulimit -n 4",
-        "ulimit -n 5",
-        "ulimit -n 6",
-        "ulimit -n 7",
-        "ulimit -n 8",
-        "ulimit -f 0",
-        "ulimit -f 1",
-        "ulimit -v 12000",
-        "ulimit -s 256",
-    ];
+    let few_files = (3..=8).map(|files| format!("ulimit -n {files}"));
+    let little_space = ["ulimit -f 0", "ulimit -f 1", "ulimit -s 256"].map(str::to_owned);
     let asks = [STOP, PROMPT, ULW, START, SUBAGENT, FAILURE, END, STATUS, STOP_ALL];
-    let cases: Vec<_> = setups
-        .iter()
-        .flat_map(|setup| asks.iter().map(move |ask| (format!("{}, {setup}", ask.name), (ask, *setup))))
-        .collect();
-    for cases in cases.chunks(asks.len()) {
-        play(&plugin, cases, |scene, &(ask, setup)| within_a_limit(scene, ask, setup).map(drop));
+    for setup in few_files.chain(little_space) {
+        play_within(&plugin, &asks.each_ref().map(|ask| (ask, setup.clone())));
     }
+    // What a program itself takes is a part of its memory.
+    let little_memory = |ask: &Ask| format!("ulimit -v {}", ask.program_kib(&plugin) + 4_000);
+    play_within(&plugin, &asks.each_ref().map(|ask| (ask, little_memory(ask))));
+}
+
+fn play_within(plugin: &Path, limited: &[(&Ask, String)]) {
+    let name = |(ask, setup): &(&Ask, String)| format!("{}, {setup}", ask.name);
+    let cases: Vec<_> = limited.iter().map(|case| (name(case), case)).collect();
+    play(plugin, &cases, |scene, (ask, setup)| within_a_limit(scene, ask, setup).map(drop));
 }
 
 #[test]
