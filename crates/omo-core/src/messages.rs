@@ -62,17 +62,17 @@ pub enum ContractForm {
     Short,
 }
 
-/// Whether the run could be written down: what is not written down can not be held.
+/// Whether anything holds the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatePersisted {
-    /// The session will be held.
-    Yes,
-    /// The state could not be written.
-    No,
+pub enum HoldState {
+    /// It will be held.
+    Held,
+    /// The run could not be written down, or no hook of a Stop can be run.
+    NotHeld,
 }
 
 /// What the model is told when ultrawork is turned on.
-pub fn contract(trigger: UlwTrigger, limits: RunLimits, form: ContractForm, held: StatePersisted) -> String {
+pub fn contract(trigger: UlwTrigger, limits: RunLimits, form: ContractForm, held: HoldState) -> String {
     let body = match form {
         ContractForm::Full => CONTRACT_BODY,
         ContractForm::Short => SHORT_CONTRACT_BODY,
@@ -80,7 +80,7 @@ pub fn contract(trigger: UlwTrigger, limits: RunLimits, form: ContractForm, held
     format!("{CONTRACT_MARK}\n{}\n{body}", opening(trigger, limits, held))
 }
 
-fn opening(trigger: UlwTrigger, limits: RunLimits, held: StatePersisted) -> String {
+fn opening(trigger: UlwTrigger, limits: RunLimits, held: HoldState) -> String {
     let how = match trigger {
         UlwTrigger::Keyword => "with the word `ulw` in this prompt",
         UlwTrigger::Command => "with /omo:ulw",
@@ -88,12 +88,11 @@ fn opening(trigger: UlwTrigger, limits: RunLimits, held: StatePersisted) -> Stri
     };
     let RunLimits { max_blocks, max_minutes, .. } = limits.clamped();
     let consequence = match held {
-        StatePersisted::Yes => format!(
+        HoldState::Held => format!(
             "A turn that ends without a claim is continued, at most {max_blocks} times within {max_minutes} minutes."
         ),
-        StatePersisted::No => {
-            "omo cannot hold this session, which its user was told, so this session is not held: nothing continues a turn that ends early."
-                .to_owned()
+        HoldState::NotHeld => {
+            "omo has told its user that this session is not held: nothing continues a turn that ends early.".to_owned()
         }
     };
     format!("The user turned on ultrawork (the omo plugin) {how}. {consequence}")
@@ -394,7 +393,7 @@ mod tests {
         let block = StopBlock { number: 1, allowed: 8, newly_named: vec![task; 7], cause: BlockCause::Unfinished };
         for trigger in [UlwTrigger::Keyword, UlwTrigger::Command, UlwTrigger::Cli] {
             for form in [ContractForm::Full, ContractForm::Short] {
-                for held in [StatePersisted::Yes, StatePersisted::No] {
+                for held in [HoldState::Held, HoldState::NotHeld] {
                     texts.push(contract(trigger, RunLimits::default(), form, held));
                 }
             }
@@ -474,7 +473,7 @@ mod tests {
         let mut limits = RunLimits::default();
         assert!(LIMITS.iter().all(|row| limits.set(row, row.highest)));
         for trigger in [UlwTrigger::Keyword, UlwTrigger::Command, UlwTrigger::Cli] {
-            for held in [StatePersisted::Yes, StatePersisted::No] {
+            for held in [HoldState::Held, HoldState::NotHeld] {
                 assert!(opening(trigger, limits, held).chars().count() < OPENING_CHARS - CONTRACT_MARK.len() - 2);
                 assert!(contract(trigger, limits, ContractForm::Full, held).chars().count() <= CONTRACT_CHARS);
                 assert!(contract(trigger, limits, ContractForm::Short, held).chars().count() <= SHORT_CONTRACT_CHARS);

@@ -23,6 +23,11 @@ impl Timestamp {
         self.0
     }
 
+    /// As a part of a file's name: colons are none everywhere. Such names sort as their times do.
+    pub fn to_file_name(self) -> String {
+        self.to_string().replace(':', "")
+    }
+
     /// Reads RFC 3339 with any offset.
     pub fn parse(text: &str) -> Option<Self> {
         let time = DateTime::parse_from_rfc3339(text).ok()?;

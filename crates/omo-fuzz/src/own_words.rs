@@ -5,7 +5,7 @@ use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::RunLimits;
 use omo_core::log_entry;
 use omo_core::messages::status_report::status_report;
-use omo_core::messages::{self, ContractForm, StatePersisted, checks};
+use omo_core::messages::{self, ContractForm, HoldState, checks};
 use omo_core::promise::{final_promise, read_claim};
 use omo_core::prompt::check_request;
 use omo_core::review::{self, ReviewVerdict};
@@ -92,7 +92,7 @@ fn session(text: &str, trigger: UlwTrigger) -> Session {
 fn of_a_run(text: &str, trigger: UlwTrigger) -> Vec<String> {
     let mut said = Vec::new();
     for form in [ContractForm::Full, ContractForm::Short] {
-        for held in [StatePersisted::Yes, StatePersisted::No] {
+        for held in [HoldState::Held, HoldState::NotHeld] {
             said.push(messages::contract(trigger, RunLimits::default(), form, held));
         }
     }

@@ -2,7 +2,7 @@
 
 use omo_claude::hook_input::HookInput;
 use omo_claude::hook_output::HookAnswer;
-use omo_core::messages::{self, ContractForm, StatePersisted};
+use omo_core::messages::{self, ContractForm, HoldState};
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::session::task_list::task_list_plan_name;
@@ -79,7 +79,7 @@ fn answer_for_run(
     let allowed = allowed_blocks(session, context.env.client_block_cap);
     if compacted {
         let trigger = session.ulw.trigger.unwrap_or(UlwTrigger::Keyword);
-        let contract = messages::contract(trigger, session.limits, ContractForm::Full, StatePersisted::Yes);
+        let contract = messages::contract(trigger, session.limits, ContractForm::Full, HoldState::Held);
         let standing = messages::run_resumed_context(session, allowed, now);
         return HookAnswer::Context(format!("{line}\n{contract}\n{standing}"));
     }

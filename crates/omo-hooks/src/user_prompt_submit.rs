@@ -76,7 +76,11 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         if needs_a_person { prompt_source::source_of_prompt(context, input, prompt) } else { RequestSource::Person };
     let turns_on = matches!(intent, PromptIntent::Activate { .. });
     let mut told = match session.as_ref().filter(|_| !turns_on) {
-        Some(session) => stopped_outside::line(context, session)?,
+        // A line that cannot be told keeps no prompt from its answer.
+        Some(session) => stopped_outside::line(context, session).unwrap_or_else(|error| {
+            context.log_problem(&error);
+            None
+        }),
         None => None,
     };
     if let RequestSource::Model(route) = source {

@@ -81,16 +81,12 @@ pub(crate) fn keep(folder: &GuardedFolder, id: &SessionId, session: &Session) ->
         None => folder.empty_and_open(FOLDER)?,
     };
     let text = serde_json::to_string_pretty(&run).unwrap_or_default();
-    let name = file_name(verdict.at, id);
+    // The names sort as the runs ended.
+    let name = format!("{}-{id}.json", verdict.at.to_file_name());
     ended.remove(&name)?;
     // No temporary file: no later write would have its name, and clear it. Half a file is passed over by its readers.
     ended.append(&name, text.as_bytes(), u64::MAX)?;
     forget_old(&ended, verdict.at)
-}
-
-/// Names sort as the runs ended. Colons are no part of a file's name everywhere.
-fn file_name(at: Timestamp, id: &SessionId) -> String {
-    format!("{}-{id}.json", at.to_string().replace(':', ""))
 }
 
 fn read_logs(folder: &GuardedFolder, session: &Session) -> BTreeMap<String, String> {
@@ -104,7 +100,7 @@ fn read_logs(folder: &GuardedFolder, session: &Session) -> BTreeMap<String, Stri
 
 fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> {
     let names = run_files(ended)?;
-    let oldest = file_name_start(Timestamp::from_millis(now.as_millis() - KEPT_MILLIS));
+    let oldest = Timestamp::from_millis(now.as_millis() - KEPT_MILLIS).to_file_name();
     let too_many = names.len().saturating_sub(MAX_RUNS);
     for (index, name) in names.iter().enumerate() {
         if index < too_many || *name < oldest {
@@ -112,10 +108,6 @@ fn forget_old(ended: &GuardedFolder, now: Timestamp) -> Result<(), FolderError> 
         }
     }
     Ok(())
-}
-
-fn file_name_start(at: Timestamp) -> String {
-    at.to_string().replace(':', "")
 }
 
 fn run_files(ended: &GuardedFolder) -> Result<Vec<String>, FolderError> {

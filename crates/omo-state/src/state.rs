@@ -334,8 +334,7 @@ fn write(folder: &GuardedFolder, document: &StateDocument, now: Timestamp) -> Re
 /// Keeps a copy of what does not parse. The file itself stays until the new state takes its place: at
 /// no time is there none.
 fn keep_corrupt(folder: &GuardedFolder, now: Timestamp, bytes: Option<&[u8]>) -> Result<(), FolderError> {
-    // Colons are no part of a file's name everywhere.
-    let name = format!("{CORRUPT}{}", now.to_string().replace(':', ""));
+    let name = format!("{CORRUPT}{}", now.to_file_name());
     folder.replace(&name, bytes.unwrap_or_default())?;
     forget_oldest_corrupt(folder);
     Ok(())

@@ -22,9 +22,7 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
     if text.len() > MAX_BYTES {
         return None;
     }
-    let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    let keyword = keywords.words().iter().filter(begins).max_by_key(|word| word.len())?;
-    let rest = text.get(keyword.len()..)?;
+    let rest = text_behind_keyword(text, keywords)?;
     if rest.trim().chars().all(|char| matches!(char, '.' | '!' | '…' | '。' | '！')) {
         return Some(ShortRequest::GoOn);
     }
@@ -32,6 +30,13 @@ pub(super) fn read_short_request(text: &str, keywords: &Keywords) -> Option<Shor
         return Some(ShortRequest::Help);
     }
     read_request_word(rest.strip_prefix(char::is_whitespace)?.trim())
+}
+
+/// What follows the keyword that a text begins with; of two such keywords the longer one counts.
+fn text_behind_keyword<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
+    let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    let length = keywords.words().iter().filter(begins).map(String::len).max()?;
+    text.get(length..)
 }
 
 /// The words of a prompt that omo answers, and how longer words go on that begin so: `helpers`, `offline`.
@@ -45,12 +50,7 @@ const ANSWERED: [(&str, &[&str]); 4] = [
 /// What was typed right behind a prompt which omo has answered: the client puts the text of such a prompt back into its
 /// input box, and the next one is typed behind it (measured on 2.1.328).
 pub(crate) fn behind_answered_prompt<'a>(text: &'a str, keywords: &Keywords) -> Option<&'a str> {
-    let text = text.trim_start();
-    let keyword_of = |text: &str| {
-        let begins = |word: &&String| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-        keywords.words().iter().filter(begins).map(String::len).max()
-    };
-    let rest = text.get(keyword_of(text)?..)?;
+    let rest = text_behind_keyword(text.trim_start(), keywords)?;
     if let Some(typed) = rest.strip_prefix(['?', '？', '؟']) {
         return (!typed.is_empty() && !typed.starts_with([' ', '\n', '?', '？', '؟'])).then_some(typed);
     }

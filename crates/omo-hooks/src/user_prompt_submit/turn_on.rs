@@ -13,7 +13,7 @@ use omo_claude::hook_output::HookAnswer;
 use omo_core::check::session_check::Check;
 use omo_core::log_entry;
 use omo_core::messages::run_start::{self, CheckOffer, RunStart};
-use omo_core::messages::{self, ContractForm, StatePersisted};
+use omo_core::messages::{self, ContractForm, HoldState};
 use omo_core::prompt::PromptDecision;
 use omo_core::session::{HookEvent, Session, UlwActivation};
 use omo_core::stop::allowed_blocks;
@@ -53,8 +53,8 @@ pub(super) fn activate(
     }
     let missing = unrunnable_hook();
     let is_held = matches!(written, Ok(ActivationWrite::Written(..))) && missing.is_none();
-    let persisted = if is_held { StatePersisted::Yes } else { StatePersisted::No };
-    let mut model = vec![messages::contract(activation.trigger, activation.limits, form, persisted)];
+    let hold = if is_held { HoldState::Held } else { HoldState::NotHeld };
+    let mut model = vec![messages::contract(activation.trigger, activation.limits, form, hold)];
     let mut user = Vec::new();
     match written {
         // Another process of the same hook has said everything.
