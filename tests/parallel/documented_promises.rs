@@ -1,4 +1,4 @@
-//! What docs/parallel-workers.md promises besides: what a client finds where it works, what it is started with,
+//! What docs/plan-reference.md promises besides: what a client finds where it works, what it is started with,
 //! where the whole is checked, how what is kept comes back, and what the verbs of `omo agent workers` do.
 
 use std::collections::BTreeSet;

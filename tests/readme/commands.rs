@@ -4,12 +4,13 @@ use clap::error::ErrorKind;
 
 use crate::{fenced, first_cells, outside_of_blocks, page, top};
 
-const PAGES: [&str; 7] = [
+const PAGES: [&str; 8] = [
     "README.md",
     "CONTRIBUTING.md",
     "docs/guide.md",
     "docs/how-it-works.md",
-    "docs/task-lists.md",
+    "docs/plan-reference.md",
+    "docs/plans.md",
     "docs/troubleshooting.md",
     ".github/ISSUE_TEMPLATE/bug.md",
 ];

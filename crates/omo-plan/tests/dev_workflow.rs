@@ -261,9 +261,20 @@ fn a_verification_is_one_where_its_section_says_so() {
     ];
     let all = recorded.chain(own.map(|(text, expected)| (text.to_owned(), expected)));
     for (text, expected) in all {
-        let plan = plan(&format!("### Task 1: x\n**Verify:** `true`\n\n{text}"));
+        let front = "---\ncontract_version: 1\n---\n";
+        let plan = plan(&format!("{front}### Task 1: x\n**Task Contract:** y\n**Verify:** `true`\n\n{text}"));
         assert_eq!(plan.preconditions[0], Precondition::Verification { approved: expected }, "{text}");
         assert_eq!(codes(&plan).iter().any(|(code, _)| *code == "not_verified"), !expected, "{text}");
+    }
+}
+
+#[test]
+fn a_plan_that_knows_no_verdict_asks_for_none() {
+    for (text, asks) in [("", false), ("## Verification\n- `true`\n", false), ("## Verification\nVerdict: no\n", true)]
+    {
+        let plan = plan(&format!("### Task 1: x\n**Verify:** `true`\n\n{text}"));
+        assert_eq!(plan.preconditions.is_empty(), !asks, "{text}");
+        assert_eq!(codes(&plan).iter().any(|(code, _)| *code == "not_verified"), asks, "{text}");
     }
 }
 

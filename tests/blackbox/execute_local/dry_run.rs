@@ -12,9 +12,9 @@ fn look(steps: &Steps, line: &str, status: i32) -> anyhow::Result<String> {
     Ok(said.out)
 }
 
-/// The plan that docs/parallel-workers.md shows.
+/// The plan that docs/plan-reference.md shows.
 fn documented() -> String {
-    let text = include_str!("../../../docs/parallel-workers.md");
+    let text = include_str!("../../../docs/plan-reference.md");
     text.split("````").nth(1).and_then(|part| part.strip_prefix("markdown\n")).unwrap_or_default().to_owned()
 }
 
@@ -40,6 +40,35 @@ fn the_plan_of_the_document_is_ready() {
         Ok(())
     })];
     play(cases).unwrap();
+}
+
+/// The plan of docs/plans.md, which the page makes longer twice.
+fn growing(parts: usize) -> String {
+    let text = include_str!("../../../docs/plans.md");
+    let blocks = text.split("```markdown\n").skip(1).filter_map(|rest| rest.split("```").next());
+    blocks.take(parts).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn the_plan_of_the_page_grows_from_batches_to_waves_to_parallel() {
+    let cases: &[Case] = &[
+        ("batches", growing(1), |s| is_read_as(s, &[], "run in batches", "Tasks: 2\n")),
+        ("waves", growing(2), |s| is_read_as(s, &[], "run in waves", "Tasks: 3\n")),
+        ("parallel", growing(3), |s| is_read_as(s, &["--parallel"], "run in parallel", "(2 parallel, 1 sequential)")),
+    ];
+    play(cases).unwrap();
+}
+
+fn is_read_as(steps: &Steps, options: &[&str], way: &str, size: &str) -> anyhow::Result<()> {
+    steps.lab().write("README.md", "words\n")?;
+    steps.git(&["add", "."])?;
+    steps.git(&["commit", "-q", "-m", "words"])?;
+    let reported = steps.omo_at_terminal(&[&["run", "start", "--dry-run", PLAN], options].concat())?.exits_with(0)?;
+    ensure!(reported.out.contains(way) && reported.out.contains(size), "{}", reported.out);
+    let linted = steps.omo_at_terminal(&["plan", "lint", PLAN])?.exits_with(0)?.out;
+    ensure!(linted.contains("0 errors"), "{linted}");
+    Ok(())
 }
 
 #[test]

@@ -108,12 +108,10 @@ fn sort_by_batches(mut tasks: Vec<Task>, segments: &PlanBatches<'_>) -> Vec<Task
 }
 
 fn read_preconditions(document: &MarkdownDocument<'_>, plan: &mut Plan) {
-    let approved = is_approved(document);
-    plan.preconditions.push(Precondition::Verification { approved });
-    if !approved {
-        let end = document.text.trim_end().len();
-        let text = "the plan has no section `## Verification` with `Verdict: Approved`".to_owned();
-        plan.diagnostics.push(span_diagnostic(document, Code::NotVerified, end..end, text, None));
+    let verdict = last_verdict(document);
+    // A plan of a simpler kind, which knows no verdict, asks for none.
+    if plan.policy.requires_contracts || verdict.is_some() {
+        read_verification(document, verdict.is_some_and(|verdict| APPROVED.is_match(verdict)), plan);
     }
     for (decision, heading) in decisions::read_decisions(document) {
         if decision.chosen.is_none() {
@@ -124,13 +122,22 @@ fn read_preconditions(document: &MarkdownDocument<'_>, plan: &mut Plan) {
     }
 }
 
-/// Whether the last verdict of the plan's verification is that it is approved.
-pub(super) fn is_approved(document: &MarkdownDocument<'_>) -> bool {
+fn read_verification(document: &MarkdownDocument<'_>, approved: bool, plan: &mut Plan) {
+    plan.preconditions.push(Precondition::Verification { approved });
+    if !approved {
+        let end = document.text.trim_end().len();
+        let text = "the plan has no section `## Verification` with `Verdict: Approved`".to_owned();
+        plan.diagnostics.push(span_diagnostic(document, Code::NotVerified, end..end, text, None));
+    }
+}
+
+/// The last verdict of the plan's verification.
+fn last_verdict<'a>(document: &MarkdownDocument<'a>) -> Option<&'a str> {
     let sections = document.headings.iter().zip(document.section_ranges());
     let own = sections.filter(|(heading, _)| heading.level == 2 && normalize_key(heading.text) == "verification");
     let verdicts = own.flat_map(|(_, section)| read_labels(document, section, &["verdict"]));
     let last = verdicts.filter(|label| label.key == "verdict").last();
-    last.is_some_and(|verdict| APPROVED.is_match(document.slice(verdict.first_line)))
+    last.map(|verdict| document.slice(verdict.first_line))
 }
 
 /// Tells files that are one file where the case of letters does not count.
