@@ -15,7 +15,7 @@ const MOST_TURNS: usize = 8;
 
 /// What goes wrong while a plan is executed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     /// The task that is done wrong.
     pub wrong: Option<&'static str>,
     /// The task whose first worker never comes to write anything.
@@ -35,7 +35,7 @@ struct Made {
 }
 
 /// The script of a session that executes a plan.
-pub(super) fn obedient_script(trouble: Trouble) -> ModelScript {
+pub(crate) fn obedient_script(trouble: Trouble) -> ModelScript {
     let made = Arc::new(Made::default());
     let worker = {
         let (trouble, made) = (trouble.clone(), Arc::clone(&made));

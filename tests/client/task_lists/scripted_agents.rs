@@ -17,7 +17,7 @@ const MOST_TURNS: usize = 8;
 
 /// What goes wrong while a session is executed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     /// A task, and the first attempt at it that goes well.
     pub wrong: Option<(&'static str, u32)>,
     /// The task whose first worker never comes to write anything.
@@ -44,22 +44,22 @@ struct Made {
 
 /// The script of a session that executes a task list.
 pub(super) fn task_list_script(trouble: Trouble) -> ModelScript {
-    let (trouble, made) = (Arc::new(trouble), Arc::new(Made::default()));
-    let agent = {
-        let (trouble, made) = (Arc::clone(&trouble), Arc::clone(&made));
-        move |request: &RecordedRequest| match task(request) {
-            "verify" => verifier(request, &trouble, &made),
-            _ => worker(request, &trouble, &made),
-        }
-    };
-    let agent = ModelTurn::computed(agent);
     ModelScript::new()
         .whenever("", ModelTurn::computed(dispatcher))
-        .agent("Begin with: omo agent start ", vec![agent; MOST_TURNS])
+        .agent("Begin with: omo agent start ", vec![any_agent(trouble); MOST_TURNS])
+}
+
+/// A turn of a worker or a verifier.
+pub(crate) fn any_agent(trouble: Trouble) -> ModelTurn {
+    let made = Made::default();
+    ModelTurn::computed(move |request| match task(request) {
+        "verify" => verifier(request, &trouble, &made),
+        _ => worker(request, &trouble, &made),
+    })
 }
 
 /// What the session's own model does.
-fn dispatcher(request: &RecordedRequest) -> ModelTurn {
+pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let results = request.tool_results_text();
     let said = request.all_text();
     if request.last_tool_called().is_none() && request.last_user_text().contains("<task-notification>") {
