@@ -51,7 +51,6 @@ fn compare_with_record(name: &str, model: &MockModel) {
     let held: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     let held = RoundTrips::recorded(&held, "now", name);
     let measured = json!({ "requests": found.requests, "input_bytes": found.input_bytes });
-    println!("{name}: {measured}");
     assert!(
         found.requests <= held.requests && found.input_bytes <= held.input_bytes + held.input_bytes / AGREEMENT,
         "{name} takes more round trips than benches/round-trips.json holds: {measured} instead of {held:?}; where \
