@@ -10,7 +10,7 @@ use omo_testkit::{MockModel, ModelScript, ModelTurn};
 use omo_tests::parallel_plan::{plan_text, session, step};
 use serde_json::{Value, json};
 
-use crate::block_text::{bash, between};
+use crate::block_text::{bash, bash_input, between};
 use crate::client_lab::client_lab;
 use crate::parallel::{Payer, Site};
 use crate::plans::obedient_model::{Trouble, obedient_script};
@@ -121,28 +121,37 @@ fn planning_turn(request: &RecordedRequest) -> ModelTurn {
     let all = request.all_text();
     let id = between(&all, "Session ", " begins").expect("omo made a session").to_owned();
     let task = |number: usize, needs: &str| {
-        bash(&format!(
+        format!(
             "omo agent task create --session {id} --subject 'The word {number}' --description 'Write it into \
              words/{number}.txt.' --criteria '`grep -q done words/{number}.txt`'{needs}"
-        ))
+        )
     };
+    let command = |line: String| bash_input(&format!("{line}      (Bash timeout 600000)"));
     match request.answers() {
-        0 => bash(&format!("omo agent context init --session {id} --expected files,tests")),
-        1 => ["files", "tests"].iter().fold(ModelTurn::text("I explore."), |turn, name| {
-            let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
-            let call = json!({
-                "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt, "run_in_background": false,
+        0 => {
+            let first = ModelTurn::call(
+                "Bash",
+                command(format!("omo agent context init --session {id} --expected files,tests")),
+            );
+            let explorers = ["files", "tests"].iter().fold(first, |turn, name| {
+                let prompt = format!("Look at the code. Record it in session {id}, under the name {name}.");
+                let call = json!({
+                    "subagent_type": "omo:explorer", "description": "explore", "prompt": prompt,
+                    "run_in_background": false,
+                });
+                turn.tool("Agent", call)
             });
-            turn.tool("Agent", call)
-        }),
-        2 => bash(&format!("omo agent context get --session {id} --summary --wait 540")),
-        3 => bash(&format!("omo agent tasks design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN")),
-        4 => task(1, ""),
-        5 => task(2, ""),
-        6 => task(3, " --blocked-by 1,2"),
-        7 => task(4, " --blocked-by 3"),
-        8 => bash(&format!("omo agent task list --session {id}")),
-        9 => bash(&format!("omo agent tasks update --session {id} --phase PLANNING_COMPLETE")),
+            explorers.tool("Bash", command(format!("omo agent context get --session {id} --summary --wait 540")))
+        }
+        1 => {
+            let design =
+                format!("omo agent tasks design --session {id} <<'DESIGN'\n# Words\n\nOne file for each.\nDESIGN");
+            let tasks = [task(1, ""), task(2, ""), task(3, " --blocked-by 1,2"), task(4, " --blocked-by 3")];
+            let turn = ModelTurn::call("Bash", bash_input(&design));
+            let turn = tasks.iter().fold(turn, |turn, line| turn.tool("Bash", bash_input(line)));
+            turn.tool("Bash", bash_input(&format!("omo agent task list --session {id}")))
+        }
+        2 => bash(&format!("omo agent tasks update --session {id} --phase PLANNING_COMPLETE")),
         _ => ModelTurn::text("Type /omo:ulw-exec to begin."),
     }
 }
