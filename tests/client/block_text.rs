@@ -1,10 +1,11 @@
 //! What a scripted model reads in what `omo` printed for it: a block, its lines, and the commands in them.
 
 use omo_testkit::ModelTurn;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The words that a block begins with.
-const BLOCKS: [&str; 8] = ["SPAWN workflow", "SPAWN agent", "SPAWN agents", "DO", "ASK", "WAIT", "STOP", "DONE"];
+const BLOCKS: [&str; 9] =
+    ["SPAWN workflow", "SPAWN agent", "SPAWN agents", "TASK", "DO", "ASK", "WAIT", "STOP", "DONE"];
 
 /// The last block of a text, from its word to the end.
 pub(crate) fn last_block(text: &str) -> Option<&str> {
@@ -21,11 +22,16 @@ pub(crate) fn last_block(text: &str) -> Option<&str> {
 
 /// A command of a block, as it stands there.
 pub(crate) fn bash(line: &str) -> ModelTurn {
+    ModelTurn::call("Bash", bash_input(line))
+}
+
+/// The call for it.
+pub(crate) fn bash_input(line: &str) -> Value {
     let mut parts = line.splitn(2, "      (");
     let command = parts.next().unwrap_or_default().trim();
     // Patience where the line asks for it: the client ends a command after two minutes by itself.
     let timeout = if parts.next().is_some() { 600_000 } else { 120_000 };
-    ModelTurn::call("Bash", json!({ "command": command, "description": "the command of omo", "timeout": timeout }))
+    json!({ "command": command, "description": "the command of omo", "timeout": timeout })
 }
 
 /// What stands behind a name in a block.

@@ -30,13 +30,12 @@ fn carrier(request: &RecordedRequest) -> ModelTurn {
         let line = line.and_then(|line| line.split(" --note ").next()).expect("a line that ends the step");
         return bash(&format!("omo agent done {line}"));
     }
-    if printed.contains("is yours. What it asks for:") {
-        let file = between(&printed, "touch only these files: `", "`").expect("a file");
+    let task =
+        [&printed, &said].into_iter().find_map(|text| last_block(text).filter(|block| block.starts_with("TASK")));
+    if let Some(task) = task.filter(|_| last_block(&printed).is_none_or(|block| block.starts_with("TASK"))) {
+        let file = between(task, "touch only these files: `", "`").expect("a file");
         let root = between(&said, "Primary working directory: ", "\n").expect("a folder");
         return ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
-    }
-    if printed.contains("\nNext:\n") {
-        return bash("omo agent next --wait 540");
     }
     let Some(block) = last_block(&printed).or_else(|| last_block(&said)) else {
         return ModelTurn::text("omo printed no block.");

@@ -27,6 +27,7 @@ mod npm;
 mod parallel;
 mod plans;
 mod plugin;
+mod round_trips;
 mod served_repository;
 mod several_sessions;
 mod stopping;

@@ -37,15 +37,15 @@ const SUBSCRIBED: &str = r#"{"claudeAiOauth": {"accessToken": "scripted", "refre
 
 /// Who pays for the sessions, as far as the client can see.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Payer {
+pub(crate) enum Payer {
     Subscription,
     Key,
 }
 
 /// A home with the plugin installed, a repository with a plan of four sessions in two waves, and the client on the
 /// `PATH`.
-struct Site {
-    fixture: ClientFixture,
+pub(crate) struct Site {
+    pub(crate) fixture: ClientFixture,
     works: Works,
     _programs: TempDir,
 }
@@ -58,7 +58,7 @@ impl Site {
         Self::with(payer, &text)
     }
 
-    fn with(payer: Payer, text: &str) -> Self {
+    pub(crate) fn with(payer: Payer, text: &str) -> Self {
         let client = client().with_limit(LONG);
         let works = Works::default();
         for (step, file) in STEPS {
@@ -122,7 +122,7 @@ impl Site {
     }
 
     /// Every step has passed, its work is in the user's branch and checkout, and nothing is left of the run.
-    fn is_whole(&self) {
+    pub(crate) fn is_whole(&self) {
         let state = self.state();
         assert_eq!(state.phase, RunPhase::Ended { result: RunResult::Complete });
         assert!(state.parallel.as_ref().is_some_and(|parallel| parallel.landed.is_some()), "it did not land");

@@ -1,7 +1,7 @@
 //! Plans in the real client, from the typed command to the report: what the person sees, what the model is
 //! asked to do, and what the files say.
 
-mod obedient_model;
+pub(crate) mod obedient_model;
 mod run_ownership;
 mod seven_tasks;
 mod without_workflow;
@@ -41,7 +41,7 @@ fn words() -> String {
 }
 
 /// A fixture with a plan on it.
-fn planned(plan: &str, script: ModelScript) -> ClientFixture {
+pub(crate) fn planned(plan: &str, script: ModelScript) -> ClientFixture {
     let fixture = client_lab(script);
     fixture.lab.write(PLAN, plan).expect("write the plan");
     fixture
@@ -66,7 +66,7 @@ pub(crate) fn code(shown: &str) -> String {
 }
 
 /// The person looks at the commands of the plan and approves them, which opens its run.
-fn approved(fixture: &ClientFixture, options: &str, more: &[&str]) -> PrintRun {
+pub(crate) fn approved(fixture: &ClientFixture, options: &str, more: &[&str]) -> PrintRun {
     let command = format!("/omo:execute-plan {PLAN}{options}");
     let shown = type_prompt(fixture, &command, &[]);
     let code = code(shown.result().expect("the client says why nothing ran"));
@@ -81,7 +81,7 @@ pub(crate) fn omo(fixture: &ClientFixture, arguments: &[&str]) -> (String, Optio
 }
 
 /// Each task of the run with its state and how often it was begun.
-fn tasks(fixture: &ClientFixture) -> Vec<String> {
+pub(crate) fn tasks(fixture: &ClientFixture) -> Vec<String> {
     let (shown, _) = omo(fixture, &["run", "show"]);
     let rows = shown.lines().skip_while(|line| !line.starts_with("task ")).skip(1).take_while(|line| !line.is_empty());
     rows.map(|row| row.split_whitespace().take(3).collect::<Vec<_>>().join(" ")).collect()

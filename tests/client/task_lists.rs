@@ -5,7 +5,7 @@ mod other_ends;
 mod permissions;
 mod planning;
 mod resumed_session;
-mod scripted_agents;
+pub(crate) mod scripted_agents;
 mod terminal;
 mod waves;
 
@@ -26,7 +26,7 @@ const WORD: &str = "`grep -q done words/$.txt`";
 /// What no command tells.
 const REVIEWED: &str = "The word reads well";
 /// What its person has allowed besides: commands that show something.
-const MAY_SHOW: [&str; 2] = ["--allowedTools", "Bash(omo agent evidence run:*)"];
+pub(crate) const MAY_SHOW: [&str; 2] = ["--allowedTools", "Bash(omo agent evidence run:*)"];
 
 /// A task: its id, what it waits for, and what shows that it is done.
 type Task<'a> = (&'a str, &'a str, &'a str);

@@ -13,14 +13,16 @@ end() {
 }
 for _ in $(seq 40); do
   block="$(omo agent next)" || end
-  case "$block" in DO*) ;; *) end ;; esac
-  step="$(sed -n 's/.*run: omo agent start \([0-9][0-9]*\).*/\1/p' <<<"$block")"
-  if [ -z "$step" ]; then
+  case "$block" in
+  TASK*) ;;
+  DO*)
     omo agent fail --lost "$(sed -n 's/.*omo agent fail --lost \([0-9][0-9]*\).*/\1/p' <<<"$block")"
     continue
-  fi
-  brief="$(omo agent start "$step")" || end
-  ticket="$(sed -n 's/.*omo agent done .*--ticket \([^ ]*\).*/\1/p' <<<"$brief" | head -n 1)"
+    ;;
+  *) end ;;
+  esac
+  step="$(sed -n 's/^Step \([0-9][0-9]*\) of .* is yours.*/\1/p' <<<"$block" | head -n 1)"
+  ticket="$(sed -n 's/.*omo agent done .*--ticket \([^ ]*\).*/\1/p' <<<"$block" | head -n 1)"
   [ -f "$scripts/$step.sh" ] && . "$scripts/$step.sh"
   omo agent done --ticket "$ticket"
 done

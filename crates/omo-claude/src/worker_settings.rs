@@ -9,6 +9,9 @@ use serde_json::json;
 const ASKED_ABOUT: &str = "Write|Edit|MultiEdit|NotebookEdit|Bash|Agent|Task";
 /// How long the fence may take, in seconds. It takes milliseconds; where it is cut off the client goes on.
 const LIMIT_SECONDS: u32 = 10;
+/// How long the beginning of the first task may take, in seconds: checks are tried that may be green already. Where it is
+/// cut off the session asks for its task itself.
+const FIRST_TASK_SECONDS: u32 = 300;
 
 /// Commands of git that reach beyond the worktree, as beginnings of a command. The client looks for them at the
 /// beginning of each part of a command line alone; the fence looks closer.
@@ -54,12 +57,22 @@ impl WorkerSettings<'_> {
             "args": ["agent", "fence", "--rules", rules],
             "timeout": LIMIT_SECONDS,
         });
+        // What it prints is the first thing that the session reads: its first task has begun by then.
+        let first_task = json!({
+            "type": "command",
+            "command": program,
+            "args": ["agent", "next"],
+            "timeout": FIRST_TASK_SECONDS,
+        });
         let denied: Vec<String> =
             DENIED.iter().map(|command| bash_rule(command)).chain(TOOLS.map(str::to_owned)).collect();
         let settings = json!({
             // The repository's own settings come after these, and cannot turn the fence off.
             "disableAllHooks": false,
-            "hooks": { "PreToolUse": [{ "matcher": ASKED_ABOUT, "hooks": [fence] }] },
+            "hooks": {
+                "PreToolUse": [{ "matcher": ASKED_ABOUT, "hooks": [fence] }],
+                "SessionStart": [{ "matcher": "startup", "hooks": [first_task] }],
+            },
             "permissions": { "deny": denied },
         });
         Some(format!("{settings:#}\n"))
@@ -100,6 +113,9 @@ mod tests {
         assert_eq!(hook["hooks"][0]["command"], "/opt/o m\"o/omo");
         assert_eq!(hook["hooks"][0]["args"], json!(["agent", "fence", "--rules", "/r 'x'/$(y)/fence.json"]));
         assert_eq!(settings["disableAllHooks"], false);
+        let first = &settings["hooks"]["SessionStart"][0];
+        assert_eq!(first["matcher"], "startup", "one that goes on would begin with a second task");
+        assert_eq!(first["hooks"][0]["args"], json!(["agent", "next"]));
         let denied = settings["permissions"]["deny"].as_array().unwrap();
         for rule in ["Bash(git stash:*)", "Bash(git reset --hard:*)", "EnterWorktree"] {
             assert!(denied.contains(&rule.into()), "{rule}");

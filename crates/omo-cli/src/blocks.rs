@@ -53,7 +53,6 @@ pub(crate) fn opened_block(id: &str, state: &RunState) -> String {
         pluralize(plan.groups.len(), "batch"),
     );
     text.push_str(&plan_notes(state));
-    let _ = write!(text, "\nDO\n  run: {}", next_command(state));
     fit_block(text)
 }
 
@@ -71,11 +70,6 @@ fn plan_notes(state: &RunState) -> String {
     text
 }
 
-/// The command that says what comes next.
-pub(crate) fn next_command(state: &RunState) -> &'static str {
-    if goes_by_workflow(state) { "omo agent next --workflow" } else { "omo agent next" }
-}
-
 /// Whether whole batches can be handed to the Workflow tool: it starts one kind of agent, which shows no evidence.
 pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
     match state.mode {
@@ -86,11 +80,7 @@ pub(crate) fn goes_by_workflow(state: &RunState) -> bool {
 
 /// A run goes on.
 pub(crate) fn resumed_block(id: &str, state: &RunState) -> String {
-    if state.mode == ExecutionMode::Waves {
-        return task_list_run::resumed_block(id, state);
-    }
-    let text = format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state));
-    fit_block(format!("{text}\nDO\n  run: {}", next_command(state)))
+    fit_block(format!("omo: going on with the run {id} of {}: {}.\n", plan_path(state), progress_words(state)))
 }
 
 /// The run of this very plan has come to its end before.
@@ -109,8 +99,8 @@ pub(crate) fn complete_already(id: &str, state: &RunState) -> String {
 pub(crate) fn spawn_workflow(out: &WorkflowBatch, state: &RunState) -> String {
     let arguments = serde_json::to_string(&out.arguments).unwrap_or_default();
     format!(
-        "SPAWN workflow\n  {}; now: {}.\n  1. Call the Workflow tool once, with exactly this:\n     name: \"omo:execute-batch\"\n     \
-         args: {arguments}\n  2. Do not end your turn. As soon as it is launched:\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}\n\
+        "SPAWN workflow\n  {}; now: {}.\n  In ONE message call the Workflow tool once, with exactly this:\n     name: \"omo:execute-batch\"\n     \
+         args: {arguments}\n  and last the Bash tool:\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}\n\
          If you have no Workflow tool, run instead: omo agent next",
         progress_words(state),
         out.task_ids().join(", "),
@@ -122,8 +112,8 @@ pub(crate) fn spawn_agent(run: &str, task: &Task, state: &RunState) -> String {
     let (id, word) = (&task.id, state.plan.dialect.unit_word());
     let (agent, prompt) = (task_list_run::agent_type(task, state), task_list_run::prompt(run, task, state));
     fit_block(format!(
-        "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  1. Call the Agent tool once:\n     subagent_type: \"{agent}\"   \
-         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  2. When it has answered, whatever it said:\n  run: omo agent next      {LONG_TIMEOUT}\n\
+        "SPAWN agent\n  {}; next is {word} {id}, \"{}\".\n  In ONE message call the Agent tool once:\n     subagent_type: \"{agent}\"   \
+         model: \"{}\"   run_in_background: false\n     description: \"{word} {id}\"\n     prompt: \"{prompt}\"\n  and last the Bash tool:\n  run: omo agent next --wait 540      {LONG_TIMEOUT}\n\
          If you have no Agent tool, run instead: omo agent next --inline",
         progress_words(state),
         title(task),

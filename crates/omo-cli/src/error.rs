@@ -85,6 +85,11 @@ impl CommandError {
         Self { kind, message: String::new(), hint: None }
     }
 
+    /// Whether there is nothing left to say but the exit status.
+    pub(crate) fn is_already_printed(&self) -> bool {
+        self.message.is_empty()
+    }
+
     /// The same, with the exit status of another kind.
     pub(crate) fn with_kind(self, kind: ExitKind) -> Self {
         Self { kind, ..self }

@@ -21,7 +21,6 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use omo_core::text::sanitize;
-use omo_engine::RunStore;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::choose;
 use omo_engine::request::arguments::PlanSelection;
@@ -29,9 +28,12 @@ use omo_engine::request::check_target::{PathTarget, check_file, check_selection}
 use omo_engine::request::part::requested_strategy;
 use omo_engine::state::RunState;
 use omo_engine::work::PlanFile;
+use omo_engine::{Run, RunStore};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
+use crate::blocks::parallel_run::next_command;
+use crate::commands::agent::next::print_answer;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::continue_run::{continue_open_run, known_run_line};
@@ -49,6 +51,27 @@ pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Res
         PlanSource::TaskList(session) => task_list::execute(context, request, session.as_deref()),
         PlanSource::File(path) => execute_file(context, request, path),
     }
+}
+
+/// Says that a run is open, and what comes next: a person at a terminal reads the command for it, a session the answer of
+/// that command, which saves it a request.
+pub(crate) fn print_then_next(
+    context: &CommandContext,
+    run: &Run,
+    state: RunState,
+    heading: &str,
+) -> Result<(), CommandError> {
+    let then = next_command(&state, context.is_person());
+    let heading = heading.trim_end();
+    if context.is_person() || state.parallel.is_some() {
+        return output::print_block(&format!("{heading}\n\nDO\n  run: {then}"));
+    }
+    output::print_block(&format!("{heading}\n"))?;
+    // The run is open whatever keeps it from going on now, which that command says again.
+    print_answer(context, run, state).or_else(|error| {
+        output::print_warning(&error.message());
+        output::print_block(&format!("DO\n  run: {then}"))
+    })
 }
 
 fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) -> Result<(), CommandError> {

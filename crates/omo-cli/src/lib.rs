@@ -9,7 +9,6 @@ mod commands;
 mod config_problems;
 mod confirm;
 mod context;
-mod dispatched_tasks;
 mod error;
 mod execute;
 mod exit_kind;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunOptions {
     /// Which run, if not the one that is open here
     #[arg(long, value_name = "ID")]

@@ -119,8 +119,11 @@ pub(crate) fn print_field(value: &Value, path: &str, of: &str) -> Result<(), Com
     print(&rules::format_value(found))
 }
 
-/// Prints a value as JSON, below a line that says what was done.
-pub(crate) fn print_done(done: &str, value: &impl Serialize) -> Result<(), CommandError> {
+/// Prints a line that says what was done, and with `json` what it was done to.
+pub(crate) fn print_done(done: &str, value: &impl Serialize, json: bool) -> Result<(), CommandError> {
+    if !json {
+        return print(done);
+    }
     print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
 }
 

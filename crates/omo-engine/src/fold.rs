@@ -72,8 +72,8 @@ impl RunState {
         }
         match &event.kind {
             EventKind::RunOpened { .. } => return Err(bad("opens a run that is open")),
-            EventKind::TasksDispatched { tasks, .. } => {
-                self.dispatched = Some(DispatchedTasks { tasks: tasks.clone(), at: event.ts });
+            EventKind::TasksDispatched { tasks, to_agents } => {
+                self.dispatched = Some(DispatchedTasks { tasks: tasks.clone(), at: event.ts, to_agents: *to_agents });
             }
             EventKind::HolderChanged => self.change_holder(event),
             EventKind::PlanChanged { plan, approved } => self.replace_plan(event, plan, approved),

@@ -6,12 +6,14 @@
 
 pub mod billing;
 pub mod client_policy;
+pub mod dispatched_tasks;
 mod error;
 pub mod event;
 mod evidence_rules;
 pub mod execution_mode;
 pub mod fence;
 mod fold;
+pub mod handover;
 pub mod import;
 pub mod launcher;
 pub mod ledger;

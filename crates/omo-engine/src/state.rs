@@ -97,6 +97,9 @@ pub struct DispatchedTasks {
     pub tasks: Vec<String>,
     /// When.
     pub at: Timestamp,
+    /// Whether an agent of the client got each of them, and not a workflow all of them.
+    #[serde(default)]
+    pub to_agents: bool,
 }
 
 /// Where a run as a whole stands.

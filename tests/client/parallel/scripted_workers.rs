@@ -57,16 +57,14 @@ impl Works {
 
     fn answer(&self, request: &RecordedRequest) -> ModelTurn {
         let (all, printed) = (request.all_text(), request.tool_results_text());
-        if request.last_tool_called().is_none() {
+        if request.last_tool_called().is_none() && !is_given_a_task(request) {
             return begin(request, &all);
         }
-        if let Some(block) = last_block(&printed) {
-            return follow(block);
+        match last_block(&printed).filter(|block| !block.starts_with("TASK")) {
+            Some(block) => follow(block),
+            None if printed.contains("FINISHED\n") => ModelTurn::text("That is done."),
+            None => self.goes_on(&all).unwrap_or_else(|| bash(&next(&all))),
         }
-        if printed.contains("FINISHED\n") {
-            return ModelTurn::text("That is done.");
-        }
-        self.goes_on(&all).unwrap_or_else(|| bash(&next(&all)))
     }
 
     /// The next turn of the step whose brief was printed last; `None` once it was ended.
@@ -96,6 +94,11 @@ pub(super) fn write(file: &str, text: &str) -> ModelTurn {
 /// The session of the plan that a request is about; `None` for the one that the plan was typed in.
 pub(super) fn group(request: &RecordedRequest) -> Option<String> {
     between(&request.all_text(), " --group ", "`").map(str::to_owned)
+}
+
+/// Whether a client that begins was given its first step with its prompt.
+fn is_given_a_task(request: &RecordedRequest) -> bool {
+    group(request).is_some() && request.all_text().contains(" is yours. What it asks for:")
 }
 
 /// The command that tells a session what comes next.

@@ -8,14 +8,14 @@ use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::{Value, json};
 
-use crate::block_text::{bash, between, field, last_block};
+use crate::block_text::{bash, bash_input, between, field, last_block};
 
 /// More turns than any agent takes.
-const MOST_TURNS: usize = 8;
+const MOST_TURNS: usize = 16;
 
 /// What goes wrong while a plan is executed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     /// The task that is done wrong.
     pub wrong: Option<&'static str>,
     /// The task whose first worker never comes to write anything.
@@ -35,7 +35,7 @@ struct Made {
 }
 
 /// The script of a session that executes a plan.
-pub(super) fn obedient_script(trouble: Trouble) -> ModelScript {
+pub(crate) fn obedient_script(trouble: Trouble) -> ModelScript {
     let made = Arc::new(Made::default());
     let worker = {
         let (trouble, made) = (trouble.clone(), Arc::clone(&made));
@@ -53,7 +53,7 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
         return bash(next);
     }
     if asked.contains("<task-notification>") && request.last_tool_called().is_none() {
-        return ModelTurn::text("The segment is over, as omo said.");
+        return ModelTurn::text(last_block(&said).map_or("It is over.", for_the_person));
     }
     let results = request.tool_results_text();
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
@@ -61,7 +61,6 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
     };
     let called = request.last_tool_called();
     match (called, block.lines().next().unwrap_or_default()) {
-        (Some("Workflow" | "Agent"), _) => run_line(request, block),
         (Some("Bash"), _) if last_block(&results).is_none() => {
             ModelTurn::text(format!("A command of omo failed:\n{results}\n\n{}", for_the_person(block)))
         }
@@ -76,6 +75,7 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
         (_, "SPAWN workflow") => {
             let args: Value = serde_json::from_str(field(block, "args: ")).expect("the arguments are JSON");
             ModelTurn::call("Workflow", json!({ "name": quoted(field(block, "name: ")), "args": args }))
+                .tool("Bash", bash_input(field(block, "run: ")))
         }
         (_, "SPAWN agent") => ModelTurn::call(
             "Agent",
@@ -86,61 +86,55 @@ fn dispatcher(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> Mode
                 "description": quoted(field(block, "description: ")),
                 "prompt": quoted(field(block, "prompt: ")),
             }),
-        ),
+        )
+        .tool("Bash", bash_input(field(block, "run: "))),
         (_, "STOP") if trouble.oversteps && !made.overstepped.swap(true, Ordering::SeqCst) => {
             bash("omo answer q1 continue")
         }
-        (_, "DO" | "WAIT") => run_line(request, block),
+        (_, "DO" | "WAIT") => bash(field(block, "run: ")),
         _ => ModelTurn::text(for_the_person(block)),
     }
 }
 
-/// What a worker does: the command of its prompt, the file of its task, the line below the brief, a report.
+/// What a worker does: the command of its prompt, the file of its task, the line below the brief, the same for each task
+/// that this prints, a report.
 fn worker_turn(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
     let prompt = request.first_text();
-    let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
-    let start = format!("omo agent start {}", start.trim_end_matches('"'));
-    let id = start.split(' ').nth(3).expect("a task").to_owned();
-    let printed = request.tool_results_text();
-    match request.answers() {
-        0 => bash(&start),
-        1 if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) => ModelTurn::hang(),
-        1 if !printed.contains("omo agent done") => ModelTurn::text(format!("It refused: {printed}")),
-        1 => {
-            let file = between(&request.all_text(), "- Create: `", "`").expect("a file to create").to_owned();
-            let word = between(&request.all_text(), "the file holds the word ", ".").expect("a word").to_owned();
-            let word = if trouble.wrong == Some(&*id) { "nothing".to_owned() } else { word };
-            let root = between(&request.all_text(), "Primary working directory: ", "\n").map(str::to_owned);
-            let file = root.map_or_else(|| file.clone(), |root| format!("{root}/{file}"));
-            ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }))
-        }
-        2 => {
-            let all = request.all_text();
-            let line = all.lines().find_map(|line| line.trim().strip_prefix("run: omo agent done ")).expect("a line");
-            let line = line.split("      (").next().unwrap_or(line);
-            let note = between(line, "--note \"", "\"").expect("a note").to_owned();
-            bash(&format!("omo agent done {}", line.replace(&note, "the words are in words/")))
-        }
-        3 if request.tool_names().contains(&"StructuredOutput") => {
-            let status = if printed.contains("PASSED") { "done" } else { "failed" };
-            let evidence = printed.lines().find(|line| !line.starts_with("Exit code")).unwrap_or_default();
-            let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
-            ModelTurn::call("StructuredOutput", input)
-        }
-        _ => ModelTurn::text(format!("Reported: {printed}")),
+    let (all, printed) = (request.all_text(), request.tool_results_text());
+    if request.answers() == 0 {
+        let start = prompt.split("omo agent start ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+        return bash(&format!("omo agent start {}", start.trim_end_matches('"')));
     }
+    if request.last_tool_called() == Some("Write") {
+        let line = all.lines().rfind(|line| line.trim().starts_with("run: omo agent done ")).expect("a line");
+        let note = between(line, "--note \"", "\"").expect("a note").to_owned();
+        return bash(line.trim().trim_start_matches("run: ").replace(&note, "the words are in words/").as_str());
+    }
+    if let Some(brief) = printed.split(" is yours, attempt ").nth(1) {
+        let id = between(&printed, "Task ", " of ").expect("a task").to_owned();
+        if trouble.hangs == Some(&*id) && !made.hung.swap(true, Ordering::SeqCst) {
+            return ModelTurn::hang();
+        }
+        let file = between(brief, "- Create: `", "`").expect("a file to create").to_owned();
+        let word = between(brief, "the file holds the word ", ".").expect("a word").to_owned();
+        let word = if trouble.wrong == Some(&*id) { "nothing".to_owned() } else { word };
+        let root = between(&all, "Primary working directory: ", "\n").map(str::to_owned);
+        let file = root.map_or_else(|| file.clone(), |root| format!("{root}/{file}"));
+        return ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{word}\n") }));
+    }
+    if request.tool_names().contains(&"StructuredOutput") {
+        let id = between(&prompt, "Execute task ", " ").expect("a task");
+        let status = if printed.contains("PASSED") { "done" } else { "failed" };
+        let evidence = printed.lines().next().unwrap_or_default();
+        let input = json!({ "task_id": id, "status": status, "files_written": [], "evidence": evidence });
+        return ModelTurn::call("StructuredOutput", input);
+    }
+    ModelTurn::text(format!("Reported: {printed}"))
 }
 
 /// The part of a block that is meant for the person.
 fn for_the_person(block: &str) -> &str {
     block.split_once("\n\n").map_or("", |(_, second)| second)
-}
-
-/// Runs the command that a block ends with.
-fn run_line(request: &RecordedRequest, block: &str) -> ModelTurn {
-    let line = field(block, "run: ");
-    // As the command's text says.
-    if request.tool_names().contains(&"Workflow") { bash(line) } else { bash(&line.replace(" --workflow", "")) }
 }
 
 fn quoted(text: &str) -> &str {

@@ -9,15 +9,15 @@ use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
-use crate::block_text::{bash, between, field, last_block};
+use crate::block_text::{bash, bash_input, between, field, last_block};
 use crate::client_lab::LIMIT;
 
 /// More turns than any agent takes.
-const MOST_TURNS: usize = 8;
+const MOST_TURNS: usize = 24;
 
 /// What goes wrong while a session is executed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trouble {
+pub(crate) struct Trouble {
     /// A task, and the first attempt at it that goes well.
     pub wrong: Option<(&'static str, u32)>,
     /// The task whose first worker never comes to write anything.
@@ -44,22 +44,22 @@ struct Made {
 
 /// The script of a session that executes a task list.
 pub(super) fn task_list_script(trouble: Trouble) -> ModelScript {
-    let (trouble, made) = (Arc::new(trouble), Arc::new(Made::default()));
-    let agent = {
-        let (trouble, made) = (Arc::clone(&trouble), Arc::clone(&made));
-        move |request: &RecordedRequest| match task(request) {
-            "verify" => verifier(request, &trouble, &made),
-            _ => worker(request, &trouble, &made),
-        }
-    };
-    let agent = ModelTurn::computed(agent);
     ModelScript::new()
         .whenever("", ModelTurn::computed(dispatcher))
-        .agent("Begin with: omo agent start ", vec![agent; MOST_TURNS])
+        .agent("Begin with: omo agent start ", vec![any_agent(trouble); MOST_TURNS])
+}
+
+/// A turn of a worker or a verifier.
+pub(crate) fn any_agent(trouble: Trouble) -> ModelTurn {
+    let made = Made::default();
+    ModelTurn::computed(move |request| match task(request) {
+        "verify" => verifier(request, &trouble, &made),
+        _ => worker(request, &trouble, &made),
+    })
 }
 
 /// What the session's own model does.
-fn dispatcher(request: &RecordedRequest) -> ModelTurn {
+pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let results = request.tool_results_text();
     let said = request.all_text();
     if request.last_tool_called().is_none() && request.last_user_text().contains("<task-notification>") {
@@ -74,15 +74,16 @@ fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     if request.last_tool_called() == Some("Bash") && last_block(&results).is_none() {
         return ModelTurn::text(format!("A command of omo failed:\n{results}"));
     }
-    let shown = between(block, "lines:\n\n", "\n\n  2. ").unwrap_or_default().to_owned();
     match block.lines().next().unwrap_or_default() {
-        "SPAWN agents" if request.last_tool_called() != Some("Agent") => {
-            started(block).fold(ModelTurn::text(shown), |turn, call| turn.tool("Agent", call))
+        "SPAWN agents" => {
+            let announced = block.lines().nth(1).unwrap_or_default().trim().to_owned();
+            let turn = started(block).fold(ModelTurn::text(announced), |turn, call| turn.tool("Agent", call));
+            turn.tool("Bash", bash_input(field(block, "run: ")))
         }
         // In the background no agent has answered yet; else every agent has.
         "WAIT" if said.contains("Async agent launched") => bash(field(block, "run: ")),
         "WAIT" => bash(&format!("omo agent fail --lost {}", between(block, "Task ", " ").expect("a task"))),
-        "SPAWN agents" | "DO" => bash(field(block, "run: ")),
+        "DO" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.
         "DONE" => {
             ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default())
@@ -112,17 +113,21 @@ pub(super) fn task(request: &RecordedRequest) -> &'static str {
     known.into_iter().find(|known| *known == id).unwrap_or_else(|| panic!("no task {id:?}:\n{prompt}"))
 }
 
-/// What a worker does: the command of its prompt, the file of its task, what shows it, the end, a report.
+/// What a worker does: the command of its prompt, the file of its task, what shows it, the end, the same for each task
+/// that this prints, a report.
 fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTurn {
-    let (id, all, printed) = (task(request), request.all_text(), request.tool_results_text());
+    let (all, printed) = (request.all_text(), request.tool_results_text());
     if request.answers() == 0 {
         return bash(&begin(request));
     }
     if !all.contains("run: omo agent done ") {
         return ModelTurn::text(format!("It refused: {printed}"));
     }
+    let id = all.rsplit(" is yours, attempt ").nth(1).and_then(|text| text.rsplit("Task ").next());
+    let id = id.and_then(|text| text.split(' ').next()).expect("a task");
+    let brief = all.rsplit(" is yours, attempt ").next().unwrap_or_default();
     match request.last_tool_called() {
-        Some("Bash") if request.answers() == 1 => {
+        Some("Bash") if printed.contains(" is yours, attempt ") => {
             made.wait_for_the_other(id, trouble);
             if let Some((_, word)) = trouble.blocked.as_ref().filter(|(task, _)| *task == id) {
                 // Without a word it goes on at the limit, or when the sender of the word is gone.
@@ -138,13 +143,13 @@ fn worker(request: &RecordedRequest, trouble: &Trouble, made: &Made) -> ModelTur
             let file = format!("{}words/{id}.txt", root.unwrap_or_default());
             ModelTurn::call("Write", json!({ "file_path": file, "content": format!("{}\n", word(&all, id, trouble)) }))
         }
-        Some("Write") if all.contains("run: omo agent evidence run ") => {
+        Some("Write") if brief.contains("run: omo agent evidence run ") => {
             bash(&format!("omo agent evidence run {} -- grep -c done words/{id}.txt", ticket(&all)))
         }
-        Some("Write") => bash(&format!("omo agent done {} --note 'it is in words/'", ticket(&all))),
+        Some("Write") => bash(&format!("omo agent done {} --note 'it is in words/'", done_options(&all))),
         Some("Bash") if printed.starts_with("EVIDENCE ") => {
             let id = between(&printed, "EVIDENCE ", ":").unwrap_or_default();
-            bash(&format!("omo agent done {} --evidence {id}", ticket(&all)))
+            bash(&format!("omo agent done {} --evidence {id}", done_options(&all)))
         }
         Some("Bash") if is_denied(&printed) => {
             bash(&format!("omo agent fail {} --why 'nothing may be shown'", ticket(&all)))
@@ -161,7 +166,11 @@ fn is_denied(printed: &str) -> bool {
 
 /// The word that is written in this attempt.
 fn word(all: &str, id: &str, trouble: &Trouble) -> &'static str {
-    let attempt = between(all, &format!("TASK: {id}, attempt "), "\n").and_then(|number| number.trim().parse().ok());
+    let attempt = all
+        .rsplit(&format!("TASK: {id}, attempt "))
+        .next()
+        .and_then(|rest| rest.lines().next())
+        .and_then(|number| number.trim().parse().ok());
     let attempt: u32 = attempt.expect("the brief tells the attempt");
     match trouble.wrong {
         Some((wrong, good)) if wrong == id && attempt < good => "nothing",
@@ -195,11 +204,19 @@ fn begin(request: &RecordedRequest) -> String {
     command.trim_end_matches('"').to_owned()
 }
 
-/// What names a run and a ticket in the commands that a brief ends with.
+/// What names a run and a ticket in the commands that the last brief ends with.
 fn ticket(all: &str) -> String {
-    let line = all.lines().find(|line| line.trim().starts_with("run: omo") && line.contains(" --ticket "));
+    let line = all.lines().rfind(|line| line.trim().starts_with("run: omo") && line.contains(" --ticket "));
     let words: Vec<_> = line.expect("a line with a ticket").split(' ').skip_while(|word| *word != "--run").collect();
     words[..4].join(" ")
+}
+
+/// The same, with what says that the worker goes on.
+fn done_options(all: &str) -> String {
+    let line = all.lines().rfind(|line| line.trim().starts_with("run: omo agent done ")).expect("a line");
+    let words = line.split(' ').skip_while(|word| *word != "--run");
+    let words: Vec<_> = words.take_while(|word| !["--note", "--evidence"].contains(word)).collect();
+    words.join(" ")
 }
 
 impl Made {

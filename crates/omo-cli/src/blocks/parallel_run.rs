@@ -84,7 +84,7 @@ pub(crate) fn launcher_terms(terms: &ClientPolicy) -> String {
 }
 
 /// A run was opened. `said` is what was found out before.
-pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
+pub(crate) fn opened_block(id: &str, state: &RunState, said: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
     let steps = pluralize(state.plan.tasks.len(), state.plan.dialect.unit_word());
     let way = match &state.parallel {
@@ -93,19 +93,23 @@ pub(crate) fn opened_block(id: &str, state: &RunState, said: &str, then: &str) -
         }
         None => "in your own work tree".to_owned(),
     };
-    fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n\nDO\n  run: {then}"))
+    fit_block(format!("{said}\nomo: opened the run {id} of {path}: {steps}, {way}.\n"))
 }
 
 /// A run goes on. `said` is what was found out before.
-pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str, then: &str) -> String {
+pub(crate) fn resumed_block(id: &str, state: &RunState, said: &str) -> String {
     let path = sanitize(&run_subject(state), 200);
     let tally = parts::progress_words(state);
-    fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n\nDO\n  run: {then}"))
+    fit_block(format!("{said}omo: going on with the run {id} of {path}: {tally}.\n"))
 }
 
 /// The command to run once a run is open: a person at a terminal looks on where clients do the work.
 pub(crate) fn next_command(state: &RunState, is_terminal: bool) -> &'static str {
-    if is_terminal && state.parallel.is_some() { "omo run watch" } else { "omo agent next" }
+    match (state.parallel.is_some(), is_terminal) {
+        (true, true) => "omo run watch",
+        (true, false) => "omo agent next --wait 540      (Bash timeout 600000)",
+        (false, _) => "omo agent next",
+    }
 }
 
 /// The report of a dry run, where a model shows it to its user.

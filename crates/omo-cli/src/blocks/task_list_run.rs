@@ -3,21 +3,21 @@
 
 use std::fmt::Write;
 
-use omo_core::text::{first_lines, sanitize};
+use omo_core::text::{first_lines, list_some, pluralize, sanitize};
 use omo_engine::event::{EventKind, RunEvent};
 use omo_engine::report::task_list;
 use omo_engine::state::{RunPhase, RunState};
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::{TaskFile, TaskFileStatus};
 
-use crate::blocks::parts::{LONG_TIMEOUT, MAX_BYTES};
+use crate::blocks::parts::{self, LONG_TIMEOUT, MAX_BYTES};
 
 /// So many agents are started in one message at most.
 const AT_ONCE: usize = 8;
 /// What is left for the user's own lines, at least, where agents are started.
 const MIN_USER_BYTES: usize = 200;
-/// How the user's part of a block is announced.
-const SHOW_HEADING: &str = "  1. Show the user these lines:";
+/// So many tasks are named in a line.
+const NAMES: usize = 12;
 
 /// Only one line for the user.
 pub(crate) fn user_line(text: &str) -> String {
@@ -26,15 +26,8 @@ pub(crate) fn user_line(text: &str) -> String {
 
 /// A run was opened.
 pub(crate) fn opened_block(run: &str, state: &RunState) -> String {
-    let head = format!("omo: opened the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
-    let shown = if state.is_task_list() { task_list::start_screen(state) } else { task_list::progress_screen(state) };
-    frame_block(&head, &shown, "\n\n  2. Then\n  run: omo agent next")
-}
-
-/// A run goes on.
-pub(crate) fn resumed_block(run: &str, state: &RunState) -> String {
-    let head = format!("omo: going on with the run {run} of {}.\n\nDO\n{SHOW_HEADING}\n\n", of(state));
-    frame_block(&head, &task_list::progress_screen(state), "\n\n  2. Then\n  run: omo agent next")
+    let tasks = pluralize(state.task_counts().total, "task");
+    format!("omo: opened the run {run} of {}: {tasks}.\n", of(state))
 }
 
 /// What a run is of.
@@ -61,15 +54,15 @@ pub(crate) fn is_round_beginning(events: &[RunEvent]) -> bool {
     last.unwrap_or(true)
 }
 
-/// What the user is shown before a wave.
+/// What the user is told before a wave, in one line.
 fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> String {
-    if tasks.iter().any(|task| task.kind == TaskKind::Verify) {
-        return "## Running Verification...".to_owned();
-    }
-    match (is_beginning, state.round) {
-        (true, 1) => task_list::round_line(state),
-        (true, _) => format!("{}\n{}", task_list::retry_lines(state), task_list::round_line(state)),
-        (false, _) => task_list::progress_screen(state),
+    let names: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+    let round = format!("round {} of {}", state.round, state.plan.policy.max_rounds);
+    let progress = parts::progress_words(state);
+    match (tasks.iter().any(|task| task.kind == TaskKind::Verify), is_beginning && state.round > 1) {
+        (true, _) => format!("{progress}; the verification begins ({round})."),
+        (false, true) => format!("{progress}; {round} begins with {}.", list_some(names.into_iter(), NAMES)),
+        (false, false) => format!("{progress}; now: {} ({round}).", list_some(names.into_iter(), NAMES)),
     }
 }
 
@@ -77,24 +70,18 @@ fn wave_announcement(tasks: &[&Task], state: &RunState, is_beginning: bool) -> S
 pub(crate) fn spawn_block(run: &str, tasks: &[&Task], state: &RunState, is_beginning: bool) -> (String, usize) {
     let agents = agent_lines(run, tasks, state);
     let count = agents.len();
-    let (calls, they) = if count == 1 {
-        ("Call the Agent tool once".to_owned(), "it has answered, or was")
+    let calls = if count == 1 {
+        "In ONE message call the Agent tool once".to_owned()
     } else {
-        (format!("In ONE message, call the Agent tool {count} times"), "all have answered, or were")
+        format!("In ONE message call the Agent tool {count} times")
     };
-    let agents = agents.concat();
-    let tail = format!(
-        "\n\n  2. {calls}, with run_in_background: false if it takes that:\n{agents}  3. In the same turn, when {they} \
-         launched in the background:\n  run: omo agent next      {LONG_TIMEOUT}\nIf you have no Agent tool, run instead: omo agent next --inline"
+    let text = format!(
+        "SPAWN agents\n  {}\n  {calls}, with run_in_background: false if it takes that:\n{}  and last the Bash tool:\n  \
+         run: omo agent next --wait 540      {LONG_TIMEOUT}\nIf you have no Agent tool, run instead: omo agent next --inline",
+        wave_announcement(tasks.get(..count).unwrap_or(tasks), state, is_beginning),
+        agents.concat(),
     );
-    (
-        frame_block(
-            &format!("SPAWN agents\n{SHOW_HEADING}\n\n"),
-            &wave_announcement(tasks, state, is_beginning),
-            &tail,
-        ),
-        count,
-    )
+    (text, count)
 }
 
 /// The lines for each agent: no more of them than a block has room for, and one at least.
@@ -180,7 +167,8 @@ pub(crate) fn ended_without_a_run(id: &str, tasks: &[TaskFile], is_complete: boo
 }
 
 /// The commands with which the worker that has the ticket ends a task of such a run.
-pub(crate) fn how_to_end(task: &Task, run: &str, ticket: &str) -> String {
+/// `next` is the option of a worker that goes on.
+pub(crate) fn how_to_end(task: &Task, run: &str, ticket: &str, next: &str) -> String {
     let with = format!("--run {run} --ticket {ticket}");
     if task.kind == TaskKind::Verify {
         return format!(
@@ -191,11 +179,11 @@ pub(crate) fn how_to_end(task: &Task, run: &str, ticket: &str) -> String {
     }
     let note = "--note \"<what a later task should know, one line>\"";
     let end = if task.criteria.is_empty() {
-        format!("When the work is finished:\n  run: omo agent done {with} {note}      {LONG_TIMEOUT}")
+        format!("When the work is finished:\n  run: omo agent done {with}{next} {note}      {LONG_TIMEOUT}")
     } else {
         format!(
             "When the work is finished, show it with commands, each of which prints an id:\n  run: omo agent evidence run {with} -- COMMAND\n\
-             Then:\n  run: omo agent done {with} --evidence <ids> {note}      {LONG_TIMEOUT}"
+             Then:\n  run: omo agent done {with}{next} --evidence <ids> {note}      {LONG_TIMEOUT}"
         )
     };
     format!("{end}\nIf it cannot be done as it is written:\n  run: omo agent fail {with} --why \"<one line>\"")

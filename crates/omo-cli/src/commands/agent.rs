@@ -8,7 +8,7 @@ mod done;
 mod evidence;
 mod fail;
 pub(crate) mod fence;
-mod next;
+pub(crate) mod next;
 mod open;
 mod start;
 mod supervise;

@@ -1,6 +1,5 @@
 //! `omo answer`: what a person decided about a run.
 
-use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -9,10 +8,9 @@ use omo_engine::state::chosen_label;
 use omo_engine::{verbs, work};
 use omo_state::env::ProcessEnv;
 
-use crate::blocks;
-use crate::blocks::parallel_run::next_command;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::execute::print_then_next;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -59,12 +57,6 @@ pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Comma
     let state = engine
         .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
     context.note_in_session(&run, &before.holder, &state);
-    let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
-    let then = match blocks::next_command(&state) {
-        "omo agent next" => next_command(&state, context.is_person()),
-        other => other,
-    };
-    writeln!(out, "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
-    Ok(())
+    print_then_next(&context, &run, state, &format!("Answered {question}: {option}{into}."))
 }

@@ -22,6 +22,7 @@ use crate::context::{CommandContext, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::continue_run::describe_edit;
+use crate::execute::print_then_next;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::output::print_block;
@@ -94,12 +95,8 @@ pub(crate) fn continue_run(
     if let Some(edit) = edit {
         said += &describe_edit(&edit, before, &state);
     }
-    print_block(&parallel_run::resumed_block(
-        run.id(),
-        &state,
-        &said,
-        parallel_run::next_command(&state, context.is_person()),
-    ))
+    let head = parallel_run::resumed_block(run.id(), &state, &said);
+    print_then_next(context, run, state, &head)
 }
 
 /// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use omo_engine::dispatched_tasks;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
@@ -12,11 +13,11 @@ use omo_plan::model::Plan;
 
 use crate::blocks::{self, parts};
 use crate::context::{CommandContext, EndedRuns};
-use crate::dispatched_tasks;
 use crate::error::CommandError;
+use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
-use crate::output::{self, print_block};
+use crate::output;
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
@@ -32,7 +33,8 @@ pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandE
     })?;
     context.note_in_session(&run, &before.holder, &state);
     let head = format!("[omo] {}\n", known_run_line(&state));
-    print_block(&parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state))))
+    let head = parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state)));
+    print_then_next(context, &run, state, &head)
 }
 
 /// Says that a plan has a run already, and its mode.
@@ -73,7 +75,8 @@ pub(crate) fn continue_run(
     context.note_in_session(run, &before.holder, &state);
     let choice = request.map(|request| request.choice.as_str()).unwrap_or_default();
     let edited = edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
-    output::print_block(&parts::fit_block(format!("{choice}{edited}{}", blocks::resumed_block(run.id(), &state))))
+    let head = parts::fit_block(format!("{choice}{edited}{}", blocks::resumed_block(run.id(), &state)));
+    print_then_next(context, run, state, &head)
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.

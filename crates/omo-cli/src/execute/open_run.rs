@@ -19,9 +19,9 @@ use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::execute::approval::{self, ApprovalRequest};
+use crate::execute::print_then_next;
 use crate::execute::request::ExecuteRequest;
 use crate::execute::{entry_condition, preflight};
-use crate::output::print_block;
 
 /// A plan that may be run.
 pub(crate) struct PreparedRun {
@@ -97,16 +97,15 @@ pub(crate) fn begin(
     let (run, state) = runs.begin(&actor, now, opened, more)?;
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
-    print_block(&first_block(context, run.id(), &state, &said))
+    print_then_next(context, &run, state.clone(), &heading(run.id(), &state, &said))
 }
 
-fn first_block(context: &CommandContext, id: &str, state: &RunState, said: &str) -> String {
+/// What is said of a run that was opened.
+fn heading(id: &str, state: &RunState, said: &str) -> String {
     match state.mode {
         ExecutionMode::Batches => parts::fit_block(format!("{said}{}", blocks::opened_block(id, state))),
         ExecutionMode::Waves => parts::fit_block(format!("{said}{}", task_list_run::opened_block(id, state))),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            parallel_run::opened_block(id, state, said, parallel_run::next_command(state, context.is_person()))
-        }
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => parallel_run::opened_block(id, state, said),
     }
 }
 

@@ -4,6 +4,7 @@ mod loaded;
 
 use std::path::Path;
 
+use omo_engine::dispatched_tasks;
 use omo_engine::event::RunResult;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::modes::arranged;
@@ -19,12 +20,13 @@ use omo_plan::model::{Plan, TaskKind};
 use omo_plan::task_list::{self, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
+use crate::blocks;
 use crate::blocks::{parts, task_list_run};
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
-use crate::dispatched_tasks;
 use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};
 use crate::execute::open_run::{begin, prepare};
+use crate::execute::print_then_next;
 use crate::execute::refusals::{no_repository_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::task_list::loaded::LoadedTaskList;
@@ -240,7 +242,8 @@ fn continue_run(
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    print_block(&task_list_run::resumed_block(run.id(), &state))
+    let head = blocks::resumed_block(run.id(), &state);
+    print_then_next(context, run, state, &head)
 }
 
 /// The plan that a run has from now on, where that is another one: with the options that were given now, or with

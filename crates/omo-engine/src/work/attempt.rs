@@ -9,8 +9,10 @@ use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
 use super::start::{tree_from_text, tree_to_text};
-use super::{CommandWatcher, Engine, EngineError};
+use super::{CommandWatcher, Engine, EngineError, Play};
+use crate::dispatched_tasks::dispatched_tasks;
 use crate::event::{EventKind, UnfinishedLine};
+use crate::handover::next_task_of_worker;
 use crate::report::ultraplan;
 use crate::state::{FINAL_CHECKS_ID, RunState, RunningAttempt};
 use crate::unfinished_lines::find_unfinished_lines;
@@ -28,6 +30,8 @@ pub struct JudgedAttempt {
     pub events: Vec<EventKind>,
     /// Why what it has left could not be taken back yet, where its plan asks for that.
     pub restore_error: Option<String>,
+    /// The task that its worker goes on with, which no other worker is given.
+    pub next_task: Option<String>,
     /// The run as it is now.
     pub state: RunState,
 }
@@ -39,6 +43,8 @@ pub struct CompletionReport {
     pub note: Option<String>,
     /// The ids of the evidence that it puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
+    /// Whether it goes on with another task, where there is one for it.
+    pub takes_next: bool,
 }
 
 /// The commit that holds what a worker changed somewhere else.
@@ -123,7 +129,7 @@ impl Engine<'_> {
         let outcomes = self.check_task(&task, Some(attempt), watcher)?;
         let tests = if task.kind == TaskKind::Tests { self.test_file_digests(&task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
-        let CompletionReport { note, evidence_ids } = put;
+        let CompletionReport { note, evidence_ids, takes_next } = put;
         let mut measured = AttemptMeasurement {
             outcomes: outcomes.clone(),
             files: worked.files.clone(),
@@ -144,9 +150,24 @@ impl Engine<'_> {
                 None => self.commit_task(&state, &task, &worked, watcher)?,
             };
         }
-        let (events, state) =
-            self.end_attempt(&state, |state| verbs::judge_attempt(state, &digest, measured.clone()))?;
+        let (events, state) = self.end_attempt(&state, |state| {
+            let mut events = verbs::judge_attempt(state, &digest, measured.clone())?;
+            events.extend(takes_next.then(|| self.handover_event(state, &task.id, &events)).flatten());
+            Ok(events)
+        })?;
         Ok(self.judged_attempt(task, outcomes, events, state))
+    }
+
+    /// Has the worker that ends a task keep the next one that it may do. That is written down with the end of the first:
+    /// a session that waits for work would give it to another worker otherwise.
+    fn handover_event(&self, state: &RunState, ended: &str, events: &[EventKind]) -> Option<EventKind> {
+        let mut play = Play::new(state.clone(), &self.caller.actor, (self.now)());
+        play.apply_all(events.to_vec());
+        play.advance();
+        // Where the ledger cannot be read, the worker ends and the session goes on.
+        let dispatched = dispatched_tasks(&self.run.events().ok()?, (self.now)());
+        let next = next_task_of_worker(&play.state, ended, &dispatched)?;
+        Some(EventKind::TasksDispatched { tasks: vec![next.id.clone()], to_agents: true })
     }
 
     /// A worker says itself that it cannot be done.
@@ -194,7 +215,11 @@ impl Engine<'_> {
                 Err(error) => not_put_back = Some(error.to_string()),
             }
         }
-        JudgedAttempt { task, outcomes, events, restore_error: not_put_back, state }
+        let next_task = events.iter().find_map(|event| match event {
+            EventKind::TasksDispatched { tasks, .. } => tasks.first().cloned(),
+            _ => None,
+        });
+        JudgedAttempt { task, outcomes, events, restore_error: not_put_back, next_task, state }
     }
 
     /// The task that a ticket was given for, and the attempt.

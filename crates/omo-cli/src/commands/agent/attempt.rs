@@ -11,18 +11,24 @@ use omo_engine::work::JudgedAttempt;
 
 use crate::context::CommandContext;
 use crate::error::CommandError;
-use crate::exit_kind::ExitKind;
 
-/// What became of an attempt: a worker that goes on reads what is next, an agent reports and ends.
-pub(crate) fn print_attempt(context: &CommandContext, judged: &JudgedAttempt) -> Result<(), CommandError> {
+/// What became of an attempt. `prints_next` says that what comes next is printed behind it. A red check is an answer and no
+/// failure of the command.
+pub(crate) fn print_attempt(
+    context: &CommandContext,
+    judged: &JudgedAttempt,
+    prints_next: bool,
+) -> Result<(), CommandError> {
     match judged.state.mode {
-        ExecutionMode::StepByStep | ExecutionMode::Parallel => ultraplan_outcome::print_outcome(context, judged),
-        ExecutionMode::Batches | ExecutionMode::Waves => print_judgement(judged),
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => {
+            ultraplan_outcome::print_outcome(context, judged, prints_next)
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => print_judgement(judged, prints_next),
     }
 }
 
 /// The first line is what a worker hands on, word for word.
-fn print_judgement(judged: &JudgedAttempt) -> Result<(), CommandError> {
+fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), CommandError> {
     let (id, state) = (&judged.task.id, &judged.state);
     let known = state.tasks.get(id);
     let end = known.and_then(|known| known.last_end.as_ref());
@@ -47,6 +53,9 @@ fn print_judgement(judged: &JudgedAttempt) -> Result<(), CommandError> {
         writeln!(out, "  outside of what the task names: {}", names.join(", "))?;
     }
     if matches!(word, "PASSED" | "CLAIMED") {
+        if prints_next && judged.next_task.is_none() {
+            writeln!(out, "Nothing more is for you: report the first line of each task and end.")?;
+        }
         return Ok(());
     }
     if let Some((_, outcome)) = judged.outcomes.last().filter(|(_, outcome)| !outcome.is_green()) {
@@ -64,5 +73,5 @@ fn print_judgement(judged: &JudgedAttempt) -> Result<(), CommandError> {
         _ => "`omo agent next` says whether it is done again, and by whom.",
     };
     writeln!(out, "{again} Report the first line and end.")?;
-    Err(CommandError::already_printed(if word == "HELD" { ExitKind::NeedsPerson } else { ExitKind::NotGreen }))
+    Ok(())
 }

@@ -2,13 +2,17 @@
 
 use clap::Args;
 use omo_core::text::sanitize;
+use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::work::CompletionReport;
 use omo_state::env::ProcessEnv;
 
 use crate::commands::agent::attempt::print_attempt;
+use crate::commands::agent::next;
+use crate::commands::agent::start::{FollowingTasks, begin_task};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::check_progress::TaskCheckProgress;
+use crate::output::print_block;
 use crate::run_arguments::RunOptions;
 
 const HELP: &str = "\
@@ -16,8 +20,9 @@ Examples:
   omo agent done --ticket 4f1c9a --note \"the parser is in src/parse.rs\"
   omo agent done --ticket 4f1c9a --evidence e1,e2
 
-The exit status is 0 only when each of the task's checks did what the plan
-expects, and 1 when not.";
+The first line says what became of the task: PASSED, CLAIMED, FAILED, HELD or
+NOT VERIFIED, or for a step which checks are green. A red check is an answer:
+the exit status is 0 wherever omo has judged the work.";
 
 /// Have a finished task judged: omo runs its checks
 #[derive(Debug, Args)]
@@ -32,6 +37,9 @@ pub(crate) struct DoneOptions {
     /// What shows the criteria that are no commands: ids that `omo agent evidence run` gave
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub evidence: Vec<String>,
+    /// Then print what comes next, and begin with it where the same worker does it: so many more tasks at most
+    #[arg(long, value_name = "TASKS", num_args = 0..=1, default_missing_value = "1")]
+    pub next: Option<u32>,
     #[command(flatten)]
     pub run: RunOptions,
 }
@@ -42,8 +50,17 @@ pub(crate) fn run(env: &ProcessEnv, options: &DoneOptions) -> Result<(), Command
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let note = options.note.as_ref().map(|note| sanitize(note, 500)).filter(|note| !note.is_empty());
     let ids = options.evidence.iter().map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-    let report = CompletionReport { note, evidence_ids: ids.collect() };
+    let takes_next = options.next.is_some_and(|most| most > 0);
+    let report = CompletionReport { note, evidence_ids: ids.collect(), takes_next };
     let judged = context.engine(&run, &before)?.done(&options.ticket, report, &mut TaskCheckProgress::new())?;
     context.note_in_session(&run, &before.holder, &judged.state);
-    print_attempt(&context, &judged)
+    print_attempt(&context, &judged, options.next.is_some())?;
+    match (judged.state.mode, options.next, &judged.next_task) {
+        (_, None, _) | (ExecutionMode::Batches | ExecutionMode::Waves, _, None) => Ok(()),
+        (ExecutionMode::Batches | ExecutionMode::Waves, Some(most), Some(id)) => {
+            let follows = FollowingTasks::AtMost(most - 1);
+            print_block(&format!("\nTASK\n{}", begin_task(&context, &run, &judged.state, id, follows)?))
+        }
+        (ExecutionMode::StepByStep | ExecutionMode::Parallel, Some(_), _) => next::print_next_of_worker(&context, &run),
+    }
 }

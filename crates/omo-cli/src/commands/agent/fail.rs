@@ -45,7 +45,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &FailOptions) -> Result<(), Command
         (Some(ticket), _) => {
             let judged = engine.give_up(ticket, &options.why)?;
             context.note_in_session(&run, &before.holder, &judged.state);
-            print_attempt(&context, &judged)
+            print_attempt(&context, &judged, false)
         }
         (None, lost) => {
             let id = lost.as_deref().unwrap_or_default();

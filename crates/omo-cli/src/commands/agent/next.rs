@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use omo_engine::Run;
+use omo_engine::dispatched_tasks;
 use omo_engine::event::{EventActor, EventKind, RunEvent};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::schedule::{self, NextAction};
@@ -19,8 +20,8 @@ use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
 use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::blocks::{self, parallel_run, parts, task_list_run};
+use crate::commands::agent::start::{FollowingTasks, begin_task};
 use crate::context::{CommandContext, EndedRuns};
-use crate::dispatched_tasks;
 use crate::error::CommandError;
 use crate::exit_kind::ExitKind;
 use crate::output::check_progress::TaskCheckProgress;
@@ -33,12 +34,13 @@ Examples:
   omo agent next                 what to do now, as one block
   omo agent next --wait 540      wait for the worker that is at it first
 
-The block begins with a word, DO, SPAWN, ASK, WAIT, STOP or DONE, and ends with
-the command to run next. The exit status is 7 when a person is needed, and 1
+The block begins with a word: SPAWN, TASK, DO, ASK, WAIT, STOP or DONE. Below TASK
+stands a task that has begun, the others end with the command to run next.
+The exit status is 7 when a person is needed, and 1
 when the run has ended with failures.";
 
 /// Print what comes next in a run
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct NextOptions {
     /// While a worker is at work, wait so many seconds for it to end
@@ -63,29 +65,56 @@ pub(crate) fn run(env: &ProcessEnv, options: &NextOptions) -> Result<(), Command
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let named = options.group.as_ref().map(|group| WorkerIdentity { run: run.id().to_owned(), worker: group.clone() });
     if let Some(own) = named.as_ref().or(env.worker.as_ref()) {
-        return worker::next_for_worker(own, &before);
+        return worker::next_for_worker(&context, own, &run, &before);
     }
+    print_what_is_next(&context, &run, before, options)
+}
+
+/// Prints what comes next for a worker that goes on behind a step: a client of the run, or the session itself. Whatever
+/// it is, it is no failure of the command that has judged the step.
+pub(super) fn print_next_of_worker(context: &CommandContext, run: &Run) -> Result<(), CommandError> {
+    let state = run.state()?;
+    if let Some(own) = &context.env.worker {
+        return worker::next_for_worker(context, own, run, &state);
+    }
+    print_answer(context, run, state)
+}
+
+/// Prints what comes next, where the status of the command is another one's.
+pub(crate) fn print_answer(context: &CommandContext, run: &Run, state: RunState) -> Result<(), CommandError> {
+    match print_what_is_next(context, run, state, &NextOptions::default()) {
+        Err(answered) if answered.is_already_printed() => Ok(()),
+        done => done,
+    }
+}
+
+fn print_what_is_next(
+    context: &CommandContext,
+    run: &Run,
+    before: RunState,
+    options: &NextOptions,
+) -> Result<(), CommandError> {
     // A run of many tasks is large: its state is not kept beside what becomes of it.
     let (root, tree) = (PathBuf::from(&before.root), context.work_tree(run.id(), &before).to_owned());
-    let engine = context.engine_at(&run, &root, &tree)?;
+    let engine = context.engine_at(run, &root, &tree)?;
     let deadline = Instant::now() + Duration::from_secs(options.wait).min(LONGEST_WAIT);
     let holder = before.holder.clone();
     let mut state = settled_state(&engine, before)?;
     if watch::is_parallel(&state) {
-        return watch::watch_run(&context, &engine, &holder, Some(deadline), screen::Screen::line_by_line());
+        return watch::watch_run(context, &engine, &holder, Some(deadline), screen::Screen::line_by_line());
     }
     loop {
-        match next_block(&context, &engine, &state, options)? {
+        match next_block(context, &engine, &state, options)? {
             NextBlock::Wait(text) if Instant::now() >= deadline => {
-                return print_next(&context, &run, &holder, &state, &text, ExitKind::Success);
+                return print_next(context, run, &holder, &state, &text, ExitKind::Success);
             }
-            NextBlock::Wait(_) => state = wait_for_change(&run, &state, deadline)?,
+            NextBlock::Wait(_) => state = wait_for_change(run, &state, deadline)?,
             NextBlock::FinalChecks => {
                 let checked = engine.run_final_checks(&mut TaskCheckProgress::new())?;
                 state = settled_state(&engine, checked)?;
             }
             NextBlock::Print { text, kind, after } => {
-                return print_next(&context, &run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
+                return print_next(context, run, &holder, after.as_deref().unwrap_or(&state), &text, kind);
             }
         }
     }
@@ -146,8 +175,12 @@ fn start(
     let said = |text: String| NextBlock::Print { text, kind: ExitKind::Success, after: None };
     let Some(task) = tasks.first().copied() else { return Err(no_next_step(context)) };
     match state.mode {
-        ExecutionMode::StepByStep | ExecutionMode::Parallel => {
+        ExecutionMode::StepByStep | ExecutionMode::Parallel if context.is_person() => {
             Ok(said(parallel_run::task_block(engine.run.id(), task, state)))
+        }
+        ExecutionMode::StepByStep | ExecutionMode::Parallel => {
+            let begun = begin_task(context, engine.run, state, &task.id, FollowingTasks::Any)?;
+            Ok(said(format!("TASK\n{begun}")))
         }
         ExecutionMode::Waves | ExecutionMode::Batches if is_inline => {
             Ok(said(blocks::work_inline(engine.run.id(), task, state)))

@@ -1,7 +1,8 @@
 //! `omo agent start`: a worker begins a task.
 
-use std::io::Write;
-
+use omo_engine::Run;
+use omo_engine::handover::TASKS_PER_WORKER;
+use omo_engine::state::RunState;
 use omo_plan::model::TaskKind;
 use omo_state::env::ProcessEnv;
 
@@ -10,6 +11,7 @@ use crate::blocks::task_list_run;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::check_progress::TaskCheckProgress;
+use crate::output::print_block;
 use crate::run_arguments::TaskOptions;
 use clap::Args;
 
@@ -31,28 +33,63 @@ pub(crate) struct StartTaskOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &StartTaskOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, before) = context.find_run(options.task.run.run.as_deref(), EndedRuns::Excluded)?;
-    let started = context.engine(&run, &before)?.start(&options.task.id, &mut TaskCheckProgress::new())?;
-    context.note_in_session(&run, &before.holder, &run.state()?);
+    let is_of_agent = before.dispatched.as_ref().is_some_and(|out| out.to_agents);
+    let follows = if is_of_agent { FollowingTasks::AtMost(TASKS_PER_WORKER - 1) } else { FollowingTasks::None };
+    let text = begin_task(&context, &run, &before, &options.task.id, follows)?;
+    print_block(&text)
+}
+
+/// Whether a worker goes on with other tasks behind the one that it begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FollowingTasks {
+    /// It ends.
+    None,
+    /// It may do so many more.
+    AtMost(u32),
+    /// It does all that is its own.
+    Any,
+}
+
+impl FollowingTasks {
+    /// The option of `omo agent done` that says so.
+    fn option(self) -> String {
+        match self {
+            Self::None | Self::AtMost(0) => String::new(),
+            Self::AtMost(most) => format!(" --next {most}"),
+            Self::Any => " --next".to_owned(),
+        }
+    }
+}
+
+/// Begins with a task; what its worker reads of it: the brief, and the commands that end it.
+pub(super) fn begin_task(
+    context: &CommandContext,
+    run: &Run,
+    before: &RunState,
+    id: &str,
+    follows: FollowingTasks,
+) -> Result<String, CommandError> {
+    let started = context.engine(run, before)?.start(id, &mut TaskCheckProgress::new())?;
+    context.note_in_session(run, &before.holder, &run.state()?);
     let (id, ticket, run) = (&started.task.id, &started.ticket, run.id());
     let end = if before.is_task_list() || started.task.kind == TaskKind::Verify {
-        task_list_run::how_to_end(&started.task, run, ticket)
+        task_list_run::how_to_end(&started.task, run, ticket, &follows.option())
     } else {
-        how_to_end(run, ticket, before.plan.dialect.unit_word())
+        how_to_end(run, ticket, before.plan.dialect.unit_word(), &follows.option())
     };
-    let mut out = anstream::stdout().lock();
-    if before.is_ultraplan() {
-        writeln!(out, "Step {id} of {run} is yours. What it asks for:\n")?;
+    let attempt = started.attempt;
+    let heading = if before.is_ultraplan() {
+        format!("Step {id} of {run} is yours. What it asks for:")
     } else {
-        writeln!(out, "Task {id} of {run} is yours, attempt {}. What it asks for:\n", started.attempt)?;
-    }
-    writeln!(out, "{}", started.brief.trim_end())?;
-    Ok(writeln!(out, "\n{end}")?)
+        format!("Task {id} of {run} is yours, attempt {attempt}. What it asks for:")
+    };
+    Ok(format!("{heading}\n\n{}\n\n{end}", started.brief.trim_end()))
 }
 
 /// The commands with which the worker that has the ticket ends a task of a plan; `word` is what the plan calls one.
-fn how_to_end(run: &str, ticket: &str, word: &str) -> String {
+fn how_to_end(run: &str, ticket: &str, word: &str, next: &str) -> String {
     format!(
-        "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\
+        "When the work is finished:\n  run: omo agent done --run {run} --ticket {ticket}{next} --note \"<what a later {word} should know, one line>\"      {LONG_TIMEOUT}\n\
          If it cannot be done as it is written:\n  run: omo agent fail --run {run} --ticket {ticket} --why \"<one line>\""
     )
 }

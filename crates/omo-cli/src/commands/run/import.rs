@@ -16,11 +16,12 @@ use omo_state::env::{self, ProcessEnv};
 use omo_state::files::project_file::ProjectFile;
 use omo_state::git_worktree::GitWorktree;
 
+use crate::blocks;
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::execute::print_then_next;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
-use crate::{blocks, output};
 
 const HELP: &str = "\
 Example:
@@ -104,9 +105,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ImportOptions) -> Result<(), Comma
     }
     let state = context.engine(&run, &state)?.write_projections(state.clone())?;
     context.note_in_session(&run, &state.holder, &state);
-    output::print_block(&format!(
-        "omo: took {} in, as claims that omo has not checked.\n{}",
-        shown,
-        blocks::resumed_block(run.id(), &state)
-    ))
+    let head = blocks::resumed_block(run.id(), &state);
+    let head = format!("omo: took {shown} in, as claims that omo has not checked.\n{head}");
+    print_then_next(&context, &run, state, &head)
 }

@@ -55,6 +55,9 @@ pub(crate) struct CreateOptions {
     /// What of the tests is run
     #[arg(long, short = 'T', alias = "scope", value_name = "TEXT")]
     pub test_scope: Option<String>,
+    /// Print what was written, too
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Several tasks, as one option names them.
@@ -89,7 +92,7 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
     let Some(run) = task_list_files::open_run_of(&session, env)? else {
         locked.write_task(&task)?;
         task_list_note::note_from_files(env, &locked);
-        return print_done(&format!("OK: Task {} created", task.id), &task);
+        return print_done(&format!("OK: Task {} created", task.id), &task, options.json);
     };
     let added = AddedTask::prepare(env, &run, &task)?;
     locked.write_task(&task)?;
@@ -99,7 +102,7 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
         task_list_files::open_task_list(&options.which, env)?.lock()?.remove_task(&task.id)?;
         return Err(failure);
     }
-    print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task)
+    print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task, options.json)
 }
 
 /// What a file says that describes a task.

@@ -32,6 +32,9 @@ pub(crate) struct UpdateOptions {
     /// How often it was begun anew
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub retry_count: Option<u32>,
+    /// Print what was written, too
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Changes where a task stands, or adds evidence.
@@ -53,5 +56,5 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
         ));
     }
     task_list_note::note_from_files(env, &locked);
-    print_done(&format!("OK: Task {} updated", task.id), &task)
+    print_done(&format!("OK: Task {} updated", task.id), &task, options.json)
 }

@@ -49,6 +49,9 @@ pub(crate) struct UpdateOptions {
     /// Print one line
     #[arg(long, short)]
     pub quiet: bool,
+    /// Print what was written, too
+    #[arg(long)]
+    pub json: bool,
 }
 
 fn parse_phase(text: &str) -> Result<TaskListPhase, String> {
@@ -91,5 +94,5 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
         let (phase, iteration, at) = (session.phase.word(), session.iteration, &session.updated_at);
         return print(&format!("Session updated: phase={phase} iteration={iteration} updated_at={at}"));
     }
-    print_done("OK: Session updated", &session)
+    print_done("OK: Session updated", &session, options.json)
 }

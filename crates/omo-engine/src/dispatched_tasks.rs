@@ -2,26 +2,27 @@
 //! session asks what comes next before any of them has said a word.
 
 use omo_core::timestamp::Timestamp;
-use omo_engine::event::{EventKind, RunEvent};
-use omo_engine::state::RunState;
+
+use crate::event::{EventKind, RunEvent};
+use crate::state::RunState;
 
 /// How long an agent may take to begin, in milliseconds.
-pub(super) const BEGINS_WITHIN_MILLIS: i64 = 120_000;
+pub const BEGINS_WITHIN_MILLIS: i64 = 120_000;
 
 /// What is written down where a person types the command again: agents are started anew.
-pub(super) fn forget_dispatched() -> EventKind {
+pub fn forget_dispatched() -> EventKind {
     EventKind::TasksDispatched { tasks: Vec::new(), to_agents: true }
 }
 
 /// The same where a plan is gone on with, if anything was handed out.
-pub(super) fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
+pub fn forget_dispatched_if_any(state: &RunState) -> Option<EventKind> {
     let out = state.dispatched.as_ref().filter(|out| !out.tasks.is_empty());
     out.map(|_| forget_dispatched())
 }
 
 /// Whether anything that went to agents may be out: what was handed out last is the newest of it. Without reading what
 /// has happened, which is long where a run is.
-pub(super) fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
+pub fn may_be_dispatched(state: &RunState, now: Timestamp) -> bool {
     state.dispatched.as_ref().is_some_and(|out| !out.tasks.is_empty() && is_recent(out.at, now))
 }
 
@@ -30,7 +31,7 @@ fn is_recent(at: Timestamp, now: Timestamp) -> bool {
 }
 
 /// The tasks that went to agents a moment ago and that no agent has begun since.
-pub(super) fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
+pub fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<String> {
     let mut out: Vec<(String, Timestamp)> = Vec::new();
     for event in events {
         match &event.kind {
@@ -54,7 +55,7 @@ pub(super) fn dispatched_tasks(events: &[RunEvent], now: Timestamp) -> Vec<Strin
 
 #[cfg(test)]
 mod tests {
-    use omo_engine::event::EventActor;
+    use crate::event::EventActor;
 
     use super::*;
 

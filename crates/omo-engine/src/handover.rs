@@ -1,0 +1,33 @@
+//! Which task a worker goes on with that has just ended one. A worker that goes on reads no prompt, needs no message of
+//! the session, and knows what it has done; its context grows, so that it gets few tasks.
+
+use omo_plan::model::{Task, TaskKind};
+
+use crate::execution_mode::ExecutionMode;
+use crate::schedule::{self, NextAction};
+use crate::state::{RunState, TaskStanding, TaskStatus};
+use crate::worker_model::choose_model;
+
+/// One worker of the session does so many tasks at most: a batch of the usual size.
+pub const TASKS_PER_WORKER: u32 = 5;
+
+/// The task that the worker of `ended` goes on with, where one can begin that a worker of the same kind and model does.
+/// Behind a failure another worker takes over: this one has a work tree in its mind that its check refused.
+/// `dispatched` went to others that have not begun yet.
+pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[String]) -> Option<&'a Task> {
+    let is_by_agents = matches!(state.mode, ExecutionMode::Batches | ExecutionMode::Waves);
+    let has_succeeded =
+        matches!(state.standing(ended), Some(TaskStanding::Is(TaskStatus::Passed | TaskStatus::Claimed)));
+    if !is_by_agents || !has_succeeded {
+        return None;
+    }
+    let attempts = |id: &str| state.tasks.get(id).map_or(0, |known| known.attempts);
+    let ended = state.plan.task(ended)?;
+    let model = choose_model(ended, attempts(&ended.id));
+    let NextAction::Start(ready) = schedule::next_action(state) else { return None };
+    ready.into_iter().find(|task| {
+        task.kind != TaskKind::Verify
+            && !dispatched.contains(&task.id)
+            && choose_model(task, attempts(&task.id) + 1) == model
+    })
+}
