@@ -34,7 +34,7 @@ pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, bas
 }
 
 /// Whether the work on a step is done as far as its worker goes.
-pub(super) fn is_done(status: TaskStatus) -> bool {
+pub(crate) fn is_done(status: TaskStatus) -> bool {
     matches!(status, TaskStatus::Passed | TaskStatus::Claimed)
 }
 

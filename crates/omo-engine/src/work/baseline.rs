@@ -43,8 +43,7 @@ impl Engine<'_> {
             && !state.mode.shares_tree()
             && (GitWorktree::find(self.work_tree).is_some() || task.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
-        // In a worktree of its own all that is not of a task before is the worker's.
-        let head = if is_kept && state.parallel.is_none() { commit_preview::head_commit(self.work_tree) } else { None };
+        let head = if is_kept { commit_preview::head_commit(self.work_tree) } else { None };
         Ok(WorktreeBaseline { tree, snapshot: kept, head })
     }
 

@@ -13,14 +13,14 @@ use omo_git::integrate::later_commit;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName};
 use omo_plan::digest::sha256_hex;
-use omo_plan::model::Task;
+use omo_plan::model::{Task, TaskGroup};
 
 use super::attempt::{WorkResult, files_out_of_scope};
 use super::baseline::files_written_by_omo;
 use super::{CommandWatcher, Engine, EngineError};
-use crate::parallel::push_rules::last_passed_commit;
+use crate::parallel::push_rules::{is_done, last_passed_commit};
 use crate::report::ultraplan;
-use crate::state::RunState;
+use crate::state::{RunState, TaskState};
 use crate::verbs::StrayCommit;
 
 /// What the names of the worktrees begin with in which the commit of a task is checked: no session of a plan is called
@@ -156,12 +156,16 @@ impl Engine<'_> {
     ///
     /// Why they cannot be told.
     pub(super) fn stray_commits(&self, state: &RunState, task: &Task) -> Result<Vec<StrayCommit>, String> {
+        let at_start = || state.tasks.get(&task.id).and_then(|known| known.baseline.as_ref()?.head.clone());
         let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
-        let base = match known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?))) {
+        let known = known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
+        let base = match known {
+            // What a step that was left out has committed is none of this one's: its user is asked about that.
+            Some((group, _)) if has_unjudged_commits(state, group, task) => at_start(),
             Some((group, known)) => {
                 Some(self.later_commit_of(&known.base, last_passed_commit(state, group, &known.base))?)
             }
-            None => state.tasks.get(&task.id).and_then(|known| known.baseline.as_ref()?.head.clone()),
+            None => at_start(),
         };
         let (Some(base), Some(head)) = (base, head_commit(self.work_tree)) else { return Ok(Vec::new()) };
         if base == head {
@@ -181,4 +185,10 @@ impl Engine<'_> {
         let repository = GitRepository::find(self.root).ok_or("the project lies in no repository")?;
         later_commit(&repository, base, passed).map_err(|error| error.to_string())
     }
+}
+
+/// Whether another step of a session was worked on and has not passed.
+fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> bool {
+    let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(known.status);
+    group.tasks.iter().any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))
 }
