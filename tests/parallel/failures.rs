@@ -101,11 +101,10 @@ fn a_removed_worktree_is_made_again_and_what_has_passed_stays() {
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
-    // Both write a file that neither of their fences names.
+    // A hook of their user has both commit a file that neither of their fences names.
     on_repository(&four_sessions(), "", |ground| {
         let before = ground.git(&["rev-parse", "HEAD"])?;
-        ground.set_task_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
-        ground.set_task_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.set_conflicting_hook()?;
         ground.open(&[])?;
         let said = ground.omo(&["run", "watch"])?.exits_with(7)?;
         ensure!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
@@ -117,14 +116,14 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
                 && status(ground, "session-2")? == GroupStatus::InConflict
         );
         // It is done again on top of the other one, and what it had is kept.
-        ground.script_planned_task(3, "c.txt")?;
+        ground.remove_hook()?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
         ensure!(std::fs::read_to_string(ground.project().join("README.md"))?.trim() == "one");
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
-        ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
+        ensure!(ground.git(&["show", &format!("{kept}:README.md")])? == "three", "{kept}");
         Ok(())
     })
     .unwrap();
@@ -134,8 +133,7 @@ fn two_sessions_that_cannot_be_brought_together_are_both_kept() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree() {
     on_repository(&four_sessions(), "", |ground| {
-        ground.set_task_script(1, "echo 1 > a.txt; echo one > README.md; git add -A; git commit -qm one\n")?;
-        ground.set_task_script(3, "echo 3 > c.txt; echo three > README.md; git add -A; git commit -qm three\n")?;
+        ground.set_conflicting_hook()?;
         ground.open(&[])?;
         ground.omo(&["run", "watch"])?.exits_with(7)?;
         // Its user looks at the conflict where that is, and stays there.
@@ -145,7 +143,7 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
             .and_then(|parallel| parallel.groups["session-2"].worktree.clone())
             .context("no work tree")?;
         let mut shell = Command::new("sleep").arg("600").current_dir(&tree).spawn()?;
-        ground.script_planned_task(3, "c.txt")?;
+        ground.remove_hook()?;
         ground.omo(&["answer", "q1", "redo"])?.exits_with(0)?;
         let said = ground.omo(&["run", "watch"])?;
         shell.kill()?;
@@ -155,7 +153,7 @@ fn a_worker_that_is_started_again_does_not_begin_in_its_occupied_first_worktree(
         ground.omo(&["run", "watch"])?.exits_with(0)?;
         ground.require_complete(&WELL)?;
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
-        ensure!(ground.git(&["log", "-3", "--format=%s", &kept])?.contains("three"), "{kept}");
+        ensure!(ground.git(&["show", &format!("{kept}:README.md")])? == "three", "{kept}");
         ensure!(ground.omo(&["report"])?.out.contains(&kept), "its user does not see where it is");
         Ok(())
     })

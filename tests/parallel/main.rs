@@ -5,6 +5,7 @@
 mod parallel_repository;
 mod second_host;
 
+mod committed_work;
 mod display;
 mod documented_promises;
 mod failures;

@@ -55,6 +55,19 @@ impl Ground {
         self.set_task_script(step, &format!("echo {step} > {file}\n"))
     }
 
+    /// A hook of the user writes into the README of each commit what another one writes otherwise.
+    pub(crate) fn set_conflicting_hook(&self) -> Result<()> {
+        let hook = self.project().join(".git/hooks/pre-commit");
+        let line = |file: &str, word: &str| format!("*{file}*) echo {word} > README.md; git add README.md;; ");
+        let lines = [line("a.txt", "one"), line("c.txt", "three")].concat();
+        fs::write(&hook, format!("#!/bin/sh\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"))?;
+        Ok(fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?)
+    }
+
+    pub(crate) fn remove_hook(&self) -> Result<()> {
+        Ok(fs::remove_file(self.project().join(".git/hooks/pre-commit"))?)
+    }
+
     /// Another stand-in for the client: lines of bash.
     pub(crate) fn set_client_script(&self, text: &str) -> Result<()> {
         Ok(fs::write(self.programs.path().join("claude"), format!("#!/usr/bin/env bash\n{text}"))?)

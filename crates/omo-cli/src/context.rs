@@ -15,6 +15,7 @@ use omo_engine::work::{Engine, is_alive};
 use omo_engine::{ExclusiveGuard, Run, RunStore, RunStoreError, verbs};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
+use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
 use omo_state::state::sealed_plan_run;
@@ -239,6 +240,7 @@ impl<'a> CommandContext<'a> {
             environment: &self.environment,
             now: env::now,
             plugin_data: self.plugin_data.as_deref(),
+            unlisted_files: config::load(self.env.config_file.as_deref()).unlisted_files,
             warn: |problem| crate::output::print_warning(&problem),
         })
     }

@@ -58,6 +58,8 @@ struct ReportLine {
 struct RetryLine {
     task: String,
     #[arg(long)]
+    passed: bool,
+    #[arg(long)]
     run: Option<String>,
 }
 
@@ -121,7 +123,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(&in_session)? };
             let options = TaskOptions { id: line.task, run };
-            let state = retry::reopen(&context, &options)?;
+            let state = retry::reopen(&context, &options, line.passed)?;
             let id = sanitize(&options.id, 64);
             print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }

@@ -44,7 +44,7 @@ impl RunCommand {
         match self {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
             Self::Report => "/omo:report [RUN] [--format FORM] | --last",
-            Self::Retry => "/omo:retry TASK [--run RUN]",
+            Self::Retry => "/omo:retry TASK [--passed] [--run RUN]",
             Self::AtWork => "/omo:report",
         }
     }

@@ -74,6 +74,7 @@ mod tests {
             protected_files: Vec::new(),
             already_green: Vec::new(),
             snapshot: None,
+            head: None,
         };
         let again = EventKind::RoundStarted { round: 2, reopened: Vec::new() };
         for (name, whats, now, expected) in [

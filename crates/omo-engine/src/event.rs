@@ -134,6 +134,9 @@ pub enum EventKind {
         /// What the work tree is put back to where the plan says so: kept before its first attempt.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         snapshot: Option<String>,
+        /// The commit that was checked out before its first attempt, where what the worker commits itself is looked at.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        head: Option<String>,
     },
     /// A check of a task ran.
     CheckRan {
@@ -285,6 +288,13 @@ pub enum EventKind {
         branch: String,
         /// The commit that it begins from.
         base: String,
+    },
+    /// What a failed session has is brought together with what the run has come to since: it begins again from there.
+    GroupUpdated {
+        /// Which session.
+        group: String,
+        /// The commit that holds both.
+        tip: String,
     },
     /// A client works on a session.
     WorkerStarted {

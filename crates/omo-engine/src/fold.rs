@@ -98,6 +98,7 @@ impl RunState {
             EventKind::BudgetSet { .. }
             | EventKind::ParallelStarted { .. }
             | EventKind::GroupPrepared { .. }
+            | EventKind::GroupUpdated { .. }
             | EventKind::WorkerStarted { .. }
             | EventKind::WorkerEnded { .. }
             | EventKind::GroupFilesMissing { .. }
@@ -177,9 +178,10 @@ impl RunState {
                 protected_files: guarded,
                 already_green: vacuous,
                 snapshot: kept,
+                head,
                 ..
             } => {
-                let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone() };
+                let ground = || WorktreeBaseline { tree: tree.clone(), snapshot: kept.clone(), head: head.clone() };
                 task.baseline = task.baseline.take().or_else(|| kept.is_some().then(ground));
                 task.status = TaskStatus::Running;
                 task.attempts = *attempt;

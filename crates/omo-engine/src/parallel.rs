@@ -9,7 +9,7 @@ mod final_checks;
 mod integrate;
 mod judged_tip;
 mod on_client_exit;
-mod push_rules;
+pub(crate) mod push_rules;
 mod remote_branches;
 mod remote_workers;
 mod start_workers;

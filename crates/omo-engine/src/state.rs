@@ -177,6 +177,9 @@ pub struct WorktreeBaseline {
     pub tree: Option<String>,
     /// What it can be put back to.
     pub snapshot: Option<String>,
+    /// The commit that was checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
 }
 
 fn first() -> u32 {

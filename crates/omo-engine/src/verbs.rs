@@ -21,13 +21,15 @@ use crate::state::{MAX_LOST_WORKERS, QuestionState, RunPhase, RunState, TaskStat
 
 pub(crate) use attempts::has_passed_task;
 pub use attempts::{
-    AttemptMeasurement, AttemptStart, CommitOutcome, final_check_events, give_up_attempt, judge_attempt, may_start,
-    report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
+    AttemptMeasurement, AttemptStart, CommitOutcome, StrayCommit, final_check_events, give_up_attempt, judge_attempt,
+    may_start, report_lost_worker, reverts_changes, start_attempt, task_of_ticket, with_snapshot,
 };
 pub use client_events::{client_end_events, pause_event, running_task_in};
 pub(crate) use client_events::{is_unrecorded_client, limit_reset_at};
 pub use task_list::{add_task, give_verdict, record_evidence, verdict_objection};
-pub use user_actions::{accept_billing, answer_question, cancel_run, replace_plan, retry_task, set_budget, skip_task};
+pub use user_actions::{
+    accept_billing, answer_question, cancel_run, reopen_passed_task, replace_plan, retry_task, set_budget, skip_task,
+};
 
 /// Who asks, and what is known about them.
 #[derive(Clone, Debug, Default)]

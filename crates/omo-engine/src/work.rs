@@ -4,6 +4,7 @@
 mod attempt;
 mod baseline;
 mod commit;
+mod committed_work;
 mod evidence;
 mod plan_file;
 mod start;
@@ -18,6 +19,7 @@ use omo_git::restore::RestoreError;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
+use omo_state::config::UnlistedFiles;
 use omo_state::git_worktree::GitWorktree;
 
 use crate::client_policy::ClientPolicy;
@@ -32,6 +34,7 @@ use crate::{Run, RunStoreError, TransactError};
 
 pub use attempt::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
 pub(crate) use commit::commit_message;
+pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
 pub use start::{RunOpening, StartedTask, planned_commands, task_brief};
@@ -88,6 +91,8 @@ pub struct Engine<'a> {
     pub now: fn() -> Timestamp,
     /// The folder that the plugin keeps over its updates, where it is known.
     pub plugin_data: Option<&'a Path>,
+    /// What becomes of a task whose commit would lack files that it made.
+    pub unlisted_files: UnlistedFiles,
     /// Tells what holds nothing up.
     pub warn: fn(&str),
 }

@@ -17,6 +17,7 @@ use omo_engine::work::{CompletionReport, Engine, RunOpening, SilentWatcher, plan
 use omo_engine::{Run, RunStore};
 use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
+use omo_state::config::UnlistedFiles;
 use omo_state::trust::{GivenApproval, pending_approval};
 use omo_testkit::{main_tests, plans, wait_until};
 use tempfile::TempDir;
@@ -93,6 +94,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
         environment: &environment,
         now,
         plugin_data: None,
+        unlisted_files: UnlistedFiles::Fail,
         warn: |_| {},
     };
     let started = engine.start("1", &mut SilentWatcher).unwrap();

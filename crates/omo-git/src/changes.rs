@@ -139,7 +139,7 @@ pub(crate) fn project_folder(root: &Path, work_tree: &GitWorktree) -> Option<Str
 }
 
 /// Whether a path is omo's own, or one of those that it writes for a run.
-pub(crate) fn is_omo_path(path: &str, own: &[&str]) -> bool {
+pub fn is_omo_path(path: &str, own: &[&str]) -> bool {
     own.iter().chain([&OWN]).any(|own| is_at_or_below(path, own))
 }
 

@@ -16,4 +16,4 @@ pub use error::LandError;
 pub use facts::{CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, ignored_paths, read_checkout_facts};
 pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
-pub use references::{branch_tip, contains_commits, keep_commit, release_kept};
+pub use references::{branch_tip, contains_commits, keep_commit, later_commit, release_kept};

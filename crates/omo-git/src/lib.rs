@@ -5,6 +5,7 @@
 
 pub mod changes;
 pub mod commit;
+pub mod commit_preview;
 pub mod difference;
 pub mod exclude;
 pub mod folder_status;

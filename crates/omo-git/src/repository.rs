@@ -17,6 +17,14 @@ use thiserror::Error;
 use crate::git_command::{GitOutcome, StderrMode, answer_within, run};
 use crate::tree::file_mark;
 
+/// Who makes the commits that are no work of the user.
+pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "omo"),
+    ("GIT_AUTHOR_EMAIL", "omo@localhost"),
+    ("GIT_COMMITTER_NAME", "omo"),
+    ("GIT_COMMITTER_EMAIL", "omo@localhost"),
+];
+
 /// How long one step of git may take: a checkout reads and writes all files of a commit.
 const LIMIT: Duration = Duration::from_secs(600);
 /// What is written here stays: it is compressed, and on the disk before it is relied upon.

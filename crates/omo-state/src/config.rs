@@ -35,6 +35,8 @@ pub struct UserConfig {
     pub review: ReviewSetting,
     /// Whether a command is offered where no check judges a run.
     pub detection: CheckDetection,
+    /// What becomes of a task whose commit would lack files that it made.
+    pub unlisted_files: UnlistedFiles,
     /// The user's own checks, each with the one project that it is for, where it names one.
     pub checks: Vec<(Check, Option<PathBuf>)>,
     /// What was wrong with the file.
@@ -70,6 +72,17 @@ pub enum CheckDetection {
     Offer,
     /// The user names every check.
     Off,
+}
+
+/// What becomes of files that a task of a plan changes and does not list, where its work is committed:
+/// `tasks.unlisted_files`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnlistedFiles {
+    /// They are left out of its commit, and the task fails where its check needs them.
+    #[default]
+    Fail,
+    /// Those that the Touch list of its session allows are committed with it; the others as above.
+    Include,
 }
 
 impl UserConfig {
@@ -145,12 +158,13 @@ impl ConfigReader<'_> {
                 "limits" => self.section(value, "limits", Self::limit),
                 "stop" => self.section(value, "stop", Self::stop),
                 "verify" => self.section(value, "verify", Self::verify),
+                "tasks" => self.section(value, "tasks", Self::tasks),
                 "check" => {
                     let read = check_toml::read(value, CheckOrigin::Config);
                     self.config.checks = read.checks;
                     read.problems.into_iter().for_each(|(span, message)| self.problem(Some(span), message));
                 }
-                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, check"),
+                name => self.unknown(key.span(), name, "keywords, limits, stop, verify, tasks, check"),
             }
         }
     }
@@ -220,6 +234,19 @@ impl ConfigReader<'_> {
         }
     }
 
+    fn tasks(&mut self, name: &str, span: Range<usize>, value: &Spanned<DeValue>) {
+        if name != "unlisted_files" {
+            return self.unknown(span, &format!("tasks.{name}"), "unlisted_files");
+        }
+        match value.get_ref().as_str() {
+            Some("fail") => self.config.unlisted_files = UnlistedFiles::Fail,
+            Some("include") => self.config.unlisted_files = UnlistedFiles::Include,
+            _ => {
+                self.problem(Some(value.span()), "`tasks.unlisted_files` must be \"fail\" or \"include\"".to_owned());
+            }
+        }
+    }
+
     fn unknown(&mut self, span: Range<usize>, name: &str, known: &str) {
         self.problem(Some(span), format!("`{name}` is not a setting; known are: {known}"));
     }
@@ -245,13 +272,14 @@ mod tests {
 
     #[test]
     fn every_setting_is_read() {
-        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\ndetect = \"off\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
+        let text = "keywords = [\"go\", \"울트라워크\"]\n[limits]\nmax_blocks = 20\nmax_minutes = 60\ncooldown_seconds = 0\n[stop]\nfeedback = \"context\"\n[verify]\nreview = false\ndetect = \"off\"\n[tasks]\nunlisted_files = \"include\"\n[[check]]\nrun = \"a\"\n[[check]]\nrun = \"b\"\nproject = \"/p\"\n";
         let config = parse(text, Path::new("config.toml"));
         assert_eq!(config.problems, []);
         let RunLimits { max_blocks, max_minutes, cooldown_seconds, .. } = config.limits;
         assert_eq!((max_blocks, max_minutes, cooldown_seconds), (20, 60, 0));
         assert_eq!(config.feedback, FeedbackMode::Context);
         assert_eq!((config.review, config.detection), (ReviewSetting::Off, CheckDetection::Off));
+        assert_eq!(config.unlisted_files, UnlistedFiles::Include);
         let runs =
             |root: &str| config.checks_for(Path::new(root)).into_iter().map(|check| check.command).collect::<Vec<_>>();
         assert_eq!((runs("/p"), runs("/q")), (vec!["a".to_owned(), "b".to_owned()], vec!["a".to_owned()]));
@@ -271,7 +299,7 @@ mod tests {
             ("limits = 3", "config.toml:1: `limits` must be a table"),
             (
                 "\nlimit = 3",
-                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, check",
+                "config.toml:2: `limit` is not a setting; known are: keywords, limits, stop, verify, tasks, check",
             ),
             ("[limits]\nmaxblocks = 3", "config.toml:2: `limits.maxblocks` is not a setting"),
             ("[limits]\nmax_blocks = -3", "config.toml:2: `limits.max_blocks` must be"),
@@ -284,6 +312,8 @@ mod tests {
             ("[stop]\nfeedback = \"loud\"", "config.toml:2: `stop.feedback` must be \"block\" or \"context\""),
             ("[verify]\nreview = 1", "config.toml:2: `verify.review` must be true or false"),
             ("[verify]\ndetect = true", "config.toml:2: `verify.detect` must be \"offer\" or \"off\""),
+            ("[tasks]\nunlisted_files = true", "config.toml:2: `tasks.unlisted_files` must be \"fail\" or \"include\""),
+            ("[tasks]\nfiles = 1", "config.toml:2: `tasks.files` is not a setting; known are: unlisted_files"),
             ("[verify]\nfind = 1", "config.toml:2: `verify.find` is not a setting; known are: review, detect"),
             ("[[check]]\nrun = \"a\"\nproject = \"p\"", "config.toml:1: `check.project` must be an absolute path"),
             ("[stop\n", "config.toml:1: is not TOML"),

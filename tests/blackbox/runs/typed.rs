@@ -118,7 +118,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             for (prompt, part) in [
-                ("/omo:retry", "type `/omo:retry TASK [--run RUN]`"),
+                ("/omo:retry", "type `/omo:retry TASK [--passed] [--run RUN]`"),
                 ("/omo:retry 9", "the plan has no task `9`; it has 1, 2"),
                 ("/omo:retry 1", "1 is pending; only what failed"),
                 ("/omo:retry 1 --yolo", "type `/omo:retry TASK"),

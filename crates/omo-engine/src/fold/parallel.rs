@@ -68,6 +68,7 @@ impl RunState {
                 let (kept, cost_micros) = (known.rescue_ref.clone(), known.cost_micros);
                 *known = GroupState { worktree, branch, base, rescue_ref: kept, cost_micros, ..GroupState::default() };
             }
+            EventKind::GroupUpdated { tip, .. } => known.tip = Some(tip.clone()),
             EventKind::WorkerStarted { process, .. } => {
                 (known.status, known.process) = (GroupStatus::Running, Some(process.clone()));
                 known.idle_exits = known.idle_exits.saturating_add(1);
@@ -226,6 +227,7 @@ fn required_statuses(what: &EventKind) -> (&str, &'static [GroupStatus]) {
         | EventKind::LimitReached { group, .. }
         | EventKind::GroupStuck { group, .. } => (group, &[Ready]),
         EventKind::WorkerEnded { group, .. } => (group, &[Running]),
+        EventKind::GroupUpdated { group, .. } => (group, &[Failed]),
         EventKind::GroupMerged { group, .. } | EventKind::GroupRefused { group, .. } => (group, &[Done, InConflict]),
         EventKind::GroupRemoved { group, .. } | EventKind::WorktreeLeft { group, .. } => {
             (group, &[Ready, Done, Merged, Failed, InConflict])

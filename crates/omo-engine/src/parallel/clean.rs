@@ -14,7 +14,7 @@ use crate::parallel::remote_branches::Silence;
 use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::state::{RunPhase, RunState};
 use crate::verbs;
-use crate::work::Engine;
+use crate::work::{Engine, is_preview_worker};
 
 impl ParallelDriver<'_> {
     /// Removes the work trees and branches of these sessions.
@@ -142,10 +142,11 @@ pub fn reap_dead_supervisor(engine: &Engine) -> Result<ReapReport, DriveError> {
     for name in worktree::find_leftovers(&repository, engine.run.id())? {
         let known = parallel.groups.get(name.worker());
         let is_needed = state.phase == RunPhase::Executing && known.is_some_and(|known| known.worktree.is_some());
-        if is_needed || name.worker() == FINAL_CHECKS_WORKER && state.phase == RunPhase::Executing {
+        let is_for_checks = name.worker() == FINAL_CHECKS_WORKER || is_preview_worker(name.worker());
+        if is_needed || is_for_checks && state.phase == RunPhase::Executing {
             continue;
         }
-        if name.worker() == FINAL_CHECKS_WORKER {
+        if is_for_checks {
             // It holds no work. Where something still works there, the next cleanup tries again.
             let _ = worktree::discard_worktree(&repository, &name);
             continue;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use omo_core::text::sanitize;
-use omo_git::integrate::{branch_tip, contains_commits};
+use omo_git::integrate::{branch_tip, contains_commits, later_commit};
 use omo_git::remote::{changed_files, commit_messages};
 use omo_plan::model::TaskGroup;
 
@@ -24,7 +24,7 @@ impl ParallelDriver<'_> {
         known: &GroupState,
     ) -> Result<Result<String, String>, DriveError> {
         let name = self.worker_name(&group.id)?;
-        let good = last_passed_commit(state, group, &known.base).to_owned();
+        let good = self.last_good_commit(state, group, &known.base)?;
         // Work that was done before, and was left out when its step was done again, is in no branch of the session.
         let committed = passed_tasks(state, group).filter_map(|task| task.last_end.as_ref()?.commit.clone());
         let commits: Vec<String> = committed.chain([good.clone()]).collect();
@@ -61,6 +61,17 @@ impl ParallelDriver<'_> {
         )))
     }
 
+    /// The commit that the steps of a session that have passed come to. It may begin from a later one, which has been
+    /// merged with what the run came to meanwhile.
+    pub(super) fn last_good_commit(
+        &self,
+        state: &RunState,
+        group: &TaskGroup,
+        base: &str,
+    ) -> Result<String, DriveError> {
+        Ok(later_commit(&self.repository, base, last_passed_commit(state, group, base))?)
+    }
+
     /// The files of the commits that omo made for the steps: a hook of its user may have added to one of them.
     fn files_committed_with_tasks(
         &self,
@@ -89,10 +100,11 @@ fn passed_tasks<'s>(state: &'s RunState, group: &'s TaskGroup) -> impl Iterator<
     tasks.filter(|task| is_done(task.status))
 }
 
-/// The files that the steps of a session had changed when they passed.
+/// The files that the steps of a session had changed when they passed, but for those that they do not list: their
+/// commits do not hold these.
 fn judged_files(state: &RunState, group: &TaskGroup) -> BTreeSet<String> {
     passed_tasks(state, group)
         .filter_map(|task| task.last_end.as_ref())
-        .flat_map(|end| end.files.iter().cloned())
+        .flat_map(|end| end.files.iter().filter(|file| !end.out_of_scope.contains(file)).cloned())
         .collect()
 }

@@ -22,17 +22,19 @@ pub(super) fn launch_number(branch: &str, name: &str) -> Option<u32> {
     }
 }
 
-/// The commit that the steps of a session that have passed come to: of the last of them, or the one it began from.
-pub(super) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
+/// The commit that the steps of a session that have passed come to: of the one that passed last, or the one it began
+/// from. A step that is done again may pass after those that follow it.
+pub(crate) fn last_passed_commit<'s>(state: &'s RunState, group: &TaskGroup, base: &'s str) -> &'s str {
     let commit = |id: &String| {
         let known = state.tasks.get(id).filter(|known| is_done(known.status))?;
-        known.last_end.as_ref()?.commit.as_deref()
+        Some((known.updated_at, known.last_end.as_ref()?.commit.as_deref()?))
     };
-    group.tasks.iter().filter_map(commit).next_back().unwrap_or(base)
+    // The last of those that are equal.
+    group.tasks.iter().filter_map(commit).max_by_key(|(at, _)| *at).map_or(base, |(_, commit)| commit)
 }
 
 /// Whether the work on a step is done as far as its worker goes.
-pub(super) fn is_done(status: TaskStatus) -> bool {
+pub(crate) fn is_done(status: TaskStatus) -> bool {
     matches!(status, TaskStatus::Passed | TaskStatus::Claimed)
 }
 

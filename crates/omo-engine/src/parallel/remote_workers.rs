@@ -20,9 +20,7 @@ use crate::client_policy::ClientPolicy;
 use crate::event::EventKind;
 use crate::launcher::{LauncherPlaceholder, LauncherTemplate};
 use crate::parallel::final_checks::AsLongAsWanted;
-use crate::parallel::push_rules::{
-    describe_process_end, find_task_commit, follow_up, last_passed_commit, launch_branch,
-};
+use crate::parallel::push_rules::{describe_process_end, find_task_commit, follow_up, launch_branch};
 use crate::parallel::remote_branches::{Collected, collect_branches, count_launches, launch_name};
 use crate::report::ultraplan::remote_prompt;
 use crate::state::{RunPhase, TaskStatus};
@@ -51,15 +49,15 @@ impl ParallelDriver<'_> {
         let Some(parallel) = &state.parallel else { return Ok(None) };
         let Some(known) = parallel.groups.get(&group.id) else { return Ok(None) };
         let name = self.worker_name(&group.id)?;
-        let base = last_passed_commit(&state, group, &known.base);
-        checkout_at(&self.repository, &name, base)?;
+        let base = self.last_good_commit(&state, group, &known.base)?;
+        checkout_at(&self.repository, &name, &base)?;
         let number = count_launches(self.engine.run, &group.id).saturating_add(1);
         let branch = launch_branch(&name.branch(), number);
         let text = remote_prompt::remote_worker_prompt(&state, self.engine.run.id(), group, &branch);
         // Before anything is pushed: a process that looks for the branch finds by this that there may be one.
         let prompt = self.write_worker_file(&launch_name(&group.id, number), text.as_bytes())?;
-        let pushed =
-            Remote::find(&self.repository, parallel.policy.remote_name()).and_then(|remote| remote.push(base, &branch));
+        let pushed = Remote::find(&self.repository, parallel.policy.remote_name())
+            .and_then(|remote| remote.push(&base, &branch));
         if let Err(error) = pushed {
             return self.report_stuck(
                 group,
@@ -69,7 +67,7 @@ impl ParallelDriver<'_> {
         let values = Values {
             prompt: prompt.display().to_string(),
             branch: &branch,
-            base,
+            base: &base,
             worktree: worktree.display().to_string(),
             run: self.engine.run.id(),
             group: &group.id,
@@ -179,7 +177,7 @@ impl ParallelDriver<'_> {
         let state = self.engine.run.state()?;
         let base =
             state.parallel.as_ref().and_then(|parallel| parallel.groups.get(&group.id)).map(|known| known.base.clone());
-        let mut good = last_passed_commit(&state, group, &base.unwrap_or_default()).to_owned();
+        let mut good = self.last_good_commit(&state, group, &base.unwrap_or_default())?;
         let pushed = pushed.unwrap_or(&good).to_owned();
         checkout_at(&self.repository, name, &good)?;
         if !contains_commits(&self.repository, &pushed, std::slice::from_ref(&good))? {

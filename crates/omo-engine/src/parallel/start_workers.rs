@@ -12,7 +12,7 @@ use omo_claude::worker::{WorkerPermissions, WorkerSpec};
 use omo_claude::worker_resources;
 use omo_claude::worker_settings::{self, WorkerSettings};
 use omo_core::text::sanitize;
-use omo_git::integrate::{branch_tip, contains_commits};
+use omo_git::integrate::{MergePreview, branch_tip, commit_merge, contains_commits, preview_merge};
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 use omo_plan::model::TaskGroup;
 
@@ -52,6 +52,12 @@ impl ParallelDriver<'_> {
             return Ok(());
         }
         let Some(means) = self.launch_config.clone() else { return Ok(()) };
+        let has_failed = |group: &&&TaskGroup| parallel.has_status(&group.id, &[GroupStatus::Failed]);
+        let failed: Vec<&TaskGroup> = groups.iter().filter(has_failed).copied().collect();
+        if !failed.is_empty() && self.update_failed_sessions(state, parallel, &failed)? {
+            // What comes next is decided by what that came to.
+            return Ok(());
+        }
         let waiting: Vec<&TaskGroup> =
             groups.iter().filter(|group| !self.running.contains(&group.id)).copied().collect();
         let grant = parallel.grant_budget(self.granted.values().sum(), waiting.len());
@@ -63,6 +69,45 @@ impl ParallelDriver<'_> {
             self.start_clients(parallel, &means, grant, ready)?;
         }
         Ok(())
+    }
+
+    /// Brings what failed sessions have together with what the run and its user's branch have come to since, where what
+    /// was in their way may have been repaired. `true` where anything was written down.
+    fn update_failed_sessions(
+        &self,
+        state: &RunState,
+        parallel: &ParallelState,
+        failed: &[&TaskGroup],
+    ) -> Result<bool, DriveError> {
+        if let Some(at) = self.user_branch_ahead(parallel)? {
+            self.catch_up(state, parallel, &at)?;
+            return Ok(true);
+        }
+        let mut updated = Vec::new();
+        for group in failed {
+            let own = parallel.base_commit_of(&group.id);
+            if contains_commits(&self.repository, own, std::slice::from_ref(&parallel.tip))? {
+                continue;
+            }
+            let tip = if contains_commits(&self.repository, &parallel.tip, &[own.to_owned()])? {
+                parallel.tip.clone()
+            } else {
+                match preview_merge(&self.repository, own, None, &parallel.tip)? {
+                    MergePreview::Clean { tree } => {
+                        let message = format!("merge: what omo run {} has come to", self.engine.run.id());
+                        commit_merge(&self.repository, own, &parallel.tip, &tree, &message)?
+                    }
+                    // It is asked about once its steps are done.
+                    MergePreview::UpToDate | MergePreview::Conflict { .. } => continue,
+                }
+            };
+            updated.push(EventKind::GroupUpdated { group: group.id.clone(), tip });
+        }
+        let is_updated = !updated.is_empty();
+        if is_updated {
+            self.record(|_| updated)?;
+        }
+        Ok(is_updated)
     }
 
     /// The work trees of some sessions, those that could be made.

@@ -9,9 +9,13 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use super::{ended_refusal, find_task, lost_worker_event, unanswered_refusal};
 use crate::event::{AttemptEnd, EventKind, QuestionKind, UnfinishedLine};
 use crate::question_text::build_question;
+use crate::report::ultraplan::short_commit;
 use crate::schedule::{self, NextAction};
 use crate::state::{FINAL_CHECKS_ID, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskStatus};
 use crate::{evidence_rules, parallel_schedule};
+
+/// So many files are named in a reason.
+const MAX_NAMED_FILES: usize = 5;
 
 /// What the edge found out before a worker begins.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +30,8 @@ pub struct AttemptStart {
     pub already_green: Vec<usize>,
     /// What the work tree can be put back to.
     pub snapshot: Option<String>,
+    /// The commit that is checked out.
+    pub head: Option<String>,
 }
 
 /// Whether a worker may begin with a task now.
@@ -80,7 +86,7 @@ fn is_next_in_group(state: &RunState, task: &Task) -> bool {
 pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<EventKind, VerbRefusal> {
     may_start(state, id)?;
     let attempt = state.tasks.get(id).map_or(0, |task| task.attempts) + 1;
-    let AttemptStart { ticket, tree, protected_files: guarded, already_green: vacuous, snapshot: kept } = start;
+    let AttemptStart { ticket, tree, protected_files: guarded, already_green: vacuous, snapshot: kept, head } = start;
     Ok(EventKind::TaskStarted {
         task: id.to_owned(),
         attempt,
@@ -89,6 +95,7 @@ pub fn start_attempt(state: &RunState, id: &str, start: AttemptStart) -> Result<
         protected_files: guarded,
         already_green: vacuous,
         snapshot: kept,
+        head,
     })
 }
 
@@ -132,8 +139,21 @@ pub struct AttemptMeasurement {
     pub unfinished: Option<Vec<UnfinishedLine>>,
     /// The ids of the evidence that the worker puts forward for what no check can show.
     pub evidence_ids: Vec<String>,
+    /// The files that its checks were run without: its commit would not hold them.
+    pub left_out: Vec<String>,
+    /// The commits of its worker that change what the task does not list.
+    pub stray_commits: Vec<StrayCommit>,
     /// What came of committing it, where its checks were green and that was tried.
     pub commit: Option<CommitOutcome>,
+}
+
+/// A commit that a worker made itself, and that changes what its task does not list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StrayCommit {
+    /// Its name.
+    pub commit: String,
+    /// The files that the task does not list.
+    pub files: Vec<String>,
 }
 
 /// What came of committing an attempt.
@@ -213,11 +233,14 @@ pub fn judge_attempt(
         },
         snapshot: None,
     };
-    if let Some(evidence) = scope_violation(state, task, &end.files) {
+    let committed = measured.stray_commits.iter().flat_map(|stray| &stray.files);
+    if let Some(evidence) = scope_violation(state, task, end.files.iter().chain(committed)) {
         events.push(EventKind::TaskFailed { task: id, is_final: true, end: AttemptEnd { evidence, ..end } });
     } else if !measured.tampered.is_empty() {
         let evidence =
             format!("changed what it must not change: {}", sanitize(&measured.tampered.join(", "), MAX_REASON_CHARS));
+        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
+    } else if let Some(evidence) = stray_commit_reason(task, &measured.stray_commits, state) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(what) = missing {
         events.push(EventKind::TaskHeld {
@@ -237,7 +260,16 @@ pub fn judge_attempt(
         let evidence = "no Verify: nothing could prove it".to_owned();
         events.push(EventKind::TaskUnverified { task: id, end: AttemptEnd { evidence, ..end } });
     } else if !is_green {
-        events.extend(failure_events(task, end, state));
+        let evidence = match measured.left_out.as_slice() {
+            [] => end.evidence.clone(),
+            left_out => format!(
+                "its commit would lack {}, which the {} does not list, and without that {}",
+                name_files(left_out),
+                state.plan.dialect.unit_word(),
+                end.evidence
+            ),
+        };
+        events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if let Some(evidence) = missing_commit(measured.commit.as_ref(), &end) {
         events.extend(failure_events(task, AttemptEnd { evidence, ..end }, state));
     } else if needs_verdict(state, task) {
@@ -319,11 +351,34 @@ fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> S
 
 /// What is wrong with an attempt that changed what the fence of its step or its session forbids. No further attempt is
 /// made and nothing is left out because of it: a worker that has crossed a fence once is not sent back alone.
-fn scope_violation(state: &RunState, task: &Task, files: &[String]) -> Option<String> {
+fn scope_violation<'f>(state: &RunState, task: &Task, mut files: impl Iterator<Item = &'f String>) -> Option<String> {
     let of_group = state.plan.group_of(&task.id).map(|(_, group)| group.never_touch.as_slice()).unwrap_or_default();
     let never = PlannedPaths::new(task.never_touch.iter().chain(of_group).map(String::as_str));
-    let file = sanitize(files.iter().find(|file| never.covers(file))?, 200);
+    let file = sanitize(files.find(|file| never.covers(file))?, 200);
     Some(format!("SCOPE VIOLATION: Step {} changed {file} which is in the never-touch list.", task.id))
+}
+
+/// What is wrong with an attempt whose worker committed what its task does not list: the user's branch would get that
+/// with the rest, also where a later commit takes it out again.
+fn stray_commit_reason(task: &Task, stray: &[StrayCommit], state: &RunState) -> Option<String> {
+    let StrayCommit { commit, files } = stray.first()?;
+    let (commit, word) = (short_commit(commit), state.plan.dialect.unit_word());
+    let more = stray.len() - 1;
+    let more = if more == 0 { String::new() } else { format!(", and {more} more such commits") };
+    Some(format!(
+        "commit {commit} holds {}, which {word} {} does not list{more}; take it out of the branch, not with another \
+         commit but with `git reset --soft {commit}~1`",
+        name_files(files),
+        task.id
+    ))
+}
+
+/// Files by their names, the first of them.
+fn name_files(files: &[String]) -> String {
+    let shown: Vec<String> = files.iter().take(MAX_NAMED_FILES).map(|file| sanitize(file, 100)).collect();
+    let more = files.len() - shown.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more files") };
+    format!("{}{more}", shown.join(", "))
 }
 
 /// What is wrong with an attempt whose checks are green and whose work is in no commit: left like that it would be
@@ -385,7 +440,7 @@ pub(super) fn end_unjudged_attempt(
 ) -> Result<Vec<EventKind>, VerbRefusal> {
     let task = task_of_ticket(state, ticket)?;
     let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-    if let Some(evidence) = scope_violation(state, task, &files) {
+    if let Some(evidence) = scope_violation(state, task, files.iter()) {
         let end = AttemptEnd { attempt, evidence, files, ..AttemptEnd::default() };
         return Ok(vec![EventKind::TaskFailed { task: task.id.clone(), is_final: true, end }]);
     }

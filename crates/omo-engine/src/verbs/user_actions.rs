@@ -1,7 +1,9 @@
 //! What a person decides about a run: an answer, a task left out or done again, an edited plan, the end.
 
+use std::collections::BTreeSet;
+
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, Plan, TaskKind};
+use omo_plan::model::{Dialect, Plan, Task, TaskKind};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -56,6 +58,7 @@ pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec
     if let (false, Some(standing)) = (may, &standing) {
         let hint = match standing {
             TaskStanding::Blocked { by } => format!("it waits for {by}: `omo run retry {by}`"),
+            TaskStanding::Is(TaskStatus::Passed) => passed_retry_hint(state, id),
             TaskStanding::Is(_) => "only what failed, was left out or could not be proved is done again".to_owned(),
         };
         let message = format!("{id} is {}", standing.word());
@@ -69,6 +72,78 @@ pub fn retry_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec
             "add it to the plan, then `omo run resume`",
         ));
     }
+    reopen(state, caller, task)
+}
+
+/// A person has a task done again that has passed, and with it all that depends on it.
+///
+/// # Errors
+///
+/// It has not passed, a worker is at something that depends on it, or no person said so.
+pub fn reopen_passed_task(state: &RunState, caller: &VerbCaller, id: &str) -> Result<Vec<EventKind>, VerbRefusal> {
+    let task = find_task(state, id)?;
+    if state.standing(id) != Some(TaskStanding::Is(TaskStatus::Passed)) {
+        return retry_task(state, caller, id);
+    }
+    let dependents = ended_dependents(state, id);
+    let mut at_work = dependents.iter().filter(|id| state.tasks.get(**id).is_some_and(|task| task.running.is_some()));
+    if let Some(other) = at_work.next() {
+        let message = format!("a worker is at {other}, which depends on {id}");
+        let hint = format!("let it finish, or `omo agent fail --lost {other}` if it is gone, and then again");
+        return Err(VerbRefusal::new(VerbRefusalKind::Contention, message, hint));
+    }
+    let mut events = reopen(state, caller, task)?;
+    let is_done_again = |events: &[EventKind], id: &str| {
+        events.iter().any(|event| match event {
+            EventKind::TaskReopened { task, .. } => task == id,
+            EventKind::RoundStarted { reopened, .. } => reopened.iter().any(|(task, _)| task == id),
+            _ => false,
+        })
+    };
+    for other in dependents {
+        if !is_done_again(&events, other) {
+            let reason = format!("it depends on {id}, which is done again");
+            events.push(EventKind::TaskReopened { task: other.to_owned(), reason });
+        }
+    }
+    Ok(events)
+}
+
+/// What is done again with a task that has passed, and how a person says so.
+fn passed_retry_hint(state: &RunState, id: &str) -> String {
+    let dependents = ended_dependents(state, id);
+    let with = match dependents.as_slice() {
+        [] => "nothing that was done depends on it".to_owned(),
+        dependents => format!("with it what depends on it is done again: {}", dependents.join(", ")),
+    };
+    format!("{with}; `omo run retry {id} --passed` has it done all the same")
+}
+
+/// The tasks that depend on one, also through others, as far as they were begun: in the order of the plan, the
+/// verification of the whole last. What was left out stays so.
+fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
+    let mut found: BTreeSet<&str> = BTreeSet::from([id]);
+    loop {
+        let before = found.len();
+        let depends = |task: &&Task| task.deps.iter().any(|dep| found.contains(dep.as_str()));
+        let more: Vec<&str> = state.plan.tasks.iter().filter(depends).map(|task| task.id.as_str()).collect();
+        found.extend(more);
+        if found.len() == before {
+            break;
+        }
+    }
+    let is_begun = |id: &str| {
+        let status = state.tasks.get(id).map(|task| task.status);
+        status.is_some_and(|status| !matches!(status, TaskStatus::Pending | TaskStatus::Held | TaskStatus::Skipped))
+    };
+    let is_meant = |task: &&Task| task.id != id && is_begun(&task.id);
+    let is_dependent = |task: &&Task| found.contains(task.id.as_str()) || task.kind == TaskKind::Verify;
+    state.plan.tasks.iter().filter(is_meant).filter(is_dependent).map(|task| task.id.as_str()).collect()
+}
+
+/// Has a task done again, in a run that goes on where it was over.
+fn reopen(state: &RunState, caller: &VerbCaller, task: &Task) -> Result<Vec<EventKind>, VerbRefusal> {
+    let id = task.id.as_str();
     require_user(state, caller, id, "retry")?;
     let mut events = Vec::new();
     if state.phase != RunPhase::Executing {

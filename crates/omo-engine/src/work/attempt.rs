@@ -7,7 +7,9 @@ use omo_plan::digest::sha256_hex;
 use omo_plan::model::{FileAction, Task, TaskKind};
 use omo_plan::paths;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
+use omo_state::config::UnlistedFiles;
 
+use super::commit::commit_message;
 use super::start::{tree_from_text, tree_to_text};
 use super::{CommandWatcher, Engine, EngineError, Play};
 use crate::dispatched_tasks::dispatched_tasks;
@@ -123,10 +125,14 @@ impl Engine<'_> {
         let mut worked = self.work_result(&state, &task, &running);
         if let Some(committed) = elsewhere {
             worked.files.clone_from(&committed.files);
-            worked.out_of_scope = files_out_of_scope(&state, &task, &worked.files);
+            worked.out_of_scope = files_out_of_scope(self.unlisted_files, &state, &task, &worked.files);
         }
+        let is_committed_here = elsewhere.is_none() && worked.is_known && commit_message(&state, &task).is_some();
+        let left_out =
+            if is_committed_here { self.take_left_out_files(&state, &task, &mut worked) } else { Ok(Vec::new()) };
+        let stray_commits = self.stray_commits(&state, &task);
         let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
-        let outcomes = self.check_task(&task, Some(attempt), watcher)?;
+        let mut outcomes = self.check_task(&task, Some(attempt), watcher)?;
         let tests = if task.kind == TaskKind::Tests { self.test_file_digests(&task, &worked) } else { Vec::new() };
         let unfinished = self.find_unfinished_lines(&state, running.tree.as_deref(), worked.tree.as_deref());
         let CompletionReport { note, evidence_ids, takes_next } = put;
@@ -141,13 +147,35 @@ impl Engine<'_> {
             tree: worked.tree.clone(),
             unfinished,
             evidence_ids,
+            left_out: Vec::new(),
+            stray_commits: stray_commits.clone().unwrap_or_default(),
             commit: None,
         };
+        let passes = |measured: &AttemptMeasurement| {
+            verbs::judge_attempt(&state, &digest, measured.clone()).is_ok_and(|events| verbs::has_passed_task(&events))
+        };
+        let mut refused = stray_commits.err();
+        if passes(&measured) && refused.is_none() {
+            match left_out {
+                Ok(left_out) if left_out.is_empty() => {}
+                Ok(left_out) => match self.check_without(&state, &task, &left_out, watcher)? {
+                    Ok(checked) => {
+                        outcomes.clone_from(&checked);
+                        (measured.outcomes, measured.left_out) = (checked, left_out);
+                    }
+                    Err(why) => refused = Some(why),
+                },
+                Err(why) => refused = Some(why),
+            }
+        }
         // Only what has passed but for that is committed; whether it is in a commit is then judged with the rest.
-        if verbs::judge_attempt(&state, &digest, measured.clone()).is_ok_and(|events| verbs::has_passed_task(&events)) {
-            measured.commit = match elsewhere {
-                Some(committed) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
-                None => self.commit_task(&state, &task, &worked, watcher)?,
+        if passes(&measured) {
+            measured.commit = match (refused, elsewhere) {
+                (Some(why), _) => {
+                    Some(CommitOutcome::Refused { why: format!("what it would hold could not be checked: {why}") })
+                }
+                (None, Some(committed)) => Some(committed.to_commit_outcome(&worked.out_of_scope)),
+                (None, None) => self.commit_task(&state, &task, &worked, watcher)?,
             };
         }
         let (events, state) = self.end_attempt(&state, |state| {
@@ -294,9 +322,9 @@ impl Engine<'_> {
         });
         let is_known = changed.is_some();
         let files = changed.unwrap_or_default().into_iter().map(|change| change.path);
-        let others = concurrent_paths(state, task, running);
+        let others = concurrent_paths(self.unlisted_files, state, task, running);
         let is_of_other = |file: &str| others.iter().any(|named| paths::path_covers(named, file));
-        let scope = allowed_paths(state, task);
+        let scope = allowed_paths(self.unlisted_files, state, task);
         let is_own = |file: &str| scope.iter().any(|named| paths::path_covers(named, file));
         let files: Vec<String> = files
             .filter(|file| !state.is_ultraplan() || !ultraplan::is_progress_file(file))
@@ -307,7 +335,7 @@ impl Engine<'_> {
         let makes = |action| matches!(action, FileAction::Create | FileAction::Test);
         let missing = task.files.iter().filter(|file| makes(file.action) && !self.work_tree.join(&file.path).exists());
         WorkResult {
-            out_of_scope: files_out_of_scope(state, task, &files),
+            out_of_scope: files_out_of_scope(self.unlisted_files, state, task, &files),
             tampered: tampered.map(|(path, _)| path.clone()).collect(),
             missing: missing.map(|file| file.path.clone()).collect(),
             files,
@@ -371,24 +399,34 @@ impl Engine<'_> {
 }
 
 /// Those of the files that a task does not name.
-fn files_out_of_scope(state: &RunState, task: &Task, files: &[String]) -> Vec<String> {
-    let scope = allowed_paths(state, task);
+pub(super) fn files_out_of_scope(
+    unlisted: UnlistedFiles,
+    state: &RunState,
+    task: &Task,
+    files: &[String],
+) -> Vec<String> {
+    let scope = allowed_paths(unlisted, state, task);
     let is_named = |file: &&String| scope.iter().any(|named| paths::path_covers(named, file));
     files.iter().filter(|file| !scope.is_empty() && !is_named(file)).cloned().collect()
 }
 
-/// What a task may change: what it names, or, where it names nothing, what its session lists. Nothing stands for
-/// anything.
-fn allowed_paths<'a>(state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
-    let named: Vec<&str> = task.files.iter().map(|file| file.path.as_str()).collect();
-    let group = state.plan.group_of(&task.id).filter(|_| named.is_empty());
-    let listed = group.map(|(_, group)| group.may_touch.iter().map(String::as_str).collect());
-    listed.unwrap_or(named)
+/// What a task may change: what it names, and, where it names nothing or its user lets it, what its session lists.
+/// Nothing stands for anything.
+fn allowed_paths<'a>(unlisted: UnlistedFiles, state: &'a RunState, task: &'a Task) -> Vec<&'a str> {
+    let named = task.files.iter().map(|file| file.path.as_str());
+    let is_widened = task.files.is_empty() || unlisted == UnlistedFiles::Include;
+    let group = state.plan.group_of(&task.id).filter(|_| is_widened);
+    named.chain(group.into_iter().flat_map(|(_, group)| group.may_touch.iter().map(String::as_str))).collect()
 }
 
 /// What the tasks may change that other workers were at in the same work tree while this attempt ran. Which of them wrote
 /// a file cannot be told, so a file that one of them names is taken for its own.
-fn concurrent_paths<'a>(state: &'a RunState, unit: &Task, running: &RunningAttempt) -> Vec<&'a str> {
+fn concurrent_paths<'a>(
+    unlisted: UnlistedFiles,
+    state: &'a RunState,
+    unit: &Task,
+    running: &RunningAttempt,
+) -> Vec<&'a str> {
     let has_worktree = state.parallel.is_some();
     let was_at_work = |task: &&Task| {
         let known = state.tasks.get(&task.id).filter(|_| !has_worktree && task.id != unit.id);
@@ -397,7 +435,7 @@ fn concurrent_paths<'a>(state: &'a RunState, unit: &Task, running: &RunningAttem
             known.running.is_some() || ended_since
         })
     };
-    state.plan.tasks.iter().filter(was_at_work).flat_map(|task| allowed_paths(state, task)).collect()
+    state.plan.tasks.iter().filter(was_at_work).flat_map(|task| allowed_paths(unlisted, state, task)).collect()
 }
 
 pub(super) fn checked_elsewhere(id: &str) -> EngineError {

@@ -6,8 +6,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use omo_git::changes;
 use omo_git::restore::{self, RestoreError, RestoreResult, RestoreScope, SnapshotContext, SnapshotId};
+use omo_git::{changes, commit_preview};
 use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::git_worktree::GitWorktree;
@@ -43,7 +43,8 @@ impl Engine<'_> {
             && !state.mode.shares_tree()
             && (GitWorktree::find(self.work_tree).is_some() || task.on_failure.reverts_changes());
         let kept = if is_kept { Some(self.keep_work_tree(state)?) } else { None };
-        Ok(WorktreeBaseline { tree, snapshot: kept })
+        let head = if is_kept { commit_preview::head_commit(self.work_tree) } else { None };
+        Ok(WorktreeBaseline { tree, snapshot: kept, head })
     }
 
     /// Keeps the work tree as it is.

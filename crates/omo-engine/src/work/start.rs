@@ -111,7 +111,7 @@ impl Engine<'_> {
         self.require_own_tree(&state, id)?;
         let mut state = self.restore_due_tasks(state)?;
         let vacuous = known_green_checks(&state, &task);
-        let WorktreeBaseline { tree, snapshot: kept } = self.baseline(&state, &task)?;
+        let WorktreeBaseline { tree, snapshot: kept, head } = self.baseline(&state, &task)?;
         let vacuous = vacuous.map_or_else(|| self.find_green_checks(&state, &task, watcher), Ok)?;
         let is_verification = task.kind == TaskKind::Verify;
         let searched = is_verification.then(|| self.search_unfinished_of_run(&state, tree.as_deref())).flatten();
@@ -130,6 +130,7 @@ impl Engine<'_> {
             protected_files: guarded_test_files(&state, &task),
             already_green: vacuous,
             snapshot: kept,
+            head,
         };
         let begun =
             |state: &RunState| Ok(std::iter::once(verbs::start_attempt(state, id, start)?).chain(searched).collect());

@@ -22,6 +22,7 @@ fn started(id: &str, attempt: u32) -> EventKind {
         protected_files: vec![("a".to_owned(), "b".to_owned())],
         already_green: vec![0],
         snapshot: None,
+        head: None,
     }
 }
 

@@ -296,7 +296,7 @@ fn what_was_found_beside_the_results_is_reported() {
     state.tasks.get_mut("1").unwrap().last_end.as_mut().unwrap().out_of_scope = vec!["a`|".to_owned(), "b".to_owned()];
     let (ground, kept) = (Some("{}".to_owned()), Some("{}".to_owned()));
     begins(&mut state, "2");
-    state.tasks.get_mut("2").unwrap().baseline = Some(WorktreeBaseline { tree: ground, snapshot: kept });
+    state.tasks.get_mut("2").unwrap().baseline = Some(WorktreeBaseline { tree: ground, snapshot: kept, head: None });
     let end = end(&state, "2", "red");
     happens(&mut state, EventKind::TaskFailed { task: "2".to_owned(), is_final: true, end });
     let reported = final_report(&state, ALL);
@@ -365,6 +365,7 @@ fn each_event_has_its_line() {
         protected_files: Vec::new(),
         already_green: Vec::new(),
         snapshot: None,
+        head: None,
     };
     assert_eq!(task_lines::task_event_line(&plan, &began).as_deref(), Some("--- Step 2/3: Two | half ---"));
     let asks = open(crate::sample_runs::plan(&[step(1, "One", "escalate")])).plan;

@@ -73,6 +73,7 @@ pub(crate) fn begins(state: &mut RunState, id: &str) {
             protected_files: Vec::new(),
             already_green: Vec::new(),
             snapshot: None,
+            head: None,
         },
     );
 }

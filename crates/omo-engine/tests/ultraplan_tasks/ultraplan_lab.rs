@@ -19,6 +19,7 @@ use omo_engine::{Run, RunStore};
 use omo_plan::dialects::{self, BatchOptions};
 use omo_plan::model::Plan;
 use omo_process::environment::CheckEnvironment;
+use omo_state::config::UnlistedFiles;
 use omo_state::env;
 use omo_state::trust::{GivenApproval, pending_approval};
 use tempfile::TempDir;
@@ -150,6 +151,7 @@ impl UltraplanLab {
             environment: &self.environment,
             now: env::now,
             plugin_data: Some(self.data()),
+            unlisted_files: UnlistedFiles::Fail,
             warn: |problem| WARNINGS.lock().unwrap().push(problem.to_owned()),
         })
     }

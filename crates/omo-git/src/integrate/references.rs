@@ -14,6 +14,16 @@ pub fn contains_commits(repository: &GitRepository, tip: &str, commits: &[String
     repository.contains(tip, commits)
 }
 
+/// The one of two commits that holds the other; the second one where neither does.
+///
+/// # Errors
+///
+/// One of them is not there.
+pub fn later_commit(repository: &GitRepository, one: &str, other: &str) -> Result<String, GitFailed> {
+    let is_later = one == other || repository.contains(one, &[other.to_owned()])?;
+    Ok(if is_later { one } else { other }.to_owned())
+}
+
 /// Keeps a commit that no branch names yet, under the name of a group that has none.
 pub fn keep_commit(repository: &GitRepository, name: &WorkerName, commit: &str) -> Result<(), GitFailed> {
     repository.git_line(&["update-ref", "--no-deref", &name.keep_reference(), commit]).map(drop)

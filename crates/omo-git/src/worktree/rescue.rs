@@ -8,17 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{WorkerName, WorktreeError, git_folder_of};
 use crate::platform::path_of;
-use crate::repository::{GitRepository, trimmed_line};
+use crate::repository::{GitRepository, OMO_IDENTITY, trimmed_line};
 use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
-
-/// Who makes the commit that keeps it all: no work of its user's.
-const MAKER: [(&str, &str); 4] = [
-    ("GIT_AUTHOR_NAME", "omo"),
-    ("GIT_AUTHOR_EMAIL", "omo@localhost"),
-    ("GIT_COMMITTER_NAME", "omo"),
-    ("GIT_COMMITTER_EMAIL", "omo@localhost"),
-];
 
 /// What was kept of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +172,7 @@ fn make_keep_commit(
     let commit = |tree: &str, parents: &[String], message: &str| {
         let parents = parents.iter().flat_map(|parent| ["-p", parent.as_str()]);
         let arguments: Vec<&str> = ["commit-tree", tree].into_iter().chain(parents).chain(["-m", message]).collect();
-        let maker = MAKER.map(|(name, value)| (name, OsStr::new(value)));
+        let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
         repository.git_with(&arguments, &maker, &[]).map(|said| trimmed_line(&said))
     };
     if let Some(staged) = staged {

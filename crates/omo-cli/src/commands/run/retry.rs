@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use omo_core::text::sanitize;
 use omo_engine::state::RunState;
 use omo_engine::verbs;
 use omo_state::env::ProcessEnv;
@@ -14,8 +15,10 @@ use clap::Args;
 const HELP: &str = "\
 Example:
   omo run retry 3
+  omo run retry 3 --passed
 
-From a session it needs a prompt of its user since the task failed.";
+From a session it needs a prompt of its user since the task failed. A task that has passed is done again with all
+that depends on it, and only where its user says so: in a terminal, or as `/omo:retry 3 --passed`.";
 
 /// Have a failed task done again
 #[derive(Debug, Args)]
@@ -23,25 +26,39 @@ From a session it needs a prompt of its user since the task failed.";
 pub(crate) struct RetryOptions {
     #[command(flatten)]
     pub task: TaskOptions,
+    /// Also if it has passed, with all that depends on it
+    #[arg(long)]
+    pub passed: bool,
 }
 
 /// A person has a failed task done again.
 pub(crate) fn run(env: &ProcessEnv, options: &RetryOptions) -> Result<(), CommandError> {
-    reopen(&CommandContext::find(env)?, &options.task)?;
+    reopen(&CommandContext::find(env)?, &options.task, options.passed)?;
     Ok(writeln!(anstream::stdout(), "{} is to be done again. `omo agent next` says what comes next.", options.task.id)?)
 }
 
 /// Has it done again, and says nothing.
-pub(crate) fn reopen(context: &CommandContext, options: &TaskOptions) -> Result<RunState, CommandError> {
+pub(crate) fn reopen(
+    context: &CommandContext,
+    options: &TaskOptions,
+    with_passed: bool,
+) -> Result<RunState, CommandError> {
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
     let engine = context.engine(&run, &before)?;
+    if with_passed && engine.caller.actor.session.is_some() && context.typed_at.is_none() {
+        return Err(CommandError::needs_person(
+            "only a person has a task done again that has passed",
+            format!("they type `/omo:retry {} --passed`, or run this in a terminal", sanitize(&options.id, 64)),
+        ));
+    }
     engine.require_unedited_plan(&before)?;
     let _door = context.runs.as_ref().map(|runs| context.lock_opening(runs, Some(run.id()))).transpose()?;
     if let (Some(runs), true) = (&context.runs, before.parallel.is_some()) {
         context::require_only_parallel_run(runs, Some(run.id()))?;
     }
     context.note_ended_run(&run, &before);
-    let state = engine.decide(|state| verbs::retry_task(state, &engine.caller, &options.id))?;
+    let verb = if with_passed { verbs::reopen_passed_task } else { verbs::retry_task };
+    let state = engine.decide(|state| verb(state, &engine.caller, &options.id))?;
     context.note_in_session(&run, &before.holder, &state);
     Ok(state)
 }

@@ -1,0 +1,194 @@
+//! What the commit of a task is worth: its checks run once more on what that commit would hold, where files beside it
+//! could be why they are green; and what the worker committed itself is looked at commit by commit.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use omo_checks::set_up::{SetUpError, set_up_worktree};
+use omo_checks::task_check::CheckLog;
+use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
+use omo_git::changes::is_omo_path;
+use omo_git::commit_preview::{files_by_commit, head_commit, preview_commit, uncommitted_paths};
+use omo_git::integrate::later_commit;
+use omo_git::repository::GitRepository;
+use omo_git::worktree::{self, WorkerName};
+use omo_plan::digest::sha256_hex;
+use omo_plan::model::{Task, TaskGroup};
+
+use super::attempt::{WorkResult, files_out_of_scope};
+use super::baseline::files_written_by_omo;
+use super::{CommandWatcher, Engine, EngineError};
+use crate::parallel::push_rules::{is_done, last_passed_commit};
+use crate::report::ultraplan;
+use crate::state::{RunState, TaskState};
+use crate::verbs::StrayCommit;
+
+/// What the names of the worktrees begin with in which the commit of a task is checked: no session of a plan is called
+/// so.
+const PREVIEW_WORKER: &str = "commit-";
+/// So many letters tell the tasks of a run apart.
+const PREVIEW_LETTERS: usize = 12;
+
+/// Whether a worktree of omo's is one in which a commit was checked: it holds no work.
+pub(crate) fn is_preview_worker(worker: &str) -> bool {
+    worker.strip_prefix(PREVIEW_WORKER).is_some_and(|id| id.len() == PREVIEW_LETTERS)
+}
+
+/// What came of the checks on what a commit would hold; why they could not be run there, where they could not.
+type PreviewOutcome = Result<Vec<(TaskCheck, TaskCheckOutcome)>, String>;
+
+impl Engine<'_> {
+    /// The files that are in the work tree and would not be in the commit of a task: of a session's own worktree all,
+    /// elsewhere those that tasks of this run changed and do not list. What an earlier task left and this one lists
+    /// becomes its own.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be told.
+    pub(super) fn take_left_out_files(
+        &self,
+        state: &RunState,
+        task: &Task,
+        worked: &mut WorkResult,
+    ) -> Result<Vec<String>, String> {
+        let dirty = self.uncommitted_files(state)?;
+        let own: BTreeSet<&String> = worked.files.iter().filter(|file| !worked.out_of_scope.contains(file)).collect();
+        let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
+        let unlisted: BTreeSet<&String> = ends.flat_map(|end| &end.out_of_scope).chain(&worked.out_of_scope).collect();
+        let is_left_out = |file: &&String| !own.contains(file) && (state.parallel.is_some() || unlisted.contains(file));
+        let left_out: Vec<String> = dirty.iter().filter(is_left_out).cloned().collect();
+        let refused: BTreeSet<String> =
+            files_out_of_scope(self.unlisted_files, state, task, &left_out).into_iter().collect();
+        let (left_out, taken): (Vec<String>, Vec<String>) =
+            left_out.into_iter().partition(|file| refused.contains(file));
+        worked.files.extend(taken);
+        Ok(left_out)
+    }
+
+    /// What differs from the commit that is checked out, but for what omo itself writes.
+    fn uncommitted_files(&self, state: &RunState) -> Result<Vec<String>, String> {
+        let mut files = uncommitted_paths(self.work_tree).map_err(|error| error.to_string())?;
+        let own = files_written_by_omo(state);
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        files.retain(|file| !is_omo_path(file, &own) && !ultraplan::is_progress_file(file));
+        Ok(files)
+    }
+
+    /// Runs the checks of a task on what its commit would hold: the work tree without the files that are left out, in a
+    /// worktree that is prepared as those of parallel workers are.
+    pub(super) fn check_without(
+        &self,
+        state: &RunState,
+        task: &Task,
+        left_out: &[String],
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<PreviewOutcome, EngineError> {
+        let attempt = state.tasks.get(&task.id).map_or(1, |known| known.attempts);
+        let id: String = sha256_hex(task.id.as_bytes()).chars().take(PREVIEW_LETTERS).collect();
+        let name = match WorkerName::new(self.run.id(), &format!("{PREVIEW_WORKER}{id}")) {
+            Ok(name) => name,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let Some(repository) = GitRepository::find(self.root) else {
+            return Ok(Err(format!("{} lies in no repository", self.root.display())));
+        };
+        let folder = match self.make_preview_worktree(state, &repository, &name, left_out) {
+            Ok(folder) => folder,
+            Err(why) => return Ok(Err(why)),
+        };
+        let checked = self.set_up_preview(state, &name, &folder, watcher).and_then(|ready| match ready {
+            Ok(()) => {
+                let checks: Vec<&TaskCheck> = task.proving_checks().collect();
+                let log_name = format!("{}-commit", task.id);
+                self.in_tree(&folder).run_checks(&log_name, &checks, Some(attempt), watcher).map(Ok)
+            }
+            Err(why) => Ok(Err(why)),
+        });
+        // Where something that a check has started still works there, the next check of this task removes it.
+        let _ = worktree::discard_worktree(&repository, &name);
+        checked
+    }
+
+    /// The project's folder in a new worktree of what the commit would hold.
+    fn make_preview_worktree(
+        &self,
+        state: &RunState,
+        repository: &GitRepository,
+        name: &WorkerName,
+        left_out: &[String],
+    ) -> Result<PathBuf, String> {
+        let left_out: BTreeSet<&String> = left_out.iter().collect();
+        let dirty = self.uncommitted_files(state)?;
+        let held: Vec<&str> = dirty.iter().filter(|file| !left_out.contains(file)).map(String::as_str).collect();
+        let (_, index) = self.run.log_file(&format!("{}.index", name.worker())).map_err(|error| error.to_string())?;
+        let commit = preview_commit(self.work_tree, &index, &held).map_err(|error| error.to_string())?;
+        // One that a kill has left is of an earlier attempt.
+        let fresh = worktree::discard_worktree(repository, name);
+        let created = fresh.and_then(|()| worktree::create_worktree(repository, name, &commit));
+        let created = created.map_err(|error| error.to_string())?;
+        let root = self.root.canonicalize().map_err(|error| error.to_string())?;
+        Ok(created.path.join(root.strip_prefix(repository.top()).unwrap_or(Path::new(""))))
+    }
+
+    fn set_up_preview(
+        &self,
+        state: &RunState,
+        name: &WorkerName,
+        folder: &Path,
+        watcher: &mut impl CommandWatcher,
+    ) -> Result<Result<(), String>, EngineError> {
+        let Some(command) = state.parallel.as_ref().and_then(|parallel| parallel.policy.setup.as_ref()) else {
+            return Ok(Ok(()));
+        };
+        let (file, path) = self.run.log_file(&format!("{}-set-up.log", name.worker()))?;
+        let log = CheckLog { path, file };
+        match set_up_worktree(command, folder, self.environment, log, || watcher.should_continue()) {
+            Ok(()) => Ok(Ok(())),
+            Err(SetUpError::Cancelled) => Err(EngineError::Cancelled),
+            Err(error) => Ok(Err(error.to_string())),
+        }
+    }
+
+    /// The commits that a worker made itself and that change files which its task does not list, each with those files:
+    /// also what a later commit takes out again. Workers that share a work tree are not told apart.
+    ///
+    /// # Errors
+    ///
+    /// Why they cannot be told.
+    pub(super) fn stray_commits(&self, state: &RunState, task: &Task) -> Result<Vec<StrayCommit>, String> {
+        let at_start = || state.tasks.get(&task.id).and_then(|known| known.baseline.as_ref()?.head.clone());
+        let known = state.plan.group_of(&task.id).zip(state.parallel.as_ref());
+        let known = known.and_then(|((_, group), parallel)| Some((group, parallel.groups.get(&group.id)?)));
+        let base = match known {
+            // What a step that was left out has committed is none of this one's: its user is asked about that.
+            Some((group, _)) if has_unjudged_commits(state, group, task) => at_start(),
+            Some((group, known)) => {
+                Some(self.later_commit_of(&known.base, last_passed_commit(state, group, &known.base))?)
+            }
+            None => at_start(),
+        };
+        let (Some(base), Some(head)) = (base, head_commit(self.work_tree)) else { return Ok(Vec::new()) };
+        if base == head {
+            return Ok(Vec::new());
+        }
+        let commits = files_by_commit(self.work_tree, &base, &head).map_err(|error| error.to_string())?;
+        let stray = |(commit, files): (String, Vec<String>)| {
+            let mut files = files_out_of_scope(self.unlisted_files, state, task, &files);
+            files.retain(|file| !ultraplan::is_progress_file(file));
+            (!files.is_empty()).then_some(StrayCommit { commit, files })
+        };
+        Ok(commits.into_iter().filter_map(stray).collect())
+    }
+
+    /// The commit that a session begins from, or the last that was judged in it, where that has the other one.
+    fn later_commit_of(&self, base: &str, passed: &str) -> Result<String, String> {
+        let repository = GitRepository::find(self.root).ok_or("the project lies in no repository")?;
+        later_commit(&repository, base, passed).map_err(|error| error.to_string())
+    }
+}
+
+/// Whether another step of a session was worked on and has not passed.
+fn has_unjudged_commits(state: &RunState, group: &TaskGroup, task: &Task) -> bool {
+    let is_unjudged = |known: &TaskState| known.attempts > 0 && !is_done(known.status);
+    group.tasks.iter().any(|id| *id != task.id && state.tasks.get(id).is_some_and(is_unjudged))
+}

@@ -1,0 +1,156 @@
+//! The commit that a task would get, made of some paths without a change of the work tree, its index or its branch; and
+//! what a work tree holds that is in no commit.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use omo_core::text::sanitize;
+use thiserror::Error;
+
+use crate::changes::{project_folder, relative_path};
+use crate::repository::{GitFailed, GitRepository, OMO_IDENTITY, trimmed_line};
+use crate::restore::tree_path;
+
+/// Why the commit could not be made.
+#[derive(Debug, Error)]
+pub enum CommitPreviewError {
+    /// The project lies in no repository.
+    #[error("{} lies in no work tree of git", .0.display())]
+    NoRepository(PathBuf),
+    /// No commit takes such a path.
+    #[error("{} cannot be committed: it lies outside of the work tree, or its name is no Unicode", sanitize(.0, 200))]
+    Path(String),
+    /// The file for git's index could not be used.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
+    /// A step of git failed.
+    #[error(transparent)]
+    Git(#[from] GitFailed),
+}
+
+/// Finds the repository of a project, with the folder of the project in it.
+fn find_project(root: &Path) -> Result<(GitRepository, String), CommitPreviewError> {
+    let none = || CommitPreviewError::NoRepository(root.to_owned());
+    let repository = GitRepository::find(root).ok_or_else(none)?;
+    let root = root.canonicalize().map_err(|_| none())?;
+    let project = project_folder(&root, repository.work_tree()).ok_or_else(none)?;
+    Ok((repository, project))
+}
+
+/// The commit that is checked out where a project lies; `None` where there is none, or git cannot say.
+pub fn head_commit(root: &Path) -> Option<String> {
+    find_project(root).ok()?.0.commit_of("HEAD").ok()?
+}
+
+/// The paths, from the project's top, of what differs from the commit that is checked out, new files included. What git
+/// ignores is not seen, and of a submodule only which commit is checked out in it.
+///
+/// # Errors
+///
+/// The project lies in no repository, or git fails.
+pub fn uncommitted_paths(root: &Path) -> Result<Vec<String>, CommitPreviewError> {
+    let (repository, project) = find_project(root)?;
+    let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+    let said = repository.git_with(&status, &[], &[])?;
+    // Two letters and a space stand before each path.
+    let names = said.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..));
+    Ok(names.map(|name| relative_path(&project, &String::from_utf8_lossy(name))).collect())
+}
+
+/// Makes the commit that would hold these paths as they are now, on top of the one that is checked out. No reference
+/// names it. `index` is a file of the caller's that git may write.
+///
+/// # Errors
+///
+/// A path cannot be committed, or git fails.
+pub fn preview_commit(root: &Path, index: &Path, paths: &[&str]) -> Result<String, CommitPreviewError> {
+    let (repository, project) = find_project(root)?;
+    let mut names = Vec::new();
+    for path in paths {
+        let name = tree_path(&project, path).filter(|_| !path.contains(char::REPLACEMENT_CHARACTER));
+        names.extend(name.ok_or_else(|| CommitPreviewError::Path((*path).to_owned()))?.0);
+        names.push(0);
+    }
+    match fs::remove_file(index) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(CommitPreviewError::File { path: index.to_owned(), error });
+        }
+        _ => {}
+    }
+    let own = [("GIT_INDEX_FILE", index.as_os_str())];
+    let head = repository.commit_of("HEAD")?;
+    let base = head.clone().map_or_else(|| repository.empty_tree(), Ok)?;
+    repository.git_with(&["read-tree", &base], &own, &[])?;
+    // Not `git add`: that looks into submodules, where the settings of those count.
+    repository.git_with(&["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], &own, &names)?;
+    let tree = trimmed_line(&repository.git_with(&["write-tree"], &own, &[])?);
+    let _ = fs::remove_file(index);
+    let parent = head.iter().flat_map(|head| ["-p", head.as_str()]);
+    let arguments: Vec<&str> =
+        ["commit-tree", &tree].into_iter().chain(parent).chain(["-m", "What a commit would hold"]).collect();
+    let maker = OMO_IDENTITY.map(|(name, value)| (name, OsStr::new(value)));
+    Ok(trimmed_line(&repository.git_with(&arguments, &maker, &[])?))
+}
+
+/// The commits that one commit has and another does not, oldest first, each with the files that it changes, from the
+/// project's top. Of a merge these are the files that are as in none of its parents.
+///
+/// # Errors
+///
+/// One of the commits is not there, or the project lies in no repository.
+pub fn files_by_commit(root: &Path, from: &str, to: &str) -> Result<Vec<(String, Vec<String>)>, CommitPreviewError> {
+    let (repository, project) = find_project(root)?;
+    let range = format!("{from}..{to}");
+    let commits = repository.git_with(&["rev-list", "--topo-order", "--reverse", &range, "--"], &[], &[])?;
+    if commits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let differing =
+        ["diff-tree", "--stdin", "-r", "-c", "-z", "--root", "--raw", "--no-renames", "--ignore-submodules=none"];
+    let mut found = parse_files_by_commit(&repository.git_with(&differing, &[], &commits)?);
+    for file in found.iter_mut().flat_map(|(_, files)| files) {
+        *file = relative_path(&project, file);
+    }
+    Ok(found)
+}
+
+/// Parts that end with a NUL: the name of a commit, then for each of its files what begins with `:` and the path. A path
+/// may look like anything, and is known by its place alone.
+fn parse_files_by_commit(said: &[u8]) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    let mut parts = said.split(|byte| *byte == 0).filter(|part| !part.is_empty());
+    while let Some(part) = parts.next() {
+        if part.starts_with(b":") {
+            let path = parts.next().map(|path| String::from_utf8_lossy(path).into_owned());
+            if let Some((_, files)) = found.last_mut() {
+                files.extend(path);
+            }
+        } else {
+            found.push((trimmed_line(part), Vec::new()));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_called_like_a_commit_or_a_line_of_git_is_a_file() {
+        let said = b"aa\0:100644 100644 1 2 M\0bb\0:000000 100644 0 2 A\0:x y\0bb\0::100644 100644 100644 1 2 3 MM\0new\nline\0";
+        let expected = [("aa", vec!["bb", ":x y"]), ("bb", vec!["new\nline"])];
+        let found = parse_files_by_commit(said);
+        let found: Vec<(&str, Vec<&str>)> =
+            found.iter().map(|(commit, files)| (commit.as_str(), files.iter().map(String::as_str).collect())).collect();
+        assert_eq!(found, expected);
+        assert_eq!(parse_files_by_commit(b""), []);
+    }
+}
