@@ -47,6 +47,8 @@ pub(crate) struct CommandContext<'a> {
     pub plugin_data: Option<PathBuf>,
     /// When a person typed this very command in the session, where its hook has handed it over.
     pub typed_at: Option<Timestamp>,
+    /// Nothing is begun: a person who typed a command is told what keeps it from starting.
+    pub is_preview: bool,
 }
 
 impl<'a> CommandContext<'a> {
@@ -69,7 +71,7 @@ impl<'a> CommandContext<'a> {
         let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
         let [plugin_data, _] = env::plugin_folders();
-        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None })
+        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None, is_preview: false })
     }
 
     /// Who asks.

@@ -18,6 +18,11 @@ pub enum RunCommand {
     Retry,
     /// Say what of the project's runs is still at work. No person types it: the hook asks.
     AtWork,
+    /// Answer the question that a run waits at with what its user typed. The hook recognizes it.
+    Answer,
+    /// Say what keeps a command that executes a plan from starting, such as an approval that its user has to give. No
+    /// person types it: the hook asks.
+    Preview,
 }
 
 impl RunCommand {
@@ -36,6 +41,8 @@ impl RunCommand {
             Self::Report => "report",
             Self::Retry => "retry",
             Self::AtWork => "at-work",
+            Self::Answer => "answer",
+            Self::Preview => "preview",
         }
     }
 
@@ -46,6 +53,8 @@ impl RunCommand {
             Self::Report => "/omo:report [RUN] [--format FORM] | --last",
             Self::Retry => "/omo:retry TASK [--run RUN]",
             Self::AtWork => "/omo:report",
+            Self::Answer => "/omo:execute",
+            Self::Preview => "/omo:execute PLAN",
         }
     }
 
@@ -56,6 +65,8 @@ impl RunCommand {
             Self::Report => "omo report",
             Self::Retry => "omo run retry TASK",
             Self::AtWork => "omo run list",
+            Self::Answer => "omo answer QUESTION OPTION",
+            Self::Preview => "omo run start PLAN",
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::Args;
 use omo_engine::event::QuestionKind;
-use omo_engine::state::chosen_label;
+use omo_engine::state::{RunState, chosen_label};
 use omo_engine::{verbs, work};
 use omo_state::env::ProcessEnv;
 
@@ -37,6 +37,21 @@ pub(crate) struct AnswerOptions {
 /// Writes an answer down; a decision also into the plan.
 pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
+    let (state, into) = record_answer(&context, options)?;
+    let then = match blocks::next_command(&state) {
+        "omo agent next" => next_command(&state, context.is_person()),
+        other => other,
+    };
+    let (question, option) = (&options.question, &options.option);
+    writeln!(anstream::stdout(), "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
+    Ok(())
+}
+
+/// Writes an answer down. Gives the run behind it, and where the answer was written as well.
+pub(crate) fn record_answer(
+    context: &CommandContext,
+    options: &AnswerOptions,
+) -> Result<(RunState, String), CommandError> {
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     engine.require_unedited_plan(&before)?;
@@ -59,12 +74,6 @@ pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Comma
     let state = engine
         .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
     context.note_in_session(&run, &before.holder, &state);
-    let mut out = anstream::stdout().lock();
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
-    let then = match blocks::next_command(&state) {
-        "omo agent next" => next_command(&state, context.is_person()),
-        other => other,
-    };
-    writeln!(out, "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
-    Ok(())
+    Ok((state, into))
 }
