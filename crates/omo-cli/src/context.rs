@@ -17,6 +17,7 @@ use omo_process::environment::CheckEnvironment;
 use omo_process::process_identity;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
+use omo_state::open_run_marker;
 use omo_state::state::sealed_plan_run;
 
 use crate::blocks::parts;
@@ -258,6 +259,8 @@ impl<'a> CommandContext<'a> {
     pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
         if now.is_task_list() {
             task_list_note::note_from_run(self.env, now);
+        } else if let Err(error) = open_run_marker::set(Path::new(&now.root), now.phase == RunPhase::Executing) {
+            crate::output::print_warning(&format!("the next session is not told of this run: {error}"));
         }
         if let Err(error) = self.write_session_note(run, holder, now) {
             crate::output::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));

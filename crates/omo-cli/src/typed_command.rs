@@ -14,11 +14,12 @@ use omo_core::prompt::short_answer::asks_to_go_on;
 use omo_core::run_command::RunCommand;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
-use omo_core::text::sanitize;
+use omo_core::text::{inline_code, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{ANSWER_CONTINUE, RunState};
 use omo_state::env::ProcessEnv;
+use omo_state::open_run_marker;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
@@ -121,6 +122,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             report::run(&in_session, ReportOptions { format: line.format, last: line.last, session: None, run })
         }
         RunCommand::Answer => answer_question(&in_session, order),
+        RunCommand::Offer => offer_run(&in_session),
         RunCommand::Preview => preview(&in_session, order),
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
@@ -167,6 +169,27 @@ fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandEr
         }
         None => Ok(()),
     }
+}
+
+/// Says that a plan run is open here and how it goes on; nothing where none is, or another session works on it.
+fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let found = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten();
+    let Some((run, state)) = found.filter(|(_, state)| !state.is_task_list()) else {
+        return Ok(open_run_marker::set(&context.root, false)?);
+    };
+    if context.require_free_run(&state).is_err() {
+        return Ok(());
+    }
+    let waits = if state.open_question().is_some() { ", and waits for you" } else { "" };
+    print_block(&format!(
+        "[omo] the run `{id}` of `{}` is open: {}{waits}. Its user goes on with it by typing {}, and ends it by typing \
+         /omo:cancel {id}",
+        inline_code(&parts::run_subject(&state), 120),
+        parts::progress_words(&state),
+        go_on_line(&state),
+        id = run.id(),
+    ))
 }
 
 /// Says what keeps a command that executes a plan from starting, in the words for its user; nothing where nothing does.

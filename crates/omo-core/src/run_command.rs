@@ -20,6 +20,8 @@ pub enum RunCommand {
     AtWork,
     /// Answer the question that a run waits at with what its user typed. The hook recognizes it.
     Answer,
+    /// Say that a plan run of the project is open and how it goes on. The start of a session asks.
+    Offer,
     /// Say what keeps a command that executes a plan from starting, such as an approval that its user has to give. No
     /// person types it: the hook asks.
     Preview,
@@ -42,6 +44,7 @@ impl RunCommand {
             Self::Retry => "retry",
             Self::AtWork => "at-work",
             Self::Answer => "answer",
+            Self::Offer => "offer",
             Self::Preview => "preview",
         }
     }
@@ -53,7 +56,7 @@ impl RunCommand {
             Self::Report => "/omo:report [RUN] [--format FORM] | --last",
             Self::Retry => "/omo:retry TASK [--run RUN]",
             Self::AtWork => "/omo:report",
-            Self::Answer => "/omo:execute",
+            Self::Answer | Self::Offer => "/omo:execute",
             Self::Preview => "/omo:execute PLAN",
         }
     }
@@ -64,7 +67,7 @@ impl RunCommand {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
             Self::Retry => "omo run retry TASK",
-            Self::AtWork => "omo run list",
+            Self::AtWork | Self::Offer => "omo run list",
             Self::Answer => "omo answer QUESTION OPTION",
             Self::Preview => "omo run start PLAN",
         }

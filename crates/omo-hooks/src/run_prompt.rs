@@ -16,6 +16,7 @@ use omo_core::text::sanitize_line;
 use omo_process::own_command::{self, Answered};
 use omo_process::watchdog;
 use omo_state::git_worktree::GitWorktree;
+use omo_state::open_run_marker;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
 
 use crate::plan_runs;
@@ -58,6 +59,23 @@ pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> O
     let word = waits.then(|| short_answer::short_answer(prompt)).flatten()?;
     plan_runs::own_plan_run(context, session)?;
     screen(context, RunCommand::Answer, &word)
+}
+
+/// The line that offers the open plan run of the project to a new session; `None` where none is open. It costs one look
+/// for a file where no run is.
+pub fn offer(context: &HookContext) -> Option<String> {
+    let root = context.root.as_deref().filter(|_| context.env.worker.is_none())?;
+    let is_worth_asking = open_run_marker::is_set(root).unwrap_or_else(|error| {
+        context.log_problem(&error);
+        false
+    });
+    let Answered::Ended { status: Some(0), said: [said, _] } =
+        is_worth_asking.then(|| hand_over(context, RunCommand::Offer, "", AT_WORK_LIMIT))?.ok()?
+    else {
+        return None;
+    };
+    let said = run_answer::lines(&String::from_utf8_lossy(&said));
+    said.starts_with("[omo] the run ").then_some(said)
 }
 
 /// What `omo` has to say to the user, in lines; `None` where that is nothing, or it is not said in time.
