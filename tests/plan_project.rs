@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{Lab, StandIn};
 use serde_json::Value;
 
@@ -122,8 +123,8 @@ pub struct Session {
 
 impl Session {
     /// Something comes in as a prompt.
-    pub fn type_prompt(&mut self, prompt: &str) -> Result<()> {
-        scene::require_sound(&self.hooks.prompt(prompt)?).map(drop)
+    pub fn type_prompt(&mut self, prompt: &str) -> Result<HookAnswer> {
+        scene::require_sound(&self.hooks.prompt(prompt)?)
     }
 
     /// The client dies.
@@ -238,6 +239,15 @@ impl Ground {
         session.type_prompt(&[&[line.as_str()], self.options].concat().join(" "))?;
         self.omo_in_session(session, &["agent", "open", "--command", "execute-plan"])?.exits_with(0)?;
         Ok(())
+    }
+
+    /// A person types a command that executes a plan, whose line then runs. What the hook shows in the place of the
+    /// prompt the line says as well, for a hook that could not.
+    pub fn type_command(&self, session: &mut Session, name: &str, line: &str) -> Result<Said> {
+        let is_shown = session.type_prompt(&format!("/omo:{name} {line}"))?.blocks();
+        let handed = ["--", line];
+        let handed: &[&str] = if is_shown { &handed } else { &[] };
+        self.omo_in_session(session, &[&["agent", "open", "--command", name], handed].concat())
     }
 
     /// A person at a terminal begins with a task.

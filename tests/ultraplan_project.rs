@@ -129,8 +129,7 @@ impl Steps {
 
     /// A person types the command in a session, whose model then runs the line of it.
     pub fn type_in(&self, session: &mut Session, line: &str) -> Result<Said> {
-        session.type_prompt(&format!("/omo:execute-local {line}"))?;
-        self.omo_in_session(session, &["agent", "open", "--command", "execute-local"])
+        self.type_command(session, "execute-local", line)
     }
 
     /// A person types the command in a session, reads its commands, and types it again with their code.

@@ -261,23 +261,14 @@ fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
 fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
     let alone = tasks(&[Task { id: "1", needs: "", lines: "", check: "true" }]);
     for (text, line) in [
-        (
-            two_tasks(),
-            "tasks with dependencies (dev-workflow), run in waves; --batches or --parallel choose another way",
-        ),
-        (
-            two_tasks_with_stop(),
-            "tasks with stops behind them (dev-workflow), run in batches; --waves or --parallel choose",
-        ),
-        (alone, "tasks without dependencies (dev-workflow), run in batches"),
+        (two_tasks(), "tasks with dependencies, run in waves; --batches or --parallel choose another way"),
+        (two_tasks_with_stop(), "tasks with stops behind them, run in batches; --waves or --parallel choose"),
+        (alone, "tasks without dependencies, run in batches"),
         (
             two_parallel_sessions(),
-            "an Execution Strategy with 2 sessions (ultraplan), run in parallel; --batches or --waves choose",
+            "an Execution Strategy with 2 sessions, run in parallel; --batches or --waves choose",
         ),
-        (
-            ultraplan_project::plan_text(&[(1, REVERT, "true")]),
-            "steps without dependencies (ultraplan), run in batches",
-        ),
+        (ultraplan_project::plan_text(&[(1, REVERT, "true")]), "steps without dependencies, run in batches"),
         (session_spec("`true`"), "steps without dependencies (session-spec), run in batches"),
     ] {
         let fixture = ModeFixture::new(Some(&text), "").unwrap();
@@ -314,8 +305,7 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
     let mut session = fixture.ground.session().unwrap();
     let open = ["agent", "open", "--command", "execute"];
     let typed = |session: &mut omo_tests::plan_project::Session, line: &str| -> Result<Said> {
-        session.type_prompt(&format!("/omo:execute {line}"))?;
-        fixture.ground.omo_in_session(session, &open)
+        fixture.ground.type_command(session, "execute", line)
     };
     for (line, why) in [
         ("docs/plan.md --waves --batches", "cannot be used with"),
@@ -333,7 +323,7 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
     assert!(!fixture.ground.lab().project().join("ran").exists());
     let said = typed(&mut session, "--batches 'docs/plan.md' --k 2").unwrap();
     let said =
-        said.refuses(7, "would execute 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
+        said.refuses(7, "omo runs these 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
     let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
     let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().exits_with(0).unwrap();
     assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);

@@ -8,5 +8,6 @@ mod opening;
 mod projections;
 mod refusals;
 mod run_ownership;
+mod screens;
 mod task_verification;
 mod typed;

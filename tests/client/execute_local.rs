@@ -52,7 +52,7 @@ fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
     let fixture = planned(&plan_text(&[(1, REVERT, &word_check(1)), (2, REVERT, &word_check(2))]));
     let shown = type_prompt(&fixture, "/omo:execute-local --fg docs/plan.md", &[]);
     let shown = shown.result().expect("the client says why nothing ran");
-    assert!(shown.contains("would execute 2 commands as its checks"), "{shown}");
+    assert!(shown.contains("omo runs these 2 commands of docs/plan.md as checks"), "{shown}");
     assert_eq!(fixture.requests(), 0, "no model was asked");
     let run = type_prompt(&fixture, &format!("/omo:execute-local --fg docs/plan.md --approve {}", code(shown)), &[]);
     let reported = run.result().expect("a result");
@@ -83,7 +83,7 @@ fn a_person_at_a_terminal_is_asked_who_pays() {
     let terminal = Terminal::start(&fixture.lab, &fixture.client, &ACCEPT_EDITS).expect("start a terminal");
     terminal.ready().unwrap();
     terminal.say("/omo:execute-local docs/plan.md").unwrap();
-    let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly these commands", LIMIT).unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local docs/plan.md --approve {}", code(&screen))).unwrap();
     let screen = terminal.wait_for("To answer, type one of these", LIMIT).unwrap();

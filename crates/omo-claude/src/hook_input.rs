@@ -104,6 +104,11 @@ impl HookInput {
         self.permission_mode.as_deref() == Some("plan")
     }
 
+    /// Whether the client asks its user for no permission.
+    pub fn is_without_permissions(&self) -> bool {
+        self.permission_mode.as_deref() == Some("bypassPermissions")
+    }
+
     /// It is a subagent's event.
     pub fn is_from_subagent(&self) -> bool {
         self.agent_id.is_some()

@@ -18,7 +18,7 @@ use omo_engine::event::QuestionKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
 use omo_engine::request::client_policy::quote_argument;
-use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding};
+use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Task;
@@ -255,19 +255,26 @@ fn stop(question: &QuestionState, state: &RunState) -> String {
 }
 
 fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState) {
-    let command = match state.mode {
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
-            text.push_str(&parallel_run::how_to_answer(&choices));
-            return;
+    let choices: Vec<&str> = question.question.options.iter().map(|option| option.id.as_str()).collect();
+    let go_on = go_on_line(state);
+    if question.question.kind.is_passed_by_going_on() {
+        let _ = write!(text, "  To go on, type: {go_on}");
+        let others: Vec<&str> = choices.into_iter().filter(|choice| *choice != ANSWER_CONTINUE).collect();
+        if !others.is_empty() {
+            let _ = write!(text, "      (or: {})", others.join(", "));
         }
-        ExecutionMode::Waves if state.is_task_list() => {
-            format!("/omo:ulw-exec --session {}", state.task_list_id())
-        }
-        ExecutionMode::Batches => "/omo:execute-plan".to_owned(),
-        ExecutionMode::Waves => "/omo:execute".to_owned(),
-    };
-    let _ = write!(text, "  To go on, type: {command}      (or just: continue)");
+    } else {
+        let _ = write!(text, "{}", parallel_run::how_to_answer(&choices, &go_on));
+    }
+}
+
+/// What its user types in a session to have an open run go on, past a stop.
+pub(crate) fn go_on_line(state: &RunState) -> String {
+    if state.is_task_list() {
+        format!("/omo:ulw-exec --session {}", state.task_list_id())
+    } else {
+        "/omo:execute".to_owned()
+    }
 }
 
 /// The run came to its end.

@@ -2,7 +2,7 @@
 //! module, its variant of [`Command`], and its line in [`run`].
 
 pub(crate) mod agent;
-mod answer;
+pub(crate) mod answer;
 mod blocked;
 mod check;
 mod completions;

@@ -18,6 +18,7 @@ use omo_process::process_identity;
 use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
+use omo_state::open_run_marker;
 use omo_state::state::sealed_plan_run;
 
 use crate::blocks::parts;
@@ -48,6 +49,8 @@ pub(crate) struct CommandContext<'a> {
     pub plugin_data: Option<PathBuf>,
     /// When a person typed this very command in the session, where its hook has handed it over.
     pub typed_at: Option<Timestamp>,
+    /// Nothing is begun: a person who typed a command is told what keeps it from starting.
+    pub is_preview: bool,
 }
 
 impl<'a> CommandContext<'a> {
@@ -70,7 +73,7 @@ impl<'a> CommandContext<'a> {
         let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
         let [plugin_data, _] = env::plugin_folders();
-        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None })
+        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None, is_preview: false })
     }
 
     /// Who asks.
@@ -258,6 +261,8 @@ impl<'a> CommandContext<'a> {
     pub(super) fn note_in_session(&self, run: &Run, holder: &EventActor, now: &RunState) {
         if now.is_task_list() {
             task_list_note::note_from_run(self.env, now);
+        } else if let Err(error) = open_run_marker::set(Path::new(&now.root), now.phase == RunPhase::Executing) {
+            crate::output::print_warning(&format!("the next session is not told of this run: {error}"));
         }
         if let Err(error) = self.write_session_note(run, holder, now) {
             crate::output::print_warning(&format!("the session's hooks do not know where the run stands: {error}"));

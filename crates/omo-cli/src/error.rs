@@ -105,6 +105,13 @@ impl CommandError {
         self.hint.as_deref()
     }
 
+    /// All of it as a screen for the person who typed a command in a session.
+    pub(crate) fn screen(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!("\n\n{hint}")).unwrap_or_default();
+        let text = format!("[omo] Nothing was started: {}{hint}", self.message);
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
     /// All of it in one line, as it is said in a session.
     pub(crate) fn line(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();

@@ -39,6 +39,7 @@ use crate::error::CommandError;
 use crate::execute::continue_run::{continue_open_run, known_run_line};
 use crate::execute::refusals::{argument_error, invalid_plan_error, other_mode_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
+use crate::exit_kind::ExitKind;
 use crate::output;
 
 pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Result<(), CommandError> {
@@ -85,8 +86,9 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
         ExecutionMode::Parallel | ExecutionMode::StepByStep => parallel::execute(context, request, &plan, mode),
     };
     // The user who is asked to approve the commands reads as well how they will be run.
-    done.inspect_err(|_| {
-        if is_own_choice {
+    done.inspect_err(|failure| {
+        // The screen of an approval says it itself.
+        if is_own_choice && failure.kind != ExitKind::NeedsPerson && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());
         }
     })
@@ -164,7 +166,7 @@ fn pick_mode(context: &CommandContext, request: &ExecuteRequest, plan: &Plan) ->
         (None, ExecuteCommand::UlwExec) => PickedMode::given(ExecutionMode::Waves, None),
         (None, ExecuteCommand::Execute | ExecuteCommand::ExecuteLocal) => {
             let choice = choose(plan);
-            let line = Some(choice.line(&plan.source.path, plan.dialect));
+            let line = Some(choice.line(&plan.source.path));
             PickedMode { mode: choice.mode, line, is_own_choice: true }
         }
     })

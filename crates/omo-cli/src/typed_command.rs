@@ -8,25 +8,31 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use omo_core::messages::plan::run_answer::{CancelledBy, still_at_work};
+use omo_core::prompt::short_answer::asks_to_go_on;
 use omo_core::run_command::RunCommand;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
-use omo_core::text::sanitize;
+use omo_core::text::{inline_code, sanitize};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::client_policy::quote_argument;
-use omo_engine::state::RunState;
+use omo_engine::state::{ANSWER_CONTINUE, RunState};
 use omo_state::env::ProcessEnv;
+use omo_state::open_run_marker;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
 
-use crate::blocks::parts;
+use crate::blocks::{go_on_line, parts};
+use crate::commands::answer::{self, AnswerOptions};
 use crate::commands::report::{self, ReportFormat, ReportOptions};
 use crate::commands::run::cancel::{self, CancelOptions};
 use crate::commands::run::retry;
-use crate::context::CommandContext;
+use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::execute::execute;
+use crate::execute::line::{self, TypedLine};
+use crate::execute::request::{ExecuteCommand, ExecuteRequest};
 use crate::exit_kind::ExitKind;
 use crate::output::print_block;
 use crate::run_arguments::{RunOptions, TaskOptions};
@@ -117,6 +123,9 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
             report::run(&in_session, ReportOptions { format: line.format, last: line.last, session: None, run })
         }
+        RunCommand::Answer => answer_question(&in_session, order),
+        RunCommand::Offer => offer_run(&in_session),
+        RunCommand::Preview => preview(&in_session, order),
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
         RunCommand::Retry => {
             let line: RetryLine = read_line(order)?;
@@ -127,6 +136,79 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let id = sanitize(&options.id, 64);
             print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
         }
+    }
+}
+
+/// Answers the question of the session's run with what was typed, and says how to go on; prints nothing where that is no
+/// answer, which is for the model then. Going on by itself answers a stop, so that it says only how.
+fn answer_question(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
+    let Some(own) = own_run(env, order) else { return Ok(()) };
+    let context = CommandContext { typed_at: Some(order.at), ..CommandContext::find(env)? };
+    // A run that is no longer there asks nothing.
+    let Ok((run, state)) = context.find_run(Some(&own), EndedRuns::Excluded) else { return Ok(()) };
+    let Some(open) = state.open_question() else { return Ok(()) };
+    let (question, word) = (&open.question, order.arguments.as_str());
+    let goes_on = asks_to_go_on(word);
+    let is_meant = |id: &str| id.eq_ignore_ascii_case(word) || goes_on && id == ANSWER_CONTINUE;
+    let option = question.options.iter().find(|option| is_meant(&option.id));
+    let go_on = go_on_line(&state);
+    match option {
+        Some(option) if option.id == ANSWER_CONTINUE && question.kind.is_passed_by_going_on() => {
+            print_block(&format!("[omo] The run {} goes on when you type:\n  {go_on}", run.id()))
+        }
+        Some(option) => {
+            let run = RunOptions { run: Some(run.id().to_owned()) };
+            let answer = AnswerOptions { question: question.id.clone(), option: option.id.clone(), run };
+            let (_, _, into) = answer::record_answer(&context, &answer)?;
+            let (id, text) = (&question.id, sanitize(&option.text, 200));
+            print_block(&format!("[omo] {id} is answered: {}, {text}{into}. To go on, type:\n  {go_on}", option.id))
+        }
+        // What the plan asks is theirs to answer, and has to be one of its options.
+        None if goes_on => {
+            let ids: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
+            let text = sanitize(&question.text, 300);
+            print_block(&format!("[omo] The run {} asks: {text}\nTo answer, type one of: {}", run.id(), ids.join(", ")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Says that a plan run is open here and how it goes on; nothing where none is, or another session works on it.
+fn offer_run(env: &ProcessEnv) -> Result<(), CommandError> {
+    let context = CommandContext::find(env)?;
+    let found = context.runs.as_ref().map(|runs| context.open_run(runs)).transpose()?.flatten();
+    let Some((run, state)) = found.filter(|(_, state)| !state.is_task_list()) else {
+        return Ok(open_run_marker::set(&context.root, false)?);
+    };
+    if context.require_free_run(&state).is_err() {
+        return Ok(());
+    }
+    let waits = if state.open_question().is_some() { ", and waits for you" } else { "" };
+    print_block(&format!(
+        "[omo] the run `{id}` of `{}` is open: {}{waits}. Its user goes on with it by typing {}, and ends it by typing \
+         /omo:cancel {id}",
+        inline_code(&parts::run_subject(&state), 120),
+        parts::progress_words(&state),
+        go_on_line(&state),
+        id = run.id(),
+    ))
+}
+
+/// Says what keeps a command that executes a plan from starting, in the words for its user; nothing where nothing does.
+/// Nothing is begun, and no command of the plan runs.
+fn preview(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
+    let (name, line) = order.arguments.split_once('\n').unwrap_or((&order.arguments, ""));
+    let Ok(command) = ExecuteCommand::from_str(name, false) else { return Ok(()) };
+    let found = line::read_typed_line(command, line).and_then(|typed| match typed {
+        TypedLine::Help(page) => print_block(&page),
+        TypedLine::Request(request) => {
+            let context = CommandContext { is_preview: true, typed_at: Some(order.at), ..CommandContext::find(env)? };
+            execute(&context, &ExecuteRequest { is_typed: true, ..*request })
+        }
+    });
+    match found {
+        Err(failure) if !failure.is_printed() => print_block(&failure.screen()),
+        found => found,
     }
 }
 

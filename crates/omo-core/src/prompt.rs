@@ -2,6 +2,7 @@
 //! nothing happens.
 
 pub mod check_request;
+pub mod short_answer;
 pub mod ulw_arguments;
 
 use std::borrow::Cow;
@@ -134,11 +135,16 @@ impl PromptIntent<'_> {
 const PLAN_COMMANDS: [&str; 4] = ["execute", "execute-plan", "ulw-exec", "execute-local"];
 const APPROVE: &str = "--approve";
 
+/// Whether a slash command, by its name without `/omo:`, executes a plan or a task list.
+pub fn is_plan_command(name: &str) -> bool {
+    PLAN_COMMANDS.contains(&name)
+}
+
 /// The code behind `--approve` in a command that executes a plan; empty where none stands there.
 /// `None` where the command approves nothing.
 pub fn approval_code<'a>(name: &str, arguments: &'a str) -> Option<&'a str> {
     let mut words = arguments.split_whitespace();
-    PLAN_COMMANDS.contains(&name).then_some(())?;
+    is_plan_command(name).then_some(())?;
     words
         .find_map(|word| word.strip_prefix(APPROVE)?.strip_prefix('=').or((word == APPROVE).then_some("")))
         .map(|inline| if inline.is_empty() { words.next().unwrap_or_default() } else { inline })

@@ -18,6 +18,13 @@ pub enum RunCommand {
     Retry,
     /// Say what of the project's runs is still at work. No person types it: the hook asks.
     AtWork,
+    /// Answer the question that a run waits at with what its user typed. The hook recognizes it.
+    Answer,
+    /// Say that a plan run of the project is open and how it goes on. The start of a session asks.
+    Offer,
+    /// Say what keeps a command that executes a plan from starting, such as an approval that its user has to give. No
+    /// person types it: the hook asks.
+    Preview,
 }
 
 impl RunCommand {
@@ -36,6 +43,9 @@ impl RunCommand {
             Self::Report => "report",
             Self::Retry => "retry",
             Self::AtWork => "at-work",
+            Self::Answer => "answer",
+            Self::Offer => "offer",
+            Self::Preview => "preview",
         }
     }
 
@@ -46,6 +56,8 @@ impl RunCommand {
             Self::Report => "/omo:report [RUN] [--format FORM] | --last",
             Self::Retry => "/omo:retry TASK [--passed] [--run RUN]",
             Self::AtWork => "/omo:report",
+            Self::Answer | Self::Offer => "/omo:execute",
+            Self::Preview => "/omo:execute PLAN",
         }
     }
 
@@ -55,7 +67,9 @@ impl RunCommand {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
             Self::Retry => "omo run retry TASK",
-            Self::AtWork => "omo run list",
+            Self::AtWork | Self::Offer => "omo run list",
+            Self::Answer => "omo answer QUESTION OPTION",
+            Self::Preview => "omo run start PLAN",
         }
     }
 

@@ -34,7 +34,7 @@ impl BillingFacts {
     }
 
     /// What pays other than the subscription, by its name.
-    fn payer(&self) -> Option<&str> {
+    pub(crate) fn payer(&self) -> Option<&str> {
         match self {
             Self { has_api_key: true, .. } => Some("ANTHROPIC_API_KEY"),
             Self { provider: Some(provider), .. } => Some(provider),

@@ -35,6 +35,7 @@ use crate::work::Engine;
 
 pub use clean::{ReapReport, reap_dead_supervisor};
 pub use error::DriveError;
+pub(crate) use start_workers::DEFAULT_TIME_LIMIT_SECONDS;
 pub use worker_row::{WorkerRow, worker_rows};
 
 /// How often the ledger is looked at while clients are at work.

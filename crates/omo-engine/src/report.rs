@@ -2,6 +2,7 @@
 //! is kept anywhere but in the ledger.
 
 pub mod dev_workflow;
+pub mod plan_overview;
 mod table;
 pub mod task_list;
 pub mod ultraplan;

@@ -15,6 +15,7 @@ use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::trust::GivenApproval;
 use omo_state::trust::pending_approval::{self, PendingApproval};
 
+use crate::run_prompt;
 use crate::runtime::HookContext;
 
 /// How many plans are shown before the rest is only counted.
@@ -86,7 +87,7 @@ pub fn approve_commands(context: &HookContext, intent: &PromptIntent) -> PromptA
     watchdog::start();
     let all = pending_approvals(context, root);
     match pending_approval::find_by_code(&all, code) {
-        None => PromptApproval::Refused(wrong_code_text(context, &all)),
+        None => PromptApproval::Refused(wrong_code_text(context, name, arguments)),
         Some(pending) => match write_approval(context, root, pending) {
             Ok(()) => PromptApproval::Given(plan::plan_approved_context(&pending.plan, pending.commands.len())),
             Err(said) => PromptApproval::Refused(said),
@@ -120,10 +121,12 @@ fn approval_request(pending: &PendingApproval) -> Result<String, String> {
     plan::approval_request(&pending.plan, &pending.commands, &pending.digest)
 }
 
-fn wrong_code_text(context: &HookContext, all: &[PendingApproval]) -> String {
-    match approval_text(context, all) {
-        Some(shown) => format!("{}\n{shown}", refusal_line(plan::wrong_code())),
-        None => refusal_line(plan::nothing_to_approve()),
+/// What the user reads whose code stands for nothing: what the command that they typed waits for now.
+fn wrong_code_text(context: &HookContext, name: &str, arguments: &str) -> String {
+    let said = refusal_line(&plan::wrong_code_of(name));
+    match run_prompt::preview(context, name, arguments) {
+        Some(screen) => format!("{said}\n{screen}"),
+        None => said,
     }
 }
 

@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use omo_core::messages::plan::run_answer;
 use omo_core::messages::refusal_line;
+use omo_core::prompt::short_answer;
 use omo_core::run_command::RunCommand;
-use omo_core::session::plan_run::PlanRun;
+use omo_core::session::plan_run::{PlanRun, PlanRunStatus};
 use omo_core::session::{Interruption, Session};
+use omo_core::text::sanitize_line;
 use omo_process::own_command::{self, Answered};
 use omo_process::watchdog;
 use omo_state::git_worktree::GitWorktree;
+use omo_state::open_run_marker;
 use omo_state::typed_order::{ARGUMENT, TypedOrder};
 
 use crate::plan_runs;
@@ -42,6 +45,49 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
         Err(NoAnswer::NoPlace(why)) => refusal_line(why),
         Err(NoAnswer::NotRun(why)) => run_answer::not_answered(command, &why),
     }
+}
+
+/// The screen of what keeps a command that executes a plan from starting; `None` where nothing does, or `omo` does not
+/// say it in time: then the command itself says it.
+pub fn preview(context: &HookContext, name: &str, arguments: &str) -> Option<String> {
+    screen(context, RunCommand::Preview, &format!("{name}\n{arguments}"))
+}
+
+/// What becomes of a short prompt behind the question of a plan run, for its user; `None` where it is for the model.
+pub fn short_answer(context: &HookContext, session: &Session, prompt: &str) -> Option<String> {
+    let waits = session.plan_run.as_ref().is_some_and(|run| matches!(run.status(), PlanRunStatus::Waits(_)));
+    let word = waits.then(|| short_answer::short_answer(prompt)).flatten()?;
+    plan_runs::own_plan_run(context, session)?;
+    screen(context, RunCommand::Answer, &word)
+}
+
+/// The line that offers the open plan run of the project to a new session; `None` where none is open. It costs one look
+/// for a file where no run is.
+pub fn offer(context: &HookContext) -> Option<String> {
+    let root = context.root.as_deref().filter(|_| context.env.worker.is_none())?;
+    let is_worth_asking = open_run_marker::is_set(root).unwrap_or_else(|error| {
+        context.log_problem(&error);
+        false
+    });
+    let Answered::Ended { status: Some(0), said: [said, _] } =
+        is_worth_asking.then(|| hand_over(context, RunCommand::Offer, "", AT_WORK_LIMIT))?.ok()?
+    else {
+        return None;
+    };
+    let said = run_answer::lines(&String::from_utf8_lossy(&said));
+    said.starts_with("[omo] the run ").then_some(said)
+}
+
+/// What `omo` has to say to the user, in lines; `None` where that is nothing, or it is not said in time.
+fn screen(context: &HookContext, command: RunCommand, arguments: &str) -> Option<String> {
+    let Ok(Answered::Ended { status: Some(0), said: [said, _] }) = hand_over(context, command, arguments, LIMIT) else {
+        return None;
+    };
+    // Its own words with those of the plan in them: lines, and nothing that moves a terminal.
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<String> = said.trim_end().lines().map(sanitize_line).collect();
+    let screen = lines.join("\n");
+    (!screen.trim().is_empty()).then_some(screen)
 }
 
 /// Why `omo` was not asked.

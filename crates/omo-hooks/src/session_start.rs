@@ -11,8 +11,8 @@ use omo_core::stop::allowed_blocks;
 use omo_state::task_list_note;
 use omo_state::transcript::read_tail;
 
-use crate::plan_runs;
 use crate::runtime::{HookContext, HookError};
+use crate::{plan_runs, run_prompt};
 
 pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), HookError> {
     let Some(id) = &context.session_id else { return Ok(()) };
@@ -23,7 +23,8 @@ pub(crate) fn handle(context: &HookContext, input: &HookInput) -> Result<(), Hoo
     let plan =
         session.as_ref().and_then(|session| plan_runs::own_plan_run(context, session)).filter(|plan| plan.is_open());
     let compacted = input.source.as_deref() == Some("compact");
-    let offer = offer(context, plan).filter(|_| !compacted);
+    let offers = if compacted { Vec::new() } else { offers(context, plan) };
+    let offer = (!offers.is_empty()).then(|| offers.join("\n"));
     let line = first_lines(id, plan);
     let Some(session) = session.filter(Session::is_armed) else {
         answer_without_run(line, offer).print(context.event);
@@ -44,9 +45,16 @@ fn first_lines(id: &SessionId, plan: Option<&PlanRun>) -> String {
     plan.map_or(line.clone(), |plan| format!("{line}\n{}", messages::plan::run_line(plan)))
 }
 
+/// What of this project waits for its user: a task list that is not done, and a plan run that is open. What this session
+/// has open it is told anyway.
+fn offers(context: &HookContext, plan: Option<&PlanRun>) -> Vec<String> {
+    let run = if plan.is_none() { run_prompt::offer(context) } else { None };
+    [task_list_offer(context, plan), run].into_iter().flatten().collect()
+}
+
 /// The task list of this project that is not done, in one line; `None` where that is the run which this
 /// session has open.
-fn offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
+fn task_list_offer(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let noted = task_list_note::read(context.root.as_deref()?, context.env.state_home.as_deref());
     let session = noted.unwrap_or_else(|error| {
         context.log_problem(&error);

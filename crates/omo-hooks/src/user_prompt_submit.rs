@@ -13,7 +13,7 @@ use omo_core::messages::run_start;
 use omo_core::messages::status_report::status_report;
 use omo_core::messages::{self};
 use omo_core::prompt::ulw_arguments::UlwOptions;
-use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, read_intent};
+use omo_core::prompt::{PromptDecision, PromptEvent, PromptFacts, PromptIntent, decide, is_plan_command, read_intent};
 use omo_core::request_source::RequestSource;
 use omo_core::session::claim_state::VerificationPhase;
 use omo_core::session::{EntryProvenance, Session, UlwTrigger};
@@ -97,6 +97,21 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
             return Ok(Some(HookAnswer::RejectPrompt(said)));
         }
     };
+    if let PromptIntent::Command { name, arguments } = &intent
+        && source == RequestSource::Person
+        && is_plan_command(name)
+        && let Some(screen) = run_prompt::preview(context, name, arguments)
+    {
+        return Ok(Some(HookAnswer::RejectPrompt(screen)));
+    }
+    if intent == PromptIntent::Nothing
+        && source == RequestSource::Person
+        && !input.is_without_permissions()
+        && let Some(session) = session.as_ref()
+        && let Some(said) = run_prompt::short_answer(context, session, prompt)
+    {
+        return Ok(Some(HookAnswer::RejectPrompt(said)));
+    }
     if source == RequestSource::Person {
         plan_runs::record_prompt(context, &intent, session.as_ref());
     }

@@ -12,6 +12,7 @@ pub mod files;
 pub mod git_worktree;
 pub mod hook_error_log;
 pub mod json_object;
+pub mod open_run_marker;
 mod platform;
 pub mod project_root;
 pub mod recorded_trees;

@@ -133,14 +133,16 @@ fn a_dry_run_prints_and_does_nothing() {
         }),
         ("typed in a session", two_parallel_sessions(), |s| {
             let mut session = s.session()?;
-            let said = s.type_in(&mut session, "--dry-run docs/plan.md")?.exits_with(0)?;
-            ensure!(
-                said.out.starts_with("DONE\n  Show the user this report as it is") && said.out.ends_with("READY\n")
-            );
+            // The report is the answer to the prompt: no model is asked to show it.
+            let mut look = || session.type_prompt("/omo:execute-local --dry-run docs/plan.md");
+            let said = look()?;
+            let reported = said.reason().unwrap_or_default();
+            ensure!(reported.starts_with("Mode: dry-run\n") && reported.ends_with("\nREADY"), "{said:?}");
             ensure!(!s.runs().exists());
             s.lab().write("words/1.txt", "mine\n")?;
-            let said = s.type_in(&mut session, "--dry-run docs/plan.md")?.exits_with(1)?;
-            ensure!(said.out.starts_with("Mode: dry-run\n"), "the client shows it as it is: {}", said.out);
+            let said = look()?;
+            let reported = said.reason().unwrap_or_default();
+            ensure!(reported.starts_with("Mode: dry-run\n") && reported.contains("NEEDS ATTENTION"), "{said:?}");
             Ok(())
         }),
     ];

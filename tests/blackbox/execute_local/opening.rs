@@ -40,7 +40,7 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
         ("in a session, with the line to type", two_parallel_sessions(), |s| {
             let mut session = s.session()?;
             let said = s.type_in(&mut session, "--step 2 docs/plan.md")?;
-            let said = said.refuses(7, "steps of docs/plan.md would execute 1 command", "--approve ")?;
+            let said = said.refuses(7, "omo runs this command of docs/plan.md as a check", "--approve ")?;
             ensure!(said.err.contains("\n  2  grep -q done words/2.txt\n"), "{}", said.err);
             ensure!(said.err.contains("  /omo:execute-local --step 2 docs/plan.md --approve "), "{}", said.err);
             ensure!(!s.runs().exists());
@@ -67,7 +67,7 @@ fn nothing_of_it_runs_before_its_user_approved_exactly_its_commands() {
             let said = session.hooks.prompt("/omo:execute-local docs/plan.md --approve 000000000000")?;
             let reported = format!("{:?}", omo_tests::scene::require_sound(&said)?);
             ensure!(reported.contains("/omo:execute-local docs/plan.md --approve "), "{reported}");
-            ensure!(reported.contains("The plan `docs/plan.md` would have these commands run"), "{reported}");
+            ensure!(reported.contains("omo runs these 2 commands of docs/plan.md as checks"), "{reported}");
             Ok(())
         }),
     ];
@@ -103,7 +103,9 @@ fn an_entry_condition_is_run_once_and_has_to_hold() {
                 "{}",
                 said.out
             );
-            ensure!(said.out.contains("  To answer, type one of these, or say it in your own words: continue, stop\n"));
+            ensure!(
+                said.out.contains("  To answer, type one of these: continue, stop; then, to go on: /omo:execute\n")
+            );
             s.omo_at_terminal(&["answer", "q1", "continue"])?.exits_with(0)?;
             s.is_next(1)
         }),

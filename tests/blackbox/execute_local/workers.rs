@@ -56,14 +56,14 @@ fn the_command_that_makes_a_work_tree_ready_is_approved_with_the_others() {
     let cases: &[Case] = &[("of the project's omo.toml", two_parallel_sessions(), |s| {
         s.lab().write("omo.toml", "setup = \"touch ready\"\n")?;
         let mut session = s.session()?;
-        let said = s.type_in(&mut session, PLAN)?.refuses(7, "would execute 3 commands", "--approve ")?;
+        let said = s.type_in(&mut session, PLAN)?.refuses(7, "omo runs these 3 commands", "--approve ")?;
         ensure!(said.err.contains("\n  setup  touch ready\n"), "{}", said.err);
         s.begin_in(&mut session, PLAN)?;
         ensure!(ledger(s)?.contains("\"setup\":\"touch ready\""));
         s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
         // Another one is approved anew, and where no work tree is made there is none.
         s.lab().write("omo.toml", "setup = \"touch other\"\n")?;
-        s.type_in(&mut session, PLAN)?.refuses(7, "would execute 3 commands", "--approve ")?;
+        s.type_in(&mut session, PLAN)?.refuses(7, "omo runs these 3 commands", "--approve ")?;
         let said = s.type_in(&mut session, "--fg docs/plan.md")?.exits_with(0)?;
         ensure!(!said.out.contains("setup"), "{}", said.out);
         s.omo_at_terminal(&["run", "cancel"])?.exits_with(0)?;
@@ -137,7 +137,11 @@ fn a_bill_needs_a_question_before_it() {
                 "{}",
                 said.out
             );
-            ensure!(said.out.contains("in your own words: foreground, continue, stop\n"), "{}", said.out);
+            ensure!(
+                said.out.contains("one of these: foreground, continue, stop; then, to go on: /omo:execute\n"),
+                "{}",
+                said.out
+            );
             // To ask for the run once more is no answer.
             with_key(&["run", "start", "--parallel", "--resume", PLAN])?.exits_with(0)?;
             with_key(&["agent", "next"])?.exits_with(7)?;

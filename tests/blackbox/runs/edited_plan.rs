@@ -64,7 +64,7 @@ fn an_edit_is_named_and_counts_once_it_was_taken_in() {
             )?;
             before.require_unchanged(&g.file_tree()?, &["/.local/state/omo"])?;
             let mut session = g.session()?;
-            g.omo_in_session(&session, &["run", "resume"])?.refuses(7, "you have not approved them", "--approve")?;
+            g.omo_in_session(&session, &["run", "resume"])?.refuses(7, "waits for your approval", "--approve")?;
             ensure!(!g.lab().project().join("ran").exists());
             session.kill_client()
         }),

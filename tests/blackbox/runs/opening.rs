@@ -166,14 +166,14 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
                 let before = g.file_tree()?;
                 let said = g.omo_in_session(&session, &["run", "start", "--batches", PLAN])?;
                 let said =
-                    said.refuses(7, "you have not approved them", "/omo:execute --batches docs/plan.md --approve ")?;
+                    said.refuses(7, "waits for your approval", "/omo:execute --batches docs/plan.md --approve ")?;
                 ensure!(said.err.contains("  1  grep -q one words/1.txt\n"), "{}", said.err);
                 before.require_unchanged(&g.file_tree()?, &["/home/.local"])?;
                 let digest = said.err.split("--approve ").nth(1).context("no code")?;
                 let code = digest.split_whitespace().next().context("no code")?.to_owned();
                 for arguments in [&["--digest", &code][..], &["--digest", &g.digest(PLAN)?]] {
                     let all = [&["run", "start", "--batches", PLAN][..], arguments].concat();
-                    g.omo_in_session(&session, &all)?.refuses(7, "you have not approved them", "--approve")?;
+                    g.omo_in_session(&session, &all)?.refuses(7, "waits for your approval", "--approve")?;
                 }
                 ensure!(!g.runs().exists() && !g.lab().project().join(CHECKPOINT).exists());
             }
@@ -205,7 +205,7 @@ fn nothing_of_a_plan_runs_before_its_user_approved_exactly_its_commands() {
             g.lab().write(PLAN, &two_tasks().replace("grep -q two", "touch ran; grep -q 2"))?;
             g.omo_in_session(&session, &["agent", "open", "--command", "execute"])?.refuses(
                 7,
-                "not approved",
+                "waits for your approval",
                 "--approve",
             )?;
             ensure!(!g.lab().project().join("ran").exists());

@@ -129,7 +129,18 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
                 "none has typed anything",
                 "end the turn",
             )?;
-            session.type_prompt("continue")?;
+            // What the command of the run allowed is over: its user is told what goes on, and that answers nothing.
+            let said = session.type_prompt("Continue.")?;
+            ensure!(
+                said.reason().is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
+                "{said:?}"
+            );
+            g.omo_in_session(&session, &["answer", &question, "continue"])?.refuses(
+                7,
+                "none has typed anything",
+                "",
+            )?;
+            session.type_prompt("yes, go on with the rest")?;
             g.omo_in_session(&session, &["answer", &question, "continue"])?.exits_with(0)?;
             g.omo_in_session(&session, &["agent", "start", "2"])?.exits_with(0)?;
             Ok(())

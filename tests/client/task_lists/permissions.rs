@@ -15,7 +15,7 @@ fn the_commands_of_criteria_are_approved_by_a_typed_line_and_no_model_reads_them
     let first = type_prompt(&fixture, &command(" --max-workers 1"), &[]);
     let shown = first.result().unwrap();
     for part in
-        [SESSION, "would execute 2 commands", "grep -q done words/1.txt", "! false", " --max-workers 1 --approve "]
+        [SESSION, "omo runs these 2 commands", "grep -q done words/1.txt", "! false", " --max-workers 1 --approve "]
     {
         assert!(shown.contains(part), "{part} is not in:\n{shown}");
     }

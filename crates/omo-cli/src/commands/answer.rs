@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use omo_engine::event::QuestionKind;
-use omo_engine::state::chosen_label;
+use omo_engine::state::{RunState, chosen_label};
 use omo_engine::{verbs, work};
 use omo_state::env::ProcessEnv;
 
@@ -35,6 +35,15 @@ pub(crate) struct AnswerOptions {
 /// Writes an answer down; a decision also into the plan.
 pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
+    let (run, state, into) = record_answer(&context, options)?;
+    print_then_next(&context, &run, state, &format!("Answered {}: {}{into}.", options.question, options.option))
+}
+
+/// Writes an answer down. Gives the run behind it, and where the answer was written as well.
+pub(crate) fn record_answer(
+    context: &CommandContext,
+    options: &AnswerOptions,
+) -> Result<(Run, RunState, String), CommandError> {
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
     let engine = context.engine(&run, &before)?;
     engine.require_unedited_plan(&before)?;
@@ -58,5 +67,5 @@ pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Comma
         .decide(|state| Ok(vec![verbs::answer_question(state, &engine.caller, question, option, written.clone())?]))?;
     context.note_in_session(&run, &before.holder, &state);
     let into = if written.is_some() { format!("; written into {}", before.plan.source.path) } else { String::new() };
-    print_then_next(&context, &run, state, &format!("Answered {question}: {option}{into}."))
+    Ok((run, state, into))
 }

@@ -6,7 +6,9 @@ use omo_checks::repository_config::RepositoryConfig;
 use omo_core::messages::checks::CODE_CHARS;
 use omo_core::messages::plan::STEP_PLAN_PREFIX;
 use omo_core::session::plan_run::PlannedCommand;
-use omo_core::text::pluralize;
+use omo_core::session::task_list::task_list_id;
+use omo_core::text::command_text::quote_argument;
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::work::planned_commands;
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
@@ -16,8 +18,11 @@ use crate::blocks::parts;
 use crate::confirm::{self, Confirmation};
 use crate::context::CommandContext;
 use crate::error::CommandError;
+use crate::exit_kind::ExitKind;
+use crate::output::print_block;
 
 /// How a person is asked about commands.
+#[derive(Clone)]
 pub(crate) struct ApprovalRequest {
     /// Whose commands they are, for people.
     pub name: String,
@@ -25,12 +30,15 @@ pub(crate) struct ApprovalRequest {
     pub command_line: String,
     /// What shows the commands.
     pub shown_by: String,
+    /// What would be run and what it may cost, above the commands; empty where a run goes on.
+    pub overview: String,
 }
 
 impl ApprovalRequest {
     /// About those of a plan; `typed` is the command that executes it.
     pub(crate) fn for_plan(path: &str, command_line: String) -> Self {
-        Self { name: path.to_owned(), command_line, shown_by: format!("`omo plan show {path}` shows the commands") }
+        let shown_by = format!("`omo plan show {}` shows the commands", quote_argument(path));
+        Self { name: path.to_owned(), command_line, shown_by, overview: String::new() }
     }
 }
 
@@ -58,10 +66,11 @@ pub(crate) fn approve_commands(
     let name = &request.name;
     let left = pending_approval::write(Some(&context.state_home), &context.root, name, commands)?;
     if context.env.in_session {
-        return Err(not_approved(request, commands, &left));
+        return Err(not_approved(context, request, commands, &left)?);
     }
     let shown = parts::list_commands(commands);
-    let text = format!("{name} would have these commands run, with your rights:\n{shown}\nApprove exactly this?");
+    let text =
+        format!("{}{}\n{shown}\nApprove exactly this?", request.overview, commands_heading(name, commands.len()));
     let shown_by = format!("{}; their digest is {left}", request.shown_by);
     let own_shell = ("only a person approves what a plan runs", "use a terminal of your own");
     confirm::ask_person(
@@ -78,24 +87,55 @@ pub(crate) fn approve_commands(
     Ok(left)
 }
 
-fn not_approved(request: &ApprovalRequest, commands: &[PlannedCommand], digest: &str) -> CommandError {
-    let count = pluralize(commands.len(), "command");
-    let message = format!(
-        "nothing was run. {} would execute {count} as its checks, and you have not approved them",
-        request.name
-    );
-    if omo_core::messages::plan::approval_request(&request.name, commands, digest).is_err() {
-        let message = format!("{message}; they are too long to be shown here whole");
-        return CommandError::needs_person(message, "in a terminal of your own, `omo run start` shows them and asks");
+/// The line above the commands.
+fn commands_heading(name: &str, count: usize) -> String {
+    let path = name.strip_prefix(STEP_PLAN_PREFIX).unwrap_or(name);
+    let name = match task_list_id(path) {
+        Some(id) => format!("the task list {id}"),
+        None => sanitize(path, 300),
+    };
+    match count {
+        1 => format!("omo runs this command of {name} as a check, with your rights:"),
+        count => format!("omo runs these {count} commands of {name} as checks, with your rights:"),
     }
-    let message = format!("{message}:\n\n{}", parts::list_commands(commands).trim_end());
+}
+
+/// The screen with all that a person agrees to, and the line that agrees. Behind a typed command they read it in its
+/// place; where the hook could not show it, it is the error of the command.
+fn not_approved(
+    context: &CommandContext,
+    request: &ApprovalRequest,
+    commands: &[PlannedCommand],
+    digest: &str,
+) -> Result<CommandError, CommandError> {
+    let name = sanitize(&request.name, 300);
+    if omo_core::messages::plan::approval_request(&request.name, commands, digest).is_err() {
+        let count = pluralize(commands.len(), "command");
+        let message = format!(
+            "nothing was run: the {count} of {name} wait for your approval, and are too long to be shown here whole"
+        );
+        return Ok(CommandError::needs_person(
+            message,
+            "in a terminal of your own, `omo run start` shows them and asks",
+        ));
+    }
+    let heading = commands_heading(&request.name, commands.len());
+    let screen = format!("{}{heading}\n{}", request.overview, parts::list_commands(commands).trim_end());
     let code = digest.get(..CODE_CHARS).unwrap_or(digest);
+    let typed = format!("  {} --approve {code}", request.command_line);
+    if context.is_preview {
+        print_block(&format!(
+            "[omo] Nothing has run yet: this plan waits for your approval.\n\n{screen}\n\n\
+             To approve exactly these commands and begin, type:\n{typed}"
+        ))?;
+        return Ok(CommandError::already_printed(ExitKind::NeedsPerson));
+    }
+    let message = format!("nothing was run: {name} waits for your approval\n\n{screen}");
     let hint = format!(
-        "read them; to approve exactly these, type:\n  {} --approve {code}\n\
-         Only the user can do that: a model shows them this and ends its turn.",
-        request.command_line
+        "read this; to approve exactly these commands and begin, type:\n{typed}\n\
+         Only the user can do that: a model shows them this and ends its turn."
     );
-    CommandError::needs_person(message, hint)
+    Ok(CommandError::needs_person(message, hint))
 }
 
 /// How a person is asked about the commands of a plan; `typed` is the command as its user types it.
@@ -105,7 +145,8 @@ pub(crate) fn step_approval_request(plan: &Plan, typed: String) -> ApprovalReque
     ApprovalRequest {
         name: format!("{steps}{path}"),
         command_line: typed,
-        shown_by: format!("they are among those that `omo plan show {path}` shows"),
+        shown_by: format!("they are among those that `omo plan show {}` shows", quote_argument(path)),
+        overview: String::new(),
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) fn execute(
         let known = runs.map(|runs| find_known_run(context, &runs, &plan, request)).transpose()?.flatten();
         return known.map_or(Err(failure), |known| known.go_on(context, request));
     }
+    if context.is_preview {
+        return Ok(());
+    }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
@@ -77,6 +80,7 @@ impl KnownRun {
             Self::Open(run, state) => {
                 continue_run::continue_run(context, &run, &state, Some(request), request.digest.as_deref())
             }
+            Self::Complete(..) if context.is_preview => Ok(()),
             Self::Complete(run, state) => print_block(&blocks::complete_already(run.id(), &state)),
         }
     }

@@ -39,6 +39,9 @@ pub(crate) fn continue_run(
     context.require_free_run(before)?;
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
+    if context.is_preview {
+        return Ok(());
+    }
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.note_ended_run(run, before);
         return print_block(&if request.is_some_and(|request| request.command == ExecuteCommand::Execute) {

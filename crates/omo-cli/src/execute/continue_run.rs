@@ -22,6 +22,9 @@ use crate::output;
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
     let (run, before) = context.find_run(None, EndedRuns::Excluded)?;
+    if context.is_preview {
+        return context.require_free_run(&before);
+    }
     let engine = context.engine(&run, &before)?;
     let stop = before.open_question().filter(|open| open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());
@@ -58,6 +61,9 @@ pub(crate) fn continue_run(
         None => None,
         Some(_) => Some(reread_plan(context, before, digest)?),
     };
+    if context.is_preview {
+        return Ok(());
+    }
     let is_over = match before.phase {
         RunPhase::Ended { result: RunResult::Complete } => true,
         RunPhase::Ended { .. } => !(request.is_none_or(|request| request.again) && before.mode == ExecutionMode::Waves),

@@ -8,13 +8,14 @@ use omo_engine::client_policy::ClientPolicy;
 use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::preflight::{PreflightFinding, PreflightSeverity, can_start};
+use omo_engine::report::plan_overview::plan_overview;
 use omo_engine::request::run_scope::RunScope;
 use omo_engine::state::RunState;
 use omo_engine::work::{RunOpening, begin_parallel, opening_events};
 use omo_plan::model::Plan;
 use omo_state::env;
 
-use crate::billing::who_pays;
+use crate::billing::{billing_facts, who_pays};
 use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -63,8 +64,13 @@ pub(crate) fn prepare(
     let (payer, told) = if is_parallel { who_pays(context, request)? } else { (None, String::new()) };
     said += &told;
     let setup = if is_parallel { approval::setup_command(&context.root)? } else { None };
+    let overview = plan_overview(&plan, mode, &request.clients.policy, &billing_facts()) + "\n";
+    let about = &ApprovalRequest { overview: format!("{}{overview}", request.choice), ..about.clone() };
     let approved = approval::approve_with_setup(context, &plan, setup.as_deref(), request.digest.as_deref(), about)?;
-    said += &entry_condition::run_entry_condition(context, &plan)?;
+    // A command of the plan: it runs once, where the run is opened.
+    if !context.is_preview {
+        said += &entry_condition::run_entry_condition(context, &plan)?;
+    }
     let accepts_billing = request.clients.accepts_billing;
     let policy = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
     let is_gone = || CommandError::conflict("another branch was checked out meanwhile", "run it again");

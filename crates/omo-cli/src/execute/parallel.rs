@@ -45,6 +45,9 @@ pub(crate) fn execute(
         parallel_run::plan_heading(request, whole, strategy_of_mode(&plan, mode)) + &parallel_run::plan_notes(&plan);
     let approval = step_approval_request(&plan, request.typed(&request.source));
     let prepared = prepare(context, request, plan, mode, Some(scope), &approval)?.headed(&head);
+    if context.is_preview {
+        return Ok(());
+    }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let door = runs.lock_opening()?;
     // Another process may have opened it meanwhile.
@@ -77,6 +80,10 @@ pub(crate) fn print_dry_run(
     );
     let is_ready = dry_run::is_ready(whole, scope, &facts);
     // What fails behind a command that a person typed the client shows them as it is, without a model.
-    print_block(&if request.is_typed && is_ready { parallel_run::dry_run(&text) } else { text })?;
+    print_block(&if request.is_typed && is_ready && !context.is_preview {
+        parallel_run::dry_run(&text)
+    } else {
+        text
+    })?;
     if is_ready { Ok(()) } else { Err(CommandError::already_printed(ExitKind::NotGreen)) }
 }

@@ -67,6 +67,8 @@ pub(crate) fn execute(
             continue_run(context, &run, &state, Some(request), request.digest.as_deref())
         }
         (TaskListPhase::Failed, None) if request.again => open_task_list_run(context, &session, request),
+        // What is over is shown where it is not only looked for what is in the way.
+        (TaskListPhase::Complete | TaskListPhase::Failed | TaskListPhase::Cancelled, _) if context.is_preview => Ok(()),
         (TaskListPhase::Complete | TaskListPhase::Failed, Some((run, state))) => {
             context.note_ended_run(&run, &state);
             show_ended(
@@ -156,6 +158,9 @@ fn open_task_list_run(
         ExecutionMode::Batches | ExecutionMode::Waves => None,
     };
     let prepared = prepare(context, request, plan, mode, scope, &approval_prompt(session.id.as_str(), Some(request)))?;
+    if context.is_preview {
+        return Ok(());
+    }
     let runs = RunStore::create(&context.root, Some(&context.state_home))?;
     let _door = context.lock_opening(&runs, None)?;
     if mode == ExecutionMode::Parallel {
@@ -215,6 +220,7 @@ fn approval_prompt(id: &str, request: Option<&ExecuteRequest>) -> ApprovalReques
         name: format!("session {id}"),
         command_line: request.unwrap_or(&usual).typed(&PlanSource::TaskList(Some(id.to_owned()))),
         shown_by: format!("`omo agent task list --session {id} --format json` shows the criteria"),
+        overview: String::new(),
     }
 }
 
@@ -229,6 +235,9 @@ fn continue_run(
     let engine = context.engine(run, before)?;
     context.require_free_run(before)?;
     let changed = changed_plan(context, before, request, digest)?;
+    if context.is_preview {
+        return Ok(());
+    }
     let is_typed = request.is_some_and(|request| request.is_typed);
     let stop = before.open_question().filter(|open| is_typed && open.question.kind.is_passed_by_going_on());
     let stop = stop.map(|open| open.question.id.clone());

@@ -184,6 +184,14 @@ pub fn wrong_code() -> &'static str {
     "that is not the code of any plan's commands as they are now; nothing was approved"
 }
 
+/// The same, behind a command that executes a plan.
+pub fn wrong_code_of(name: &str) -> String {
+    format!(
+        "the code behind --approve in /omo:{name} is not that of the commands which this would run now; nothing was \
+         approved. Typed without --approve, it shows them with their code, or begins if you approved them before"
+    )
+}
+
 /// What the user reads who wants to approve where nothing asks for it.
 pub fn nothing_to_approve() -> &'static str {
     "no plan asks for an approval here; /omo:execute with a plan, or /omo:ulw-exec, shows what \

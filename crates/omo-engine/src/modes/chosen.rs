@@ -1,6 +1,6 @@
 //! Which mode a plan asks for, and why.
 
-use omo_plan::model::{Dialect, Plan, Precondition};
+use omo_plan::model::{Plan, Precondition};
 use omo_plan::plan_summary::session_groups;
 use omo_plan::strategy::RunStrategy;
 
@@ -33,16 +33,10 @@ pub fn choose(plan: &Plan) -> ModeChoice {
 }
 
 impl ModeChoice {
-    /// `docs/plan.md: tasks with dependencies (dev-workflow), run in waves; --batches or --parallel choose another way`.
-    pub fn line(&self, name: &str, dialect: Dialect) -> String {
+    /// `docs/plan.md: tasks with dependencies, run in waves; --batches or --parallel choose another way`.
+    pub fn line(&self, name: &str) -> String {
         let all = [ExecutionMode::Batches, ExecutionMode::Waves, ExecutionMode::Parallel];
         let others: Vec<&str> = all.into_iter().filter(|mode| *mode != self.mode).map(ExecutionMode::option).collect();
-        format!(
-            "{name}: {} ({}), run {}; {} choose another way",
-            self.reason,
-            dialect.word(),
-            self.mode.words(),
-            others.join(" or ")
-        )
+        format!("{name}: {}, run {}; {} choose another way", self.reason, self.mode.words(), others.join(" or "))
     }
 }

@@ -29,7 +29,7 @@ use crate::verbs;
 /// So many files that could not be copied are named.
 const MAX_NAMED_FILES: usize = 8;
 /// How long a client may work on one session where its user says nothing else.
-const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
+pub(crate) const DEFAULT_TIME_LIMIT_SECONDS: u32 = 2 * 60 * 60;
 /// A client takes so many turns at most: far more than a session needs, and an end to one that goes round in circles.
 const MAX_TURNS: u32 = 500;
 

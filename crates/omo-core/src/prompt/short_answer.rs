@@ -1,0 +1,69 @@
+//! Prompts that say no more than that the run of a plan goes on, or which option of its question is meant.
+//!
+//! What the slash command of the run allowed ended with its turn. A model that carried such a prompt out would have its
+//! user asked about each command of omo, so the hook has omo answer it.
+
+/// A longer prompt says more.
+const MAX_BYTES: usize = 48;
+
+/// What asks to go on, in lower case.
+const GO_ON: [&str; 12] = [
+    "continue",
+    "go on",
+    "go ahead",
+    "proceed",
+    "resume",
+    "keep going",
+    "carry on",
+    "move on",
+    "next",
+    "weiter",
+    "mach weiter",
+    "继续",
+];
+
+/// The word of a prompt that may answer a question: in lower case, without "please" and what ends a sentence. `None`
+/// where the prompt says more than an option or that the run goes on.
+pub fn short_answer(prompt: &str) -> Option<String> {
+    let text = prompt.trim();
+    if text.is_empty() || text.len() > MAX_BYTES || text.contains('\n') {
+        return None;
+    }
+    let text = text.trim_end_matches(['.', '!', '…', '。', '！']).trim().to_lowercase();
+    let text = text.strip_prefix("please ").or(text.strip_suffix(" please")).unwrap_or(&text);
+    let text = text.trim_end_matches(',').trim();
+    let is_one_word = !text.is_empty() && !text.contains(char::is_whitespace) && !text.starts_with('/');
+    (is_one_word || asks_to_go_on(text)).then(|| text.to_owned())
+}
+
+/// Whether such a word asks to go on.
+pub fn asks_to_go_on(word: &str) -> bool {
+    GO_ON.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_or_a_request_to_go_on_may_answer_and_a_sentence_may_not() {
+        for (prompt, word) in [
+            ("continue", Some("continue")),
+            (" Continue! ", Some("continue")),
+            ("go on, please", Some("go on")),
+            ("please proceed.", Some("proceed")),
+            ("weiter", Some("weiter")),
+            ("Redo", Some("redo")),
+            ("B", Some("b")),
+            ("continue with task 3", None),
+            ("go on behind it", None),
+            ("/omo:execute", None),
+            ("continue\nand fix it", None),
+            ("...", None),
+            ("", None),
+        ] {
+            assert_eq!(short_answer(prompt).as_deref(), word, "{prompt:?}");
+        }
+        assert!(asks_to_go_on("go on") && !asks_to_go_on("redo"));
+    }
+}

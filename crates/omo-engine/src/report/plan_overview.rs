@@ -1,0 +1,279 @@
+//! What a plan is, for the person who is asked whether it may run: its tasks in the order in which they are worked on,
+//! those that cannot begin, and what the run may cost.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use omo_core::text::{list_some, pluralize, sanitize};
+use omo_plan::model::{Plan, Task, TaskGroup, TaskKind};
+
+use crate::billing::BillingFacts;
+use crate::client_policy::ClientPolicy;
+use crate::execution_mode::ExecutionMode;
+use crate::parallel::DEFAULT_TIME_LIMIT_SECONDS;
+use crate::parallel::worker_row::format_dollars;
+use crate::standing::lacks_contract;
+
+/// So many tasks are listed; the rest is counted.
+const MAX_TASKS: usize = 60;
+/// So many names stand in one line.
+const MAX_NAMES: usize = 12;
+
+/// The overview of a plan that is arranged for a mode.
+pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
+    let tasks = pluralize(work_tasks(plan).count(), plan.dialect.unit_word());
+    let mut text = format!("{}: {tasks}, {}\n", sanitize(&plan.title, 120), way(mode));
+    if !plan.goal.trim().is_empty() {
+        let _ = writeln!(text, "{}", sanitize(&plan.goal, 300));
+    }
+    text.push('\n');
+    let mut left = MAX_TASKS;
+    for (heading, tasks) in sections(plan, mode) {
+        if left == 0 {
+            break;
+        }
+        let _ = writeln!(text, "{heading}");
+        for task in tasks.iter().take(left) {
+            let _ = writeln!(text, "  {}", task_row(task));
+        }
+        left = left.saturating_sub(tasks.len());
+    }
+    let more = work_tasks(plan).count().saturating_sub(MAX_TASKS);
+    if more > 0 {
+        let _ = writeln!(text, "  … and {more} more");
+    }
+    text.push('\n');
+    for line in unable_lines(plan) {
+        let _ = writeln!(text, "{line}");
+    }
+    let _ = writeln!(text, "{}", cost_line(plan, mode, clients, billing));
+    text
+}
+
+/// Which tasks cannot begin and which no check proves, in a line each; none where there are none.
+pub fn unable_lines(plan: &Plan) -> Vec<String> {
+    let unable: Vec<&str> =
+        plan.tasks.iter().filter(|task| lacks_contract(plan, task)).map(|task| task.id.as_str()).collect();
+    let unchecked: Vec<&str> = work_tasks(plan)
+        .filter(|task| !unable.contains(&task.id.as_str()))
+        .filter(|task| task.proving_checks().next().is_none() && task.criteria.is_empty())
+        .map(|task| task.id.as_str())
+        .collect();
+    let mut lines = Vec::new();
+    let word = plan.dialect.unit_word();
+    if !unable.is_empty() {
+        let waiting = dependents_of(plan, &unable);
+        let waits =
+            if waiting.is_empty() { String::new() } else { format!("; {} for that", wait_words(word, &waiting)) };
+        lines.push(format!(
+            "Cannot begin: {} without a Task Contract, which this plan's `contract_version` demands{waits}.",
+            names(word, &unable)
+        ));
+    }
+    if !unchecked.is_empty() {
+        lines.push(format!("Without a check: {}, which omo can only report as not verified.", names(word, &unchecked)));
+    }
+    lines
+}
+
+/// The tasks that are work, and not its verification.
+fn work_tasks(plan: &Plan) -> impl Iterator<Item = &Task> {
+    plan.tasks.iter().filter(|task| task.kind != TaskKind::Verify)
+}
+
+fn names(word: &str, ids: &[&str]) -> String {
+    let word = if ids.len() == 1 { word.to_owned() } else { format!("{word}s") };
+    format!("{word} {}", list_some(ids.iter().copied(), MAX_NAMES))
+}
+
+fn wait_words(word: &str, ids: &[&str]) -> String {
+    let verb = if ids.len() == 1 { "waits" } else { "wait" };
+    format!("{} {verb}", names(word, ids))
+}
+
+/// The tasks that need one of these, or one that does; those themselves are left out.
+fn dependents_of<'a>(plan: &'a Plan, ids: &[&str]) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    // A dependency may stand behind the task that needs it.
+    loop {
+        let before = found.len();
+        for task in work_tasks(plan) {
+            let is_known = |id: &str| ids.contains(&id) || found.contains(&id);
+            if !is_known(&task.id) && task.deps.iter().any(|dep| is_known(dep)) {
+                found.push(&task.id);
+            }
+        }
+        if found.len() == before {
+            return found;
+        }
+    }
+}
+
+fn way(mode: ExecutionMode) -> &'static str {
+    match mode {
+        ExecutionMode::Batches => "in batches: one agent after another, with stops for you",
+        ExecutionMode::Waves => "in waves: several workers at the same time in your checkout",
+        ExecutionMode::Parallel => "in parallel: workers in worktrees of their own, whose work omo merges",
+        ExecutionMode::StepByStep => "step by step, by this session itself",
+    }
+}
+
+/// The tasks as they are handed out, each part with its heading.
+fn sections(plan: &Plan, mode: ExecutionMode) -> Vec<(String, Vec<&Task>)> {
+    let tasks_of = |group: &TaskGroup| group.tasks.iter().filter_map(|id| plan.task(id)).collect::<Vec<_>>();
+    match mode {
+        ExecutionMode::StepByStep => vec![("In this order:".to_owned(), work_tasks(plan).collect())],
+        ExecutionMode::Batches => plan
+            .groups
+            .iter()
+            .enumerate()
+            .map(|(place, group)| {
+                let stop = if group.hard_stop && place + 1 < plan.groups.len() { ", then a stop for you" } else { "" };
+                (format!("Batch {}{stop}", place + 1), tasks_of(group))
+            })
+            .collect(),
+        ExecutionMode::Waves => {
+            let mut waves: BTreeMap<usize, Vec<&Task>> = BTreeMap::new();
+            for (wave, task) in waves_by_dependency(plan) {
+                waves.entry(wave).or_default().push(task);
+            }
+            waves.into_iter().map(|(wave, tasks)| (format!("Wave {}", wave + 1), tasks)).collect()
+        }
+        ExecutionMode::Parallel => {
+            let mut groups: Vec<&TaskGroup> = plan.groups.iter().filter(|group| !group.tasks.is_empty()).collect();
+            groups.sort_by_key(|group| group.wave);
+            let heading = |group: &TaskGroup| {
+                let title =
+                    if group.title.is_empty() { String::new() } else { format!(": {}", sanitize(&group.title, 60)) };
+                format!("Wave {}, worker {}{title}", group.wave + 1, sanitize(&group.id, 60))
+            };
+            groups.into_iter().map(|group| (heading(group), tasks_of(group))).collect()
+        }
+    }
+}
+
+/// The tasks with the wave in which their dependencies let them begin at the earliest.
+fn waves_by_dependency(plan: &Plan) -> Vec<(usize, &Task)> {
+    let mut waves: BTreeMap<&str, usize> = BTreeMap::new();
+    // Each pass settles at least one task of a chain; a circle is no plan that can run.
+    for _ in 0..plan.tasks.len() {
+        let mut is_settled = true;
+        for task in work_tasks(plan) {
+            let wave = task.deps.iter().filter_map(|dep| waves.get(dep.as_str())).max().map_or(0, |wave| wave + 1);
+            if waves.insert(&task.id, wave) != Some(wave) {
+                is_settled = false;
+            }
+        }
+        if is_settled {
+            break;
+        }
+    }
+    work_tasks(plan).map(|task| (waves.get(task.id.as_str()).copied().unwrap_or_default(), task)).collect()
+}
+
+fn task_row(task: &Task) -> String {
+    let deps: Vec<&str> = task.deps.iter().map(String::as_str).collect();
+    let after = if deps.is_empty() { String::new() } else { format!("  (after {})", list_some(deps, MAX_NAMES)) };
+    format!("{}  {}{after}", sanitize(&task.id, 64), sanitize(&task.title, 80))
+}
+
+fn cost_line(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, billing: &BillingFacts) -> String {
+    let checks = plan.tasks.iter().flat_map(Task::all_checks).chain(&plan.final_checks);
+    let longest = checks.map(omo_core::check::task_check::TaskCheck::effective_timeout).max();
+    let checks = longest.map(|seconds| format!(" A check may run for {}.", duration(seconds))).unwrap_or_default();
+    let session = "billed as this session is, without a budget";
+    let work = match mode {
+        ExecutionMode::StepByStep => format!("this session works, {session}."),
+        ExecutionMode::Batches => format!("one agent at a time, {session}."),
+        ExecutionMode::Waves => {
+            let most = match plan.policy.max_workers {
+                0 => "an agent for each task of a wave".to_owned(),
+                most => format!("at most {} at the same time", pluralize(most as usize, "agent")),
+            };
+            let rounds = pluralize(plan.policy.max_rounds.max(1) as usize, "round");
+            let verifier = if plan.verification_task().is_some() { ", and a verifier in each" } else { "" };
+            format!("{most}, for at most {rounds}{verifier}; {session}.")
+        }
+        ExecutionMode::Parallel => client_cost(plan, clients, billing),
+    };
+    format!("Cost: {work}{checks}")
+}
+
+fn client_cost(plan: &Plan, clients: &ClientPolicy, billing: &BillingFacts) -> String {
+    let workers = plan.groups.iter().filter(|group| !group.tasks.is_empty()).count();
+    let at_once = match clients.max_workers {
+        0 => String::new(),
+        most => format!(", at most {most} at the same time"),
+    };
+    let budget = match clients.budget_micros {
+        Some(micros) => format!("{} for all of them together", format_dollars(micros)),
+        None => "no budget (`--max-budget-usd X` sets one)".to_owned(),
+    };
+    let seconds = match clients.time_limit_seconds {
+        0 => DEFAULT_TIME_LIMIT_SECONDS,
+        seconds => seconds,
+    };
+    format!(
+        "{}{at_once}, each a Claude Code client with {} at most; {budget}; billed to {}.",
+        pluralize(workers, "worker"),
+        duration(seconds),
+        billing.payer().unwrap_or("your subscription")
+    )
+}
+
+fn duration(seconds: u32) -> String {
+    match seconds {
+        0..60 => pluralize(seconds as usize, "second"),
+        60..7_200 if seconds % 60 == 0 => pluralize((seconds / 60) as usize, "minute"),
+        _ if seconds % 3_600 == 0 => pluralize((seconds / 3_600) as usize, "hour"),
+        _ => pluralize(seconds as usize, "second"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use omo_plan::dialects::{BatchOptions, read};
+
+    use super::*;
+    use crate::modes::{ModeOptions, arranged};
+
+    fn overview(text: &str, mode: ExecutionMode, clients: &ClientPolicy) -> String {
+        let plan = read("docs/plan.md", text.as_bytes(), BatchOptions::default());
+        plan_overview(&arranged(plan, mode, &ModeOptions::default()), mode, clients, &BillingFacts::default())
+    }
+
+    const PLAN: &str = "---\ncontract_version: 2\n---\n\n# Words\n\n**Goal:** three words\n\n\
+        ### Task 1: One\n\n**Task Contract:** one.\n\n**Verify:**\nRun: `test -f one`\n\n\
+        ### Task 2: Two\n\n**Depends on:** Task 1\n\n**Verify:**\nRun: `test -f two`\n\n\
+        ### Task 3: Three\n\n**Depends on:** Task 2\n\n**Task Contract:** three.\n\n**Verify:**\nRun: `test -f three`\n\n\
+        ### Task 4: Four\n\n**Task Contract:** four.\n\n";
+
+    #[test]
+    fn tasks_stand_in_waves_and_those_that_cannot_begin_are_named() {
+        let shown = overview(PLAN, ExecutionMode::Waves, &ClientPolicy::default());
+        let expected = "Words: 4 tasks, in waves: several workers at the same time in your checkout\nthree words\n\n\
+            Wave 1\n  1  One\n  4  Four\nWave 2\n  2  Two  (after 1)\nWave 3\n  3  Three  (after 2)\n\n\
+            Cannot begin: task 2 without a Task Contract, which this plan's `contract_version` demands; task 3 waits for that.\n\
+            Without a check: task 4, which omo can only report as not verified.\nCost: ";
+        assert!(shown.starts_with(expected), "{shown}");
+        assert!(shown.contains("for at most 5 rounds, and a verifier in each"), "{shown}");
+    }
+
+    #[test]
+    fn what_workers_may_cost_is_said() {
+        let clients = ClientPolicy { max_workers: 2, budget_micros: Some(2_500_000), ..ClientPolicy::default() };
+        let shown = overview(PLAN, ExecutionMode::Parallel, &clients);
+        for part in ["at most 2 at the same time", "$2.50 for all of them", "2 hours at most", "your subscription"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        let shown = overview(PLAN, ExecutionMode::Batches, &ClientPolicy::default());
+        assert!(shown.contains("Batch 1") && shown.contains("one agent at a time"), "{shown}");
+    }
+
+    #[test]
+    fn a_plan_shows_no_more_than_a_screen_takes_and_nothing_harmful() {
+        let tasks: String = (1..=100).map(|id| format!("### Task {id}: a\u{1b}[2Jb\n\n")).collect();
+        let shown = overview(&format!("# P\u{7}\n\n{tasks}"), ExecutionMode::StepByStep, &ClientPolicy::default());
+        assert!(shown.contains("… and 40 more\n") && !shown.contains(['\u{1b}', '\u{7}']), "{shown}");
+    }
+}

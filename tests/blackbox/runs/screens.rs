@@ -1,0 +1,115 @@
+//! What a person reads before a plan runs and between its runs: screens that the hooks show, and no model reads.
+
+use anyhow::{Context, Result, ensure};
+use omo_testkit::stand_in::HookAnswer;
+use omo_tests::plan_project::{Case, Ground, PLAN, Session, play, two_tasks, two_tasks_with_stop};
+use omo_tests::scene::require_sound;
+
+/// What stands in the place of a typed prompt.
+fn shown(session: &mut Session, prompt: &str) -> Result<String> {
+    let answer = session.type_prompt(prompt)?;
+    ensure!(answer.blocks(), "{prompt}: {answer:?}");
+    Ok(answer.reason().unwrap_or_default().to_owned())
+}
+
+/// The line that a session is offered at its start, as its user reads it.
+fn offered(session: &mut Session) -> Result<Option<String>> {
+    let answer = require_sound(&session.hooks.session_start("startup")?)?;
+    Ok(answer.system_message().map(str::to_owned))
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn what_a_typed_plan_waits_for_is_the_answer_to_the_prompt() {
+    let without_contract = two_tasks().replacen("**Task Contract:**", "**Contract:**", 1);
+    let cases: &[Case] = &[
+        ("an approval, with all that is approved", two_tasks(), |g| {
+            let mut session = g.session()?;
+            let screen = shown(&mut session, &format!("/omo:execute {PLAN} --batches --k 2"))?;
+            for part in [
+                "[omo] Nothing has run yet: this plan waits for your approval.\n\n",
+                "2 tasks, in batches: one agent after another, with stops for you\n",
+                "Batch 1\n  1  ",
+                "Cost: one agent at a time, billed as this session is, without a budget.",
+                "with your rights:\n  1  grep -q one words/1.txt\n",
+                "To approve exactly these commands and begin, type:\n  /omo:execute --batches docs/plan.md --k 2 --approve ",
+            ] {
+                ensure!(screen.contains(part), "no {part:?}:\n{screen}");
+            }
+            ensure!(!screen.contains("error") && !screen.contains("hint"), "{screen}");
+            ensure!(!g.runs().exists(), "a run was opened");
+            // What was typed is not kept for a model that would begin with it.
+            let said = g.omo_in_session(&session, &["agent", "open", "--command", "execute"])?.exits_with(0)?;
+            ensure!(said.out.starts_with("DO\n  No arguments were typed"), "{}", said.out);
+            let line = screen.lines().last().context("no line")?.trim().to_owned();
+            ensure!(!session.type_prompt(&line)?.blocks(), "the approval was not taken");
+            Ok(())
+        }),
+        ("tasks that cannot begin are named before anything is spent", without_contract, |g| {
+            let mut session = g.session()?;
+            let screen = shown(&mut session, &format!("/omo:execute {PLAN}"))?;
+            ensure!(screen.contains("Cannot begin: task 1 without a Task Contract"), "{screen}");
+            Ok(())
+        }),
+        ("a wrong code is answered for the command that was typed", two_tasks(), |g| {
+            g.lab().write("other.md", &two_tasks().replace("grep -q one", "grep -q other"))?;
+            let mut session = g.session()?;
+            shown(&mut session, "/omo:execute-plan other.md")?;
+            let screen = shown(&mut session, &format!("/omo:execute {PLAN} --approve 000000000000"))?;
+            ensure!(screen.contains("in /omo:execute is not that of"), "{screen}");
+            ensure!(!screen.contains("other.md") && !screen.contains("execute-plan"), "{screen}");
+            ensure!(screen.contains(&format!("  /omo:execute {PLAN} --approve ")), "{screen}");
+            Ok(())
+        }),
+        ("a path with blanks is quoted wherever it is suggested", two_tasks(), |g| {
+            g.lab().write("my plans/a plan.md", &two_tasks())?;
+            let mut session = g.session()?;
+            let screen = shown(&mut session, "/omo:execute 'my plans/a plan.md'")?;
+            ensure!(screen.contains("  /omo:execute 'my plans/a plan.md' --approve "), "{screen}");
+            let said = g.omo_at_terminal(&["run", "start", "my plans/a plan.md"])?.exits_with(7)?;
+            ensure!(said.err.contains("`omo plan show 'my plans/a plan.md'`"), "{}", said.err);
+            Ok(())
+        }),
+        ("what is in the way, without an error of the client", two_tasks(), |g| {
+            let mut session = g.session()?;
+            let screen = shown(&mut session, "/omo:execute none.md")?;
+            ensure!(screen.starts_with("[omo] Nothing was started: file not found: none.md\n\n"), "{screen}");
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_new_session_is_offered_the_run_that_is_open_and_the_line_that_it_is_offered_goes_on() {
+    let cases: &[Case] = &[("held, left, gone on with, ended", two_tasks_with_stop(), |g| {
+        let mut first = g.session()?;
+        ensure!(offered(&mut first)?.is_none(), "there is no run");
+        g.open_in(&mut first)?;
+        ensure!(offered(&mut first)?.is_none(), "it has it open itself");
+        let mut second = g.session()?;
+        ensure!(offered(&mut second)?.is_none(), "the first one is at it");
+        first.kill_client()?;
+        let run = g.run()?;
+        let line = offered(&mut second)?.context("no offer")?;
+        let expected =
+            format!("[omo] the run `{run}` of `{PLAN}` is open: 0 of 2 tasks done. Its user goes on with it by");
+        ensure!(line.starts_with(&expected), "{line}");
+        ensure!(line.ends_with(&format!("typing /omo:execute, and ends it by typing /omo:cancel {run}")), "{line}");
+        ensure!(session_takes_over(g, &mut second)?, "the line does not go on with it");
+        let said = shown(&mut second, &format!("/omo:cancel {run}"))?;
+        ensure!(said.contains("cancelled"), "{said}");
+        let mut third = g.session()?;
+        ensure!(offered(&mut third)?.is_none(), "it is over");
+        ensure!(!g.lab().project().join(".sisyphus/cc-omo/open-plan-run").exists());
+        Ok(())
+    })];
+    play(cases).unwrap();
+}
+
+fn session_takes_over(ground: &Ground, session: &mut Session) -> Result<bool> {
+    ensure!(session.type_prompt("/omo:execute")? == HookAnswer::Nothing);
+    let said = ground.omo_in_session(session, &["agent", "open", "--command", "execute"])?.exits_with(0)?;
+    Ok(said.out.contains("omo: going on with the run"))
+}
