@@ -13,6 +13,7 @@ pub mod git_worktree;
 pub mod hook_error_log;
 pub mod json_object;
 mod platform;
+pub mod plugin_data;
 pub mod project_root;
 pub mod recorded_trees;
 pub mod review_material;
