@@ -4,7 +4,7 @@
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelScript, ModelTurn, Terminal};
 use omo_tests::ultraplan_project::{REVERT, plan_text, two_parallel_sessions, word_check};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::block_text::{bash, between, field, last_block};
 use crate::client_lab::{ClientFixture, LIMIT, client_lab};
@@ -59,6 +59,14 @@ fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
     assert!(reported.contains("docs/plan.md: 2 of 2 steps done."), "{reported}");
     let (shown, _) = omo(&fixture, &["run", "show"]);
     assert!(shown.contains("complete, 2 of 2 steps done"), "{shown}");
+    // The client names this folder to hooks alone.
+    let stats = fixture.lab.home().join(".claude/plugins/data/omo-inline/ultraexecute-stats.jsonl");
+    let stats = std::fs::read_to_string(&stats).expect("a line of statistics");
+    let stats: Value = serde_json::from_str(&stats).expect("one line of JSON");
+    assert_eq!(
+        (&stats["plan"], &stats["result"], &stats["steps_passed"]),
+        (&"plan.md".into(), &"completed".into(), &2.into())
+    );
 }
 
 #[test]

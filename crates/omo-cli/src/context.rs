@@ -18,7 +18,7 @@ use omo_process::process_identity;
 use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
-use omo_state::open_run_marker;
+use omo_state::{open_run_marker, plugin_data};
 use omo_state::state::sealed_plan_run;
 
 use crate::blocks::parts;
@@ -72,7 +72,7 @@ impl<'a> CommandContext<'a> {
         let runs = RunStore::find(&root, Some(&state_home))?;
         let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
-        let [plugin_data, _] = env::plugin_folders();
+        let plugin_data = plugin_data::find_plugin_data(&state_home);
         Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None, is_preview: false })
     }
 

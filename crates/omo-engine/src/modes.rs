@@ -8,7 +8,7 @@
 mod batches;
 mod chosen;
 mod graph;
-mod parallel;
+pub(crate) mod parallel;
 mod step_by_step;
 mod waves;
 

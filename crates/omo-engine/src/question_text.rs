@@ -2,9 +2,9 @@
 
 use omo_core::text::sanitize;
 use omo_plan::model::PlanDecision;
-use omo_plan::plan_summary::SESSION_PREFIX;
 
 use crate::event::{Question, QuestionKind, QuestionOption};
+use crate::report::workers::worker_name;
 use crate::state::{
     ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_FOREGROUND, ANSWER_ONE_BY_ONE, ANSWER_REDO, ANSWER_STOP, RunState,
 };
@@ -76,7 +76,7 @@ pub(crate) fn build_question(state: &RunState, about: QuestionKind) -> Question 
 fn session_title(state: &RunState, id: &str) -> String {
     let group = state.plan.groups.iter().find(|group| group.id == id);
     let title = group.map(|group| sanitize(&group.title, 120)).filter(|title| !title.is_empty());
-    let name = id.strip_prefix(SESSION_PREFIX).map_or_else(|| id.to_owned(), |number| format!("Session {number}"));
+    let name = worker_name(id);
     match title {
         Some(title) => format!("{name} ({title})"),
         None => name,

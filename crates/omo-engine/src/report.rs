@@ -2,17 +2,24 @@
 //! is kept anywhere but in the ledger.
 
 pub mod dev_workflow;
+pub mod findings;
+pub mod heading;
+pub mod history;
 pub mod plan_overview;
 mod table;
 pub mod task_list;
 pub mod ultraplan;
+pub mod workers;
 
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::Task;
 use serde::Serialize;
 
-use crate::event::{EventActor, RunResult};
+use crate::event::{EventActor, RunEvent, RunResult};
+use crate::parallel_state::ParallelState;
+use crate::report::heading::run_heading;
+use crate::report::history::{AttemptRow, attempts_by_task};
 use crate::schedule::{self, NextAction};
 use crate::state::{
     ANSWER_WITHDRAWN, QuestionState, RunPhase, RunState, TaskCounts, TaskStanding, TaskState, TaskStatus,
@@ -38,6 +45,10 @@ pub struct RunReport {
     pub dialect: &'static str,
     /// How the run ended, or that it has not.
     pub result: ReportedResult,
+    /// The same in words, as it heads each report.
+    pub heading: String,
+    /// How its tasks are handed out, in words.
+    pub mode: &'static str,
     /// Why it was cancelled, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel_reason: Option<String>,
@@ -49,6 +60,9 @@ pub struct RunReport {
     pub updated_at: Timestamp,
     /// The commit that was checked out at its start.
     pub base: Option<String>,
+    /// What the clients that omo has started have cost, in millionths of a US dollar, as far as they said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<u64>,
     /// How many tasks stand how.
     pub counts: TaskCounts,
     /// Each task, in the order of the plan.
@@ -100,6 +114,9 @@ pub struct TaskRow {
     pub is_stale: bool,
     /// How often it was begun.
     pub attempts: u32,
+    /// Every attempt that was begun, those that do not count included; empty where the events were not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub history: Vec<AttemptRow>,
     /// Each check of its last attempt.
     pub checks: Vec<CheckRow>,
     /// What shows it, or what was wrong, on one line; empty where nothing is known.
@@ -197,6 +214,8 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
         title: state.plan.title.clone(),
         dialect: state.plan.dialect.word(),
         result: report_result(state),
+        heading: run_heading(state).text,
+        mode: state.mode.words(),
         cancel_reason: match &state.phase {
             RunPhase::Cancelled { why } => Some(why.clone()),
             RunPhase::Executing | RunPhase::Ended { .. } => None,
@@ -205,6 +224,7 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
         opened_at: state.opened_at,
         updated_at: state.updated_at,
         base: state.base.clone(),
+        cost_micros: state.parallel.as_ref().map(ParallelState::cost_micros).filter(|cost| *cost > 0),
         counts,
         not_verified: unproved_items(&tasks, &final_checks),
         tasks,
@@ -216,6 +236,18 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
             .map(|(file, kept)| DriftRow { file: file.clone(), backup: kept.clone() })
             .collect(),
         next_command: next_command(run, state),
+    }
+}
+
+impl RunReport {
+    /// The same, with when each task was worked on.
+    #[must_use]
+    pub fn with_history(mut self, events: &[RunEvent]) -> Self {
+        let mut attempts = attempts_by_task(events);
+        for row in &mut self.tasks {
+            row.history = attempts.remove(row.id.as_str()).unwrap_or_default();
+        }
+        self
     }
 }
 
@@ -257,6 +289,7 @@ fn task_row(task: &Task, standing: &TaskStanding, known: Option<&TaskState>) -> 
         blocked_by,
         is_stale: known.is_some_and(|known| known.is_stale),
         attempts: known.map_or(0, |known| known.attempts),
+        history: Vec::new(),
         checks: known.map(check_rows).unwrap_or_default(),
         evidence,
         evidence_ids: known

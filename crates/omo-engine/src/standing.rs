@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use omo_plan::model::{OnFailure, Plan, Task};
+use omo_plan::model::{OnFailure, Plan, Task, TaskKind};
 
 use crate::state::{QuestionState, RunState, RunningAttempt, TaskCounts, TaskStanding, TaskStatus};
 
@@ -78,10 +78,11 @@ impl RunState {
         }
     }
 
-    /// How many tasks stand how.
+    /// How many tasks stand how. What verifies the others is no task to their reader.
     pub fn task_counts(&self) -> TaskCounts {
-        let mut counts = TaskCounts { total: self.plan.tasks.len(), ..TaskCounts::default() };
-        for (_, standing) in self.standings() {
+        let mut counts = TaskCounts::default();
+        for (_, standing) in self.standings().into_iter().filter(|(task, _)| task.kind != TaskKind::Verify) {
+            counts.total += 1;
             match standing {
                 TaskStanding::Is(TaskStatus::Passed) => counts.passed += 1,
                 TaskStanding::Is(TaskStatus::Claimed) => counts.claimed += 1,

@@ -10,6 +10,7 @@ use omo_core::session::plan_run::{PlanRun, TypedCommand};
 use omo_core::session::{ChangedBy, Session};
 use omo_process::watchdog;
 use omo_state::files::lock::DEADLINE;
+use omo_state::plugin_data::remember_plugin_data;
 use omo_state::state::sealed_plan_run::{self, keep_arguments, note_prompt};
 use omo_state::state::{CorruptPolicy, EntryChange, StateError};
 use omo_state::trust::GivenApproval;
@@ -62,6 +63,11 @@ fn try_record_prompt(
     let is_awaited = is_awaited(intent, session);
     if typed.is_none() && !is_awaited {
         return Ok(());
+    }
+    if typed.is_some()
+        && let Err(error) = remember_plugin_data(context.env.state_home.as_deref())
+    {
+        context.log_problem(&error);
     }
     let Some(place) = context.create_session_entry()? else { return Ok(()) };
     place.update(DEADLINE, CorruptPolicy::MoveAside, |session| {

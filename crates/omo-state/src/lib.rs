@@ -14,6 +14,7 @@ pub mod hook_error_log;
 pub mod json_object;
 pub mod open_run_marker;
 mod platform;
+pub mod plugin_data;
 pub mod project_root;
 pub mod recorded_trees;
 pub mod review_material;

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use omo_engine::event::QuestionKind;
 use omo_engine::state::{RunState, chosen_label};
-use omo_engine::{verbs, work};
+use omo_engine::{Run, verbs, work};
 use omo_state::env::ProcessEnv;
 
 use crate::context::{CommandContext, EndedRuns};

@@ -11,7 +11,8 @@ use omo_plan::strategy::RunStrategy;
 use super::graph::{dependents, flattened, group, may_collide};
 
 /// What the groups of workers that were made are called, before their first task.
-const WORKER_PREFIX: &str = "worker-";
+/// What the id of a worker begins with that this mode has made.
+pub(crate) const WORKER_PREFIX: &str = "worker-";
 
 /// A plan with sessions keeps them. Of any other one the tasks that follow each other stay with one worker, and all else
 /// is apart: in the same wave where nothing of it changes the same file.

@@ -12,6 +12,7 @@ use super::{DriveError, INTEGRATED, ParallelDriver};
 use crate::event::EventKind;
 use crate::parallel_state::ParallelState;
 use crate::report::ultraplan::short_commit;
+use crate::report::workers::worker_name;
 use crate::state::{MAX_REASON_CHARS, RunState};
 
 impl ParallelDriver<'_> {
@@ -144,11 +145,14 @@ fn user_branch_base<'a>(state: &'a RunState, parallel: &'a ParallelState) -> Opt
     Some(parallel.base.as_str()).filter(|base| !base.is_empty()).or(state.base.as_deref())
 }
 
-/// What the merge of a session is called.
+/// What the merge of a worker is called. That of a session has the words of such plans.
 fn merge_message(state: &RunState, group: &TaskGroup) -> String {
-    let number = group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id);
+    let name = match group.id.strip_prefix(SESSION_PREFIX) {
+        Some(number) => format!("ultraplan session {number}"),
+        None => worker_name(&group.id).to_lowercase(),
+    };
     let title = sanitize(&group.title, 120);
     let title = if title.is_empty() { String::new() } else { format!(" — {title}") };
     let plan = sanitize(&state.plan.source.path, 200);
-    format!("merge: ultraplan session {number}{title}\n\nOmo-Plan: {plan}\n")
+    format!("merge: {name}{title}\n\nOmo-Plan: {plan}\n")
 }

@@ -6,7 +6,7 @@
 
 pub mod brief;
 mod evidence;
-mod final_report;
+pub(super) mod final_report;
 mod messages;
 mod progress;
 pub mod render;

@@ -4,14 +4,12 @@
 pub mod brief;
 pub mod dry_run;
 pub mod final_report;
-mod findings;
 pub mod progress_file;
 pub mod remote_prompt;
 pub mod summary;
 pub mod task_lines;
 pub mod worker_lines;
 pub mod worker_prompt;
-mod workers_section;
 
 use omo_plan::model::OnFailure;
 

@@ -3,6 +3,7 @@
 use omo_core::check::task_check::TaskCheck;
 use omo_core::check::task_check::TaskCheckVerdict::Green;
 use omo_engine::event::{EventKind, ImportedStatus};
+use omo_engine::report::heading::run_heading;
 use omo_engine::report::{ReportedActor, ReportedResult, build_report};
 use omo_engine::state::ANSWER_CONTINUE;
 use omo_engine::verbs::{self, AttemptMeasurement, AttemptStart};
@@ -73,6 +74,52 @@ fn a_report_says_what_was_proved_and_what_was_not() {
     );
     assert_eq!((said.drift[0].file.as_str(), said.drift[0].backup.as_deref()), ("report.md", Some("kept.md")));
     assert_eq!(said.next_command.as_deref(), Some("omo run retry 2"));
+}
+
+#[test]
+fn a_heading_says_complete_only_where_all_of_it_passed() {
+    let heading = |run: &Run| run_heading(&run.state).text;
+    let bare = |id: &str| Task { checks: Vec::new(), ..task(id) };
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
+    assert_eq!(heading(&run), "Running");
+    run.work("1", &Green);
+    run.work("2", &Green);
+    assert_eq!(heading(&run), "Complete");
+    let mut run = Run::open(plan(vec![task("1"), bare("2"), bare("3")]));
+    for id in ["1", "2", "3"] {
+        run.work(id, &Green);
+    }
+    assert_eq!(heading(&run), "Complete, 2 of 3 tasks not verified");
+    let mut run = Run::open(plan(vec![task("1"), task("2"), needs("3", &["2"]), task("4")]));
+    run.work("1", &Green);
+    run.fail("2");
+    run.skip("4").unwrap();
+    assert_eq!(heading(&run), "Failed at task 2");
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
+    run.work("1", &Green);
+    run.skip("2").unwrap();
+    assert_eq!(heading(&run), "Incomplete: 1 of 2 tasks done, 1 skipped");
+    let mut run = Run::open(Plan { final_checks: vec![TaskCheck::new("make")], ..plan(vec![task("1")]) });
+    run.work("1", &Green);
+    assert_eq!(heading(&run), "Running", "the check of the whole is still to come");
+    run.write([EventKind::RunCancelled { reason: "enough".to_owned() }]);
+    assert_eq!(heading(&run), "Cancelled");
+}
+
+#[test]
+fn each_attempt_is_reported_with_its_time_and_its_end() {
+    let mut run = Run::open(plan(vec![task("1"), task("2")]));
+    run.work("1", &Green);
+    run.fail("2");
+    let said = build_report("r1", &run.state);
+    assert!(said.tasks.iter().all(|row| row.history.is_empty()), "no event was read");
+    let said = said.with_history(&run.events);
+    let ends: Vec<Vec<Option<&str>>> =
+        said.tasks.iter().map(|row| row.history.iter().map(|attempt| attempt.end).collect()).collect();
+    assert_eq!(ends, [[Some("passed")], [Some("failed")]]);
+    let first = &said.tasks[0].history[0];
+    assert!(first.millis(first.since) > 0 && first.until > Some(first.since), "{first:?}");
+    assert_eq!(said.tasks[1].history[0].why, "`prove 2` exit 1");
 }
 
 #[test]

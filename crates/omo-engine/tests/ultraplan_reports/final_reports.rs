@@ -112,7 +112,7 @@ fn a_failed_run_is_reported_in_full() {
     }
     over(&mut state, RunResult::Failed);
     let expected = "\
-## Ultraexecute Local Complete
+## Ultraexecute Local Failed at step 2
 
 **Plan:** .claude/plans/demo.md  \n**Type:** plan  \n**Mode:** execute  \n**Result:** FAILED at step 2
 
@@ -245,7 +245,7 @@ fn a_part_is_reported_by_itself() {
     let one =
         RunScope { mode: RunMode::Step, selection: PlanSelection::Step(1), is_foreground: false, total_tasks: None };
     let reported = final_report(&state, one);
-    assert!(reported.contains("**Mode:** step 1  \n**Result:** PARTIAL (1/3 passed)"), "{reported}");
+    assert!(reported.contains("**Mode:** step 1  \n**Result:** IN PROGRESS (1/3 passed)"), "{reported}");
     assert_eq!(written(&state, one)["total_steps"], 1);
 }
 
@@ -300,8 +300,8 @@ fn what_was_found_beside_the_results_is_reported() {
     let end = end(&state, "2", "red");
     happens(&mut state, EventKind::TaskFailed { task: "2".to_owned(), is_final: true, end });
     let reported = final_report(&state, ALL);
-    let lines = "### Findings\n\n- Step 1: changed what it does not name, which is in no commit of it: a`|, b\n\
-                 - Step 2: its changes are taken back before anything else is begun in its work tree\n\n";
+    let lines = "### Findings\n\n- step 1: changed what it does not name, which is in no commit of it: a`|, b\n\
+                 - step 2: its changes are taken back before anything else is begun in its work tree\n\n";
     assert!(reported.contains(lines), "{reported}");
     happens(
         &mut state,
@@ -312,7 +312,7 @@ fn what_was_found_beside_the_results_is_reported() {
         EventKind::ProjectionChanged { file: "p.json".to_owned(), backup: Some("p.json.edited-1".to_owned()) },
     );
     let reported = final_report(&state, ALL);
-    let lines = "- Step 2: could not be taken back: c: git ignores it\n\
+    let lines = "- step 2: could not be taken back: c: git ignores it\n\
                  - p.json was changed by something else; that is kept in p.json.edited-1\n\n";
     assert!(reported.contains(lines), "{reported}");
     begins(&mut state, "2");

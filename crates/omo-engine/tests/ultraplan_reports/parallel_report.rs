@@ -113,7 +113,11 @@ fn a_moved_branch_of_the_user_is_reported() {
         done_and_merged(&mut state, number);
     }
     // What is in no branch is not done.
-    let text = final_report(&state, ALL);
+    assert!(final_report(&state, ALL).contains("**Result:** IN PROGRESS (3/3 passed)\n"));
+    let mut stopped = state.clone();
+    over(&mut stopped, RunResult::CompletedWithFailures);
+    let text = final_report(&stopped, ALL);
+    assert!(text.starts_with("## Ultraexecute Local Incomplete: not in your branch\n"), "{text}");
     assert!(text.contains("**Result:** PARTIAL (3/3 passed, not in your branch)\n"), "{text}");
     assert!(text.contains("\"result\": \"partial\"") && !text.contains("All steps completed."), "{text}");
     happens(&mut state, EventKind::Landed { from: BASE.to_owned(), to: TIP.to_owned() });

@@ -9,7 +9,7 @@ use omo_core::text::sanitize;
 use omo_plan::diagnostic::Code;
 
 use super::{EndedTask, ended_tasks, run_status};
-use crate::state::{RunState, TaskCounts};
+use crate::state::{RunPhase, RunState, TaskCounts};
 
 const HEADING: &str = "## Execution Report";
 
@@ -18,7 +18,7 @@ pub fn section(state: &RunState) -> String {
     let counts = state.task_counts();
     // Each in a paragraph of its own: rendered, lines that follow each other run into one.
     let mut text = format!("{HEADING}\n\n{}\n\n", plan_line(&state.plan.source.path));
-    let _ = write!(text, "**Status:** {}\n\n", run_status(state, "in-progress"));
+    let _ = write!(text, "**Status:** {}\n\n", report_status(state));
     let _ = write!(text, "**Tasks:** {}\n\n", tally(counts));
     if state.plan.diagnostics.iter().any(|found| found.code == Code::NoContractVersion) {
         let _ = write!(
@@ -35,6 +35,14 @@ pub fn section(state: &RunState) -> String {
     }
     answers(&mut text, state);
     text
+}
+
+/// The status in the words of such a report, which have none for a run that was cancelled: it does not go on.
+fn report_status(state: &RunState) -> &'static str {
+    match state.phase {
+        RunPhase::Cancelled { .. } => "cancelled",
+        RunPhase::Executing | RunPhase::Ended { .. } => run_status(state, "in-progress"),
+    }
 }
 
 /// What a person was asked, and what they answered.

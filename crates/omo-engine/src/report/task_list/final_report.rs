@@ -143,7 +143,7 @@ fn capitalize(text: &str) -> String {
 
 /// The added lines that look unfinished: as they were when all was looked through, or else as each task left them;
 /// each once.
-pub(super) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
+pub(in crate::report) fn unfinished_lines(state: &RunState) -> Vec<&UnfinishedLine> {
     if let Some(found) = &state.unfinished {
         return found.iter().collect();
     }

@@ -1,17 +1,19 @@
-//! `## Ultraexecute Local Complete`: what a run came to, for people, with what a machine reads at its end.
+//! `## Ultraexecute Local …`: what a run came to, for people who know this report, with what a machine reads at its end.
 
 use std::fmt::Write;
 
 use omo_core::text::sanitize;
 use omo_plan::model::Task;
 
-use super::{COMMAND, RunScope, findings, on_failure_word, short_commit, summary};
+use super::{COMMAND, RunScope, on_failure_word, short_commit, summary};
 use crate::outcome::{FinalChecksResult, OutcomeSummary, PlanOutcome, ReportedStatus};
 use crate::parallel_state::{GroupState, GroupStatus};
 use crate::report as model;
+use crate::report::findings::finding_lines;
+use crate::report::heading::run_heading;
 use crate::report::table::{cell, table};
-use crate::report::ultraplan::workers_section;
-use crate::state::RunState;
+use crate::report::workers::workers_section;
+use crate::state::{RunPhase, RunState};
 
 /// The longest title of a step in a cell, in characters.
 const TITLE_CHARS: usize = 80;
@@ -21,23 +23,23 @@ const ERROR_LINES: usize = 20;
 /// The report of a run.
 pub fn final_report(state: &RunState, asked: RunScope) -> String {
     let reached = OutcomeSummary::for_run(state, asked.selection);
-    let dialect = state.plan.dialect;
     let path = sanitize(&state.plan.source.path, 300);
     let head = [
         ("Plan", path.clone()),
-        ("Type", dialect.rules().file_type().to_owned()),
+        ("Type", state.plan.dialect.rules().file_type().to_owned()),
         ("Mode", asked.describe()),
-        ("Result", reached.describe(dialect)),
+        ("Result", result_words(state, &reached)),
     ];
     let head: Vec<String> = head.iter().map(|(name, value)| format!("**{name}:** {value}")).collect();
-    let mut text = format!("## Ultraexecute Local Complete\n\n{}\n\n### Step Results\n\n", head.join("  \n"));
+    let heading = run_heading(state).text;
+    let mut text = format!("## Ultraexecute Local {heading}\n\n{}\n\n### Step Results\n\n", head.join("  \n"));
     text += &results(state, &reached);
     text += &count_words(&reached);
-    text += &workers_section::workers_section(state);
+    text += &workers_section(state);
     text += &final_checks_section(state, &reached);
     text += &failure(state, &reached);
     text += &unproved_section(state, &reached);
-    text += &findings::section(state, &reached);
+    text += &findings_section(state, &reached);
     text += &remaining_work_section(state, &reached);
     if reached.outcome != PlanOutcome::Completed {
         let _ = write!(text, "To resume: {COMMAND} --resume {path}\n\n");
@@ -45,6 +47,16 @@ pub fn final_report(state: &RunState, asked: RunScope) -> String {
     // No line of JSON begins with what stands in it: nothing there can close the fence.
     let _ = writeln!(text, "```json\n{}\n```", summary::summary_block(state, asked));
     text
+}
+
+/// What the run came to, in the words of such reports, which have none for a run that goes on or was cancelled.
+fn result_words(state: &RunState, reached: &OutcomeSummary) -> String {
+    let so_far = |word: &str| format!("{word} ({}/{} passed)", reached.counts.passed, reached.counts.total);
+    match (&state.phase, reached.outcome) {
+        (RunPhase::Executing, PlanOutcome::Partial) => so_far("IN PROGRESS"),
+        (RunPhase::Cancelled { .. }, _) => so_far("CANCELLED"),
+        (RunPhase::Executing | RunPhase::Ended { .. }, _) => reached.describe(state.plan.dialect),
+    }
 }
 
 fn results(state: &RunState, reached: &OutcomeSummary) -> String {
@@ -147,6 +159,12 @@ fn unproved_section(state: &RunState, reached: &OutcomeSummary) -> String {
 
 fn is_merged(group: &GroupState) -> bool {
     group.status == GroupStatus::Merged
+}
+
+fn findings_section(state: &RunState, reached: &OutcomeSummary) -> String {
+    let tasks = reached.tasks.iter().filter_map(|(id, _)| state.plan.task(id));
+    let lines: String = finding_lines(state, tasks).iter().map(|line| format!("- {line}\n")).collect();
+    if lines.is_empty() { lines } else { format!("### Findings\n\n{lines}\n") }
 }
 
 fn remaining_work_section(state: &RunState, reached: &OutcomeSummary) -> String {

@@ -1,58 +1,63 @@
 //! What is told of parallel workers while they work: a line for each thing that happens.
 
 use omo_core::text::sanitize;
-use omo_plan::plan_summary::SESSION_PREFIX;
 
 use super::short_commit;
 use crate::event::EventKind;
 use crate::report::ultraplan::task_lines;
+use crate::report::workers::worker_name;
 use crate::state::RunState;
 
 /// A line for an event; `None` for what the user does not have to be told.
 pub fn worker_event_line(state: &RunState, what: &EventKind) -> Option<String> {
-    let name = |id: &str| format!("Session {}", id.strip_prefix(SESSION_PREFIX).unwrap_or(id));
     let wave = |id: &str| state.plan.groups.iter().find(|group| group.id == id).map_or(1, |group| group.wave + 1);
     Some(match what {
         EventKind::GroupPrepared { group, worktree, branch, .. } => {
-            let short = group.strip_prefix(SESSION_PREFIX).unwrap_or(group);
             let inside = worktree.strip_prefix(&state.root).map(|path| path.trim_start_matches(['/', '\\']));
             let worktree = sanitize(inside.unwrap_or(worktree), 200);
-            format!("Worktree created: session-{short} → {worktree} (branch: {})", sanitize(branch, 100))
+            format!("Worktree created: {} → {worktree} (branch: {})", sanitize(group, 64), sanitize(branch, 100))
         }
         EventKind::GroupFilesMissing { group, files, more } => {
             let others = if *more > 0 { format!(", and {more} more") } else { String::new() };
             let files = sanitize(&files.join(", "), 300);
-            format!("{}: could not be copied, though .worktreeinclude names it: {files}{others}", name(group))
+            format!("{}: could not be copied, though .worktreeinclude names it: {files}{others}", worker_name(group))
         }
-        EventKind::WorkerStarted { group, process } => format!("{}: started (process {})", name(group), process.pid),
+        EventKind::WorkerStarted { group, process } => {
+            format!("{}: started (process {})", worker_name(group), process.pid)
+        }
         EventKind::WorkerEnded { group, how, .. } => {
             let how = sanitize(how, 200);
             match how.strip_prefix("it ") {
-                Some(what) => format!("{}: its client {what}", name(group)),
-                None => format!("{}: its client: {how}", name(group)),
+                Some(what) => format!("{}: its client {what}", worker_name(group)),
+                None => format!("{}: its client: {how}", worker_name(group)),
             }
         }
         EventKind::LimitReached { group, until } => {
-            format!("{} met a limit of use; no worker is started before {until}. No attempt is used.", name(group))
+            format!(
+                "{} met a limit of use; no worker is started before {until}. No attempt is used.",
+                worker_name(group)
+            )
         }
-        EventKind::GroupStuck { group, reason: why } => format!("{} needs you: {}", name(group), sanitize(why, 300)),
+        EventKind::GroupStuck { group, reason: why } => {
+            format!("{} needs you: {}", worker_name(group), sanitize(why, 300))
+        }
         EventKind::GroupEnded { group, failed: Some(why), .. } => {
-            format!("Wave {} FAILED: {}: {}", wave(group), name(group), sanitize(why, 300))
+            format!("Wave {} FAILED: {}: {}", wave(group), worker_name(group), sanitize(why, 300))
         }
-        EventKind::GroupEnded { group, failed: None, .. } => format!("{}: done", name(group)),
+        EventKind::GroupEnded { group, failed: None, .. } => format!("{}: done", worker_name(group)),
         EventKind::GroupMerged { group, tip } => {
-            format!("{}: merged ({})", name(group), sanitize(short_commit(tip), 12))
+            format!("{}: merged ({})", worker_name(group), sanitize(short_commit(tip), 12))
         }
         EventKind::GroupRefused { group, files } => {
             let files = sanitize(&files.join(", "), 300);
-            format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), name(group))
+            format!("Wave {} MERGE CONFLICT: {} conflicts with merged state: {files}", wave(group), worker_name(group))
         }
         EventKind::GroupRemoved { group, rescue_ref: kept, .. } => {
             let kept = kept.as_ref().map(|kept| format!("; what was not merged is kept in {}", sanitize(kept, 120)));
-            format!("{}: worktree removed{}", name(group), kept.unwrap_or_default())
+            format!("{}: worktree removed{}", worker_name(group), kept.unwrap_or_default())
         }
         EventKind::WorktreeLeft { group, reason: why } => {
-            format!("{}: its worktree stays: {}", name(group), sanitize(why, 300))
+            format!("{}: its worktree stays: {}", worker_name(group), sanitize(why, 300))
         }
         EventKind::UserCommitsMerged { with, .. } => {
             format!(

@@ -8,11 +8,12 @@ use omo_core::text::sanitize;
 use omo_plan::model::TaskGroup;
 use omo_plan::plan_summary::SESSION_PREFIX;
 
-use super::short_commit;
+use crate::modes::parallel::WORKER_PREFIX;
 use crate::parallel::INTEGRATED;
 use crate::parallel::worker_row::format_dollars;
 use crate::parallel_state::{GroupState, GroupStatus, ParallelState};
 use crate::report::table::{cell, table};
+use crate::report::ultraplan::short_commit;
 use crate::state::RunState;
 
 /// The section of the sessions; empty for a run without any.
@@ -30,7 +31,7 @@ pub(super) fn workers_section(state: &RunState) -> String {
     for group in &state.plan.groups {
         let Some(known) = parallel.groups.get(&group.id) else { continue };
         for line in worker_notes(&group.id, known) {
-            let _ = writeln!(text, "- {}: {line}", worker_name(group));
+            let _ = writeln!(text, "- {}: {line}", worker_name(&group.id));
         }
     }
     text + "\n"
@@ -39,7 +40,7 @@ pub(super) fn workers_section(state: &RunState) -> String {
 fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
     let none = || "—".to_owned();
     let title = sanitize(&group.title, 60);
-    let titled = if title.is_empty() { worker_name(group) } else { format!("{}: {title}", worker_name(group)) };
+    let titled = if title.is_empty() { worker_name(&group.id) } else { format!("{}: {title}", worker_name(&group.id)) };
     let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
     [
         (group.wave + 1).to_string(),
@@ -129,8 +130,10 @@ fn run_of(branch: &str) -> Option<&str> {
     branch.strip_prefix("omo/")?.split('/').next()
 }
 
-fn worker_name(group: &TaskGroup) -> String {
-    format!("Session {}", sanitize(group.id.strip_prefix(SESSION_PREFIX).unwrap_or(&group.id), 40))
+/// What a worker is called: by the session of the plan that it does, or by its first task.
+pub(crate) fn worker_name(id: &str) -> String {
+    let named = |prefix, name: &str| id.strip_prefix(prefix).map(|rest| format!("{name} {}", sanitize(rest, 40)));
+    named(SESSION_PREFIX, "Session").or_else(|| named(WORKER_PREFIX, "Worker")).unwrap_or_else(|| sanitize(id, 40))
 }
 
 fn short_commit_code(commit: &str) -> String {

@@ -1,0 +1,60 @@
+//! What a report tells beside how each task stands: what was changed that no task names, what looks unfinished, and what
+//! is not as it was before.
+
+use omo_core::text::{list_some, sanitize};
+use omo_plan::model::Task;
+
+use super::task_list::final_report::unfinished_lines;
+use crate::state::{RunState, TaskState};
+
+/// So many files of one finding are named.
+const NAMED_FILES: usize = 8;
+/// So many lines that look unfinished are.
+const NAMED_LINES: usize = 10;
+
+/// The findings of these tasks, each on one line.
+pub fn finding_lines<'a>(state: &RunState, tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
+    let word = state.plan.dialect.unit_word();
+    let mut lines = Vec::new();
+    for task in tasks {
+        let Some(known) = state.tasks.get(&task.id) else { continue };
+        let found = task_findings(known);
+        lines.extend(found.into_iter().map(|line| format!("{word} {}: {line}", sanitize(&task.id, 64))));
+    }
+    let unfinished = unfinished_lines(state);
+    for line in unfinished.iter().take(NAMED_LINES) {
+        lines.push(format!(
+            "looks unfinished: {}:{}, {}",
+            sanitize(&line.file, 76),
+            line.line,
+            sanitize(&line.word, 40)
+        ));
+    }
+    if unfinished.len() > NAMED_LINES {
+        lines.push(format!("and {} more added lines look unfinished", unfinished.len() - NAMED_LINES));
+    }
+    for (file, kept) in &state.changed_files {
+        let kept = kept.as_ref().map(|kept| format!("; that is kept in {}", sanitize(kept, 200)));
+        lines.push(format!("{} was changed by something else{}", sanitize(file, 200), kept.unwrap_or_default()));
+    }
+    lines
+}
+
+fn task_findings(known: &TaskState) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(end) = known.last_end.as_ref().filter(|end| !end.out_of_scope.is_empty()) {
+        let files = list_some(end.out_of_scope.iter().map(String::as_str), NAMED_FILES);
+        let in_commit = if end.commit.is_some() { ", which is in no commit of it" } else { "" };
+        lines.push(format!("changed what it does not name{in_commit}: {}", sanitize(&files, 400)));
+    }
+    if known.is_stale {
+        lines.push("the plan says something else about it since it was done".to_owned());
+    }
+    if known.is_to_restore {
+        lines.push("its changes are taken back before anything else is begun in its work tree".to_owned());
+    }
+    if !known.not_restored.is_empty() {
+        lines.push(format!("could not be taken back: {}", sanitize(&known.not_restored.join("; "), 400)));
+    }
+    lines
+}

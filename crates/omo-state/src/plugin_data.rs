@@ -1,0 +1,54 @@
+//! The folder that the client keeps for the plugin over its updates.
+//!
+//! The client names it to hooks alone: neither the commands of a slash command nor the Bash tool, a terminal or a
+//! supervisor learn of it. So the hook of prompts notes it in the user's own state, and `omo` reads it there.
+
+use std::path::{Path, PathBuf};
+
+use crate::env;
+use crate::files::folder::{FolderError, GuardedFolder};
+
+/// The file in the user's state that holds its path.
+const FILE: &str = "plugin-data";
+/// No path is longer, in bytes.
+const MAX_BYTES: u64 = 4096;
+
+/// Notes the folder that this hook was named, where it is another one than the last. A path that is no text is not kept.
+///
+/// # Errors
+/// The user's state cannot be read or written.
+pub fn remember_plugin_data(state_home: Option<&Path>) -> Result<(), FolderError> {
+    let [data, _] = env::plugin_folders();
+    let (Some(state_home), Some(data)) = (state_home, data.as_deref().and_then(Path::to_str)) else { return Ok(()) };
+    let folder = GuardedFolder::create_user(state_home)?;
+    if folder.read(FILE, MAX_BYTES)?.as_deref() == Some(data.as_bytes()) {
+        return Ok(());
+    }
+    folder.replace(FILE, data.as_bytes())
+}
+
+/// The folder, as the environment names it, or as a hook noted it last; `None` where neither does.
+pub fn find_plugin_data(state_home: &Path) -> Option<PathBuf> {
+    let [named, _] = env::plugin_folders();
+    named.or_else(|| {
+        let noted = GuardedFolder::open_user(state_home).ok()??.read(FILE, MAX_BYTES).ok()??;
+        let path = PathBuf::from(String::from_utf8(noted).ok()?);
+        path.is_absolute().then_some(path)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_absolute_path_that_was_noted_is_found() {
+        let home = tempfile::tempdir().unwrap();
+        assert_eq!(find_plugin_data(home.path()), None);
+        let folder = GuardedFolder::create_user(home.path()).unwrap();
+        for (noted, expected) in [("/data/omo-inline", Some("/data/omo-inline")), ("data", None), ("", None)] {
+            folder.replace(FILE, noted.as_bytes()).unwrap();
+            assert_eq!(find_plugin_data(home.path()), expected.map(PathBuf::from), "{noted:?}");
+        }
+    }
+}
