@@ -1,12 +1,12 @@
 //! The decisions of a plan are taken by a person: in the client's dialog, or by their next prompt.
 
-use omo_testkit::model::RecordedRequest;
+use omo_testkit::model::{RecordedRequest, RequestKind};
 use omo_testkit::{ModelScript, ModelTurn};
 use serde_json::json;
 
 use super::{PLAN, approved, code, file, omo, planned, type_prompt};
 use crate::block_text::{bash, last_block};
-use crate::client_lab::LIMIT;
+use crate::client_lab::{ClientFixture, LIMIT};
 
 const DECIDING: &str = "# Rates\n\n## Verification\n- **Verdict:** Approved\n\n## Decisions\n\n\
     ### [DP-001] Where the rates come from (blocking)\n\n**Options:**\n- A: The bank\n- B: The cache\n\
@@ -15,13 +15,14 @@ const DECIDING: &str = "# Rates\n\n## Verification\n- **Verdict:** Approved\n\n#
 
 /// A model that decides by itself before it asks, and after the person has chosen otherwise.
 fn eager_model(request: &RecordedRequest) -> ModelTurn {
-    let results = request.tool_results_text();
-    let is_answered = results.contains("Your questions have been answered");
-    match last_block(&results).or(last_block(&request.all_text())).and_then(|block| block.lines().next()) {
+    let (results, all) = (request.tool_results_text(), request.all_text());
+    let is_answered = all.contains("Your questions have been answered");
+    match last_block(&all).and_then(|block| block.lines().next()) {
         _ if results.contains("Answered q1") => ModelTurn::text("All is answered."),
         Some("STOP") if request.last_user_text().contains("the bank") => bash("omo answer q1 A"),
         Some("STOP") => ModelTurn::text("The user has to decide."),
-        _ if !is_answered && !results.contains("no answer of theirs is recorded") => bash("omo answer q1 B"),
+        Some("DO") => bash("omo agent next"),
+        _ if !is_answered && !all.contains("no answer of theirs is recorded") => bash("omo answer q1 B"),
         _ if !is_answered => ModelTurn::call(
             "AskUserQuestion",
             json!({ "questions": [{
@@ -39,7 +40,7 @@ fn eager_model(request: &RecordedRequest) -> ModelTurn {
     }
 }
 
-fn chosen_line(fixture: &crate::client_lab::ClientFixture) -> Option<String> {
+fn chosen_line(fixture: &ClientFixture) -> Option<String> {
     let plan = file(fixture, PLAN).expect("the plan");
     plan.lines().find(|line| line.contains("Chosen")).map(str::to_owned)
 }
@@ -58,8 +59,8 @@ fn only_what_a_person_chose_in_the_dialog_is_taken() {
     terminal.key("Enter").unwrap();
     terminal.wait_for("All is answered.", LIMIT).unwrap();
     assert_eq!(chosen_line(&fixture).as_deref(), Some("**Chosen:** Option A"));
-    let refused = fixture.model.requests_of(omo_testkit::model::RequestKind::Main);
-    let said = refused.last().expect("a request").tool_results_text();
+    let requests = fixture.model.requests_of(RequestKind::Main);
+    let said = requests.last().expect("a request").all_text();
     for part in ["no answer of theirs is recorded", "with `A: The bank`, not B"] {
         assert!(said.contains(part), "{part} is not in:\n{said}");
     }
