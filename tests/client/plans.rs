@@ -1,6 +1,7 @@
 //! Plans in the real client, from the typed command to the report: what the person sees, what the model is
 //! asked to do, and what the files say.
 
+mod decisions;
 pub(crate) mod obedient_model;
 mod run_ownership;
 mod seven_tasks;

@@ -170,10 +170,10 @@ pub(crate) fn user_part(block: &str) -> &str {
     block.split_once("\n\n").map_or(block, |(_, shown)| shown)
 }
 
-/// A person has to answer.
-pub(crate) fn question_block(question: &QuestionState, state: &RunState) -> String {
+/// A person has to answer. In `claude -p` none can within the turn.
+pub(crate) fn question_block(question: &QuestionState, state: &RunState, can_ask_user: bool) -> String {
     match &question.question.kind {
-        QuestionKind::Decisions { .. } => ask_within_the_turn(question),
+        QuestionKind::Decisions { .. } if can_ask_user => ask_within_the_turn(question),
         QuestionKind::HardStop { group } => hard_stop(question, *group, state),
         _ => stop(question, state),
     }
@@ -184,12 +184,14 @@ fn ask_within_the_turn(question: &QuestionState) -> String {
     let lines: Vec<String> = question.text.lines().map(|line| format!("    {}", sanitize(line, 160))).collect();
     let choices: Vec<&str> = question.options.iter().map(|option| option.id.as_str()).collect();
     fit_block(format!(
-        "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter; do not choose for them.\n{}\n  \
-         Then, with what they chose:\n  run: omo answer {} {}\n  (choices: {})",
+        "ASK\n  Put this to the user with AskUserQuestion, in these words or shorter, with the header `{id}` and each \
+         choice first in its label; do not choose for them.\n{}\n  \
+         Then, with what they chose:\n  run: omo answer {id} {}\n  (choices: {})\n  omo takes only what the dialog \
+         recorded. If it fails: show them the question and end your turn. Their next prompt lets the answer pass.",
         lines.join("\n"),
-        question.id,
         choices.first().unwrap_or(&"continue"),
-        choices.join(", ")
+        choices.join(", "),
+        id = question.id,
     ))
 }
 
@@ -259,12 +261,15 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
     let go_on = go_on_line(state);
     if question.question.kind.is_passed_by_going_on() {
         let _ = write!(text, "  To go on, type: {go_on}");
-        let others: Vec<&str> = choices.into_iter().filter(|choice| *choice != ANSWER_CONTINUE).collect();
+        let others: Vec<&str> = choices.iter().copied().filter(|choice| *choice != ANSWER_CONTINUE).collect();
         if !others.is_empty() {
             let _ = write!(text, "      (or: {})", others.join(", "));
         }
     } else {
         let _ = write!(text, "{}", parallel_run::how_to_answer(&choices, &go_on));
+    }
+    if let QuestionKind::Decisions { .. } = question.question.kind {
+        let _ = write!(text, "\n  In a terminal: omo answer {} {}", question.question.id, choices.join("|"));
     }
 }
 

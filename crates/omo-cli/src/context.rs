@@ -139,6 +139,7 @@ impl<'a> CommandContext<'a> {
         Ok(VerbCaller {
             actor: self.actor(),
             prompted_at,
+            recorded_answers: Vec::new(),
             group: self.env.worker.as_ref().map(|own| own.worker.clone()),
         })
     }

@@ -13,6 +13,7 @@ pub mod log_entry;
 pub mod messages;
 pub mod promise;
 pub mod prompt;
+pub mod recorded_answer;
 pub mod request_source;
 pub mod review;
 pub mod run_command;

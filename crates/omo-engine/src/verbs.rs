@@ -7,6 +7,7 @@ mod client_events;
 mod task_list;
 mod user_actions;
 
+use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_plan::model::{Plan, Task};
@@ -39,6 +40,8 @@ pub struct VerbCaller {
     /// When a person last typed something in that session; `None` where that is not known. Does not
     /// matter for a terminal: a person is at it.
     pub prompted_at: Option<Timestamp>,
+    /// What a person answered in that session's question dialog, oldest first.
+    pub recorded_answers: Vec<RecordedAnswer>,
     /// The session of the plan that it works on in parallel, as a client that the run itself has started.
     pub group: Option<String>,
 }

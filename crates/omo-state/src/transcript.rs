@@ -20,9 +20,11 @@ use crate::files::regular_file;
 
 mod agent_reports;
 pub mod agent_transcript;
+mod recorded_answers;
 mod scheduled_prompts;
 
 pub use agent_reports::{AgentReport, read_agent_reports};
+pub use recorded_answers::read_recorded_answers;
 pub use scheduled_prompts::is_scheduled_prompt;
 
 /// At most this much of the transcript's end is read.
@@ -120,10 +122,15 @@ impl Chunk {
     /// The whole lines from `offset` to the end, at most [`TAIL_BYTES`] of them. A file that is
     /// shorter than the offset was replaced: it is read anew.
     fn read(path: &Path, offset: u64) -> Option<Self> {
+        Self::read_at_most(path, offset, TAIL_BYTES)
+    }
+
+    /// The same, at most so many bytes of them.
+    fn read_at_most(path: &Path, offset: u64, max_bytes: u64) -> Option<Self> {
         let mut file = regular_file::open(path).ok()??;
         let length = file.metadata().ok()?.len();
         let from = if offset <= length { offset } else { 0 };
-        let start = from.max(length.saturating_sub(TAIL_BYTES));
+        let start = from.max(length.saturating_sub(max_bytes));
         file.seek(SeekFrom::Start(start)).ok()?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(usize::try_from(length - start).ok()?).ok()?;
@@ -284,6 +291,8 @@ struct TranscriptLine<'a> {
     attachment: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow)]
+    permission_decision: Option<&'a RawValue>,
     #[serde(borrow)]
     origin: Option<&'a RawValue>,
 }

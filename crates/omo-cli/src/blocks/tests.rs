@@ -68,7 +68,7 @@ fn no_block_is_longer_than_it_may_be_and_each_ends_with_what_to_do() {
             wait_block(&[&task.id], &begun, Timestamp::from_millis(9), true),
             end_block(&ended),
         ];
-        blocks.extend(ended.open_question().map(|question| question_block(question, &ended)));
+        blocks.extend(ended.open_question().map(|question| question_block(question, &ended, true)));
         for block in blocks {
             assert!(block.len() <= MAX_BYTES, "{} bytes:\n{block}", block.len());
             assert!(block.contains("omo"), "{block}");

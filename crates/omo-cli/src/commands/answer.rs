@@ -6,7 +6,8 @@ use clap::Args;
 use omo_engine::event::QuestionKind;
 use omo_engine::state::{RunState, chosen_label};
 use omo_engine::{Run, verbs, work};
-use omo_state::env::ProcessEnv;
+use omo_state::env::{ProcessEnv, client_home};
+use omo_state::transcript::read_recorded_answers;
 
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
@@ -18,7 +19,8 @@ Example:
   omo answer q2 continue
 
 `omo run show` names the open question and its options. From a session it needs
-a prompt that its user typed after the question.";
+a prompt that its user typed after the question, or, for a decision of a plan,
+what they chose in the dialog of AskUserQuestion. In a terminal it needs neither.";
 
 /// Answer a question of a run
 #[derive(Debug, Args)]
@@ -45,8 +47,11 @@ pub(crate) fn record_answer(
     options: &AnswerOptions,
 ) -> Result<(Run, RunState, String), CommandError> {
     let (run, before) = context.find_run(options.run.run.as_deref(), EndedRuns::Excluded)?;
-    let engine = context.engine(&run, &before)?;
+    let mut engine = context.engine(&run, &before)?;
     engine.require_unedited_plan(&before)?;
+    if let (Some(session), Some(home)) = (&context.session, client_home()) {
+        engine.caller.recorded_answers = read_recorded_answers(&home, session, before.opened_at);
+    }
     let (question, option) = (options.question.as_str(), options.option.as_str());
     // Refused before the plan is touched.
     engine.transact(|state| {

@@ -7,6 +7,7 @@ use omo_engine::schedule::{self, NextAction};
 use omo_engine::state::{QuestionState, RunState};
 use omo_engine::work::Engine;
 
+use crate::billing::can_ask_user;
 use crate::blocks::{self, parts};
 use crate::context::CommandContext;
 use crate::error::CommandError;
@@ -72,7 +73,7 @@ pub(crate) fn watch_run(
             NextAction::Ask(question) => {
                 screen.close();
                 context.note_in_session(engine.run, holder, &state);
-                let text = blocks::question_block(question, &state);
+                let text = blocks::question_block(question, &state, can_ask_user(context));
                 print_block(&if screen.is_live() { question_at_terminal(&text, question) } else { text })?;
                 return Err(CommandError::already_printed(ExitKind::NeedsPerson));
             }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
 use omo_plan::model::{Dialect, Plan, Task, TaskKind};
 use omo_plan::plan_summary::SESSION_PREFIX;
@@ -13,7 +14,9 @@ use crate::parallel_state::{GroupStatus, ParallelState};
 use crate::question_text::build_question;
 use crate::rounds;
 use crate::standing::lacks_contract;
-use crate::state::{ANSWER_CONTINUE, MAX_REASON_CHARS, RunPhase, RunState, TaskStanding, TaskState, TaskStatus};
+use crate::state::{
+    ANSWER_CONTINUE, MAX_REASON_CHARS, QuestionState, RunPhase, RunState, TaskStanding, TaskState, TaskStatus,
+};
 
 /// A person leaves a task out.
 ///
@@ -175,7 +178,7 @@ fn require_user(state: &RunState, caller: &VerbCaller, id: &str, verb: &str) -> 
 ///
 /// # Errors
 ///
-/// It is not there, was answered, has no such option, the run has ended, or no person has spoken since the
+/// It is not there, was answered, has no such option, the run has ended, or no person has answered since the
 /// question was opened.
 pub fn answer_question(
     state: &RunState,
@@ -200,14 +203,42 @@ pub fn answer_question(
         let message = format!("question {question} has no option `{}`", sanitize(option, 60));
         return Err(VerbRefusal::new(VerbRefusalKind::NotFound, message, format!("it has {}", options.join(", "))));
     }
-    // The question of a decision is put to the person within the turn; everything else ends the turn.
-    let within_turn = matches!(known.question.kind, QuestionKind::Decisions { .. });
-    if !within_turn && !caller.has_user_spoken_since(known.opened_at) {
-        let message =
-            format!("question {question} waits for a person, and none has typed anything since it was opened");
-        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, "show them the question and end the turn"));
+    if !caller.has_user_spoken_since(known.opened_at) {
+        require_recorded_answer(caller, known, option)?;
     }
     Ok(EventKind::QuestionAnswered { question: question.to_owned(), option: option.to_owned(), plan_sha256 })
+}
+
+/// Refuses an answer that no person gave. A decision may be put to them within the turn: then the client's dialog has
+/// recorded what they chose. Everything else ends the turn.
+fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &str) -> Result<(), VerbRefusal> {
+    let question = &known.question;
+    let id = &question.id;
+    let QuestionKind::Decisions { decisions } = &question.kind else {
+        let message = format!("question {id} waits for a person, and none has typed anything since it was opened");
+        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, "show them the question and end the turn"));
+    };
+    let only_decision = match &**decisions {
+        [decision] => Some(decision),
+        _ => None,
+    };
+    let is_it = |answer: &&RecordedAnswer| {
+        answer.at > known.opened_at && (answer.names(id) || only_decision.is_some_and(|one| answer.names(&one.id)))
+    };
+    let Some(answer) = caller.recorded_answers.iter().rfind(is_it) else {
+        let message = format!("question {id} waits for a person, and no answer of theirs is recorded");
+        let hint = format!(
+            "ask with AskUserQuestion, header {id}, the choices as labels; where that does not work, show them the \
+             question and end the turn: their next prompt lets the answer pass"
+        );
+        return Err(VerbRefusal::new(VerbRefusalKind::Human, message, hint));
+    };
+    let is_chosen = question.options.iter().any(|known| known.id == option && answer.chooses(option, &known.text));
+    if is_chosen || answer.is_own_words() {
+        return Ok(());
+    }
+    let message = format!("the person answered question {id} with `{}`, not {option}", sanitize(&answer.answer, 60));
+    Err(VerbRefusal::new(VerbRefusalKind::Human, message, "answer with what they chose, or end the turn and ask again"))
 }
 
 /// A person accepts, before the question was asked, that this pays for the clients.

@@ -1,5 +1,7 @@
 //! Questions: what is asked in which order, what counts as an answer, and what follows from it.
 
+use omo_core::recorded_answer::RecordedAnswer;
+use omo_core::timestamp::Timestamp;
 use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::state::{ANSWER_ACCEPT_ALL, ANSWER_CONTINUE, ANSWER_ONE_BY_ONE, ANSWER_STOP, ANSWER_WITHDRAWN};
 use omo_engine::verbs;
@@ -102,6 +104,7 @@ fn a_decision_that_was_taken_is_not_asked_again() {
 #[test]
 fn a_decision_is_put_to_the_person_within_the_turn() {
     let mut run = Run::open(deciding(vec![decision("D", true)]));
+    run.caller.recorded_answers = vec![recorded(&run, "q1", "B: take B")];
     let said = verbs::answer_question(&run.state, &run.caller, "q1", "B", Some("new digest".to_owned()));
     run.take(said.map(|what| vec![what])).unwrap();
     assert_eq!(chosen(&run), [Some("B")]);
@@ -273,4 +276,60 @@ fn questions_of_a_run_that_is_over_are_not_answered() {
     run.take(Ok(events)).unwrap();
     run.answer("q1", ANSWER_CONTINUE).unwrap();
     assert_eq!(run.ready(), ["3"]);
+}
+
+/// The client's record of an answer in its question dialog.
+fn recorded(run: &Run, header: &str, answer: &str) -> RecordedAnswer {
+    RecordedAnswer {
+        at: Timestamp::from_millis(run.now + 1),
+        header: header.to_owned(),
+        question: "Which one?".to_owned(),
+        labels: ["A: take A", "B: take B", "Yes"].map(str::to_owned).to_vec(),
+        answer: answer.to_owned(),
+    }
+}
+
+/// Answers without a prompt of a person.
+fn answer_by_itself(run: &mut Run, option: &str) -> Result<(), (VerbRefusalKind, String)> {
+    let said = verbs::answer_question(&run.state, &run.caller, "q1", option, None).map(|what| vec![what]);
+    run.take(said).map_err(|refusal| (refusal.kind, refusal.message))
+}
+
+#[test]
+fn a_decision_is_taken_by_a_person_only() {
+    let mut run = Run::open(deciding(vec![decision("DP-1", true)]));
+    let nothing = "question q1 waits for a person, and no answer of theirs is recorded";
+    let refused = |run: &mut Run, message: &str| {
+        assert_eq!(answer_by_itself(run, "B"), Err((VerbRefusalKind::Human, message.to_owned())));
+    };
+    refused(&mut run, nothing);
+    run.caller.recorded_answers = vec![recorded(&run, "q2", "B: take B")];
+    refused(&mut run, nothing);
+    run.caller.recorded_answers = vec![RecordedAnswer { at: run.state.opened_at, ..recorded(&run, "q1", "B: take B") }];
+    refused(&mut run, nothing);
+    let other = |chosen: &str| format!("the person answered question q1 with `{chosen}`, not B");
+    run.caller.recorded_answers = vec![recorded(&run, "q1", "B: take B"), recorded(&run, "q1", "A: take A")];
+    refused(&mut run, &other("A: take A"));
+    run.caller.recorded_answers = vec![recorded(&run, "q1", "Yes")];
+    refused(&mut run, &other("Yes"));
+    assert_eq!(chosen(&run), [None]);
+    run.caller.recorded_answers = vec![recorded(&run, "DP-1", "B: take B")];
+    answer_by_itself(&mut run, "B").unwrap();
+    assert_eq!(chosen(&run), [Some("B")]);
+}
+
+#[test]
+fn words_of_a_person_in_the_dialog_count_as_their_prompt() {
+    let mut run = Run::open(deciding(vec![decision("DP-1", true)]));
+    run.caller.recorded_answers = vec![recorded(&run, "q1", "the first, but keep the old files")];
+    answer_by_itself(&mut run, "A").unwrap();
+    assert_eq!(chosen(&run), [Some("A")]);
+}
+
+#[test]
+fn the_dialog_answers_no_question_that_ends_the_turn() {
+    let mut run = Run::open(in_batches(plan(vec![task("1"), task("2")]), &[&["1"], &["2"]], &[0]));
+    run.pass("1");
+    run.caller.recorded_answers = vec![recorded(&run, "q1", ANSWER_CONTINUE)];
+    assert_eq!(answer_by_itself(&mut run, ANSWER_CONTINUE).unwrap_err().0, VerbRefusalKind::Human);
 }

@@ -9,7 +9,7 @@ use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::kit::{Run, all, file, plan, session, task};
 
 fn caller(actor: EventActor) -> VerbCaller {
-    VerbCaller { actor, prompted_at: None, group: None }
+    VerbCaller { actor, ..VerbCaller::default() }
 }
 
 /// A run of session `s1`, process 100, that is at work on its only task.

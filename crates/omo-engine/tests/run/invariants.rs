@@ -185,10 +185,7 @@ impl Witness {
         let (about, opened, answer) = self.questions.get_mut(question).unwrap();
         assert!(self.end.is_none() && answer.is_none(), "{question} was answered, or asked in a run that is over");
         let has_person = actor.session.is_none() || prompted.is_some_and(|at| at > *opened);
-        assert!(
-            has_person || matches!(about, QuestionKind::Decisions { .. }),
-            "{question} was answered without a person"
-        );
+        assert!(has_person, "{question} about {about:?} was answered without a person");
         *answer = Some(option.to_owned());
     }
 

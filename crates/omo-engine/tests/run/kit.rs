@@ -160,7 +160,7 @@ pub(crate) struct Run {
     pub events: Vec<RunEvent>,
     /// Who plays, and when a person last typed something there.
     pub caller: VerbCaller,
-    now: i64,
+    pub(crate) now: i64,
 }
 
 impl Run {
@@ -178,7 +178,7 @@ impl Run {
         };
         let opened = RunEvent { seq: 1, ts: Timestamp::from_millis(1_000), actor: actor.clone(), kind: what };
         let state = RunState::from_first_event(&opened).unwrap();
-        let caller = VerbCaller { actor, prompted_at: None, group: None };
+        let caller = VerbCaller { actor, ..VerbCaller::default() };
         let mut run = Self { state, events: vec![opened], caller, now: 1_000 };
         run.write(more);
         run.advance();

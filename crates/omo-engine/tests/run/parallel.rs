@@ -497,7 +497,7 @@ fn going_on_with_a_run_that_is_worked_on_takes_nothing_from_its_clients() {
     run.caller.actor = session("the client", 300);
     let ticket = run.start("3").unwrap();
     for actor in [EventActor::default(), session("s2", 200)] {
-        let caller = VerbCaller { actor, prompted_at: None, group: None };
+        let caller = VerbCaller { actor, ..VerbCaller::default() };
         run.take(Ok(verbs::take_over_run(&run.state, &caller))).unwrap();
     }
     // Three of these would have failed its step.

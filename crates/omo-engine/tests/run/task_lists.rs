@@ -304,7 +304,7 @@ fn a_task_that_a_verifier_adds_is_done_before_the_next_verification() {
 fn a_session_is_taken_over_from_one_that_is_gone() {
     let mut run = Run::open(session_plan(vec![checked_task("1", &[])]));
     run.start("1").unwrap();
-    let caller = VerbCaller { actor: session("s2", 200), prompted_at: None, group: None };
+    let caller = VerbCaller { actor: session("s2", 200), ..VerbCaller::default() };
     let events = verbs::join_run(&run.state, &caller, &|_| Some(false)).unwrap();
     run.take(Ok(events)).unwrap();
     assert_eq!((run.standing("1"), run.state.tasks["1"].attempts, run.ready()), ("held", 0, vec!["1"]));

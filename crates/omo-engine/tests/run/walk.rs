@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use omo_core::check::task_check::TaskCheckVerdict::{self, Green, Red};
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_engine::event::{EventActor, EventKind, RecordedProcess, RunEvent};
+use omo_engine::event::{EventKind, RecordedProcess, RunEvent};
 use omo_engine::schedule::{NextAction, next_action};
 use omo_engine::state::{ANSWER_CONTINUE, RunPhase, RunState};
 use omo_engine::verbs::{self, AttemptMeasurement, VerbCaller};
@@ -181,14 +181,12 @@ impl Walk {
             }
             Move::Cancel => run.take(verbs::cancel_run(&run.state, "why").map(|what| vec![what])).is_ok(),
             Move::TakeOver(who) => {
-                let caller =
-                    VerbCaller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
+                let caller = VerbCaller { actor: session(&format!("s{who}"), 100 * who), ..VerbCaller::default() };
                 let events = verbs::take_over_run(&run.state, &caller);
                 self.goes_on_as(caller, Ok(events))
             }
             Move::Take { who, lives } => {
-                let caller =
-                    VerbCaller { actor: session(&format!("s{who}"), 100 * who), prompted_at: None, group: None };
+                let caller = VerbCaller { actor: session(&format!("s{who}"), 100 * who), ..VerbCaller::default() };
                 let is_alive = |_: &RecordedProcess| Some(*lives);
                 let said = verbs::join_run(&run.state, &caller, &is_alive);
                 self.goes_on_as(caller, said)
@@ -517,7 +515,7 @@ pub(crate) fn descend(from: &Walk, moves: &[Move], depth: u32, ends: &mut BTreeS
 #[test]
 fn a_run_at_a_terminal_ends_too() {
     let mut walk = Walk::open(small());
-    walk.run.caller = VerbCaller { actor: EventActor::default(), prompted_at: None, group: None };
+    walk.run.caller = VerbCaller::default();
     walk.run(&Move::Start(0));
     walk.run(&Move::Done { ticket: 0, verdict: 0, checks: 0 });
     let said = verbs::answer_question(&walk.run.state, &walk.run.caller, "q1", ANSWER_CONTINUE, None);

@@ -18,6 +18,7 @@ use omo_plan::model::Task;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 use omo_state::env::{self, ProcessEnv, WorkerIdentity};
 
+use crate::billing::can_ask_user;
 use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::blocks::{self, parallel_run, parts, task_list_run};
 use crate::commands::agent::start::{FollowingTasks, begin_task};
@@ -153,7 +154,9 @@ fn next_block(
             let text = if state.is_task_list() { task_list_run::end_block(state) } else { blocks::end_block(state) };
             said(text, if parts::is_complete(state) { ExitKind::Success } else { ExitKind::NotGreen })
         }
-        NextAction::Ask(question) => said(blocks::question_block(question, state), ExitKind::NeedsPerson),
+        NextAction::Ask(question) => {
+            said(blocks::question_block(question, state, can_ask_user(context)), ExitKind::NeedsPerson)
+        }
         NextAction::Wait(ids) => NextBlock::Wait(blocks::wait_block(&ids, state, env::now(), by_workflow)),
         NextAction::FinalChecks => NextBlock::FinalChecks,
         NextAction::Start(tasks) => start(context, engine, state, tasks, options.inline, by_workflow)?,
