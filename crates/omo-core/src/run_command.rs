@@ -18,6 +18,8 @@ pub enum RunCommand {
     Retry,
     /// Say what of the project's runs is still at work. No person types it: the hook asks.
     AtWork,
+    /// An agent has ended; the hook hands over which task it had. No person types it.
+    AgentEnded,
 }
 
 impl RunCommand {
@@ -36,6 +38,7 @@ impl RunCommand {
             Self::Report => "report",
             Self::Retry => "retry",
             Self::AtWork => "at-work",
+            Self::AgentEnded => "agent-ended",
         }
     }
 
@@ -45,7 +48,7 @@ impl RunCommand {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
             Self::Report => "/omo:report [RUN] [--format FORM] | --last",
             Self::Retry => "/omo:retry TASK [--run RUN]",
-            Self::AtWork => "/omo:report",
+            Self::AtWork | Self::AgentEnded => "/omo:report",
         }
     }
 
@@ -55,7 +58,7 @@ impl RunCommand {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
             Self::Retry => "omo run retry TASK",
-            Self::AtWork => "omo run list",
+            Self::AtWork | Self::AgentEnded => "omo run list",
         }
     }
 
@@ -75,7 +78,7 @@ mod tests {
             assert_eq!(RunCommand::named(command.name()), Some(command));
             assert!(command.usage().starts_with(&format!("/omo:{} ", command.name())));
         }
-        for other in ["cancelled", "at-work", ""] {
+        for other in ["cancelled", "at-work", "agent-ended", ""] {
             assert_eq!(RunCommand::named(other), None);
         }
     }

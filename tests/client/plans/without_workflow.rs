@@ -15,9 +15,6 @@ fn a_plan_is_complete_without_the_workflow_tool() {
     assert_eq!(
         blocks(&fixture),
         [
-            "SPAWN agent: 0 of 3 tasks done; next is task 1, \"The word one\".",
-            "SPAWN agent: 1 of 3 tasks done; next is task 2, \"The word two\".",
-            "SPAWN agent: 2 of 3 tasks done; next is task 3, \"The word three\".",
             "DONE: Execution complete: complete",
         ]
     );

@@ -71,10 +71,9 @@ fn waves(fixture: &ClientFixture) {
     assert_eq!(at_work.max(), Some(2), "more were at work than there may be, or never two");
     let shown = shown(fixture);
     for part in [
-        "## Iteration 1/5",
-        "## Progress Update",
-        "## Running Verification...",
-        "## Verification Failed - Retrying (4/5)",
+        "0 of 7 tasks done; now: 1, 2 (round 1 of 5).",
+        "round 2 of 5 begins with 5.",
+        "the verification begins (round 3 of 5).",
     ] {
         assert!(shown.contains(part), "{part} is not in:\n{shown}");
     }
