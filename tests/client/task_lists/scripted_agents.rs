@@ -80,7 +80,7 @@ pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
         "DO" | "WAIT" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.
         "DONE" => {
-            ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default())
+            ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou dispatch this run").unwrap_or_default())
         }
         word => ModelTurn::text(format!("omo printed {word}, which is not expected")),
     }
