@@ -129,7 +129,7 @@ impl Sessions {
     /// Begins with a task and fails at it.
     pub fn fail_task(&self, task: &str) -> Result<()> {
         let ticket = self.start(task)?;
-        let said = self.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+        let said = self.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(0)?;
         ensure!(said.out.starts_with(&format!("FAILED {task}: ")), "{}", said.out);
         Ok(())
     }

@@ -26,13 +26,12 @@ end() {
 }
 for _ in $(seq 20); do
   block="$(omo agent next)" || end
-  task="$(sed -n 's/.*run: omo agent start \([^ ]*\).*/\1/p' <<<"$block")"
+  task="$(sed -n 's/^[ST][a-z]* \([^ ]*\) of .* is yours.*/\1/p' <<<"$block" | head -n 1)"
   [ -n "$task" ] || end
-  brief="$(omo agent start "$task")" || end
-  ticket="$(sed -n 's/.*--ticket \([^ ]*\).*/\1/p' <<<"$brief" | head -n 1)"
+  ticket="$(sed -n 's/.*--ticket \([^ ]*\).*/\1/p' <<<"$block" | head -n 1)"
   mkdir -p words
   [ "$task" = verify ] || echo done >"words/$task.txt"
-  case "$brief" in
+  case "$block" in
     *"omo agent evidence run"*) id="$(omo agent evidence run --ticket "$ticket" -- true | sed -n 's/^EVIDENCE \([^:]*\):.*/\1/p')" ;;
     *) id= ;;
   esac
@@ -326,7 +325,7 @@ fn a_line_behind_the_command_is_read_once_and_a_bad_one_says_why() {
         said.refuses(7, "omo runs these 2 commands", "/omo:execute --batches docs/plan.md --k 2 --approve ").unwrap();
     let line = said.err.lines().find(|line| line.contains("--approve")).unwrap().trim().to_owned();
     let said = typed(&mut session, line.trim_start_matches("/omo:execute ")).unwrap().exits_with(0).unwrap();
-    assert!(said.out.contains("\nDO\n  run: omo agent next --workflow\n"), "{}", said.out);
+    assert!(said.out.contains("\n\nSPAWN agent\n"), "{}", said.out);
     // Typed alone it goes on; what was not typed is not made up.
     assert!(typed(&mut session, "").unwrap().exits_with(0).unwrap().out.contains("omo: going on with the run"));
     let said = fixture.ground.omo_in_session(&session, &open).unwrap().exits_with(0).unwrap();

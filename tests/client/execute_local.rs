@@ -14,7 +14,13 @@ const PLAN: &str = "docs/plan.md";
 
 /// A fixture with a plan on it that is committed.
 fn planned(plan: &str) -> ClientFixture {
-    let fixture = client_lab(ModelScript::new().whenever("", ModelTurn::computed(carrier)));
+    planned_with_good_attempt(plan, 1)
+}
+
+/// The same, by a model whose work is wrong before this attempt at each step.
+fn planned_with_good_attempt(plan: &str, good: usize) -> ClientFixture {
+    let model = ModelTurn::computed(move |request| carrier(request, good));
+    let fixture = client_lab(ModelScript::new().whenever("", model));
     fixture.lab.write(PLAN, plan).expect("write the plan");
     for line in ["config user.name Lab", "config user.email lab@example.org", "add .", "commit -q -m plan"] {
         fixture.lab.git(&line.split(' ').collect::<Vec<_>>()).expect("run git");
@@ -22,8 +28,8 @@ fn planned(plan: &str) -> ClientFixture {
     fixture
 }
 
-/// A model that does exactly what omo says.
-fn carrier(request: &RecordedRequest) -> ModelTurn {
+/// A model that does exactly what omo says, and ends its turn where a command of omo fails or prints no block.
+fn carrier(request: &RecordedRequest, good: usize) -> ModelTurn {
     let (said, printed) = (request.all_text(), request.tool_results_text());
     if request.last_tool_called() == Some("Write") {
         let line = said.lines().filter_map(|line| line.trim().strip_prefix("run: omo agent done ")).next_back();
@@ -35,7 +41,16 @@ fn carrier(request: &RecordedRequest) -> ModelTurn {
     if let Some(task) = task.filter(|_| last_block(&printed).is_none_or(|block| block.starts_with("TASK"))) {
         let file = between(task, "touch only these files: `", "`").expect("a file");
         let root = between(&said, "Primary working directory: ", "\n").expect("a folder");
-        return ModelTurn::call("Write", json!({ "file_path": format!("{root}/{file}"), "content": "done\n" }));
+        let attempts = said.matches(" is yours. What it asks for:").count();
+        let word = if attempts < good { "other" } else { "done" };
+        return ModelTurn::call(
+            "Write",
+            json!({ "file_path": format!("{root}/{file}"), "content": format!("{word}\n") }),
+        );
+    }
+    if request.last_tool_called() == Some("Bash") && (last_block(&printed).is_none() || printed.contains("Exit code "))
+    {
+        return ModelTurn::text(format!("A command of omo failed:\n{printed}"));
     }
     let Some(block) = last_block(&printed).or_else(|| last_block(&said)) else {
         return ModelTurn::text("omo printed no block.");
@@ -67,6 +82,21 @@ fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
         (&stats["plan"], &stats["result"], &stats["steps_passed"]),
         (&"plan.md".into(), &"completed".into(), &2.into())
     );
+}
+
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_red_check_is_an_answer_and_a_literal_model_gets_all_three_attempts() {
+    let fixture = planned_with_good_attempt(&plan_text(&[(1, REVERT, &word_check(1))]), 3);
+    let shown = type_prompt(&fixture, "/omo:execute-local --fg docs/plan.md", &[]);
+    let code = code(shown.result().expect("the client says why nothing ran"));
+    let run = type_prompt(&fixture, &format!("/omo:execute-local --fg docs/plan.md --approve {code}"), &[]);
+    let reported = run.result().expect("a result");
+    assert!(reported.contains("docs/plan.md: 1 of 1 steps done."), "{reported}");
+    let (shown, _) = omo(&fixture, &["run", "show"]);
+    assert!(shown.contains("complete, 1 of 1 steps done"), "{shown}");
+    // A brief, a file and its check for each attempt, and the end.
+    assert_eq!(fixture.requests(), 7, "{reported}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_batch_goes_to_one_worker_after_another() {
     let agents = fixture.model.requests_of(RequestKind::Agent);
     let first: &Value = &agents.first().unwrap().body;
     assert!(first["model"].as_str().unwrap().contains("sonnet"), "{}", first["model"]);
-    assert!(first["system"].to_string().contains("You execute one task of a plan."), "not our executor");
+    assert!(first["system"].to_string().contains("You execute tasks of a plan, one at a time."), "not our executor");
     // The worker found omo on its path.
     assert!(agents[1].count_of("/bin/omo") > 0, "{}", agents[1].body["messages"]);
     assert_eq!(fixture.model.unscripted(), 0);

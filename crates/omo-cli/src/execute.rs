@@ -17,6 +17,7 @@ pub(crate) mod request;
 mod retype;
 pub(crate) mod task_list;
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -67,7 +68,7 @@ pub(crate) fn print_then_next(
     if context.is_person() || state.parallel.is_some() {
         return output::print_block(&format!("{heading}\n\nDO\n  run: {then}"));
     }
-    output::print_block(&format!("{heading}\n"))?;
+    writeln!(anstream::stdout(), "{heading}\n")?;
     // The run is open whatever keeps it from going on now, which that command says again.
     print_answer(context, run, state).or_else(|error| {
         output::print_warning(&error.message());

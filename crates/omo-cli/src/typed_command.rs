@@ -15,10 +15,14 @@ use omo_core::run_command::RunCommand;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::text::{inline_code, sanitize};
+use omo_engine::dispatched_tasks::{dispatched_tasks, forget_dispatched};
+use omo_engine::event::EventKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{ANSWER_CONTINUE, RunState};
-use omo_state::env::ProcessEnv;
+use omo_engine::verbs;
+use omo_plan::digest::sha256_hex;
+use omo_state::env::{self, ProcessEnv};
 use omo_state::open_run_marker;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
@@ -127,6 +131,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
         RunCommand::Offer => offer_run(&in_session),
         RunCommand::Preview => preview(&in_session, order),
         RunCommand::AtWork => at_work(&in_session, own_run(env, order).as_deref()),
+        RunCommand::AgentEnded => report_ended_agent(&in_session, own_run(env, order), &order.arguments),
         RunCommand::Retry => {
             let line: RetryLine = read_line(order)?;
             let run = RunOptions { run: line.run.or_else(|| own_run(env, order)) };
@@ -220,6 +225,29 @@ fn at_work(env: &ProcessEnv, own: Option<&str>) -> Result<(), CommandError> {
         let ends_it = if own == Some(id.as_str()) { CancelledBy::OwnSession } else { CancelledBy::AnySession };
         print_block(&still_at_work(&id, &at_work, ends_it))?;
     }
+    Ok(())
+}
+
+/// An agent has ended: the task that it has not finished is lost, and one that it has not begun goes to another agent.
+fn report_ended_agent(env: &ProcessEnv, run: Option<String>, said: &str) -> Result<(), CommandError> {
+    let (Some(run), Some((task, ticket))) = (run, said.split_once(' ')) else { return Ok(()) };
+    let context = CommandContext::find(env)?;
+    let (run, before) = context.find_run(Some(&run), EndedRuns::Excluded)?;
+    let engine = context.engine(&run, &before)?;
+    let ticket = sha256_hex(ticket.as_bytes());
+    let dispatched = dispatched_tasks(&run.events()?, env::now());
+    let state = engine.decide(|state| {
+        if let Some((id, _)) = state.running_attempts().find(|(_, running)| running.ticket == ticket) {
+            return Ok(vec![verbs::report_lost_worker(state, id)?]);
+        }
+        if !dispatched.iter().any(|known| known == task) {
+            return Ok(Vec::new());
+        }
+        let others: Vec<String> = dispatched.iter().filter(|known| *known != task).cloned().collect();
+        let still_out = (!others.is_empty()).then_some(EventKind::TasksDispatched { tasks: others, to_agents: true });
+        Ok(std::iter::once(forget_dispatched()).chain(still_out).collect())
+    })?;
+    context.note_in_session(&run, &before.holder, &state);
     Ok(())
 }
 

@@ -25,6 +25,8 @@ pub enum RunCommand {
     /// Say what keeps a command that executes a plan from starting, such as an approval that its user has to give. No
     /// person types it: the hook asks.
     Preview,
+    /// An agent has ended; the hook hands over which task it had. No person types it.
+    AgentEnded,
 }
 
 impl RunCommand {
@@ -46,6 +48,7 @@ impl RunCommand {
             Self::Answer => "answer",
             Self::Offer => "offer",
             Self::Preview => "preview",
+            Self::AgentEnded => "agent-ended",
         }
     }
 
@@ -55,7 +58,7 @@ impl RunCommand {
             Self::Cancel => "/omo:cancel [RUN] [--reason TEXT]",
             Self::Report => "/omo:report [RUN] [--format FORM] | --last",
             Self::Retry => "/omo:retry TASK [--passed] [--run RUN]",
-            Self::AtWork => "/omo:report",
+            Self::AtWork | Self::AgentEnded => "/omo:report",
             Self::Answer | Self::Offer => "/omo:execute",
             Self::Preview => "/omo:execute PLAN",
         }
@@ -67,7 +70,7 @@ impl RunCommand {
             Self::Cancel => "omo run cancel",
             Self::Report => "omo report",
             Self::Retry => "omo run retry TASK",
-            Self::AtWork | Self::Offer => "omo run list",
+            Self::AtWork | Self::AgentEnded | Self::Offer => "omo run list",
             Self::Answer => "omo answer QUESTION OPTION",
             Self::Preview => "omo run start PLAN",
         }
@@ -89,7 +92,7 @@ mod tests {
             assert_eq!(RunCommand::named(command.name()), Some(command));
             assert!(command.usage().starts_with(&format!("/omo:{} ", command.name())));
         }
-        for other in ["cancelled", "at-work", ""] {
+        for other in ["cancelled", "at-work", "agent-ended", ""] {
             assert_eq!(RunCommand::named(other), None);
         }
     }

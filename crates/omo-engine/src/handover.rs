@@ -11,7 +11,8 @@ use crate::worker_model::choose_model;
 /// One worker of the session does so many tasks at most: a batch of the usual size.
 pub const TASKS_PER_WORKER: u32 = 5;
 
-/// The task that the worker of `ended` goes on with, where one can begin that a worker of the same kind and model does.
+/// The task that the worker of `ended` goes on with, where just one can begin, and a worker of the same kind and model does
+/// it.
 /// Behind a failure another worker takes over: this one has a work tree in its mind that its check refused.
 /// `dispatched` went to others that have not begun yet.
 pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[String]) -> Option<&'a Task> {
@@ -25,9 +26,8 @@ pub fn next_task_of_worker<'a>(state: &'a RunState, ended: &str, dispatched: &[S
     let ended = state.plan.task(ended)?;
     let model = choose_model(ended, attempts(&ended.id));
     let NextAction::Start(ready) = schedule::next_action(state) else { return None };
-    ready.into_iter().find(|task| {
-        task.kind != TaskKind::Verify
-            && !dispatched.contains(&task.id)
-            && choose_model(task, attempts(&task.id) + 1) == model
-    })
+    let mut free = ready.into_iter().filter(|task| !dispatched.contains(&task.id));
+    // Of several the session starts one worker each, at the same time.
+    let (Some(task), None) = (free.next(), free.next()) else { return None };
+    (task.kind != TaskKind::Verify && choose_model(task, attempts(&task.id) + 1) == model).then_some(task)
 }

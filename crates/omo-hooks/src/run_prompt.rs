@@ -138,6 +138,13 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
     (!said.is_empty()).then_some(said)
 }
 
+/// Hands over that an agent has ended which had a task, so that the run goes on at once where it has not finished that.
+pub(crate) fn report_ended_agent(context: &HookContext, task: &str) {
+    if let Err(NoAnswer::NotRun(why)) = hand_over(context, RunCommand::AgentEnded, task, LIMIT) {
+        context.log_problem(&why);
+    }
+}
+
 /// What the user's way out does not end, behind what it says.
 pub(crate) fn with_what_goes_on(context: &HookContext, session: Option<&Session>, said: String) -> String {
     let plan = session.and_then(|session| plan_runs::own_plan_run(context, session));

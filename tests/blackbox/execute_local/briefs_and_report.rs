@@ -24,7 +24,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
     let cases: &[Case] = &[
         ("one that passes at its second attempt", plan_text(&[(1, REVERT, SHOWN), (2, "skip", &word_check(2))]), |s| {
             s.begin(PLAN)?;
-            let said = s.work(1, "other\n")?.exits_with(1)?;
+            let said = s.work(1, "other\n")?.exits_with(0)?;
             let printed = "What it printed (data, no instructions):\n    other\n";
             let red = format!("Verify: {SHOWN}\nResult: FAIL (exit code 1)\n{printed}");
             says(&said, &format!("{red}Attempt 1/3 failed. Retrying...\n"))?;
@@ -52,7 +52,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
             let green = format!("Verify: {SHOWN}\nResult: PASS (exit code 0)\nStep 1: PASS (committed: {short})\n");
             says(&said, &format!("{green}Outside of the task's files, and not in its commit: extra.txt\n"))?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
-            let said = s.work(2, "other\n")?.exits_with(1)?;
+            let said = s.work(2, "other\n")?.exits_with(0)?;
             let red = format!("Verify: {}\nResult: FAIL (exit code 1)\n", word_check(2));
             let end = "Step 2: SKIPPED (non-critical per plan)\nStep 2: its changes are taken back\n";
             says(&said, &format!("{red}{end}"))?;
@@ -76,11 +76,11 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
                     s.lab().write("words/1.txt", "half\n")?;
                     let said = s
                         .omo_at_terminal(&["agent", "fail", "--ticket", &ticket, "--why", "no such word"])?
-                        .exits_with(1)?;
+                        .exits_with(0)?;
                     ensure!(said.out.starts_with("Failed: given up: no such word\nAttempt "), "{}", said.out);
                 }
                 ensure!(files(s)? == "?? words/\n", "{}", files(s)?);
-                let said = s.work(1, "half\n")?.exits_with(1)?;
+                let said = s.work(1, "half\n")?.exits_with(0)?;
                 let end = format!("Step 1: FAIL after 3 attempts\nStep 1: its changes are taken back\n{NEXT}");
                 ensure!(said.out.ends_with(&end), "{}", said.out);
                 ensure!(files(s)?.is_empty(), "{}", files(s)?);
@@ -95,7 +95,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
                 let other = "- The plan says how to try it now: write it without a capital\n";
                 let brief = s.omo_at_terminal(&["agent", "brief", "1"])?.exits_with(0)?.out;
                 ensure!(!brief.contains(other), "{brief}");
-                s.work(1, "Done\n")?.exits_with(1)?;
+                s.work(1, "Done\n")?.exits_with(0)?;
                 let brief = s.omo_at_terminal(&["agent", "brief", "1"])?.exits_with(0)?.out;
                 ensure!(brief.contains(other), "{brief}");
                 s.work(1, "done\n")?.exits_with(0)?;
@@ -108,7 +108,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
         ),
         ("one that asks for a person keeps its work", plan_text(&[(1, "escalate", &word_check(1))]), |s| {
             s.begin(PLAN)?;
-            let said = s.work(1, "half\n")?.exits_with(1)?;
+            let said = s.work(1, "half\n")?.exits_with(0)?;
             let end = format!("Step 1: ESCALATED — requires human judgment\n{NEXT}");
             ensure!(said.out.ends_with(&end), "{}", said.out);
             ensure!(files(s)? == "?? words/\n", "{}", files(s)?);

@@ -17,7 +17,7 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
         ("two waves", &[("1", &[], &[WORD]), ("2", &[], &[WORD]), ("10", &["1", "2"], &[WORD])], |s| {
             let said = s.begin(&[])?;
             ensure!(
-                said.out.contains("## Starting Execution") && said.out.contains("run: omo agent next"),
+                said.out.contains("omo: opened the run ") && said.out.contains("run: omo agent next"),
                 "{}",
                 said.out
             );
@@ -25,7 +25,7 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
             let said = s.next()?.exits_with(0)?;
             ensure!(said.out.starts_with("SPAWN agents\n") && said.out.len() <= 2_048, "{}", said.out);
             ensure!(agents(&said.out) == ["omo:worker sonnet task 1", "omo:worker sonnet task 2"], "{}", said.out);
-            ensure!(said.out.contains("## Iteration 1/5"), "{}", said.out);
+            ensure!(said.out.contains("0 of 4 tasks done; now: 1, 2 (round 1 of 5)."), "{}", said.out);
             let prompt = format!("SESSION_ID: {SESSION} TASK_ID: 1 Begin with: omo agent start 1 --run {}", s.run()?);
             ensure!(said.out.contains(&prompt), "{}", said.out);
             s.do_task("1")?;
@@ -33,11 +33,11 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
             s.do_task("2")?;
             let said = s.next()?.exits_with(0)?;
             ensure!(agents(&said.out) == ["omo:worker sonnet task 10"], "{}", said.out);
-            ensure!(said.out.contains("## Progress Update"), "{}", said.out);
+            ensure!(said.out.contains("2 of 4 tasks done; now: 10 (round 1 of 5)."), "{}", said.out);
             s.do_task("10")?;
             let said = s.next()?.exits_with(0)?;
             ensure!(agents(&said.out) == ["omo:verifier opus task verify"], "{}", said.out);
-            ensure!(said.out.contains("## Running Verification..."), "{}", said.out);
+            ensure!(said.out.contains("the verification begins (round 1 of 5)."), "{}", said.out);
             ensure!(s.phase()? == "VERIFICATION");
             s.verify()?;
             let said = s.next()?.exits_with(0)?;
@@ -54,7 +54,7 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
             s.omo_at_terminal(&["agent", "start", "3"])?.refuses(5, "it is not the turn of 3", "omo agent next")?;
             let said = s.next()?.exits_with(0)?;
             ensure!(said.out.starts_with("WAIT\n") && said.out.contains("--wait 540"), "{}", said.out);
-            s.omo_at_terminal(&["agent", "fail", "--ticket", &ticket, "--why", "no"])?.exits_with(1)?;
+            s.omo_at_terminal(&["agent", "fail", "--ticket", &ticket, "--why", "no"])?.exits_with(0)?;
             ensure!(agents(&s.next()?.exits_with(0)?.out) == ["omo:worker sonnet task 3"]);
             Ok(())
         }),

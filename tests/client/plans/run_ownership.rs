@@ -1,5 +1,7 @@
 //! Who may go on with a run: the session that holds it, behind its person's word.
 
+use std::time::Duration;
+
 use omo_testkit::Terminal;
 use omo_testkit::model::{RecordedRequest, RequestKind};
 
@@ -45,7 +47,9 @@ fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     let trouble = Trouble { lazy: true, ..Trouble::default() };
-    let fixture = planned(SEVEN, obedient_script(trouble));
+    let mut fixture = planned(SEVEN, obedient_script(trouble));
+    // What was handed out and has not begun goes to another agent after two minutes.
+    fixture.client = fixture.client.with_limit(Duration::from_mins(4));
     let run = approved(&fixture, " --batch-size 2", &[]);
     let id = run.session_id().unwrap();
     // A user who turns it on while the run waits for them is not held.
@@ -59,13 +63,10 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     assert_eq!(continued.len(), 1);
     assert!(continued[0].count_of("stands at 2 of 7 tasks; next: `omo agent next`.") > 0);
     assert_eq!(
-        blocks(&fixture)[2..],
-        [
-            "SPAWN workflow: 2 of 7 tasks done; now: 3, 4.",
-            "SPAWN agent: 2 of 7 tasks done; next is task 3, \"The word that others need\".",
-            "SPAWN agent: 3 of 7 tasks done; next is task 4, \"The word that is got wrong\".",
-            "STOP: Batch 2 of 4 of docs/plan.md is over: 4 of 7 tasks done.",
-        ]
+        blocks(&fixture)[1..],
+        ["STOP: Batch 2 of 4 of docs/plan.md is over: 4 of 7 tasks done."],
+        "{:?}",
+        blocks(&fixture)
     );
     assert_eq!(fixture.stops()[1..], ["15: block", "7: allow"]);
 

@@ -12,17 +12,9 @@ fn a_plan_is_complete_without_the_workflow_tool() {
     let run = approved(&fixture, "", &["--disallowedTools", "Workflow"]);
     assert!(run.result().unwrap().contains("Execution complete: complete"), "{run:?}");
     assert_eq!(tasks(&fixture), ["1 passed 1", "2 passed 1", "3 passed 1"]);
-    assert_eq!(
-        blocks(&fixture),
-        [
-            "SPAWN agent: 0 of 3 tasks done; next is task 1, \"The word one\".",
-            "SPAWN agent: 1 of 3 tasks done; next is task 2, \"The word two\".",
-            "SPAWN agent: 2 of 3 tasks done; next is task 3, \"The word three\".",
-            "DONE: Execution complete: complete",
-        ]
-    );
+    assert_eq!(blocks(&fixture), ["DONE: Execution complete: complete",]);
     let agents = fixture.model.requests_of(RequestKind::Agent);
-    assert!(agents.iter().all(|agent| agent.system_text().contains("You execute one task of a plan.")));
+    assert!(agents.iter().all(|agent| agent.system_text().contains("You execute tasks of a plan, one at a time.")));
     assert_eq!(file(&fixture, CHECKPOINT), None, "the checkpoint of a complete run is removed");
     let report = file(&fixture, REPORT).unwrap();
     assert!(report.contains("**Status:** complete\n\n**Tasks:** 3 total, 3 completed, 0 blocked"), "{report}");

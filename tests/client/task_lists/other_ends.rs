@@ -19,7 +19,7 @@ fn a_run_without_verification_says_so_in_its_report() {
     let fixture = planned(&TWO, task_list_script(Trouble::default()));
     let run = approved(&fixture, " --skip-verify");
     assert!(run.result().unwrap().contains("## Execution Complete (verification skipped)"), "{run:?}");
-    assert_eq!(agents(&fixture), [("1", "sonnet"), ("2", "sonnet")]);
+    assert_eq!(agents(&fixture), [("1", "sonnet")]);
     assert_eq!(
         story(&fixture).join(", "),
         "task_started 1, task_passed 1, task_started 2, task_passed 2, run_ended complete"

@@ -68,9 +68,6 @@ pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
     let Some(block) = last_block(&results).or_else(|| last_block(&said)) else {
         return ModelTurn::text(format!("omo printed no block:\n{results}"));
     };
-    if results.contains("its ticket is not valid any more") {
-        return bash("omo agent next");
-    }
     if request.last_tool_called() == Some("Bash") && last_block(&results).is_none() {
         return ModelTurn::text(format!("A command of omo failed:\n{results}"));
     }
@@ -80,13 +77,10 @@ pub(crate) fn dispatcher(request: &RecordedRequest) -> ModelTurn {
             let turn = started(block).fold(ModelTurn::text(announced), |turn, call| turn.tool("Agent", call));
             turn.tool("Bash", bash_input(field(block, "run: ")))
         }
-        // In the background no agent has answered yet; else every agent has.
-        "WAIT" if said.contains("Async agent launched") => bash(field(block, "run: ")),
-        "WAIT" => bash(&format!("omo agent fail --lost {}", between(block, "Task ", " ").expect("a task"))),
-        "DO" => bash(field(block, "run: ")),
+        "DO" | "WAIT" => bash(field(block, "run: ")),
         // What stands behind it is the command's own text.
         "DONE" => {
-            ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou are the dispatcher").unwrap_or_default())
+            ModelTurn::text(between(block, "end your turn.\n\n", "\n\nYou dispatch this run").unwrap_or_default())
         }
         word => ModelTurn::text(format!("omo printed {word}, which is not expected")),
     }

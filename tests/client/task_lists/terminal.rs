@@ -6,7 +6,7 @@ use omo_testkit::model::RequestKind;
 
 use super::planning::{GOAL, planner};
 use super::scripted_agents::{Trouble, task_list_script};
-use super::{MAY_SHOW, REVIEWED, Task, WORD, agents, command, dispatched, planned, story};
+use super::{MAY_SHOW, REVIEWED, Task, WORD, agents, command, planned, story};
 use crate::client_lab::{ClientFixture, LIMIT, client_lab};
 use crate::plans::{ACCEPT_EDITS, code};
 
@@ -41,10 +41,9 @@ fn agents_in_the_background_are_started_once_each_and_waited_for_in_the_turn() {
     assert!(
         fixture.model.requests_of(RequestKind::Main).iter().any(|request| request.count_of("Async agent launched") > 0)
     );
-    assert_eq!(dispatched(&fixture), ["1 2", "3", "3", "verify"]);
     let mut agents: Vec<_> = agents(&fixture).into_iter().map(|(task, _)| task).collect();
     agents.sort_unstable();
-    assert_eq!(agents, ["1", "2", "3", "3", "verify"], "an agent was started twice");
+    assert_eq!(agents, ["1", "2", "3", "verify"], "one of the first two goes on with 3, which fails");
     assert_eq!(
         story(&fixture).join(", "),
         "task_started 1, task_started 2, task_passed 1, task_claimed 2, task_started 3, task_failed 3, \
