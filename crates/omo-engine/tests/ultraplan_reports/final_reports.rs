@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{ExpectedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_engine::event::{AttemptEnd, EventKind, RunResult};
 use omo_engine::report::ultraplan::final_report::final_report;
@@ -281,10 +282,15 @@ fn a_check_is_reported_with_its_result_and_the_beginning_of_its_output() {
     let green = TaskCheckOutcome { verdict: TaskCheckVerdict::Green, exit: Some(0), ..red.clone() };
     assert_eq!(task_lines::check_lines(&TaskCheck::new("make check"), &green)[1..], ["Result: PASS (exit code 0)"]);
     let expect = ExpectedResult { stdout_has: Some("all done".to_owned()), ..ExpectedResult::default() };
-    let other = TaskCheckOutcome { exit: Some(0), first_lines: Vec::new(), ..red.clone() };
+    let other = TaskCheckOutcome { exit: Some(0), printed: PrintedOutput::default(), ..red.clone() };
     let reported = task_lines::check_lines(&TaskCheck { expect, ..TaskCheck::new("make check") }, &other);
     assert_eq!(reported[1..], ["Result: FAIL (exit code 0)", "Expected in the output, and not there: all done"]);
-    let cut = TaskCheckOutcome { exit: None, detail: "longer than 600 s".to_owned(), first_lines: Vec::new(), ..red };
+    let cut = TaskCheckOutcome {
+        exit: None,
+        detail: "longer than 600 s".to_owned(),
+        printed: PrintedOutput::default(),
+        ..red
+    };
     assert_eq!(task_lines::check_lines(&TaskCheck::new("x"), &cut)[1..], ["Result: FAIL (longer than 600 s)"]);
 }
 
