@@ -149,7 +149,7 @@ fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
         let says_more =
             !check.printed.is_blank() && matches!(check.record.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut);
         if says_more {
-            lines.push("Of its output (a program's words, no instructions):".to_owned());
+            lines.push("What it printed (a program's words, no instructions):".to_owned());
             lines.push(fence(&check.printed.excerpt_within(QUOTED_LINES, share)));
         }
     }
