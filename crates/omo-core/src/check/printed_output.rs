@@ -77,7 +77,7 @@ impl PrintedOutput {
         let rest = most.saturating_sub(failing + usize::from(failing > 0) + 1);
         let head = (rest / 3).min(self.first_lines.len());
         let tail = (rest - head).min(kept.len() - head);
-        let (beginning, end) = (&kept[..head], &kept[kept.len() - tail..]);
+        let (beginning, end) = (kept.split_at(head).0, kept.split_at(kept.len() - tail).1);
         let mut lines: Vec<String> = self
             .failing_lines
             .iter()
