@@ -24,7 +24,7 @@ fn failed_end(ground: &Ground, step: &str) -> Result<AttemptEnd> {
     let before = ground.git(&["rev-parse", "HEAD"])?;
     ground.open(&[])?;
     let said = ground.omo(&["run", "watch"])?.exits_with(1)?;
-    let task = ground.state()?.tasks[step].clone();
+    let task = ground.state()?.tasks.get(step).cloned().context("no such step")?;
     ensure!(task.status == TaskStatus::Failed, "{:?}\n{}", task.status, said.out);
     ensure!(ground.git(&["rev-parse", "HEAD"])? == before, "the user's branch has moved");
     ground.require_tidy()?;

@@ -117,8 +117,8 @@ fn a_task_here_is_judged_by_what_its_commit_would_hold() {
             std::os::unix::fs::symlink("../helper", s.lab().project().join("words/1.txt"))?;
             let said = s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
             ensure!(said.out.contains("FAILED 1: its commit would lack helper"), "{}", said.out);
-            ensure!(s.git(&["worktree", "list"])?.lines().count() == 1, "the worktree is left");
-            ensure!(s.git(&["log", "--oneline", "--", "words/1.txt"])?.is_empty(), "it was committed");
+            ensure!(s.lab().git(&["worktree", "list"])?.lines().count() == 1, "the worktree is left");
+            ensure!(s.lab().git(&["log", "--oneline", "--", "words/1.txt"])?.is_empty(), "it was committed");
             Ok(())
         }),
         ("a commit that the session makes itself", plan(), |s| {
