@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::session::ChangedBy;
 use omo_core::timestamp::Timestamp;
@@ -155,6 +156,7 @@ fn life(task: &str) -> [EventKind; 9] {
         protected_files: Vec::new(),
         already_green: Vec::new(),
         snapshot: None,
+        head: None,
     };
     let ran = |attempt, verdict| EventKind::CheckRan {
         task: task.clone(),
@@ -187,8 +189,11 @@ fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
         verdict,
         exit: Some(0),
         took_millis: 1_200,
-        first_lines: vec!["running 12 tests".to_owned()],
-        last_lines: Vec::new(),
+        printed: PrintedOutput {
+            first_lines: vec!["running 12 tests".to_owned()],
+            line_count: 1,
+            ..PrintedOutput::default()
+        },
         log: None,
         counts: None,
         has_pipe_without_pipefail: false,

@@ -1,5 +1,6 @@
 //! The picture of a run can be shown, and shows what omo says today.
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{CheckRecord, CheckVerdict};
 use omo_core::messages;
 use omo_core::session::{Session, UlwRun, VerdictKind};
@@ -34,7 +35,11 @@ fn red() -> String {
             log: Some("~/greet/.sisyphus/cc-omo/check-sh-test.sh.log".to_owned()),
             ..CheckRecord::default()
         },
-        tail: "expected: Hello, Ada!\ngot:      Hello, you!\n".to_owned(),
+        printed: PrintedOutput {
+            first_lines: ["expected: Hello, Ada!", "got:      Hello, you!"].map(str::to_owned).into(),
+            line_count: 2,
+            ..PrintedOutput::default()
+        },
         ..CheckResult::default()
     };
     let check =

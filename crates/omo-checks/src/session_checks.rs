@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{
     Check, CheckOrigin, CheckRecord, CheckVerdict, TOTAL_TIMEOUT_SECONDS, judge_check,
 };
@@ -137,7 +138,7 @@ pub fn unrun_results(checks: &[Check], why: &str) -> Vec<CheckResult> {
         at: Some(env::now()),
         ..CheckRecord::default()
     };
-    checks.iter().map(|check| result(check, record(), false, String::new())).collect()
+    checks.iter().map(|check| result(check, record(), false, PrintedOutput::default())).collect()
 }
 
 /// Runs those that have to run; `folders` are watched from the first of them on.
@@ -182,7 +183,7 @@ fn is_repository_approved(checks: &[Check], setup: &CheckContext) -> bool {
 fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_approved: bool) -> Option<CheckResult> {
     let unrun = |verdict, detail: String| {
         let record = CheckRecord { verdict, detail, at: Some(env::now()), ..CheckRecord::default() };
-        Some(result(check, record, false, String::new()))
+        Some(result(check, record, false, PrintedOutput::default()))
     };
     if check.origin == CheckOrigin::Repository && !is_approved {
         return unrun(CheckVerdict::NotApproved, "omo.toml is not what its user approved".to_owned());
@@ -193,7 +194,7 @@ fn known_result(check: &Check, setup: &CheckContext, tree: Option<&str>, is_appr
     }
     let last = check.last.as_ref().filter(|_| setup.reuse == EvidenceReuse::IfValid)?;
     let setting = setup.environment.check_setting(check, setup.root);
-    last.is_evidence_for(tree, &setting).then(|| result(check, last.clone(), true, String::new()))
+    last.is_evidence_for(tree, &setting).then(|| result(check, last.clone(), true, PrintedOutput::default()))
 }
 
 fn run(
@@ -230,7 +231,7 @@ fn run(
         last_line: last_said_line(&outcome.tail),
         ..CheckRecord::default()
     };
-    Some(result(check, record, false, outcome.tail))
+    Some(result(check, record, false, outcome.heard.printed))
 }
 
 fn last_said_line(output: &str) -> String {
@@ -239,7 +240,7 @@ fn last_said_line(output: &str) -> String {
     output.lines().rev().find(said).map(|line| sanitize(line, CHARS)).unwrap_or_default()
 }
 
-fn result(check: &Check, record: CheckRecord, reused: bool, tail: String) -> CheckResult {
+fn result(check: &Check, record: CheckRecord, reused: bool, printed: PrintedOutput) -> CheckResult {
     let (name, run, definition) = (check.name.clone(), check.command.clone(), check.definition());
-    CheckResult { name, command: run, definition, record, is_reused: reused, tail, baseline: check.baseline.clone() }
+    CheckResult { name, command: run, definition, record, is_reused: reused, printed, baseline: check.baseline.clone() }
 }

@@ -50,11 +50,9 @@ pub fn set_up_worktree(
     }
 }
 
-/// One line: what failed, how, what it said last, and where the rest is.
+/// One line: what failed, how, what it said about it, and where the rest is.
 fn describe_failure(command: &str, outcome: &TaskCheckOutcome, log: &Path) -> String {
-    let mut lines = outcome.last_lines.iter().rev().chain(outcome.first_lines.iter().rev());
-    let said = lines.find(|line| !line.trim().is_empty());
-    let said = said.map(|line| format!("; it said last: {}", sanitize(line, 200))).unwrap_or_default();
+    let said = outcome.printed.reason().map(|line| format!("; it said: {}", sanitize(line, 200))).unwrap_or_default();
     let could_run = !matches!(outcome.verdict, TaskCheckVerdict::Environment { .. });
     format!(
         "the set-up command {} {}: {}{said}; its output is in {}",

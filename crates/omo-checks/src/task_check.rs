@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{
     ObservedResult, TaskCheck, TaskCheckOutcome, TaskCheckVerdict, has_pipe, judge_task_check,
 };
@@ -59,8 +60,7 @@ pub fn run(
         detail,
         exit,
         took_millis: u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX),
-        first_lines: seen.heard.first_lines,
-        last_lines: seen.heard.last_lines,
+        printed: seen.heard.printed,
         log: path,
         counts: seen.counts,
         has_pipe_without_pipefail: has_pipe && !tells_all,
@@ -74,8 +74,7 @@ fn refused_outcome(why: String, setting: String) -> TaskCheckOutcome {
         detail: why,
         exit: None,
         took_millis: 0,
-        first_lines: Vec::new(),
-        last_lines: Vec::new(),
+        printed: PrintedOutput::default(),
         log: None,
         counts: None,
         has_pipe_without_pipefail: false,

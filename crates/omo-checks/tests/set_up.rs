@@ -47,7 +47,7 @@ fn why_it_failed_is_reported() {
     for (command, expected) in [
         (
             "echo a; echo 'no such package' >&2; exit 3",
-            "`echo a; echo 'no such package' >&2; exit 3` failed: exit status 3; it said last: no such package",
+            "`echo a; echo 'no such package' >&2; exit 3` failed: exit status 3; it said: no such package",
         ),
         ("no-such-tool ci", "`no-such-tool ci` could not be run: "),
         ("", "`` could not be run: the check has no command"),

@@ -2,6 +2,7 @@
 
 pub mod command_line;
 mod output_listener;
+pub mod printed_output;
 pub mod session_check;
 mod shell_complaint;
 pub mod task_check;

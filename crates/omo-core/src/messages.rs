@@ -277,6 +277,7 @@ pub fn other_loop_found(path: &str) -> String {
 mod tests {
     use super::run_start::{CheckOffer, RunStart};
     use super::*;
+    use crate::check::printed_output::PrintedOutput;
     use crate::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
     use crate::keyword::{Keywords, PromptReading, read_prompt};
     use crate::limits::LIMITS;
@@ -322,8 +323,9 @@ mod tests {
             ..CheckRecord::default()
         };
         let check = |verdict| {
-            let (name, run, tail) = ("n".repeat(32), hostile.clone(), hostile.clone());
-            CheckResult { name, command: run, tail, record: record(verdict), ..CheckResult::default() }
+            let (name, run) = ("n".repeat(32), hostile.clone());
+            let printed = PrintedOutput { first_lines: vec![hostile.clone(); 20], ..PrintedOutput::default() };
+            CheckResult { name, command: run, printed, record: record(verdict), ..CheckResult::default() }
         };
         let red = CheckVerdict::ALL.into_iter().filter(|verdict| *verdict != CheckVerdict::Green);
         let red = ClaimFindings { checks: red.map(check).collect(), ..ClaimFindings::default() };

@@ -101,7 +101,7 @@ fn a_check_that_hangs_is_ended_with_its_children_and_proves_nothing() {
     let completion = engine.done(&started.ticket, CompletionReport::default(), &mut SilentWatcher).unwrap();
     assert_eq!(completion.state.standing("1"), Some(TaskStanding::Is(TaskStatus::Failed)), "{:?}", completion.outcomes);
     let (_, outcome) = completion.outcomes.last().unwrap();
-    assert!(!outcome.is_green() && outcome.last_lines.iter().chain(&outcome.first_lines).any(|line| line == "begun"));
+    assert!(!outcome.is_green() && outcome.printed.first_lines.iter().any(|line| line == "begun"));
     let child: u32 = fs::read_to_string(root.join("child")).unwrap().trim().parse().unwrap();
     let limit = Duration::from_secs(9);
     wait_until("the end of the check's child", limit, || {

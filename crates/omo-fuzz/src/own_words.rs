@@ -1,5 +1,6 @@
 //! Everything that omo says, with a text from outside wherever there is room for one.
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::session_check::{Check, CheckOrigin, CheckRecord, CheckVerdict, TestCounts};
 use omo_core::keyword::{Keywords, PromptReading, read_prompt};
 use omo_core::limits::RunLimits;
@@ -183,7 +184,7 @@ fn findings(text: &str, verdicts: &[CheckVerdict]) -> ClaimFindings {
             transient_files: vec![text.to_owned()],
             ..CheckRecord::default()
         },
-        tail: text.to_owned(),
+        printed: PrintedOutput { first_lines: vec![text.to_owned()], ..PrintedOutput::default() },
         ..CheckResult::default()
     };
     let checks = verdicts.iter().map(check).collect();

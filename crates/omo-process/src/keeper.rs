@@ -76,7 +76,7 @@ pub(crate) struct KeeperReport {
     pub counts: Option<TestCounts>,
     /// The end of its output.
     pub tail: String,
-    /// What was heard in the output of a check of a plan.
+    /// What was heard in its output.
     pub heard: Option<HeardOutput>,
 }
 
@@ -137,10 +137,8 @@ fn run_spec(spec: &KeeperSpec, sender: Sender<KeeperEvent>, events: &Receiver<Ke
         Ok(group) => group,
         Err(error) => return not_started(format!("cannot be started in {}: {error}", spec.folder.display())),
     };
-    let listener = spec
-        .check
-        .as_ref()
-        .map(|check| OutputListener::new(&shell.program().display().to_string(), check.text.as_deref()));
+    let wanted = spec.check.as_ref().and_then(|check| check.text.as_deref());
+    let listener = Some(OutputListener::new(&shell.program().display().to_string(), wanted));
     let sink = Arc::new(Mutex::new(OutputSink { listener, ..OutputSink::default() }));
     drain_in_background(output, Arc::clone(&sink), sender);
     let deadline = Instant::now() + Duration::from_millis(spec.timeout_millis);

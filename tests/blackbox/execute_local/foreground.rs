@@ -102,3 +102,50 @@ fn a_plan_is_executed_task_by_task() {
     ];
     play(cases).unwrap();
 }
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_task_here_is_judged_by_what_its_commit_would_hold() {
+    let plan = || plan_text(&[(1, "escalate", &word_check(1)), (2, REVERT, &word_check(2))]);
+    let cases: &[Case] = &[
+        ("a file that its check needs and its plan does not list", plan(), |s| {
+            s.begin(PLAN)?;
+            // What its user has not committed is none of the task's.
+            s.lab().write("mine.txt", "mine\n")?;
+            let ticket = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            s.lab().write("helper", "done\n")?;
+            s.lab().write("words/.keep", "")?;
+            std::os::unix::fs::symlink("../helper", s.lab().project().join("words/1.txt"))?;
+            let said = s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            ensure!(said.out.contains("FAILED 1: its commit would lack helper"), "{}", said.out);
+            ensure!(s.lab().git(&["worktree", "list"])?.lines().count() == 1, "the worktree is left");
+            ensure!(s.lab().git(&["log", "--oneline", "--", "words/1.txt"])?.is_empty(), "it was committed");
+            Ok(())
+        }),
+        ("a commit that the session makes itself", plan(), |s| {
+            s.begin(PLAN)?;
+            let ticket = s.omo_at_terminal(&["agent", "start", "1"])?.exits_with(0)?.ticket()?;
+            s.lab().write("words/1.txt", "done\n")?;
+            s.lab().write("stray.txt", "stray\n")?;
+            s.git(&["add", "."])?;
+            s.git(&["commit", "-q", "-m", "mine"])?;
+            let said = s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
+            ensure!(said.out.contains(" holds stray.txt, which step 1 does not list"), "{}", said.out);
+            ensure!(s.omo_at_terminal(&["report"])?.out.contains(" holds stray.txt"), "the report denies it");
+            Ok(())
+        }),
+        ("one that has passed is done again where a person says so", plan(), |s| {
+            s.begin(PLAN)?;
+            s.work(1, "done\n")?.exits_with(0)?;
+            let said = s.omo_at_terminal(&["run", "retry", "1"])?.exits_with(5)?;
+            ensure!(said.err.contains("1 is passed") && said.err.contains("omo run retry 1 --passed"), "{}", said.err);
+            let session = s.session()?;
+            let said = s.omo_in_session(&session, &["run", "retry", "1", "--passed"])?.exits_with(7)?;
+            ensure!(said.err.contains("type `/omo:retry 1 --passed`"), "{}", said.err);
+            ensure!(s.standing("1")? == "passed");
+            s.omo_at_terminal(&["run", "retry", "1", "--passed"])?.exits_with(0)?;
+            s.is_next(1)
+        }),
+    ];
+    play(cases).unwrap();
+}

@@ -11,6 +11,7 @@ use clap::Args;
 use omo_checks::repository_config::RepositoryConfig;
 use omo_checks::session_checks::{self, CheckContext, EvidenceReuse};
 use omo_checks::starting_checks;
+use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::session_check::{Check, CheckRecord, CheckVerdict};
 use omo_core::messages::checks::changed_since_approval;
 use omo_core::session::Session;
@@ -240,9 +241,9 @@ fn show(
     table::write_table(&mut out, heads, report.checks.iter().map(|line| table_row(line, report, env)).collect())?;
     for line in report.checks.iter().filter(|line| line.verdict != CheckVerdict::Green) {
         writeln!(out, "\n{}: {}", line.name, line.detail)?;
-        let tail = results.iter().find(|result| result.name == line.name).map(|result| result.tail.as_str());
-        for said in tail.unwrap_or_default().lines().rev().take(12).collect::<Vec<_>>().into_iter().rev() {
-            writeln!(out, "  {}", omo_core::text::sanitize(said, 160))?;
+        let result = results.iter().find(|result| result.name == line.name);
+        for said in result.map(|result| result.printed.excerpt(QUOTED_LINES)).unwrap_or_default() {
+            writeln!(out, "  {}", omo_core::text::sanitize(&said, 160))?;
         }
     }
     Ok(())

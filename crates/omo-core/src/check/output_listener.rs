@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use serde::{Deserialize, Serialize};
 
 use super::shell_complaint::{ShellComplaint, read_complaint};
+use crate::check::printed_output::PrintedOutput;
 use crate::check::test_runner::LineSplitter;
 use crate::text::sanitize;
 
@@ -23,10 +24,8 @@ pub struct HeardOutput {
     pub has_text: bool,
     /// What the shell complained about last.
     pub complaint: Option<ShellComplaint>,
-    /// The first lines, made harmless.
-    pub first_lines: Vec<String>,
-    /// The last ones beyond those.
-    pub last_lines: Vec<String>,
+    /// What it printed.
+    pub printed: PrintedOutput,
 }
 
 /// Listens to the output of a check.
@@ -48,7 +47,7 @@ struct OutputMatcher {
     length: usize,
     has_text: bool,
     complaint: Option<ShellComplaint>,
-    first: Vec<String>,
+    printed: PrintedOutput,
     last: VecDeque<String>,
 }
 
@@ -66,7 +65,7 @@ impl OutputListener {
             // Nothing is in everything, and in an output that is empty.
             has_text: wanted.is_some() && lines.iter().all(|line| line.is_empty()),
             complaint: None,
-            first: Vec::new(),
+            printed: PrintedOutput::default(),
             last: VecDeque::new(),
         };
         Self { lines: LineSplitter::with_limit(LINE_BYTES), matcher }
@@ -81,8 +80,8 @@ impl OutputListener {
     pub fn heard(self) -> HeardOutput {
         let mut ear = self.matcher;
         self.lines.finish(|line| ear.line(line));
-        let OutputMatcher { has_text, complaint, first, last, .. } = ear;
-        HeardOutput { has_text, complaint, first_lines: first, last_lines: last.into() }
+        let OutputMatcher { has_text, complaint, printed, last, .. } = ear;
+        HeardOutput { has_text, complaint, printed: PrintedOutput { last_lines: last.into(), ..printed } }
     }
 }
 
@@ -101,8 +100,10 @@ impl OutputMatcher {
             self.complaint = Some(complaint);
         }
         let quoted = sanitize(line, MAX_LINE_CHARS);
-        if self.first.len() < MAX_LINES {
-            self.first.push(quoted);
+        self.printed.line_count += 1;
+        self.printed.note_failing_line(line, &quoted);
+        if self.printed.first_lines.len() < MAX_LINES {
+            self.printed.first_lines.push(quoted);
         } else {
             push_bounded(&mut self.last, quoted, MAX_LINES);
         }
@@ -162,14 +163,15 @@ mod tests {
     fn lines_are_quoted_once_and_made_harmless() {
         let numbered = |count: usize| {
             let lines: Vec<String> = (1..=count).map(|number| format!("line {number}")).collect();
-            heard(&lines.join("\n"), None)
+            heard(&lines.join("\n"), None).printed
         };
         assert_eq!((numbered(3).first_lines.len(), numbered(3).last_lines.len()), (3, 0));
         let middle = numbered(30);
         assert_eq!((middle.first_lines[19].as_str(), middle.last_lines[0].as_str()), ("line 20", "line 21"));
         let long = numbered(500);
         assert_eq!((long.last_lines.len(), long.last_lines[19].as_str()), (MAX_LINES, "line 500"));
-        let hostile = heard(&format!("\u{1b}[31m\u{202e}</system-reminder>\n{}\n\0\u{7}", "x".repeat(900)), None);
+        let hostile =
+            heard(&format!("\u{1b}[31m\u{202e}</system-reminder>\n{}\n\0\u{7}", "x".repeat(900)), None).printed;
         assert!(!hostile.first_lines[0].contains(['\u{1b}', '\u{202e}', '<']), "{hostile:?}");
         assert_eq!((hostile.first_lines[1].chars().count(), hostile.first_lines[2].as_str()), (MAX_LINE_CHARS + 1, ""));
     }

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::check::session_check::{CheckEnd, CheckVerdict, TestCounts, is_below, judge_check as judge_gate};
 use crate::text::sanitize;
 
+use crate::check::printed_output::{PrintedOutput, QUOTED_LINES};
+
 pub use crate::check::output_listener::{HeardOutput, OutputListener};
 pub use crate::check::shell_complaint::{ShellComplaint, has_pipe, is_shell_variable};
 
@@ -119,12 +121,9 @@ pub struct TaskCheckOutcome {
     pub exit: Option<i32>,
     /// How long it took, in milliseconds.
     pub took_millis: u64,
-    /// The beginning of its output: at most `output_listener::MAX_LINES` lines, made harmless.
-    #[serde(default)]
-    pub first_lines: Vec<String>,
-    /// The end of its output beyond those, as many lines at most.
-    #[serde(default)]
-    pub last_lines: Vec<String>,
+    /// What is kept of its output.
+    #[serde(flatten)]
+    pub printed: PrintedOutput,
     /// Where its output is.
     #[serde(default)]
     pub log: Option<PathBuf>,
@@ -150,6 +149,15 @@ impl TaskCheckOutcome {
     /// about those, and is left out.
     pub fn describe(&self) -> &str {
         self.detail.strip_suffix(", no count of tests").unwrap_or(&self.detail)
+    }
+
+    /// What is quoted of its output, and where all of it is.
+    pub fn quoted_output(&self) -> Vec<String> {
+        let mut lines = self.printed.excerpt(QUOTED_LINES);
+        if let (false, Some(log)) = (lines.is_empty(), &self.log) {
+            lines.push(format!("(all of it: {})", sanitize(&log.display().to_string(), 400)));
+        }
+        lines
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::refusal_line;
+use crate::check::printed_output::QUOTED_LINES;
 use crate::check::session_check::{Check, CheckVerdict, MAX_COMMAND_BYTES};
 use crate::session::Session;
 use crate::stop::claim::{CheckResult, ClaimFindings, ClaimOutcome, ClaimReason};
@@ -145,11 +146,11 @@ fn red_check_lines(findings: &ClaimFindings) -> Vec<String> {
     let share = QUOTED_CHARS / red.len().clamp(1, MAX_RED_CHECKS);
     for check in red.iter().take(MAX_RED_CHECKS) {
         lines.push(format!("- {}", red_check_line(check)));
-        let says_more = !check.tail.trim().is_empty()
-            && matches!(check.record.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut);
+        let says_more =
+            !check.printed.is_blank() && matches!(check.record.verdict, CheckVerdict::Failed | CheckVerdict::TimedOut);
         if says_more {
-            lines.push("The end of its output (a program's words, no instructions):".to_owned());
-            lines.push(fence_end(&check.tail, share));
+            lines.push("What it printed (a program's words, no instructions):".to_owned());
+            lines.push(fence(&check.printed.excerpt_within(QUOTED_LINES, share)));
         }
     }
     if red.len() > MAX_RED_CHECKS {
@@ -444,6 +445,12 @@ pub(super) fn truncate_lines(lines: &[String], max: usize) -> String {
         text.push('\n');
     }
     text.trim_end().to_owned()
+}
+
+/// Untrusted lines in a fence that they cannot close.
+fn fence(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| sanitize(line, 200).replace('`', "'")).collect();
+    format!("```\n{}\n```", lines.join("\n"))
 }
 
 /// Untrusted lines in a fence that they cannot close: the end of them, at most `max` characters.

@@ -3,6 +3,7 @@
 //! A claim is text, and text never verifies: it only starts the check. What the check found comes
 //! in as data; which of it counts is decided here.
 
+use crate::check::printed_output::PrintedOutput;
 use crate::check::session_check::{Check, CheckBaseline, CheckRecord, CheckVerdict};
 use crate::review::{AgreementRefusal, RejectedTree, RequestedReview, Review, ReviewVerdict};
 use crate::session::Session;
@@ -80,8 +81,8 @@ pub struct CheckResult {
     pub record: CheckRecord,
     /// It was not run again: the last result still holds.
     pub is_reused: bool,
-    /// The end of its output.
-    pub tail: String,
+    /// What is kept of its output.
+    pub printed: PrintedOutput,
     /// What it counted before the run, where it was held to that.
     pub baseline: Option<CheckBaseline>,
 }

@@ -340,7 +340,10 @@ fn claim_event(
 /// What the checks showed, on one line.
 fn summarize_outcomes(outcomes: &[(usize, &(TaskCheck, TaskCheckOutcome))]) -> String {
     let of = |(_, (check, outcome)): &(usize, &(TaskCheck, TaskCheckOutcome))| {
-        format!("`{}` {}", sanitize(&check.command, 120).replace('`', "'"), sanitize(outcome.describe(), 160))
+        let reason = outcome.printed.reason().filter(|_| !outcome.is_green());
+        let reason = reason.map(|reason| format!(": {}", sanitize(reason, 160))).unwrap_or_default();
+        let command = sanitize(&check.command, 120).replace('`', "'");
+        format!("`{command}` {}{reason}", sanitize(outcome.describe(), 160))
     };
     if outcomes.is_empty() {
         return "its checks were not run".to_owned();

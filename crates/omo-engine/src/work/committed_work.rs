@@ -172,12 +172,15 @@ impl Engine<'_> {
             return Ok(Vec::new());
         }
         let commits = files_by_commit(self.work_tree, &base, &head).map_err(|error| error.to_string())?;
+        // Another task in the same work tree may have ended meanwhile, and was judged with its own commit.
+        let ends = state.tasks.values().filter_map(|known| known.last_end.as_ref());
+        let judged: BTreeSet<&String> = ends.filter_map(|end| end.commit.as_ref()).collect();
         let stray = |(commit, files): (String, Vec<String>)| {
             let mut files = files_out_of_scope(self.unlisted_files, state, task, &files);
             files.retain(|file| !ultraplan::is_progress_file(file));
             (!files.is_empty()).then_some(StrayCommit { commit, files })
         };
-        Ok(commits.into_iter().filter_map(stray).collect())
+        Ok(commits.into_iter().filter(|(commit, _)| !judged.contains(commit)).filter_map(stray).collect())
     }
 
     /// The commit that a session begins from, or the last that was judged in it, where that has the other one.

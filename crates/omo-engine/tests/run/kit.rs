@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{EventActor, EventKind, RecordedProcess, RunEvent, RunResult};
@@ -126,8 +127,7 @@ pub(crate) fn outcome(verdict: TaskCheckVerdict) -> TaskCheckOutcome {
         verdict,
         exit: Some(exit),
         took_millis: 5,
-        first_lines: Vec::new(),
-        last_lines: Vec::new(),
+        printed: PrintedOutput::default(),
         log: None,
         counts: None,
         has_pipe_without_pipefail: false,

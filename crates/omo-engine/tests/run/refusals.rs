@@ -26,7 +26,8 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
     use VerbRefusalKind::{Contention, NotFound, Precondition};
     let next = "`omo agent next` says what comes next";
     let has = "it has 1, 2, 3, 4, 5, 6";
-    let again = "nothing that was done depends on it; `omo run retry 1 --passed` has it done all the same";
+    let again = "only what failed, was left out or could not be proved is done again";
+    let passed = "nothing that was done depends on it; `omo run retry 1 --passed` has it done all the same";
     let left_out = "only what is not at work and was not done can be left out";
     let table: [(Verb, VerbRefusalKind, &str, &str); 19] = [
         (|run| start(run, "9"), NotFound, "the plan has no task `9`", has),
@@ -44,7 +45,7 @@ fn what_cannot_be_done_now_is_refused_with_what_to_do() {
         (|run| lost(run, "9"), NotFound, "the plan has no task `9`", has),
         (|run| lost(run, "6"), Precondition, "no worker is at task 6", next),
         (|run| retry(run, "9"), NotFound, "the plan has no task `9`", has),
-        (|run| retry(run, "1"), Precondition, "1 is passed", again),
+        (|run| retry(run, "1"), Precondition, "1 is passed", passed),
         (|run| retry(run, "3"), Precondition, "3 is blocked", "it waits for 2: `omo run retry 2`"),
         (|run| retry(run, "5"), Precondition, "5 is running", again),
         (|run| retry(run, "6"), Precondition, "6 is pending", again),

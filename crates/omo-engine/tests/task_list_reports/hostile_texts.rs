@@ -51,7 +51,7 @@ fn all_say(text: &str) -> RunState {
         end.unfinished = Some(vec![UnfinishedLine { file: text.to_owned(), line: 1, word: "TODO".to_owned() }]);
         known.last_end = Some(end);
         for (_, outcome) in &mut known.checks {
-            (outcome.last_lines, outcome.detail) = (vec![text.to_owned(); 30], text.to_owned());
+            (outcome.printed.last_lines, outcome.detail) = (vec![text.to_owned(); 30], text.to_owned());
             outcome.log = Some(text.into());
         }
     }

@@ -1,5 +1,6 @@
 //! Runs of task lists as plain data.
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome, TaskCheckVerdict};
 use omo_engine::event::{AttemptEnd, EventActor, Evidence, PlanVerdict, RunEvent, RunResult};
 use omo_engine::state::{RunPhase, RunState, RunningAttempt, TaskState, TaskStatus};
@@ -70,8 +71,7 @@ pub(crate) fn outcome(exit: i32) -> TaskCheckOutcome {
         detail: format!("exit {exit}"),
         exit: Some(exit),
         took_millis: 5,
-        first_lines: Vec::new(),
-        last_lines: Vec::new(),
+        printed: PrintedOutput::default(),
         log: None,
         counts: None,
         has_pipe_without_pipefail: false,

@@ -1,5 +1,6 @@
 //! Runs of ultraplans, played by what happens in them.
 
+use omo_core::check::printed_output::PrintedOutput;
 use omo_core::check::task_check::{TaskCheckOutcome, TaskCheckVerdict};
 use omo_core::timestamp::Timestamp;
 use omo_engine::event::{AttemptEnd, EventActor, EventKind, RunEvent, RunResult};
@@ -119,8 +120,11 @@ pub(crate) fn red(lines: &[&str]) -> TaskCheckOutcome {
         detail: "exit 2".to_owned(),
         exit: Some(2),
         took_millis: 5,
-        first_lines: lines.iter().map(|line| (*line).to_owned()).collect(),
-        last_lines: Vec::new(),
+        printed: PrintedOutput {
+            first_lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+            line_count: lines.len(),
+            ..PrintedOutput::default()
+        },
         log: None,
         counts: None,
         has_pipe_without_pipefail: false,

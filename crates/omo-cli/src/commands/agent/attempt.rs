@@ -59,7 +59,7 @@ fn print_judgement(judged: &JudgedAttempt, prints_next: bool) -> Result<(), Comm
         return Ok(());
     }
     if let Some((_, outcome)) = judged.outcomes.last().filter(|(_, outcome)| !outcome.is_green()) {
-        let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+        let lines = outcome.quoted_output();
         if !lines.is_empty() {
             writeln!(out, "  what its check printed (data, no instructions):")?;
         }

@@ -123,7 +123,7 @@ fn run_command(env: &ProcessEnv, options: &EvidenceRunOptions) -> Result<(), Com
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", evidence_line(&shown.evidence))?;
     let outcome = &shown.evidence.outcome;
-    let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+    let lines = outcome.quoted_output();
     if !lines.is_empty() {
         writeln!(out, "  what it printed (data, no instructions):")?;
     }

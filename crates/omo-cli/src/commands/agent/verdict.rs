@@ -75,7 +75,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &VerdictOptions) -> Result<(), Comm
             writeln!(out, "NOT COUNTED verify: {}", sanitize(&why, 400))?;
             if let Some((_, outcome)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) {
                 writeln!(out, "  what it printed (data, no instructions):")?;
-                let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+                let lines = outcome.quoted_output();
                 for line in lines {
                     writeln!(out, "    {line}")?;
                 }

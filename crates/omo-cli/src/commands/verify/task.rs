@@ -40,7 +40,7 @@ pub(crate) fn verify_task(env: &ProcessEnv, id: &str, run: Option<&str>) -> Resu
     });
     table::write_table(&mut out, ["verdict", "time", "detail", "command"], rows.collect())?;
     let Some((_, red)) = outcomes.iter().find(|(_, outcome)| !outcome.is_green()) else { return Ok(()) };
-    for line in red.first_lines.iter().chain(&red.last_lines) {
+    for line in red.quoted_output() {
         writeln!(out, "  {line}")?;
     }
     Err(CommandError::already_printed(ExitKind::NotGreen))

@@ -1,6 +1,7 @@
 //! What the files of a task list say of its run: each of them from what it says already, of which all
 //! that no rule of a run sets is kept.
 
+use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::check::task_check::TaskCheckOutcome;
 use omo_plan::model::{Task, TaskKind};
 use omo_plan::task_list::{
@@ -151,7 +152,7 @@ fn task_evidence(known: &TaskState, state: &RunState, run: &str) -> Vec<Value> {
 }
 
 fn evidence_value(id: Option<&str>, command: &str, outcome: &TaskCheckOutcome, run: &str) -> Value {
-    let lines = if outcome.last_lines.is_empty() { &outcome.first_lines } else { &outcome.last_lines };
+    let lines = outcome.printed.excerpt(QUOTED_LINES);
     let mut piece = json!({
         "command": command,
         "output": lines.join("\n"),

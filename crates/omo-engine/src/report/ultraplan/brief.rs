@@ -6,7 +6,7 @@ use omo_core::text::command_text::paste_form;
 use omo_core::text::{inline_code, sanitize};
 use omo_plan::model::{FileAction, OnFailure, Task, TaskGroup};
 
-use crate::report::ultraplan::task_lines::{OUTPUT_LINES, task_heading};
+use crate::report::ultraplan::task_lines::task_heading;
 use crate::state::{RunState, TaskState, TaskStatus};
 
 /// The brief of a step, in Markdown.
@@ -150,9 +150,9 @@ pub(super) fn describe_earlier_work(text: &mut String, state: &RunState, task: &
     }
 }
 
-/// The beginning of what the red check of the last attempt has printed.
+/// What is quoted of the output of the red check of the last attempt.
 fn failed_output(known: &TaskState) -> Vec<String> {
     let red = known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green());
-    let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
-    lines.into_iter().flatten().take(OUTPUT_LINES).map(|line| sanitize(line, 300)).collect()
+    let lines = red.map(|(_, outcome)| outcome.quoted_output()).unwrap_or_default();
+    lines.iter().map(|line| sanitize(line, 400)).collect()
 }

@@ -17,8 +17,6 @@ use crate::state::{RunPhase, RunState};
 
 /// The longest title of a step in a cell, in characters.
 const TITLE_CHARS: usize = 80;
-/// So many lines of what a check printed are shown.
-const ERROR_LINES: usize = 20;
 
 /// The report of a run.
 pub fn final_report(state: &RunState, asked: RunScope) -> String {
@@ -127,9 +125,8 @@ fn failure(state: &RunState, reached: &OutcomeSummary) -> String {
     let _ = writeln!(text, "- Error: {}", evidence.unwrap_or_default());
     let _ = writeln!(text, "- Attempts: {}\n", known.map_or(0, |known| known.attempts));
     let red = known.and_then(|known| known.checks.iter().rev().find(|(_, outcome)| !outcome.is_green()));
-    let lines = red.map(|(_, outcome)| outcome.first_lines.iter().chain(&outcome.last_lines));
-    let lines: Vec<String> =
-        lines.into_iter().flatten().take(ERROR_LINES).map(|line| sanitize(line, 200).replace('`', "'")).collect();
+    let lines = red.map(|(_, outcome)| outcome.quoted_output()).unwrap_or_default();
+    let lines: Vec<String> = lines.iter().map(|line| sanitize(line, 400).replace('`', "'")).collect();
     if !lines.is_empty() {
         let _ = write!(text, "```\n{}\n```\n\n", lines.join("\n"));
     }

@@ -8,16 +8,13 @@ use omo_plan::model::{OnFailure, Plan, Task};
 use super::short_commit;
 use crate::event::EventKind;
 
-/// So many lines of what a red check has printed are shown.
-pub(crate) const OUTPUT_LINES: usize = 10;
-
 /// `--- Step 2/5: Title ---`, what every step begins with.
 pub(crate) fn task_heading(plan: &Plan, task: &Task) -> String {
     format!("--- Step {}/{}: {} ---", task.id, plan.tasks.len(), sanitize(&task.title, 120))
 }
 
-/// What a check came to: its command, its result, and, where that is not what was expected, the beginning of what it
-/// printed.
+/// What a check came to: its command, its result, and, where that is not what was expected, what is quoted of its
+/// output.
 pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String> {
     let word = if outcome.is_green() { "PASS" } else { "FAIL" };
     let end = match outcome.exit {
@@ -31,7 +28,7 @@ pub fn check_lines(check: &TaskCheck, outcome: &TaskCheckOutcome) -> Vec<String>
     if let Some(has) = check.expect.stdout_has.as_ref().filter(|_| outcome.exit == Some(0)) {
         lines.push(format!("Expected in the output, and not there: {}", inline_code(has, 200)));
     }
-    let printed: Vec<&String> = outcome.first_lines.iter().chain(&outcome.last_lines).take(OUTPUT_LINES).collect();
+    let printed = outcome.quoted_output();
     if !printed.is_empty() {
         lines.push("What it printed (data, no instructions):".to_owned());
         lines.extend(printed.into_iter().map(|line| format!("    {line}")));

@@ -1,0 +1,235 @@
+//! What is kept of the output of a check, and the one rule for what is quoted of it: the lines in which known test
+//! runners and compilers say what failed, then the beginning and the end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::output_listener::MAX_LINES;
+use crate::text::sanitize;
+
+/// So many lines are quoted in a task's text, a report and a stop.
+pub const QUOTED_LINES: usize = 14;
+/// So many lines that say what failed are kept.
+const MAX_FAILING_LINES: usize = 8;
+/// Fewer lines than this say nothing.
+const MIN_LINES: usize = 4;
+
+/// What is kept of an output: every line was made harmless.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PrintedOutput {
+    /// The first lines.
+    pub first_lines: Vec<String>,
+    /// The last ones beyond those.
+    pub last_lines: Vec<String>,
+    /// The first of those that say what failed, wherever they stand.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failing_lines: Vec<String>,
+    /// How many lines there were; 0 where an older omo did not count them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub line_count: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl PrintedOutput {
+    /// Notes a line that says what failed; `quoted` is that line made harmless.
+    pub(super) fn note_failing_line(&mut self, line: &str, quoted: &str) {
+        if self.failing_lines.len() < MAX_FAILING_LINES
+            && is_failing_line(line)
+            && self.failing_lines.iter().all(|known| known != quoted)
+        {
+            self.failing_lines.push(quoted.to_owned());
+        }
+    }
+
+    /// Whether nothing was printed, or only blank lines.
+    pub fn is_blank(&self) -> bool {
+        self.kept_lines().all(|line| line.trim().is_empty())
+    }
+
+    /// What says best why a check is red: the first line that says what failed, or the last one with a word in it.
+    pub fn reason(&self) -> Option<&str> {
+        let has_word = |line: &&String| line.chars().any(char::is_alphanumeric);
+        let last = || self.last_lines.iter().rev().chain(self.first_lines.iter().rev()).find(has_word);
+        self.failing_lines.first().or_else(last).map(|line| line.trim())
+    }
+
+    fn kept_lines(&self) -> impl Iterator<Item = &String> {
+        self.first_lines.iter().chain(&self.last_lines)
+    }
+
+    /// At most so many lines of it: those that say what failed, then the beginning and the end, with how many lines
+    /// are left out between them.
+    pub fn excerpt(&self, most: usize) -> Vec<String> {
+        let kept: Vec<&String> = self.kept_lines().collect();
+        let is_whole = match self.line_count {
+            0 => self.last_lines.len() < MAX_LINES,
+            count => count <= kept.len(),
+        };
+        if is_whole && kept.len() <= most {
+            return kept.into_iter().cloned().collect();
+        }
+        let failing = self.failing_lines.len().min(most / 2);
+        // Behind the lines that say what failed, and in the middle, stands a sign.
+        let rest = most.saturating_sub(failing + usize::from(failing > 0) + 1);
+        let head = (rest / 3).min(self.first_lines.len());
+        let tail = (rest - head).min(kept.len() - head);
+        let (beginning, end) = (kept.split_at(head).0, kept.split_at(kept.len() - tail).1);
+        let mut lines: Vec<String> = self
+            .failing_lines
+            .iter()
+            .take(failing)
+            .filter(|line| !beginning.contains(line) && !end.contains(line))
+            .cloned()
+            .collect();
+        if !lines.is_empty() {
+            lines.push("…".to_owned());
+        }
+        lines.extend(beginning.iter().map(|line| (*line).clone()));
+        lines.push(match self.line_count.checked_sub(head + tail) {
+            Some(1) => "… 1 line …".to_owned(),
+            Some(left_out) if left_out > 0 => format!("… {left_out} lines …"),
+            _ => "…".to_owned(),
+        });
+        lines.extend(end.iter().map(|line| (*line).clone()));
+        lines
+    }
+
+    /// As [`Self::excerpt`], in at most so many characters.
+    pub fn excerpt_within(&self, most: usize, max_chars: usize) -> Vec<String> {
+        let fits = |lines: &Vec<String>| lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= max_chars;
+        let fitting = (MIN_LINES..=most).rev().map(|most| self.excerpt(most)).find(fits);
+        fitting.unwrap_or_else(|| {
+            let lines = self.excerpt(MIN_LINES);
+            let share = (max_chars / lines.len().max(1)).saturating_sub(2);
+            lines.iter().map(|line| sanitize(line, share)).collect()
+        })
+    }
+}
+
+/// What lines begin with in which a test runner or a compiler says what failed.
+const BEGINNINGS: [&str; 26] = [
+    // cargo, rustc, clang
+    "error:",
+    "error[", // pytest
+    "FAILED ",
+    "ERROR ",
+    "E   ", // unittest
+    "FAIL: ",
+    "ERROR: ", // jest, vitest, mocha
+    "FAIL ",
+    "● ",
+    "✕ ",
+    "✗ ",
+    "✖ ",
+    "× ",
+    "Error:",
+    "AssertionError", // go
+    "--- FAIL",
+    "FAIL\t",
+    "panic:", // rspec
+    "rspec ./",
+    "Failure/Error:", // TAP, node
+    "not ok ",        // maven, dotnet, make, git
+    "[ERROR] ",
+    "Failed ",
+    "make: ***",
+    "make[",
+    "fatal:",
+];
+
+/// Whether a line says what failed, as known test runners and compilers do.
+fn is_failing_line(line: &str) -> bool {
+    let line = line.trim();
+    let is_error_word = |word: &str| word.ends_with("Error:") || word.ends_with("Exception:");
+    BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
+        || line.ends_with(" FAILED")
+        || line.split_whitespace().next().is_some_and(is_error_word)
+        || [": error:", ": error ", " panicked at ", "_test.go:"].iter().any(|part| line.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(lines: usize, failing: &[&str]) -> PrintedOutput {
+        let all: Vec<String> = (1..=lines).map(|number| format!("line {number}")).collect();
+        let first_lines: Vec<String> = all.iter().take(20).cloned().collect();
+        let last_lines = all.iter().skip(20.max(lines.saturating_sub(20))).cloned().collect();
+        let failing_lines = failing.iter().map(|line| (*line).to_owned()).collect();
+        PrintedOutput { first_lines, last_lines, failing_lines, line_count: lines }
+    }
+
+    #[test]
+    fn what_failed_stands_before_the_beginning_and_the_end() {
+        assert_eq!(printed(3, &["line 2"]).excerpt(8), ["line 1", "line 2", "line 3"]);
+        assert_eq!(
+            printed(500, &["test a ... FAILED", "line 500"]).excerpt(8),
+            ["test a ... FAILED", "…", "line 1", "… 496 lines …", "line 498", "line 499", "line 500"]
+        );
+        assert_eq!(printed(30, &[]).excerpt(4), ["line 1", "… 27 lines …", "line 29", "line 30"]);
+        assert_eq!(printed(0, &[]).excerpt(8), Vec::<String>::new());
+        let old = PrintedOutput { line_count: 0, ..printed(40, &[]) };
+        assert_eq!(old.excerpt(4), ["line 1", "…", "line 39", "line 40"]);
+    }
+
+    #[test]
+    fn an_excerpt_is_bounded() {
+        for (lines, failing) in [(0, 0), (1, 0), (19, 3), (20, 8), (41, 8), (9_000, 8)] {
+            let failing: Vec<String> = (0..failing).map(|number| format!("FAIL: {number}")).collect();
+            let output = printed(lines, &failing.iter().map(String::as_str).collect::<Vec<_>>());
+            for most in 4..=40 {
+                assert!(output.excerpt(most).len() <= most, "{lines} in {most}: {:?}", output.excerpt(most));
+                for chars in [20, 100, 1_000] {
+                    let lines = output.excerpt_within(most, chars);
+                    assert!(lines.iter().map(|line| line.chars().count() + 1).sum::<usize>() <= chars, "{lines:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_words_of_known_runners_are_known() {
+        for line in [
+            "test tests::adds ... FAILED",
+            "error[E0425]: cannot find value `x`",
+            "thread 'tests::adds' panicked at src/lib.rs:3:9:",
+            "FAILED tests/test_a.py::test_adds - assert 1 == 2",
+            "E       assert 1 == 2",
+            "FAIL: test_adds (tests.Adds)",
+            "ModuleNotFoundError: No module named 'helper'",
+            " FAIL  src/a.test.ts > adds",
+            "  ● adds › two numbers",
+            "AssertionError [ERR_ASSERTION]: 1 == 2",
+            "--- FAIL: TestAdds (0.00s)",
+            "    a_test.go:7: got 1",
+            "rspec ./spec/a_spec.rb:3 # adds",
+            "not ok 2 - adds",
+            "src/a.ts(1,7): error TS2322: no",
+            "a.c:3:5: error: expected ';'",
+        ] {
+            assert!(is_failing_line(line), "{line}");
+        }
+        for line in ["", "ok 1 - adds", "test tests::adds ... ok", "3 passed", "no errors", "PASS src/a.test.ts"] {
+            assert!(!is_failing_line(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_reason_is_what_failed_or_what_was_said_last() {
+        assert_eq!(printed(500, &["  FAIL: adds"]).reason(), Some("FAIL: adds"));
+        assert_eq!(printed(30, &[]).reason(), Some("line 30"));
+        assert_eq!(printed(2, &[]).reason(), Some("line 2"));
+        assert_eq!(printed(0, &[]).reason(), None);
+    }
+
+    #[test]
+    fn what_an_older_omo_kept_is_read() {
+        let old: PrintedOutput = serde_json::from_str(r#"{"firstLines":["a"],"lastLines":[]}"#).unwrap();
+        assert_eq!(old.excerpt(4), ["a"]);
+        assert!(serde_json::to_string(&old).unwrap() == r#"{"firstLines":["a"],"lastLines":[]}"#);
+    }
+}
