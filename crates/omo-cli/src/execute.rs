@@ -65,7 +65,8 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     // The user who is asked to approve the commands reads as well how they will be run.
     done.inspect_err(|failure| {
         // The screen of an approval says it itself.
-        if is_own_choice && failure.kind != ExitKind::NeedsPerson && !failure.is_printed() && !context.is_preview {
+        let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
+        if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());
         }
     })

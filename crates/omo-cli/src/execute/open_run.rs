@@ -117,7 +117,7 @@ fn first_block(context: &CommandContext, id: &str, state: &RunState, said: &str)
 }
 
 /// What keeps a run from being opened, all of it together.
-fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
+pub(crate) fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
     let stops: Vec<&PreflightFinding> =
         findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();
     let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);
