@@ -135,7 +135,7 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
             let typed = json!({ "prompt": "Continue.", "permission_mode": "acceptEdits" });
             let said = require_sound(&session.hooks.fire("UserPromptSubmit", &typed)?)?;
             ensure!(
-                said.reason().is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
+                said.text("/stopReason").is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
                 "{said:?}"
             );
             g.omo_in_session(&session, &["answer", &question, "continue"])?.refuses(
