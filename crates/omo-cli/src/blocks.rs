@@ -28,6 +28,9 @@ use omo_plan::model::Task;
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::ways_out::way_out_lines;
 use crate::blocks::workflow_batch::WorkflowBatch;
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::output::print_block;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -176,6 +179,24 @@ pub(crate) fn wait_for_workers() -> String {
     format!(
         "WAIT\n  The tasks were handed out a moment ago, and their first agent has not begun yet.\n  run: omo agent next --workflow --wait 540      {LONG_TIMEOUT}"
     )
+}
+
+/// Prints that a run was opened or goes on: as a block, or for a person at a terminal without what it tells a model.
+pub(crate) fn print_run_block(context: &CommandContext, block: &str, state: &RunState) -> Result<(), CommandError> {
+    if context.is_agent_verb || !context.is_person() {
+        return print_block(block);
+    }
+    let said = block.split("\nDO\n").next().unwrap_or(block).trim_end();
+    print_block(&format!("{said}\n\nNext: {}", next_at_terminal(state)))
+}
+
+/// What a person at a terminal does next.
+pub(crate) fn next_at_terminal(state: &RunState) -> String {
+    if state.parallel.is_some() {
+        "`omo run watch` starts the workers and shows them".to_owned()
+    } else {
+        format!("start `claude` in this folder and type {}", go_on_line(state))
+    }
 }
 
 /// What of a block is for a person; before that stands what it tells a model.

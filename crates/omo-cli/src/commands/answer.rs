@@ -1,6 +1,5 @@
 //! `omo answer`: what a person decided about a run.
 
-use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
@@ -43,8 +42,8 @@ pub(crate) fn run(env: &ProcessEnv, options: &AnswerOptions) -> Result<(), Comma
         other => other,
     };
     let (question, option) = (&options.question, &options.option);
-    writeln!(anstream::stdout(), "Answered {question}: {option}{into}.\n\nDO\n  run: {then}")?;
-    Ok(())
+    let block = format!("Answered {question}: {option}{into}.\n\nDO\n  run: {then}");
+    blocks::print_run_block(&context, &block, &state)
 }
 
 /// Writes an answer down. Gives the run behind it, and where the answer was written as well.

@@ -102,12 +102,8 @@ pub(crate) fn continue_run(
     if let Some(edit) = edit {
         said += &describe_edit(&edit, before, &state);
     }
-    print_block(&parallel_run::resumed_block(
-        run.id(),
-        &state,
-        &said,
-        parallel_run::next_command(&state, context.is_person()),
-    ))
+    let next = parallel_run::next_command(&state, context.is_person());
+    blocks::print_run_block(context, &parallel_run::resumed_block(run.id(), &state, &said, next), &state)
 }
 
 /// Refuses to start workers again where they could not be started anew: their work could not reach the user. What is at

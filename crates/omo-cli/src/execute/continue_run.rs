@@ -16,7 +16,7 @@ use crate::dispatched_tasks;
 use crate::error::CommandError;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest, PlanSource};
 use crate::execute::{approval, refusals};
-use crate::output::{self, print_block};
+use crate::output;
 
 /// The user typed the command alone: the run that is open goes on, past the stop that it waits at.
 pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandError> {
@@ -35,7 +35,8 @@ pub(crate) fn continue_open_run(context: &CommandContext) -> Result<(), CommandE
     })?;
     context.note_in_session(&run, &before.holder, &state);
     let head = format!("[omo] {}\n", known_run_line(&state));
-    print_block(&parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state))))
+    let block = parts::fit_block(format!("{head}{}", blocks::resumed_block(run.id(), &state)));
+    blocks::print_run_block(context, &block, &state)
 }
 
 /// Says that a plan has a run already, and its mode.
@@ -79,7 +80,8 @@ pub(crate) fn continue_run(
     context.note_in_session(run, &before.holder, &state);
     let choice = request.map(|request| request.choice.as_str()).unwrap_or_default();
     let edited = edit.map(|edit| describe_edit(&edit, before, &state)).unwrap_or_default();
-    output::print_block(&parts::fit_block(format!("{choice}{edited}{}", blocks::resumed_block(run.id(), &state))))
+    let block = parts::fit_block(format!("{choice}{edited}{}", blocks::resumed_block(run.id(), &state)));
+    blocks::print_run_block(context, &block, &state)
 }
 
 /// The plan as its file says it now, with the approval of exactly its commands.

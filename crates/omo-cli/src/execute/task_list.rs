@@ -19,7 +19,7 @@ use omo_plan::model::{Plan, TaskKind};
 use omo_plan::task_list::{self, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
-use crate::blocks::{parts, task_list_run};
+use crate::blocks::{self, parts, task_list_run};
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
 use crate::dispatched_tasks;
 use crate::error::CommandError;
@@ -249,7 +249,7 @@ fn continue_run(
         Ok((answered.into_iter().chain(replanned).chain(anew).collect(), ()))
     })?;
     context.note_in_session(run, &before.holder, &state);
-    print_block(&task_list_run::resumed_block(run.id(), &state))
+    blocks::print_run_block(context, &task_list_run::resumed_block(run.id(), &state), &state)
 }
 
 /// The plan that a run has from now on, where that is another one: with the options that were given now, or with
