@@ -290,7 +290,8 @@ pub fn require_sound(run: &HookRun) -> Result<HookAnswer> {
     ensure!(run.stderr.is_empty(), "on stderr: {}", run.stderr);
     let answer = run.answer()?;
     if let HookAnswer::Json(value) = &answer {
-        let known = ["decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
+        let known =
+            ["continue", "stopReason", "decision", "reason", "systemMessage", "terminalSequence", "hookSpecificOutput"];
         let unknown: Vec<_> =
             value.as_object().into_iter().flatten().filter(|(name, _)| !known.contains(&name.as_str())).collect();
         ensure!(unknown.is_empty(), "fields that the client does not know: {unknown:?}");

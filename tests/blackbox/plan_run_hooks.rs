@@ -15,6 +15,7 @@ use omo_state::trust::pending_approval;
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{run_command, samples};
 use omo_tests::MAX_BLOCKS;
+use omo_tests::plan_project::{plan_text, task};
 use serde_json::{Value, json};
 
 use crate::claim_scene::{DONE, play_with_review};
@@ -262,27 +263,27 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
     let cases: &[Case] = &[
         ("kept, and taken once", |s| {
             let arguments = "docs/my plan.md; touch $(x) `y` \"z\" 'w' | v\n--flag ü ";
-            ensure!(s.prompt(&format!("/omo:execute-plan {arguments}"))? == HookAnswer::Nothing);
+            ensure!(s.prompt(&format!("/omo:ulw-plan {arguments}"))? == HookAnswer::Nothing);
             ensure!(take(s, "other")?.is_none());
-            ensure!(take(s, "execute-plan")?.as_deref() == Some(arguments), "{:?}", s.entry());
-            ensure!(take(s, "execute-plan")?.is_none());
-            s.prompt("/omo:execute-plan")?;
-            ensure!(take(s, "execute-plan")?.as_deref() == Some(""));
+            ensure!(take(s, "ulw-plan")?.as_deref() == Some(arguments), "{:?}", s.entry());
+            ensure!(take(s, "ulw-plan")?.is_none());
+            s.prompt("/omo:ulw-plan")?;
+            ensure!(take(s, "ulw-plan")?.as_deref() == Some(""));
             Ok(())
         }),
         ("too long, they are not kept, and older ones are gone", |s| {
-            s.prompt("/omo:execute-plan old.md")?;
-            s.prompt(&format!("/omo:execute-plan {}", "x".repeat(4_097)))?;
-            ensure!(take(s, "execute-plan")?.is_none());
+            s.prompt("/omo:ulw-plan old.md")?;
+            s.prompt(&format!("/omo:ulw-plan {}", "x".repeat(4_097)))?;
+            ensure!(take(s, "ulw-plan")?.is_none());
             Ok(())
         }),
         ("only a person's own command", |s| {
             for prompt in [
-                "<command-name>/omo:execute-plan</command-name> docs/plan.md",
-                "see /omo:execute-plan docs/plan.md",
-                "/execute-plan docs/plan.md",
+                "<command-name>/omo:ulw-plan</command-name> docs/plan.md",
+                "see /omo:ulw-plan docs/plan.md",
+                "/ulw-plan docs/plan.md",
                 "/omo:status docs/plan.md",
-                "execute the plan docs/plan.md",
+                "plan docs/plan.md",
             ] {
                 s.prompt(prompt)?;
                 ensure!(!s.state_file().exists(), "{prompt} was kept");
@@ -292,8 +293,8 @@ fn the_arguments_of_a_command_reach_the_program_byte_for_byte_and_once() {
         ("a run that is on goes on as it was", |s| {
             s.start("--no-review")?;
             s.blocks(&json!({}))?;
-            ensure!(s.prompt("/omo:execute-plan docs/plan.md")? == HookAnswer::Nothing);
-            ensure!(take(s, "execute-plan")?.is_some());
+            ensure!(s.prompt("/omo:ulw-plan docs/plan.md")? == HookAnswer::Nothing);
+            ensure!(take(s, "ulw-plan")?.is_some());
             ensure!(s.field("/ulw/enabled")? == true && s.field("/lastSeen/UserPromptSubmit")?.is_string());
             Ok(())
         }),
@@ -321,6 +322,7 @@ fn is_approved(scene: &Scene, digest: &str) -> bool {
 fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
     let cases: &[Case] = &[
         ("the right code: the prompt goes on with a line for the model", |s| {
+            s.lab.write("docs/plan.md", &plan_text(&[task("1", "", "cargo test"), task("2", "", "npm test")]))?;
             let digest = leave(s, "docs/plan.md", &["cargo test", "npm test"])?;
             let arguments = format!("docs/plan.md --approve {}", &digest[..12]);
             let reported = s.prompt(&format!("/omo:execute-plan {arguments}"))?;
@@ -336,14 +338,14 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             Ok(())
         }),
         ("a wrong code: refused without the model, and the right line is shown", |s| {
-            let digest = leave(s, "docs/plan.md", &["echo <b>`x`\u{1b}[2J", "npm test"])?;
+            s.lab.write("docs/plan.md", &plan_text(&[task("1", "", "cargo test"), task("2", "", "npm test")]))?;
+            let digest = leave(s, "docs/plan.md", &["cargo test", "npm test"])?;
             let other = pending_approval::commands_digest(s.lab.home(), &[]);
-            for code in ["", "x", &digest[..11], &other[..12], &format!("{digest}0")] {
+            for code in ["x", &digest[..11], &other[..12], &format!("{digest}0")] {
                 let said = s.asks(&format!("/omo:execute-plan docs/plan.md --approve {code}"))?;
-                ensure!(said.starts_with("[omo] that is not the code"), "{said}");
-                let escape = r"what stands behind a `\` is an escape, and `\\` is one `\`";
-                let one = format!("  task `1`  1 line, 15 characters; {escape}:\n      1| echo <b>`x`\\u{{1b}}[2J\n");
-                ensure!(said.contains(&format!("{one}  task `2`  `npm test`\n")), "{said}");
+                let expected = "[omo] the code behind --approve in /omo:execute-plan is not that of the commands";
+                ensure!(said.starts_with(expected), "{said}");
+                ensure!(said.contains("\n  1  cargo test\n  2  npm test\n"), "{said}");
                 let line = format!("/omo:execute-plan docs/plan.md --approve {}", &digest[..12]);
                 ensure!(said.ends_with(&line), "{said}");
                 ensure!(!is_approved(s, &digest) && take(s, "execute-plan")?.is_none(), "{code}");
@@ -352,7 +354,7 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
         }),
         ("nothing waits for an approval", |s| {
             let said = s.asks("/omo:execute-plan docs/plan.md --approve 0123456789ab")?;
-            ensure!(said.contains("no plan asks for an approval here") && said.lines().count() == 1, "{said}");
+            ensure!(said.contains("nothing was approved") && said.contains("file not found: docs/plan.md"), "{said}");
             Ok(())
         }),
         ("a file that something else changed is worth nothing", |s| {
@@ -360,7 +362,7 @@ fn nothing_of_a_plan_is_approved_but_by_its_users_own_code() {
             let file = state_home(s).join(format!("omo/pending/{digest}.json"));
             fs::write(&file, fs::read_to_string(&file)?.replace("cargo test", "rm -rf ."))?;
             let said = s.asks(&format!("/omo:execute-plan docs/plan.md --approve {digest}"))?;
-            ensure!(said.contains("no plan asks for an approval here"), "{said}");
+            ensure!(said.contains("nothing was approved"), "{said}");
             ensure!(!is_approved(s, &digest));
             Ok(())
         }),

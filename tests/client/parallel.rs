@@ -161,7 +161,7 @@ fn typed(site: &Site, options: &str) -> Terminal {
     let terminal = Terminal::start_sized(&site.fixture.lab, &site.fixture.client, &ACCEPT_EDITS, (140, 120)).unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local {options}{PLAN}")).unwrap();
-    let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly these commands", LIMIT).unwrap();
     terminal.ready().unwrap();
     terminal.say(&format!("/omo:execute-local {options}{PLAN} --approve {}", code(&screen))).unwrap();
     terminal

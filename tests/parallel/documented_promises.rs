@@ -114,7 +114,7 @@ fn what_is_done_is_brought_together_without_any_client() {
         ensure!(said.out.contains("a.txt") && said.out.contains("omo answer q1"), "{}", said.out);
         fs::remove_file(ground.project().join("a.txt"))?;
         let said = ground.omo(&["answer", "q1", "continue"])?.exits_with(0)?;
-        ensure!(said.out.ends_with("\nDO\n  run: omo run watch\n"), "{}", said.out);
+        ensure!(said.out.ends_with("\nNext: `omo run watch` starts the workers and shows them\n"), "{}", said.out);
         ground.omo(&["agent", "workers", "merge"])?.exits_with(0)?;
         ensure!(ground.started_sessions() == started, "a client was started");
         ground.require_complete(&WELL)

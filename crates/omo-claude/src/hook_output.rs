@@ -20,6 +20,9 @@ pub enum HookAnswer {
     Context(String),
     /// A prompt that the model never sees; its user reads this instead.
     RejectPrompt(String),
+    /// A prompt that omo answers in the place of the model. Unlike a rejected one, its words do not come back into the
+    /// input box, where the next command would be typed behind them (measured on 2.1.328); the model reads both later.
+    AnswerPrompt(String),
     /// One line for the user, and context for the model where there is some.
     Notice {
         /// What the user reads.
@@ -47,6 +50,7 @@ impl HookAnswer {
             Some(Self::Notice { user, model }) => Self::Notice { user: format!("{line}\n{user}"), model },
             // The client shows no other line beside a reason.
             Some(Self::RejectPrompt(reason)) => Self::RejectPrompt(format!("{line}\n{reason}")),
+            Some(Self::AnswerPrompt(answer)) => Self::AnswerPrompt(format!("{line}\n{answer}")),
             Some(Self::Block(reason)) => Self::Block(format!("{line}\n{reason}")),
             Some(Self::Bell(user)) => Self::Bell(format!("{line}\n{user}")),
         })
@@ -88,6 +92,7 @@ impl HookAnswer {
                 "reason": reason,
                 "hookSpecificOutput": specific(json!({ "suppressOriginalPrompt": true })),
             }),
+            Self::AnswerPrompt(answer) => json!({ "continue": false, "stopReason": answer }),
             Self::Notice { user, model: None } => json!({ "systemMessage": user }),
             Self::Notice { user, model: Some(model) } => json!({
                 "systemMessage": user,

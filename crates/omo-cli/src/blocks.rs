@@ -8,6 +8,7 @@
 pub(crate) mod parallel_run;
 pub(crate) mod parts;
 pub(crate) mod task_list_run;
+pub(crate) mod ways_out;
 pub(crate) mod workflow_batch;
 
 use std::fmt::Write;
@@ -17,6 +18,7 @@ use omo_core::timestamp::Timestamp;
 use omo_engine::event::QuestionKind;
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
+use omo_engine::report::plan_overview::unable_lines;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
@@ -24,7 +26,11 @@ use omo_plan::dialects::PlanKind;
 use omo_plan::model::Task;
 
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
+use crate::blocks::ways_out::way_out_lines;
 use crate::blocks::workflow_batch::WorkflowBatch;
+use crate::context::CommandContext;
+use crate::error::CommandError;
+use crate::output::print_block;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -165,6 +171,15 @@ pub(crate) fn wait_for_workers() -> String {
     )
 }
 
+/// What a person at a terminal does next.
+pub(crate) fn next_at_terminal(state: &RunState) -> String {
+    if state.parallel.is_some() {
+        "`omo run watch` starts the workers and shows them".to_owned()
+    } else {
+        format!("start `claude` in this folder and type {}", go_on_line(state))
+    }
+}
+
 /// What of a block is for a person; before that stands what it tells a model.
 pub(crate) fn user_part(block: &str) -> &str {
     block.split_once("\n\n").map_or(block, |(_, shown)| shown)
@@ -252,8 +267,17 @@ fn stop(question: &QuestionState, state: &RunState) -> String {
     for option in &question.question.options {
         let _ = writeln!(text, "    {}: {}", option.id, sanitize(&option.text, 200));
     }
+    for line in way_out_lines(question, state).into_iter().chain(unable_lines_at_start(state)) {
+        let _ = writeln!(text, "  {line}");
+    }
     how_to_continue(&mut text, question, state);
     fit_block(text)
+}
+
+/// What cannot begin, and what is not checked, as long as nothing was begun.
+fn unable_lines_at_start(state: &RunState) -> Vec<String> {
+    let is_begun = state.tasks.values().any(|task| task.attempts > 0);
+    if is_begun { Vec::new() } else { unable_lines(&state.plan) }
 }
 
 fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState) {

@@ -51,6 +51,8 @@ pub(crate) struct CommandContext<'a> {
     pub typed_at: Option<Timestamp>,
     /// Nothing is begun: a person who typed a command is told what keeps it from starting.
     pub is_preview: bool,
+    /// An agent's verb asks: it gets blocks, also at a terminal.
+    pub is_agent_verb: bool,
 }
 
 impl<'a> CommandContext<'a> {
@@ -73,7 +75,18 @@ impl<'a> CommandContext<'a> {
         let session = own_session(env)?;
         let environment = CheckEnvironment::from_variables(env::variables(), &root);
         let plugin_data = plugin_data::find_plugin_data(&state_home);
-        Ok(Self { env, root, state_home, runs, session, environment, plugin_data, typed_at: None, is_preview: false })
+        Ok(Self {
+            env,
+            root,
+            state_home,
+            runs,
+            session,
+            environment,
+            plugin_data,
+            typed_at: None,
+            is_preview: false,
+            is_agent_verb: false,
+        })
     }
 
     /// Who asks.

@@ -33,6 +33,7 @@ use omo_engine::{Run, RunStore};
 use omo_plan::dialects::BatchOptions;
 use omo_plan::model::Plan;
 
+use crate::blocks::next_at_terminal;
 use crate::blocks::parallel_run::next_command;
 use crate::commands::agent::next::print_answer;
 use crate::context::CommandContext;
@@ -55,16 +56,19 @@ pub(crate) fn execute(context: &CommandContext, request: &ExecuteRequest) -> Res
     }
 }
 
-/// Says that a run is open, and what comes next: a person at a terminal reads the command for it, a session the answer of
-/// that command, which saves it a request.
+/// Says that a run is open, and what comes next: to a person at a terminal in words, to a session with the answer of the
+/// next command, which saves it a request.
 pub(crate) fn print_then_next(
     context: &CommandContext,
     run: &Run,
     state: RunState,
     heading: &str,
 ) -> Result<(), CommandError> {
-    let then = next_command(&state, context.is_person());
     let heading = heading.trim_end();
+    if context.is_person() && !context.is_agent_verb {
+        return output::print_block(&format!("{heading}\n\nNext: {}", next_at_terminal(&state)));
+    }
+    let then = next_command(&state, context.is_person());
     if context.is_person() || state.parallel.is_some() {
         return output::print_block(&format!("{heading}\n\nDO\n  run: {then}"));
     }
@@ -89,7 +93,8 @@ fn execute_file(context: &CommandContext, request: &ExecuteRequest, path: &str) 
     // The user who is asked to approve the commands reads as well how they will be run.
     done.inspect_err(|failure| {
         // The screen of an approval says it itself.
-        if is_own_choice && failure.kind != ExitKind::NeedsPerson && !failure.is_printed() && !context.is_preview {
+        let is_on_screen = failure.kind == ExitKind::NeedsPerson && context.env.in_session;
+        if is_own_choice && !is_on_screen && !failure.is_printed() && !context.is_preview {
             output::print_stderr_line(&request.choice.trim_end());
         }
     })

@@ -377,7 +377,7 @@ mod tests {
             plan::approval_request("session abc", &[], "0123456789abcdef").unwrap(),
             plan::task_list_offer(&OpenTaskList { id: text(), goal: text(), phase: text(), ..OpenTaskList::default() }),
             refusal_line(plan::wrong_code()),
-            refusal_line(plan::nothing_to_approve()),
+            refusal_line(&plan::wrong_code_of("execute")),
         ]
     }
 

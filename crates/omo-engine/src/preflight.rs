@@ -10,6 +10,7 @@ use omo_plan::diagnostic::Code;
 use omo_plan::model::Plan;
 use omo_plan::paths::{self, PlannedPaths};
 
+use crate::request::client_policy::quote_argument;
 use protected_paths::is_protected;
 
 /// What is known of a repository.
@@ -231,7 +232,7 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
             PreflightRule::Dirty,
             PreflightSeverity::Stop,
             text,
-            "commit or stash that, then run again; or --fg",
+            format!("{}, then run again; or --fg", put_aside(&touched)),
         )
     });
     let of_others = list_names(&others).map(|names| {
@@ -239,6 +240,13 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
         new_finding(PreflightRule::Dirty, PreflightSeverity::Note, format!("not committed: {names}"), hint)
     });
     [of_touched, of_others]
+}
+
+/// The command that puts edits aside, with their paths where these are few.
+fn put_aside(files: &[String]) -> String {
+    let paths: String = files.iter().map(|file| format!(" {}", sanitize(&quote_argument(file), 200))).collect();
+    let paths = if files.len() > MAX_NAMES { String::new() } else { format!(" --{paths}") };
+    format!("commit that, or `git stash push --include-untracked{paths}` (`git stash pop` brings it back)")
 }
 
 fn check_submodules(plan: &Plan, facts: &PreflightFacts) -> Option<PreflightFinding> {

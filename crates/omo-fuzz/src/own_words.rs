@@ -234,7 +234,7 @@ fn of_a_plan(text: &str) -> Vec<String> {
         }),
         messages::plan::plan_approved_context(text, 9),
         messages::refusal_line(messages::plan::wrong_code()),
-        messages::refusal_line(messages::plan::nothing_to_approve()),
+        messages::refusal_line(&messages::plan::wrong_code_of("execute")),
     ]);
     said
 }

@@ -110,7 +110,7 @@ fn answer(context: &HookContext, input: &HookInput) -> Result<Option<HookAnswer>
         && let Some(session) = session.as_ref()
         && let Some(said) = run_prompt::short_answer(context, session, prompt)
     {
-        return Ok(Some(HookAnswer::RejectPrompt(said)));
+        return Ok(Some(HookAnswer::AnswerPrompt(said)));
     }
     if source == RequestSource::Person {
         plan_runs::record_prompt(context, &intent, session.as_ref());

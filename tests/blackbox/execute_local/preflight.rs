@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{PLAN, Said};
-use omo_tests::ultraplan_project::{Case, Steps, play, two_parallel_sessions};
+use omo_tests::ultraplan_project::{Case, REVERT, Steps, plan_text, play, two_parallel_sessions, word_check};
 
 #[test]
 #[ignore = "needs the built plugin: cargo xtask test"]
@@ -181,4 +181,45 @@ fn a_folder_whose_name_is_no_text_has_no_plan_runs() {
         Said::of(&output).refuses(5, "the name of the project's folder is no UTF-8: ", "give it another name").unwrap();
     }
     assert!(!folder.join(".git/omo").exists());
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_parallel_run_that_could_not_begin_is_not_opened_and_one_that_goes_on_is_looked_at_anew() {
+    let cases: &[Case] = &[
+        ("a file in the place of the worktrees", two_parallel_sessions(), |s| {
+            s.lab().write(".claude/worktrees", "mine\n")?;
+            let digest = s.ask(PLAN)?.exits_with(7)?;
+            let digest = digest.err.split("their digest is ").nth(1).unwrap_or_default().trim().to_owned();
+            let said = s.omo_at_terminal(&["run", "start", "--parallel", "--digest", &digest, PLAN])?;
+            said.refuses(9, ".claude/worktrees", "no run was opened")?;
+            let listed = s.omo_at_terminal(&["run", "list"])?.exits_with(0)?;
+            ensure!(listed.out.starts_with("No plan was run"), "{}", listed.out);
+            Ok(())
+        }),
+        ("edits in the way of what is resumed", two_parallel_sessions(), |s| {
+            s.begin(PLAN)?;
+            s.lab().write("words/1.txt", "mine\n")?;
+            let hint = "git stash push --include-untracked -- words/1.txt";
+            s.ask("--resume docs/plan.md")?.refuses(5, "working tree is not clean", hint)?;
+            s.git(&["stash", "push", "-q", "--include-untracked", "--", "words/1.txt"])?;
+            s.ask("--resume docs/plan.md")?.exits_with(0).map(drop)
+        }),
+        ("options of another way", two_parallel_sessions(), |s| {
+            let said = s.omo_at_terminal(&["run", "start", "--batches", "--max-workers", "2", PLAN])?;
+            said.refuses(2, "--max-workers", "leave them out").map(drop)
+        }),
+        ("a person at a terminal reads no block", plan_text(&[(1, REVERT, &word_check(1))]), |s| {
+            s.begin(PLAN)?;
+            let said = s.omo_at_terminal(&["run", "resume"])?.exits_with(0)?;
+            ensure!(
+                said.out.ends_with("\nNext: start `claude` in this folder and type /omo:execute\n"),
+                "{}",
+                said.out
+            );
+            ensure!(!said.out.contains("DO\n"), "{}", said.out);
+            Ok(())
+        }),
+    ];
+    play(cases).unwrap();
 }

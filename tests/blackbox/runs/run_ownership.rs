@@ -6,6 +6,8 @@ use anyhow::{Context, Result, ensure};
 use omo_tests::plan_project::{
     Case, Ground, ONE_TASK_BATCHES, PLAN, Said, Session, plan_text, play, task, two_tasks, two_tasks_with_stop,
 };
+use omo_tests::scene::require_sound;
+use serde_json::json;
 
 /// Two tasks, and one that keeps the run open when those have ended.
 fn three() -> String {
@@ -130,9 +132,10 @@ fn what_a_person_decides_takes_a_person_who_has_spoken_since() {
                 "end the turn",
             )?;
             // What the command of the run allowed is over: its user is told what goes on, and that answers nothing.
-            let said = session.type_prompt("Continue.")?;
+            let typed = json!({ "prompt": "Continue.", "permission_mode": "acceptEdits" });
+            let said = require_sound(&session.hooks.fire("UserPromptSubmit", &typed)?)?;
             ensure!(
-                said.reason().is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
+                said.text("/stopReason").is_some_and(|said| said.contains("goes on when you type:\n  /omo:execute")),
                 "{said:?}"
             );
             g.omo_in_session(&session, &["answer", &question, "continue"])?.refuses(

@@ -19,11 +19,11 @@ fn a_second_session_learns_who_owns_the_run_and_only_a_person_passes_a_stop() {
     let first = Terminal::start(&fixture.lab, &fixture.client, &ACCEPT_EDITS).expect("start a terminal");
     first.ready().unwrap();
     first.say(COMMAND).unwrap();
-    let screen = first.wait_for("Only the user can do that", LIMIT).unwrap();
+    let screen = first.wait_for("To approve exactly these commands", LIMIT).unwrap();
     first.ready().unwrap();
     first.say(&format!("{COMMAND} --approve {}", code(&screen))).unwrap();
     // The model answers for its person, and shows what came of it.
-    let screen = first.wait_for("To go on, type: /omo:execute-plan", LIMIT).unwrap();
+    let screen = first.wait_for("To go on, type: /omo:execute", LIMIT).unwrap();
     for part in ["question q1 waits for a person", "Exit code 7", "Paused at hard-stop", "Next: tasks 2, 3."] {
         assert!(screen.contains(part), "{part} is not on the screen:\n{screen}");
     }
@@ -74,4 +74,29 @@ fn in_ultrawork_a_turn_that_ends_early_goes_on_and_a_stop_passes() {
     let _ = fixture.print("continue", &["--resume", id]);
     assert_eq!(blocks(&fixture).last().unwrap(), "STOP: Batch 3 of 4 of docs/plan.md is over: 6 of 7 tasks done.");
     assert_eq!(fixture.model.unscripted(), 0);
+}
+
+/// What the command of a run allows ends with its turn: a model that went on would have its person asked about each
+/// command of omo, or be denied it where none can be asked.
+#[test]
+#[ignore = "needs the real client: cargo xtask test"]
+fn a_plain_continue_behind_a_stop_asks_for_no_permission_and_names_the_line_that_goes_on() {
+    let fixture = planned(SEVEN, obedient_script(Trouble::default()));
+    let run = approved(&fixture, " --batch-size 2", &[]);
+    let id = run.session_id().unwrap();
+    let (before, asked) = (tasks(&fixture), fixture.requests());
+    let said = type_prompt(&fixture, "continue", &["--resume", id]);
+    let result = format!("{said:?}");
+    assert!(result.contains("goes on when you type:") && result.contains("/omo:execute"), "{result}");
+    assert_eq!((tasks(&fixture), fixture.requests()), (before, asked), "a model was asked, or the run went on");
+
+    let terminal = Terminal::start(&fixture.lab, &fixture.client, &[&ACCEPT_EDITS[..], &["--resume", id]].concat());
+    let terminal = terminal.expect("start a terminal");
+    terminal.ready().unwrap();
+    terminal.say("go on").unwrap();
+    terminal.wait_for("goes on when you type:", LIMIT).unwrap();
+    terminal.ready().unwrap();
+    terminal.say("/omo:execute").unwrap();
+    let screen = terminal.wait_for("Batch 2 of 4 of docs/plan.md is over", LIMIT).unwrap();
+    assert!(!screen.contains("Do you want to proceed?"), "{screen}");
 }

@@ -24,7 +24,7 @@ fn typed(fixture: &ClientFixture, allowed: &[&str]) -> Terminal {
 /// The person looks at the commands of the session, and approves them.
 fn approved(terminal: &Terminal) {
     terminal.say(&command("")).unwrap();
-    let screen = terminal.wait_for("Only the user can do that", LIMIT).unwrap();
+    let screen = terminal.wait_for("To approve exactly these commands", LIMIT).unwrap();
     terminal.ready().unwrap();
     terminal.say(&command(&format!(" --approve {}", code(&screen)))).unwrap();
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use omo_engine::event::{EventKind, RunResult};
 use omo_engine::parallel::worker_row::format_dollars;
 use omo_engine::parallel_schedule::accepts_billing;
+use omo_engine::preflight::{PreflightRule, can_start};
 use omo_engine::report::ultraplan::COMMAND;
 use omo_engine::request::check_target::check_selection;
 use omo_engine::request::client_policy::quote_argument;
@@ -20,11 +21,11 @@ use crate::billing::{self, PAYER, check_billing};
 use crate::blocks::{self, parallel_run};
 use crate::context::{CommandContext, require_only_parallel_run};
 use crate::error::CommandError;
-use crate::execute::approval;
 use crate::execute::continue_run::describe_edit;
-use crate::execute::print_then_next;
+use crate::execute::open_run::blocking_findings_error;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
+use crate::execute::{approval, preflight, print_then_next};
 use crate::output::print_block;
 
 /// Goes on with a run: one that is open, or one that is over and not done. `omo run resume` has no request.
@@ -37,6 +38,9 @@ pub(crate) fn continue_run(
 ) -> Result<(), CommandError> {
     let engine = context.engine(run, before)?;
     context.require_free_run(before)?;
+    if before.phase != (RunPhase::Ended { result: RunResult::Complete }) {
+        require_clean_checkout(context, run, before)?;
+    }
     let edit = find_edit(Path::new(&before.root), before)?;
     let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
     if context.is_preview {
@@ -100,6 +104,17 @@ pub(crate) fn continue_run(
     }
     let head = parallel_run::resumed_block(run.id(), &state, &said);
     print_then_next(context, run, state, &head)
+}
+
+/// Refuses to start workers again where they could not be started anew: their work could not reach the user. What is at
+/// work goes on.
+fn require_clean_checkout(context: &CommandContext, run: &Run, state: &RunState) -> Result<(), CommandError> {
+    if state.parallel.is_none() || run.is_supervised()? {
+        return Ok(());
+    }
+    let mut found = preflight::preflight_findings(context, &state.plan, state.mode)?;
+    found.retain(|finding| matches!(finding.rule, PreflightRule::Dirty | PreflightRule::Operation));
+    if can_start(&found) { Ok(()) } else { Err(blocking_findings_error(&found)) }
 }
 
 /// The plan as its file says it now, narrowed to what the run was asked for, with the approval of exactly its commands.

@@ -1,7 +1,5 @@
 //! A run is opened, in whichever mode, once nothing is in its way and its user has agreed to its commands.
 
-use std::fmt::Write;
-
 use omo_core::text::sanitize;
 use omo_engine::RunStore;
 use omo_engine::client_policy::ClientPolicy;
@@ -54,10 +52,12 @@ pub(crate) fn prepare(
     if !can_start(&findings) {
         return Err(blocking_findings_error(&findings));
     }
-    let mut said = parallel_run::finding_lines(&findings);
-    for name in request.idle_options(mode) {
-        let _ = writeln!(said, "note: {name} mean nothing here: the plan is run {}", mode.words());
+    if let Some(name) = request.idle_options(mode).first() {
+        let message = format!("{name} belong to another way: this plan would be run {}", mode.words());
+        let hint = "leave them out, or name the way that they belong to: --batches, --waves or --parallel";
+        return Err(CommandError::usage(message, hint));
     }
+    let mut said = parallel_run::finding_lines(&findings);
     if is_parallel && request.clients.policy.launcher.is_some() {
         said += &parallel_run::launcher_terms(&request.clients.policy);
     }
@@ -70,6 +70,9 @@ pub(crate) fn prepare(
     // A command of the plan: it runs once, where the run is opened.
     if !context.is_preview {
         said += &entry_condition::run_entry_condition(context, &plan)?;
+    }
+    if is_parallel && !context.is_preview {
+        preflight::require_worktree_folder(context)?;
     }
     let accepts_billing = request.clients.accepts_billing;
     let policy = ClientPolicy { setup, payer, accepts_billing, ..request.clients.policy.clone() };
@@ -116,7 +119,7 @@ fn heading(id: &str, state: &RunState, said: &str) -> String {
 }
 
 /// What keeps a run from being opened, all of it together.
-fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
+pub(crate) fn blocking_findings_error(findings: &[PreflightFinding]) -> CommandError {
     let stops: Vec<&PreflightFinding> =
         findings.iter().filter(|finding| finding.severity == PreflightSeverity::Stop).collect();
     let line = |finding: &&PreflightFinding| format!("  {}\n    {}", sanitize(&finding.text, 600), finding.hint);

@@ -11,7 +11,7 @@ use omo_git::commit::has_identity;
 use omo_git::integrate::{self, checkout_bytes, ignored_paths};
 use omo_git::remote::{Remote, RemoteError};
 use omo_git::repository::{GitFailed, GitRepository};
-use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers};
+use omo_git::worktree::{WorkerName, blocking_branch, find_leftovers, prepare_worktree_folder};
 use omo_plan::dialects::PlanKind;
 use omo_plan::model::Plan;
 use omo_plan::paths;
@@ -110,6 +110,15 @@ pub(crate) fn require_whole_repository(context: &CommandContext) -> Result<(), C
     }
     let message = format!("{} is a folder in a repository, and parallel workers get all of it", context.root.display());
     Err(CommandError::precondition(message, format!("run it in {}, or with --fg", work_tree.top.display())))
+}
+
+/// Where the worktrees of parallel workers cannot be made, no run is opened that could not begin.
+pub(crate) fn require_worktree_folder(context: &CommandContext) -> Result<(), CommandError> {
+    let Some(repository) = GitRepository::find(&context.root) else { return Ok(()) };
+    prepare_worktree_folder(&repository).map_err(|error| {
+        let hint = "the worktrees lie there: move away what is in its place, or check its rights; no run was opened";
+        CommandError::io(error.to_string(), hint)
+    })
 }
 
 /// Where workers are started somewhere else, the remote repository that they are to work with is there.

@@ -20,8 +20,7 @@ use omo_plan::model::{Plan, TaskKind};
 use omo_plan::task_list::{self, TaskListPhase};
 use omo_state::git_worktree::GitWorktree;
 
-use crate::blocks;
-use crate::blocks::{parts, task_list_run};
+use crate::blocks::{self, parts, task_list_run};
 use crate::context::{CommandContext, another_run_is_open, require_only_parallel_run};
 use crate::error::CommandError;
 use crate::execute::approval::{ApprovalRequest, approve_plan};

@@ -192,12 +192,6 @@ pub fn wrong_code_of(name: &str) -> String {
     )
 }
 
-/// What the user reads who wants to approve where nothing asks for it.
-pub fn nothing_to_approve() -> &'static str {
-    "no plan asks for an approval here; /omo:execute with a plan, or /omo:ulw-exec, shows what \
-     it would run, and the code"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -79,7 +79,8 @@ pub fn parse_budget(value: &str) -> Result<u64, String> {
     Some(whole * 1_000_000 + part).filter(|micros| *micros > 0).ok_or_else(wrong)
 }
 
-fn format_dollars(micros: u64) -> String {
+/// An amount as [`parse_budget`] reads it.
+pub fn format_dollars(micros: u64) -> String {
     let (whole, part) = (micros / 1_000_000, micros % 1_000_000);
     if part == 0 { whole.to_string() } else { format!("{whole}.{part:06}").trim_end_matches('0').to_owned() }
 }

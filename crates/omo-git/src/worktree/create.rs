@@ -139,6 +139,17 @@ fn refuse_links(repository: &GitRepository, path: &Path) -> Result<(), WorktreeE
     Ok(())
 }
 
+/// Makes the folder that worktrees lie in: a run that cannot have any is not opened.
+///
+/// # Errors
+///
+/// A link or a file is in its place, or it cannot be made or written.
+pub fn prepare_worktree_folder(repository: &GitRepository) -> Result<(), WorktreeError> {
+    let folder = repository.top().join(FOLDER);
+    refuse_links(repository, &folder)?;
+    fs::create_dir_all(&folder).map_err(file_error(&folder))
+}
+
 /// Copies what `.worktreeinclude` names and git ignores; gives what could not be copied.
 fn copy_included(repository: &GitRepository, to: &Path) -> Result<Vec<String>, WorktreeError> {
     let list = repository.top().join(INCLUDE);

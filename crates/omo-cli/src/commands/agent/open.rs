@@ -36,7 +36,7 @@ pub(crate) struct OpenOptions {
 
 /// `omo agent open`.
 pub(crate) fn run(env: &ProcessEnv, options: OpenOptions) -> Result<(), CommandError> {
-    let context = CommandContext::find(env)?;
+    let context = CommandContext { is_agent_verb: true, ..CommandContext::find(env)? };
     let command = options.command;
     let (line, is_typed) = match options.line {
         Some(line) => (line, false),

@@ -12,6 +12,7 @@ use omo_engine::work::find_edit;
 use omo_state::env::ProcessEnv;
 
 use crate::blocks::parts::{self, status_word};
+use crate::blocks::ways_out::way_out_lines;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
@@ -61,6 +62,11 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
             .map(|option| format!("  omo answer {} {}", question.question.id, option.id))
             .collect();
         writeln!(out, "{}", options.join("\n"))?;
+        for line in way_out_lines(question, &state) {
+            writeln!(out, "  {line}")?;
+        }
+        let then = if state.parallel.is_some() { "omo run watch" } else { "/omo:execute in Claude Code" };
+        writeln!(out, "  then: {then}")?;
     }
     if let Some(edit) = find_edit(Path::new(&state.root), &state)? {
         writeln!(out, "\nThe plan was edited since: {edit}. `omo run resume` takes that in.")?;
