@@ -14,9 +14,10 @@ use std::fmt::Write;
 
 use omo_core::text::{format_age, list_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_engine::event::QuestionKind;
+use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
+use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{QuestionState, RunPhase, RunState, TaskStanding};
 use omo_plan::diagnostic::Severity;
@@ -25,6 +26,7 @@ use omo_plan::model::Task;
 
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::workflow_batch::WorkflowBatch;
+use crate::run_report::next_steps::end_lines;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -282,14 +284,16 @@ fn how_to_continue(text: &mut String, question: &QuestionState, state: &RunState
 
 /// The run came to its end.
 pub(crate) fn end_block(state: &RunState) -> String {
-    let word = match &state.phase {
-        RunPhase::Ended { result } => result.word(),
-        RunPhase::Cancelled { .. } => "cancelled",
-        RunPhase::Executing => "in_progress",
-    };
-    let how = match parallel_run::result_block(state) {
-        Some(result) => format!("Result: {result}"),
-        None => format!("Execution complete: {word}"),
+    let heading = run_heading(state);
+    // Each but the heading stands in words that other tools know.
+    let how = match (parallel_run::result_block(state), &state.phase) {
+        (Some(result), _) if heading.kind == HeadingKind::Unproved => format!("{}\n  Result: {result}", heading.text),
+        (Some(result), _) => format!("Result: {result}"),
+        (None, RunPhase::Ended { result: RunResult::Complete }) if heading.text == "Complete" => {
+            "Execution complete: complete".to_owned()
+        }
+        (None, RunPhase::Ended { result }) => format!("{}\n  Execution complete: {}", heading.text, result.word()),
+        (None, RunPhase::Executing | RunPhase::Cancelled { .. }) => heading.text,
     };
     let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
     let _ = writeln!(text, "  {}: {}.", plan_path(state), progress_words(state));
@@ -298,6 +302,9 @@ pub(crate) fn end_block(state: &RunState) -> String {
         .filter(|task| task.status != dev_workflow::EndedStatus::Done)
         .collect();
     rows(&mut text, &bad);
+    for line in end_lines(state) {
+        let _ = writeln!(text, "  {}", sanitize(&line, 400));
+    }
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
         ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect.kind() == PlanKind::Tasks => {

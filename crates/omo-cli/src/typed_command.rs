@@ -14,9 +14,6 @@ use omo_core::run_command::RunCommand;
 use omo_core::session::id::SessionId;
 use omo_core::session::plan_run::PlanRun;
 use omo_core::text::sanitize;
-use omo_engine::execution_mode::ExecutionMode;
-use omo_engine::request::client_policy::quote_argument;
-use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 use omo_state::state::sealed_plan_run;
 use omo_state::typed_order::{ARGUMENT, MAX_BYTES, TypedOrder};
@@ -123,7 +120,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let options = TaskOptions { id: line.task, run };
             let state = retry::reopen(&context, &options)?;
             let id = sanitize(&options.id, 64);
-            print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
+            print_block(&format!("{id} is to be done again. To go on, type {}", parts::how_to_go_on(&state)))
         }
     }
 }
@@ -158,16 +155,4 @@ fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
     let id = SessionId::parse(&order.session).ok()?;
     let known = sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
     Some(known).filter(PlanRun::is_open).map(|run| run.id)
-}
-
-/// What the user types to have the run go on.
-fn how_to_go_on(state: &RunState) -> String {
-    let path = &state.plan.source.path;
-    match state.mode {
-        _ if state.is_task_list() => format!("/omo:ulw-exec --{}", parts::run_subject(state)),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            format!("/omo:execute-local --resume {}", quote_argument(path))
-        }
-        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quote_argument(path)),
-    }
 }

@@ -3,6 +3,7 @@
 
 mod attempt;
 mod baseline;
+mod checkout;
 mod commit;
 mod evidence;
 mod plan_file;
@@ -31,6 +32,7 @@ use crate::verbs::{self, VerbCaller};
 use crate::{Run, RunStoreError, TransactError};
 
 pub use attempt::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
+pub use checkout::read_checkout;
 pub(crate) use commit::commit_message;
 pub use evidence::{RecordedEvidence, VerdictOutcome};
 pub use plan_file::{PlanEdit, PlanFile, PlanFileError, find_edit, read_plan_bytes, write_choices};
