@@ -19,9 +19,9 @@ use crate::run_report::ReportSource;
 
 const HELP: &str = "\
 Examples:
-  omo report                      how it ended, what proves each task, what is left
-  omo report --format progress    where each task stands, and who works on what
-  omo report --format summary     the same in the words of such plans' own reports
+  omo report                      how it ended, and what proves each task
+  omo report --format progress    who works on what, for how long
+  omo report --format summary     in the words of such a plan
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review";
 

@@ -42,8 +42,9 @@ fn before_finishing(state: &RunState, report: &RunReport) -> Vec<String> {
     let mut steps = Vec::new();
     let unproved: Vec<&str> = report.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();
     if !unproved.is_empty() {
-        let word = if unproved.len() == 1 { "task" } else { "tasks" };
-        steps.push(format!("Judge yourself what nothing has verified: {word} {}", list_some(unproved, NAMED_FILES)));
+        let (word, many) = (state.plan.dialect.unit_word(), if unproved.len() == 1 { "" } else { "s" });
+        let ids = list_some(unproved, NAMED_FILES);
+        steps.push(format!("Judge yourself what nothing has verified: {word}{many} {ids}."));
     }
     if state.plan.final_checks.is_empty() {
         steps.push("Run all tests of the project: the plan has no check of the whole.".to_owned());

@@ -40,9 +40,18 @@ impl TextLines {
 
     /// A text behind what stands before its first line.
     pub(super) fn wrapped(&mut self, before: &str, text: &str) {
+        // A command between backticks stays on one line, for a reader who copies it.
+        let parts = text.split('`').enumerate();
+        let kept =
+            parts.map(|(place, part)| if place % 2 == 1 { part.replace(' ', "\u{a0}") } else { part.to_owned() });
+        let text = kept.collect::<Vec<_>>().join("`");
         let gap = " ".repeat(textwrap::core::display_width(before));
-        let options = Options::new(self.columns).initial_indent(before).subsequent_indent(&gap).break_words(false);
-        self.text.push_str(&textwrap::fill(text, options));
+        let options = Options::new(self.columns)
+            .initial_indent(before)
+            .subsequent_indent(&gap)
+            .break_words(false)
+            .word_separator(textwrap::WordSeparator::AsciiSpace);
+        self.text.push_str(&textwrap::fill(&text, options).replace('\u{a0}', " "));
         self.text.push('\n');
     }
 
@@ -124,9 +133,9 @@ mod tests {
     fn a_long_value_stands_behind_its_label() {
         let mut lines = TextLines { text: String::new(), columns: 40 };
         lines.rows(&[("plan", "a/b.md".to_owned()), ("cancelled", "one two three four five six seven".to_owned())]);
-        lines.numbered("Next", &["eight nine ten eleven twelve thirteen fourteen".to_owned()]);
+        lines.numbered("Next", &["eight nine ten eleven `twelve thirteen` fourteen".to_owned()]);
         let expected = "plan       a/b.md\ncancelled  one two three four five six\n           seven\n\nNext\n  1. eight nine \
-                        ten eleven twelve\n     thirteen fourteen\n";
+                        ten eleven\n     `twelve thirteen` fourteen\n";
         assert_eq!(lines.into_text(), expected);
     }
 }
