@@ -47,8 +47,7 @@ fn write_task(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow) {
     if let Some(running) = state.tasks.get(&row.id).and_then(|known| known.running.as_ref()) {
         lines.wrapped("     ", &worker_words(source.run, state, &row.id, running));
     }
-    let (last, before) =
-        row.history.split_last().map_or((None, &row.history[..0]), |(last, before)| (Some(last), before));
+    let before = row.history.split_last().map(|(_, before)| before).unwrap_or_default();
     for (attempt, number) in before.iter().zip(1..) {
         let end = attempt.end.unwrap_or_default();
         let why = if attempt.why.is_empty() { String::new() } else { format!(": {}", sanitize(&attempt.why, 160)) };
@@ -57,7 +56,7 @@ fn write_task(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow) {
     }
     write_checks(lines, source, row);
     let is_checked = !row.checks.is_empty() && matches!(standing, TaskStanding::Is(TaskStatus::Passed));
-    if !is_checked && !row.evidence.is_empty() && row.blocked_by.is_none() && last.is_none_or(|_| !is_said(row)) {
+    if !is_checked && !row.evidence.is_empty() && row.blocked_by.is_none() && !is_said(row) {
         lines.wrapped("     ", &sanitize(&row.evidence, 300));
     }
     for known in state.evidence.iter().filter(|known| row.evidence_ids.contains(&known.id)) {

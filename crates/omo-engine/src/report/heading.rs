@@ -107,9 +107,8 @@ impl<'a> TaskTally<'a> {
                     tally.failed.push(task);
                     tally.undone += 1;
                 }
-                TaskStanding::Is(TaskStatus::Unverified) => tally.unproved += 1,
                 TaskStanding::Is(TaskStatus::Claimed) if is_judged => tally.judged += 1,
-                TaskStanding::Is(TaskStatus::Claimed) => tally.unproved += 1,
+                TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => tally.unproved += 1,
                 TaskStanding::Is(TaskStatus::Skipped) => {
                     tally.skipped += 1;
                     tally.undone += 1;
