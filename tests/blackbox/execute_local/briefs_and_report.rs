@@ -60,24 +60,7 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
             let end = "Step 2: SKIPPED (non-critical per plan)\nStep 2: its changes are taken back\n";
             says(&said, &format!("{red}{end}"))?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
-            let found = "step 1: changed what it does not name, which is in no commit of it: extra.txt";
-            let report = s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out;
-            ensure!(report.starts_with("## Ultraexecute Local Incomplete: 1 of 2 steps done, 1 skipped\n"), "{report}");
-            ensure!(report.contains("**Result:** PARTIAL (1/2 passed)"), "{report}");
-            ensure!(report.contains(&format!("- {found}\n")), "{report}");
-            let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
-            ensure!(report.starts_with("Incomplete: 1 of 2 steps done, 1 skipped\n\nplan "), "{report}");
-            for part in [
-                "✓ 1  The word 1 (passed, 2 attempts, ",
-                &format!(", commit {short})\n     attempt 1, "),
-                &format!("     {SHOWN}: green, "),
-                "- 2  The word 2 (skipped, ",
-                &format!("Found beside that\n  {found}\n"),
-                "Not committed\n  1 file of this run: extra.txt\n",
-            ] {
-                ensure!(report.contains(part), "{part}\n{report}");
-            }
-            ensure!(report.lines().all(|line| line.starts_with("     ") || line.chars().count() <= 80), "{report}");
+            reports_both_steps(s, short)?;
             Ok(())
         }),
         (
@@ -135,4 +118,27 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
         }),
     ];
     play(cases).unwrap();
+}
+
+/// A first step that passed at its second attempt, and a second one that was left out.
+fn reports_both_steps(s: &Steps, short: &str) -> Result<()> {
+    let found = "step 1: changed what it does not name, which is in no commit of it: extra.txt";
+    let report = s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out;
+    ensure!(report.starts_with("## Ultraexecute Local Incomplete: 1 of 2 steps done, 1 skipped\n"), "{report}");
+    ensure!(report.contains("**Result:** PARTIAL (1/2 passed)"), "{report}");
+    ensure!(report.contains(&format!("- {found}\n")), "{report}");
+    let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
+    ensure!(report.starts_with("Incomplete: 1 of 2 steps done, 1 skipped\n\nplan "), "{report}");
+    for part in [
+        "✓ 1  The word 1 (passed, 2 attempts, ",
+        &format!(", commit {short})\n     attempt 1, "),
+        &format!("     {SHOWN}: green, "),
+        "- 2  The word 2 (skipped, ",
+        &format!("Found beside that\n  {found}\n"),
+        "Not committed\n  1 file of this run: extra.txt\n",
+    ] {
+        ensure!(report.contains(part), "{part}\n{report}");
+    }
+    ensure!(report.lines().all(|line| line.starts_with("     ") || line.chars().count() <= 80), "{report}");
+    Ok(())
 }
