@@ -99,7 +99,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             let run = g.run()?;
             let said = typed_answer(&mut other, "/omo:cancel --reason 'wrong branch'")?;
             ensure!(said.starts_with(&format!("[omo] {run} is cancelled; ")), "{said}");
-            ensure!(g.omo_at_terminal(&["run", "list"])?.out.contains("cancelled"));
+            ensure!(g.omo_at_terminal(&["run", "list"])?.out.contains("Cancelled"));
             let again = typed_answer(&mut session, &format!("/omo:cancel {run}"))?;
             ensure!(again == "[omo] the run has ended already; `omo run show` says how", "{again}");
             Ok(())
