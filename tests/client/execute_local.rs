@@ -73,7 +73,7 @@ fn a_plan_is_carried_out_in_the_session_from_the_typed_line_to_its_end() {
     let reported = run.result().expect("a result");
     assert!(reported.contains("docs/plan.md: 2 of 2 steps done."), "{reported}");
     let (shown, _) = omo(&fixture, &["run", "show"]);
-    assert!(shown.contains("complete, 2 of 2 steps done"), "{shown}");
+    assert!(shown.contains("Complete, 2 of 2 steps done"), "{shown}");
     // The client names this folder to hooks alone.
     let stats = fixture.lab.home().join(".claude/plugins/data/omo-inline/ultraexecute-stats.jsonl");
     let stats = std::fs::read_to_string(&stats).expect("a line of statistics");
@@ -127,5 +127,5 @@ fn a_person_at_a_terminal_is_asked_who_pays() {
     let screen = terminal.wait_for("To answer, type one of these", LIMIT).unwrap();
     assert!(screen.contains("foreground: Use --fg instead"), "{screen}");
     let (shown, _) = omo(&fixture, &["run", "show"]);
-    assert!(shown.contains("waits for you") && shown.contains("ANTHROPIC_API_KEY is set"), "{shown}");
+    assert!(shown.contains("Waiting for you") && shown.contains("ANTHROPIC_API_KEY is set"), "{shown}");
 }

@@ -139,7 +139,7 @@ fn a_watcher_may_leave_and_only_the_supervisor_merges() {
         let said = ground.omo(&["run", "watch"])?.exits_with(1)?;
         ensure!(said.out.contains("Result: CANCELLED\n") && said.out.contains("is where it was;"), "{}", said.out);
         let shown = ground.omo(&["run", "show"])?.exits_with(0)?.out;
-        ensure!(shown.contains("\nstep  state") && shown.contains("cancelled"), "{shown}");
+        ensure!(shown.contains("\nstep  state") && shown.contains("Cancelled"), "{shown}");
         ground.require_tidy()
     })
     .unwrap();

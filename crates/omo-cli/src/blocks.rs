@@ -15,9 +15,10 @@ use std::fmt::Write;
 
 use omo_core::text::{format_age, list_some, pluralize, sanitize};
 use omo_core::timestamp::Timestamp;
-use omo_engine::event::QuestionKind;
+use omo_engine::event::{QuestionKind, RunResult};
 use omo_engine::execution_mode::ExecutionMode;
 use omo_engine::report::dev_workflow::{self, EndedTask, REPORT_PATH};
+use omo_engine::report::heading::{HeadingKind, run_heading};
 use omo_engine::report::plan_overview::unable_lines;
 use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{ANSWER_CONTINUE, QuestionState, RunPhase, RunState, TaskStanding};
@@ -31,6 +32,7 @@ use crate::blocks::workflow_batch::WorkflowBatch;
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::print_block;
+use crate::run_report::next_steps::end_lines;
 
 /// Rows of tasks in a block.
 const MAX_ROWS: usize = 12;
@@ -308,14 +310,16 @@ pub(crate) fn go_on_line(state: &RunState) -> String {
 
 /// The run came to its end.
 pub(crate) fn end_block(state: &RunState) -> String {
-    let word = match &state.phase {
-        RunPhase::Ended { result } => result.word(),
-        RunPhase::Cancelled { .. } => "cancelled",
-        RunPhase::Executing => "in_progress",
-    };
-    let how = match parallel_run::result_block(state) {
-        Some(result) => format!("Result: {result}"),
-        None => format!("Execution complete: {word}"),
+    let heading = run_heading(state);
+    // Each but the heading stands in words that other tools know.
+    let how = match (parallel_run::result_block(state), &state.phase) {
+        (Some(result), _) if heading.kind == HeadingKind::Unproved => format!("{}\n  Result: {result}", heading.text),
+        (Some(result), _) => format!("Result: {result}"),
+        (None, RunPhase::Ended { result: RunResult::Complete }) if heading.text == "Complete" => {
+            "Execution complete: complete".to_owned()
+        }
+        (None, RunPhase::Ended { result }) => format!("{}\n  Execution complete: {}", heading.text, result.word()),
+        (None, RunPhase::Executing | RunPhase::Cancelled { .. }) => heading.text,
     };
     let mut text = format!("DONE\n  Show the user these lines, then end your turn.\n\n  {how}\n");
     let _ = writeln!(text, "  {}: {}.", plan_path(state), progress_words(state));
@@ -324,6 +328,9 @@ pub(crate) fn end_block(state: &RunState) -> String {
         .filter(|task| task.status != dev_workflow::EndedStatus::Done)
         .collect();
     rows(&mut text, &bad);
+    for line in end_lines(state) {
+        let _ = writeln!(text, "  {}", sanitize(&line, 400));
+    }
     match state.mode {
         ExecutionMode::Parallel | ExecutionMode::StepByStep => text.push_str(&parallel_run::end_line(state)),
         ExecutionMode::Batches | ExecutionMode::Waves if state.plan.dialect.kind() == PlanKind::Tasks => {

@@ -336,7 +336,7 @@ fn named(state: &RunState) -> String {
 }
 
 /// A run as its session's entry shows it.
-fn session_entry(run: &Run, state: &RunState) -> PlanRun {
+pub(crate) fn session_entry(run: &Run, state: &RunState) -> PlanRun {
     let counts = state.task_counts();
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let ended = match &state.phase {

@@ -1,9 +1,11 @@
 //! The runs of plans that go on whatever becomes of a session: something is at work on them.
 
 use omo_core::messages::plan::run_answer::AtWork;
+use omo_core::text::{format_age, sanitize};
 use omo_engine::parallel_state::GroupStatus;
-use omo_engine::state::{RunPhase, RunState};
+use omo_engine::state::{RunPhase, RunState, RunningAttempt};
 use omo_engine::{ListedRun, RunStore};
+use omo_state::env;
 
 use crate::error::CommandError;
 
@@ -18,7 +20,11 @@ pub(crate) fn runs_at_work(
             continue;
         };
         let clients = state.parallel.iter().flat_map(|parallel| parallel.groups.values());
-        let tasks: Vec<String> = state.running_attempts().map(|(id, _)| id.to_owned()).collect();
+        let describe = |(id, running): (&str, &RunningAttempt)| {
+            let title = state.plan.task(id).map_or("", |task| &task.title);
+            format!("{id} ({}, for {})", sanitize(title, 60), format_age(Some(running.since), env::now()))
+        };
+        let tasks: Vec<String> = state.running_attempts().map(describe).collect();
         if runs.get(&id)?.is_supervised()? {
             found.push((id, AtWork::Parallel(clients.filter(|group| group.status == GroupStatus::Running).count())));
         } else if state.parallel.is_none() && !tasks.is_empty() {

@@ -139,7 +139,7 @@ fn answer(env: &ProcessEnv, order: &TypedOrder) -> Result<(), CommandError> {
             let options = TaskOptions { id: line.task, run };
             let state = retry::reopen(&context, &options, line.passed)?;
             let id = sanitize(&options.id, 64);
-            print_block(&format!("{id} is to be done again. To go on, type {}", how_to_go_on(&state)))
+            print_block(&format!("{id} is to be done again. To go on, type {}", parts::how_to_go_on(&state)))
         }
     }
 }
@@ -270,16 +270,4 @@ fn own_run(env: &ProcessEnv, order: &TypedOrder) -> Option<String> {
     let id = SessionId::parse(&order.session).ok()?;
     let known = sealed_plan_run::read(order.root.as_ref(), &id, env.state_home.as_deref()).ok()??;
     Some(known).filter(PlanRun::is_open).map(|run| run.id)
-}
-
-/// What the user types to have the run go on.
-fn how_to_go_on(state: &RunState) -> String {
-    let path = &state.plan.source.path;
-    match state.mode {
-        _ if state.is_task_list() => format!("/omo:ulw-exec --{}", parts::run_subject(state)),
-        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
-            format!("/omo:execute-local --resume {}", quote_argument(path))
-        }
-        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quote_argument(path)),
-    }
 }

@@ -1,6 +1,7 @@
 //! What is said about a run, as plain data: every rendering of a report shows this, and nothing in it
 //! is kept anywhere but in the ledger.
 
+pub mod checkout;
 pub mod dev_workflow;
 pub mod findings;
 pub mod heading;
@@ -18,6 +19,8 @@ use serde::Serialize;
 
 use crate::event::{EventActor, RunEvent, RunResult};
 use crate::parallel_state::ParallelState;
+use crate::report::checkout::CheckoutReport;
+use crate::report::findings::finding_lines;
 use crate::report::heading::run_heading;
 use crate::report::history::{AttemptRow, attempts_by_task};
 use crate::schedule::{self, NextAction};
@@ -76,6 +79,11 @@ pub struct RunReport {
     pub questions: Vec<QuestionRow>,
     /// Files that omo writes for others and that something else had changed.
     pub drift: Vec<DriftRow>,
+    /// What was found beside how each task stands, each on one line.
+    pub findings: Vec<String>,
+    /// What of the work is not committed, where that was looked up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checkout: Option<CheckoutReport>,
     /// The command that goes on from here; `None` where nothing is left to do.
     pub next_command: Option<String>,
 }
@@ -235,6 +243,8 @@ pub fn build_report(run: &str, state: &RunState) -> RunReport {
             .iter()
             .map(|(file, kept)| DriftRow { file: file.clone(), backup: kept.clone() })
             .collect(),
+        findings: finding_lines(state, &state.plan.tasks),
+        checkout: None,
         next_command: next_command(run, state),
     }
 }

@@ -86,7 +86,11 @@ impl RunState {
             match standing {
                 TaskStanding::Is(TaskStatus::Passed) => counts.passed += 1,
                 TaskStanding::Is(TaskStatus::Claimed) => counts.claimed += 1,
-                TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => counts.failed += 1,
+                TaskStanding::Is(TaskStatus::Failed) => counts.failed += 1,
+                TaskStanding::Is(TaskStatus::Unverified) => {
+                    counts.failed += 1;
+                    counts.unverified += 1;
+                }
                 TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped) => counts.blocked += 1,
                 TaskStanding::Is(_) => counts.pending += 1,
             }

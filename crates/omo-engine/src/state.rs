@@ -314,6 +314,8 @@ pub struct TaskCounts {
     pub claimed: usize,
     /// Failed for good, unverified ones included.
     pub failed: usize,
+    /// Those of the failed ones that were done, and that nothing could prove.
+    pub unverified: usize,
     /// Blocked or left out.
     pub blocked: usize,
     /// Not ended.

@@ -3,6 +3,7 @@
 
 mod attempt;
 mod baseline;
+mod checkout;
 mod commit;
 mod committed_work;
 mod evidence;
@@ -33,6 +34,7 @@ use crate::verbs::{self, VerbCaller};
 use crate::{Run, RunStoreError, TransactError};
 
 pub use attempt::{CompletionReport, JudgedAttempt, WorkResult, WorkerCommit};
+pub use checkout::read_checkout;
 pub(crate) use commit::commit_message;
 pub(crate) use committed_work::is_preview_worker;
 pub use evidence::{RecordedEvidence, VerdictOutcome};

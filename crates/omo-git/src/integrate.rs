@@ -13,7 +13,10 @@ mod references;
 mod steps;
 
 pub use error::LandError;
-pub use facts::{CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, ignored_paths, read_checkout_facts};
+pub use facts::{
+    CheckoutFacts, CheckoutHead, UnfinishedOperation, checkout_bytes, count_commits_since, ignored_paths,
+    read_checkout_facts, uncommitted_paths,
+};
 pub use land::{LandOutcome, land};
 pub use merge::{MergeError, MergePreview, commit_merge, preview_merge};
 pub use references::{branch_tip, contains_commits, keep_commit, later_commit, release_kept};

@@ -34,7 +34,7 @@ pub fn answer(context: &HookContext, command: RunCommand, arguments: &str) -> St
     match hand_over(context, command, arguments, LIMIT) {
         Ok(Answered::Ended { status: Some(0), said: [said, warned] }) => {
             let said = [said, warned].concat();
-            run_answer::answered(command, &String::from_utf8_lossy(&said))
+            run_answer::answered(command, arguments, &String::from_utf8_lossy(&said))
         }
         Ok(Answered::Ended { said: [_, warned], .. }) => {
             let warned = String::from_utf8_lossy(&warned).into_owned();

@@ -307,5 +307,7 @@ fn status_text(prompt: &PromptContext) -> Result<String, HookError> {
             context.root.as_deref().and_then(unwritable_folder).map(|folder| folder.display().to_string()).as_deref(),
         ));
     }
-    Ok(report.text(context.env.now))
+    // Of its plan run the session's entry has no more than numbers.
+    let at_work = plan.filter(|plan| plan.is_open()).and_then(|plan| run_prompt::at_work(context, Some(plan)));
+    Ok(std::iter::once(report.text(context.env.now)).chain(at_work).collect::<Vec<_>>().join("\n"))
 }

@@ -52,18 +52,15 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
             let green = format!("Verify: {SHOWN}\nResult: PASS (exit code 0)\nStep 1: PASS (committed: {short})\n");
             says(&said, &format!("{green}Outside of the task's files, and not in its commit: extra.txt\n"))?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
+            let report = s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out;
+            ensure!(report.starts_with("## Ultraexecute Local Running\n"), "{report}");
+            ensure!(report.contains("**Result:** IN PROGRESS (1/2 passed)"), "{report}");
             let said = s.work(2, "other\n")?.exits_with(0)?;
             let red = format!("Verify: {}\nResult: FAIL (exit code 1)\n", word_check(2));
             let end = "Step 2: SKIPPED (non-critical per plan)\nStep 2: its changes are taken back\n";
             says(&said, &format!("{red}{end}"))?;
             ensure!(files(s)? == "?? extra.txt\n", "{}", files(s)?);
-            let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
-            ensure!(report == s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out);
-            ensure!(report.starts_with("## Ultraexecute Local Complete\n"), "{report}");
-            ensure!(report.contains("**Result:** PARTIAL (1/2 passed)"), "{report}");
-            ensure!(
-                report.contains("- Step 1: changed what it does not name, which is in no commit of it: extra.txt\n")
-            );
+            reports_both_steps(s, short)?;
             Ok(())
         }),
         (
@@ -101,8 +98,13 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
                 s.work(1, "done\n")?.exits_with(0)?;
                 let said = s.work(2, "done\n")?;
                 ensure!(said.out.contains("Step 2: UNVERIFIED (the plan names no check)\n"), "{}", said.out);
-                let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
+                let report = s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out;
                 ensure!(report.contains("**Result:** PARTIAL (1/2 passed)") && report.contains("| UNVERIFIED |"));
+                let ended = s.next()?.out;
+                ensure!(ended.contains("\n  Complete, 1 of 2 steps not verified\n  Result: PARTIAL"), "{ended}");
+                let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
+                ensure!(report.starts_with("Complete, 1 of 2 steps not verified\n"), "{report}");
+                ensure!(report.contains("Next\n  1. Judge yourself what nothing has verified: step 2.\n"), "{report}");
                 Ok(())
             },
         ),
@@ -116,4 +118,27 @@ fn what_became_of_a_task_is_reported_in_the_words_of_its_plan() {
         }),
     ];
     play(cases).unwrap();
+}
+
+/// A first step that passed at its second attempt, and a second one that was left out.
+fn reports_both_steps(s: &Steps, short: &str) -> Result<()> {
+    let found = "step 1: changed what it does not name, which is in no commit of it: extra.txt";
+    let report = s.omo_at_terminal(&["report", "--format", "summary"])?.exits_with(0)?.out;
+    ensure!(report.starts_with("## Ultraexecute Local Incomplete: 1 of 2 steps done, 1 skipped\n"), "{report}");
+    ensure!(report.contains("**Result:** PARTIAL (1/2 passed)"), "{report}");
+    ensure!(report.contains(&format!("- {found}\n")), "{report}");
+    let report = s.omo_at_terminal(&["report"])?.exits_with(0)?.out;
+    ensure!(report.starts_with("Incomplete: 1 of 2 steps done, 1 skipped\n\nplan "), "{report}");
+    for part in [
+        "✓ 1  The word 1 (passed, 2 attempts, ",
+        &format!(", commit {short})\n     attempt 1, "),
+        &format!("     {SHOWN}: green, "),
+        "- 2  The word 2 (skipped, ",
+        &format!("Found beside that\n  {found}\n"),
+        "Not committed\n  1 file of this run: extra.txt\n",
+    ] {
+        ensure!(report.contains(part), "{part}\n{report}");
+    }
+    ensure!(report.lines().all(|line| line.starts_with("     ") || line.chars().count() <= 80), "{report}");
+    Ok(())
 }

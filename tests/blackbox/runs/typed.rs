@@ -46,7 +46,9 @@ fn omo_stop_names_the_run_that_it_does_not_end() {
         g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?;
         let run = g.run()?;
         let cancel = format!("omo run cancel --run {run}");
-        let line = format!("Still at work: what works on task 1 of the plan run `{run}`. `{cancel}` ends the run.");
+        let line = format!(
+            "Still at work: what works on task 1 (The word 1, for under a minute) of the plan run `{run}`. `{cancel}` ends the run."
+        );
         let said = g.omo_at_terminal(&["stop"])?.exits_with(0)?.out;
         ensure!(said == format!("{none}{line}\n"), "{said}");
         g.omo_at_terminal(&["run", "cancel", "--run", &run])?.exits_with(0)?;
@@ -73,7 +75,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             let mut session = g.session()?;
             g.open_in(&mut session)?;
             let said = typed_answer(&mut session, "/omo:report")?;
-            ensure!(said.starts_with("[omo] report:\n") && said.contains("2 tasks"), "{said}");
+            ensure!(said.starts_with("[omo] report:\nRunning\n") && said.contains("0 of 2 tasks done"), "{said}");
             let run = g.run()?;
             ensure!(typed_answer(&mut session, &format!("/omo:report {run}"))? == said);
             ensure!(typed_answer(&mut session, "/omo:report --format json")?.contains(&format!("\"run\": \"{run}\"")));
@@ -87,6 +89,8 @@ fn the_commands_about_a_run_answer_without_a_model() {
             g.open_in(&mut session)?;
             let said = typed_answer(&mut session, "/omo:report")?;
             ensure!(said.lines().count() == 62 && said.ends_with("`omo report` shows all of it"), "{said}");
+            let said = typed_answer(&mut session, "/omo:report --format json")?;
+            ensure!(said.ends_with("`omo report --format json` shows all of it"), "{said}");
             Ok(())
         }),
         ("a run is cancelled, whichever session holds it", two_tasks(), |g| {
@@ -95,7 +99,7 @@ fn the_commands_about_a_run_answer_without_a_model() {
             let run = g.run()?;
             let said = typed_answer(&mut other, "/omo:cancel --reason 'wrong branch'")?;
             ensure!(said.starts_with(&format!("[omo] {run} is cancelled; ")), "{said}");
-            ensure!(g.omo_at_terminal(&["run", "list"])?.out.contains("cancelled"));
+            ensure!(g.omo_at_terminal(&["run", "list"])?.out.contains("Cancelled"));
             let again = typed_answer(&mut session, &format!("/omo:cancel {run}"))?;
             ensure!(again == "[omo] the run has ended already; `omo run show` says how", "{again}");
             Ok(())
@@ -106,9 +110,14 @@ fn the_commands_about_a_run_answer_without_a_model() {
             ensure!(!typed_answer(&mut session, "ulw off")?.contains("Still at work"));
             g.omo_in_session(&session, &["agent", "start", "1"])?.exits_with(0)?;
             let run = g.run()?;
+            let status = typed_answer(&mut session, "/omo:status")?;
+            ensure!(status.contains("\nStill at work: what works on task 1 (The word 1, for "), "{status}");
+            let shown = g.omo_at_terminal(&["report", "--format", "progress"])?.exits_with(0)?.out;
+            ensure!(shown.contains("→ at work") && shown.contains("The word 1 — session "), "{shown}");
             let said = typed_answer(&mut session, "/omo:stop-continuation")?;
-            let expected =
-                format!("Still at work: what works on task 1 of the plan run `{run}`. /omo:cancel ends the run.");
+            let expected = format!(
+                "Still at work: what works on task 1 (The word 1, for under a minute) of the plan run `{run}`. /omo:cancel ends the run."
+            );
             ensure!(said.ends_with(&format!("\n{expected}")), "{said}");
             let said = typed_answer(&mut g.session()?, "/omo:stop-continuation")?;
             ensure!(said.ends_with(&format!("/omo:cancel {run} ends the run.")), "{said}");

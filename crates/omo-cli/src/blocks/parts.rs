@@ -6,6 +6,8 @@ use omo_core::session::plan_run::PlannedCommand;
 use omo_core::text::command_text::{is_plain_text, number_rows, show_whole};
 use omo_core::text::sanitize;
 use omo_engine::event::RunResult;
+use omo_engine::execution_mode::ExecutionMode;
+use omo_engine::request::client_policy::quote_argument;
 use omo_engine::state::{RunPhase, RunState, TaskCounts};
 
 /// The greatest length of a block.
@@ -29,9 +31,14 @@ pub(crate) fn progress_words(state: &RunState) -> String {
 
 /// How far the run of a plan is, in words, of which each part is called so.
 fn count_words(counts: TaskCounts, word: &str) -> String {
-    let TaskCounts { total, passed, claimed, failed, blocked, .. } = counts;
+    let TaskCounts { total, passed, claimed, failed, unverified, blocked, .. } = counts;
     let mut text = format!("{passed} of {total} {word}s done");
-    for (count, word) in [(claimed, "done before, unchecked"), (failed, "failed"), (blocked, "blocked")] {
+    for (count, word) in [
+        (claimed, "done before, unchecked"),
+        (failed - unverified, "failed"),
+        (unverified, "not verified"),
+        (blocked, "blocked"),
+    ] {
         if count > 0 {
             let _ = write!(text, ", {count} {word}");
         }
@@ -109,5 +116,17 @@ pub(crate) fn status_word(state: &RunState) -> &'static str {
         RunPhase::Executing => "executing",
         RunPhase::Ended { result } => result.word(),
         RunPhase::Cancelled { .. } => "cancelled",
+    }
+}
+
+/// What the user types to have the run go on.
+pub(crate) fn how_to_go_on(state: &RunState) -> String {
+    let path = &state.plan.source.path;
+    match state.mode {
+        _ if state.is_task_list() => format!("/omo:ulw-exec --{}", run_subject(state)),
+        ExecutionMode::Parallel | ExecutionMode::StepByStep => {
+            format!("/omo:execute-local --resume {}", quote_argument(path))
+        }
+        ExecutionMode::Batches | ExecutionMode::Waves => format!("/omo:execute {}", quote_argument(path)),
     }
 }

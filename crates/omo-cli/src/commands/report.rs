@@ -13,13 +13,15 @@ use omo_state::env::ProcessEnv;
 use crate::commands::run::show::{self, ShowOptions};
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
+use crate::output::print_block;
 use crate::run_arguments::RunOptions;
+use crate::run_report::ReportSource;
 
 const HELP: &str = "\
 Examples:
-  omo report                      what passed, what did not
-  omo report --format progress    where each task stands
-  omo report --format summary     the report that ends a run of such a plan
+  omo report                      how it ended, and what proves each task
+  omo report --format progress    who works on what, for how long
+  omo report --format summary     in the words of such a plan
   omo report --format json        the same for a script
   omo report --last               the last ultrawork run, its checks and review";
 
@@ -35,7 +37,7 @@ pub(crate) enum ReportFormat {
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct ReportOptions {
-    /// Where each task stands, the report that ends such a run, or one object of JSON
+    /// Where each task stands, the report in the words of such plans, or one object of JSON
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
     /// The ultrawork run that was on last, and not a run of a plan; kept for a month
@@ -57,18 +59,19 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
     if options.format == Some(ReportFormat::Json) {
         return show::run(env, &ShowOptions { run: options.run, json: true });
     }
+    if options.format == Some(ReportFormat::Progress) {
+        return show::run(env, &ShowOptions { run: options.run, json: false });
+    }
     let context = CommandContext::find(env)?;
-    let (_, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    // Of steps the report that ends a run is the one for people.
-    let text = match options.format.or(state.is_ultraplan().then_some(ReportFormat::Summary)) {
-        Some(ReportFormat::Progress) => task_list::progress_screen(&state),
+    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let text = match options.format {
         Some(_) => summary(&state),
-        None => return show::run(env, &ShowOptions { run: options.run, json: false }),
+        None => ReportSource::read(&run, &state, env)?.text()?,
     };
-    Ok(writeln!(anstream::stdout(), "{}", text.trim_end())?)
+    print_block(&text)
 }
 
-/// The report with which a run of such a plan ends.
+/// The report in the words of such plans: other tools know it.
 fn summary(state: &RunState) -> String {
     match state.plan.dialect.kind() {
         PlanKind::TaskList => task_list::final_report(state),

@@ -8,11 +8,12 @@ use clap::Args;
 use omo_core::log_entry::LogEntry;
 use omo_core::messages::status_report::{HEADING, StatusReport, UlwState, status_report};
 use omo_core::session::id::SessionId;
+use omo_core::session::plan_run::PlanRun;
 use omo_core::session::{EntryProvenance, Session, VerdictKind};
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_engine::RunStore;
-use omo_engine::parallel_state::{GroupState, GroupStatus};
+use omo_engine::state::RunPhase;
 use omo_state::config::UserConfig;
 use omo_state::decision_log;
 use omo_state::env::ProcessEnv;
@@ -21,10 +22,12 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::config_problems::warn_about_config;
+use crate::context::session_entry;
 use crate::error::CommandError;
 use crate::local_time::LocalClock;
 use crate::output::{print_json, stdout_columns};
 use crate::project::Project;
+use crate::run_report::progress::working_lines;
 use crate::short_id::ShortIds;
 
 const HELP: &str = "\
@@ -82,39 +85,41 @@ struct SessionStatus {
     started_at_local: Option<String>,
     /// Who works on its plan run, while that is open.
     workers: Vec<String>,
+    /// Who goes on with the plan run that this session had.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    taken_over: Option<String>,
 }
 
 impl SessionStatus {
     fn new(report: StatusReport, clock: &LocalClock, project: &Project, env: &ProcessEnv) -> Self {
         let started_at_local = report.started_at.map(|at| clock.rfc_3339(at));
-        let open = report.plan_run.as_ref().filter(|run| run.is_open());
-        let workers = open.map(|run| workers_of(&run.id, project, env)).unwrap_or_default();
-        Self { report, started_at_local, workers }
+        let mut status = Self { report, started_at_local, workers: Vec::new(), taken_over: None };
+        status.read_ledger(project, env);
+        status
     }
-}
 
-/// Who works on a plan run, as its ledger has it: the workers that omo has started, else what its agents are at. One
-/// that cannot be read has its own command: `omo run show` says what is wrong with it.
-fn workers_of(run: &str, project: &Project, env: &ProcessEnv) -> Vec<String> {
-    let runs = RunStore::find(&project.root, env.state_home.as_deref()).ok().flatten();
-    let Some(state) = runs.and_then(|runs| runs.get(run).ok()?.state().ok()) else { return Vec::new() };
-    let Some(parallel) = &state.parallel else {
-        return state.running_attempts().map(|(task, _)| format!("{} is under way", sanitize(task, 64))).collect();
-    };
-    let describe = |(id, group): (&String, &GroupState)| {
-        let word = match group.status {
-            GroupStatus::Ready => "begins",
-            GroupStatus::Running => "at work",
-            GroupStatus::Done => "done, not merged",
-            GroupStatus::Merged => "merged",
-            GroupStatus::Failed => "failed",
-            GroupStatus::InConflict => "in conflict",
+    /// Has the plan run as its ledger has it: what stands in the session's entry may be of before another session went on
+    /// with the run, or of before a supervisor ended. A run is shown in the session that holds it, and nowhere else.
+    fn read_ledger(&mut self, project: &Project, env: &ProcessEnv) {
+        let Some(known) = self.report.plan_run.take() else { return };
+        let runs = RunStore::find(&project.root, env.state_home.as_deref()).ok().flatten();
+        let run = runs.and_then(|runs| runs.get(&known.id).ok());
+        // One that cannot be read has its own command: `omo run show` says what is wrong with it.
+        let Some((run, state)) = run.and_then(|run| run.state().ok().map(|state| (run, state))) else {
+            self.report.plan_run = Some(known);
+            return;
         };
-        let place = group.worktree.as_ref().filter(|_| group.status == GroupStatus::Running);
-        let place = place.map(|place| format!(" in {}", sanitize(place, 200))).unwrap_or_default();
-        format!("{} {word}{place}", sanitize(id, 64))
-    };
-    parallel.groups.iter().map(describe).collect()
+        if state.holder.session.as_deref() != Some(&self.report.session) {
+            let (plan, holder) = (sanitize(&known.plan, 200), state.holder.describe());
+            self.taken_over = Some(format!("{plan}: held by {holder} now (run {})", sanitize(&known.id, 64)));
+            return;
+        }
+        let now = session_entry(&run, &state);
+        self.report.plan_run = Some(PlanRun { prompt_at: known.prompt_at, updated_at: known.updated_at, ..now });
+        if state.phase == RunPhase::Executing {
+            self.workers = working_lines(&run, &state);
+        }
+    }
 }
 
 fn gather(project: &Project, id: &SessionId, session: &Session, log: &[LogEntry], env: &ProcessEnv) -> StatusReport {
@@ -166,6 +171,7 @@ fn rows(line: &SessionStatus, short: &ShortIds, clock: &LocalClock, now: Timesta
             _ => rows.push((label, value)),
         }
     }
+    rows.extend(line.taken_over.iter().map(|said| (PLAN_RUN, said.clone())));
     rows
 }
 
@@ -212,7 +218,6 @@ fn style(label: &str, report: &StatusReport) -> Style {
 mod tests {
     use omo_core::messages::status_report::status_report;
     use omo_core::session::UlwVerdict;
-    use omo_core::session::plan_run::PlanRun;
 
     use super::*;
 
@@ -236,6 +241,7 @@ mod tests {
             report: report(),
             started_at_local: None,
             workers: vec!["auth at work in /home/me/a/long/path/to/the/worktree/of/the/worker".to_owned()],
+            taken_over: None,
         };
         let now = Timestamp::from_millis(240_000);
         let short = ShortIds::new(["0b7f2a9c-4444-4444-8888-1234567890ab"]);

@@ -53,7 +53,7 @@ pub fn run_heading(state: &RunState) -> RunHeading {
 fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
     let tasks = TaskTally::count(state);
     let word = state.plan.dialect.unit_word();
-    let failure = failed_part(state, &tasks, result);
+    let failure = failed_part(state, &tasks);
     let (kind, text) = if let Some(failure) = failure {
         (HeadingKind::Failed, failure)
     } else if tasks.undone > 0 {
@@ -66,6 +66,8 @@ fn ended_heading(state: &RunState, result: RunResult) -> RunHeading {
         (HeadingKind::Unproved, format!("Complete, {} of {} {word}s not verified", tasks.unproved, tasks.total))
     } else if FinalChecksResult::for_run(state) == FinalChecksResult::Skipped {
         (HeadingKind::Unproved, "Complete, the whole not verified".to_owned())
+    } else if result == RunResult::Failed {
+        (HeadingKind::Failed, "Failed".to_owned())
     } else if tasks.judged > 0 {
         let text = format!("Complete, {} of {} {word}s judged by the verifier", tasks.judged, tasks.total);
         (HeadingKind::Complete, text)
@@ -105,9 +107,8 @@ impl<'a> TaskTally<'a> {
                     tally.failed.push(task);
                     tally.undone += 1;
                 }
-                TaskStanding::Is(TaskStatus::Unverified) => tally.unproved += 1,
                 TaskStanding::Is(TaskStatus::Claimed) if is_judged => tally.judged += 1,
-                TaskStanding::Is(TaskStatus::Claimed) => tally.unproved += 1,
+                TaskStanding::Is(TaskStatus::Unverified | TaskStatus::Claimed) => tally.unproved += 1,
                 TaskStanding::Is(TaskStatus::Skipped) => {
                     tally.skipped += 1;
                     tally.undone += 1;
@@ -121,7 +122,7 @@ impl<'a> TaskTally<'a> {
 }
 
 /// What has failed of a run that has ended; `None` where nothing has.
-fn failed_part(state: &RunState, tasks: &TaskTally<'_>, result: RunResult) -> Option<String> {
+fn failed_part(state: &RunState, tasks: &TaskTally<'_>) -> Option<String> {
     if let Some((first, more)) = tasks.failed.split_first() {
         let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
         return Some(format!("Failed at {} {}{more}", state.plan.dialect.unit_word(), sanitize(&first.id, 64)));
@@ -140,7 +141,6 @@ fn failed_part(state: &RunState, tasks: &TaskTally<'_>, result: RunResult) -> Op
         () if FinalChecksResult::for_run(state) == FinalChecksResult::Fail => {
             Some("Failed at a check of the whole".to_owned())
         }
-        () if result == RunResult::Failed => Some("Failed".to_owned()),
         () => None,
     }
 }

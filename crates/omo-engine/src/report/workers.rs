@@ -23,18 +23,46 @@ pub(super) fn workers_section(state: &RunState) -> String {
         state.plan.groups.iter().map(|group| row(group, parallel.groups.get(&group.id))).collect();
     let heads = ["Wave", "Session", "Steps", "Result", "Branch", "Cost"];
     let mut text = format!("### Sessions\n\n{}", table(heads, &rows));
-    text += &user_branch_text(parallel);
+    for line in worker_result_lines(state) {
+        let _ = writeln!(text, "- {line}");
+    }
+    text + "\n"
+}
+
+/// Where the user's branch is, and what else has to be known of each worker, each on one line; none without workers.
+pub fn worker_result_lines(state: &RunState) -> Vec<String> {
+    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let mut lines = user_branch_lines(parallel);
     let total = parallel.cost_micros();
     if total > 0 {
-        let _ = writeln!(text, "- Cost: {} in total, as far as the clients said", format_dollars(total));
+        lines.push(format!("Cost: {} in total, as far as the clients said", format_dollars(total)));
     }
     for group in &state.plan.groups {
         let Some(known) = parallel.groups.get(&group.id) else { continue };
-        for line in worker_notes(&group.id, known) {
-            let _ = writeln!(text, "- {}: {line}", worker_name(&group.id));
-        }
+        let notes = worker_notes(&group.id, known);
+        lines.extend(notes.into_iter().map(|line| format!("{}: {line}", worker_name(&group.id))));
     }
-    text + "\n"
+    lines
+}
+
+/// Each worker on one line: what it does, how far it is, and what it has cost; none without workers.
+pub fn worker_lines(state: &RunState) -> Vec<String> {
+    let Some(parallel) = &state.parallel else { return Vec::new() };
+    let line = |group: &TaskGroup| {
+        let known = parallel.groups.get(&group.id);
+        let status = known.map_or("not started", |known| status_word(known.status));
+        let cost = known.map(|known| known.cost_micros).filter(|cost| *cost > 0);
+        let cost = cost.map(|cost| format!(", {}", format_dollars(cost))).unwrap_or_default();
+        let word = if group.tasks.len() == 1 { "" } else { "s" };
+        let tasks = sanitize(&group.tasks.join(", "), 60);
+        format!(
+            "{} (wave {}, {}{word} {tasks}): {status}{cost}",
+            worker_name(&group.id),
+            group.wave + 1,
+            state.plan.dialect.unit_word()
+        )
+    };
+    state.plan.groups.iter().map(line).collect()
 }
 
 fn row(group: &TaskGroup, known: Option<&GroupState>) -> [String; 6] {
@@ -64,37 +92,31 @@ fn status_word(status: GroupStatus) -> &'static str {
 }
 
 /// Where the user's branch is.
-fn user_branch_text(parallel: &ParallelState) -> String {
+fn user_branch_lines(parallel: &ParallelState) -> Vec<String> {
     let name = parallel.policy.branch.strip_prefix("refs/heads/").unwrap_or(&parallel.policy.branch);
     let name =
         if name.is_empty() { "Your branch".to_owned() } else { format!("Your branch `{}`", inline_code(name, 100)) };
-    let mut text = match (&parallel.landed, &parallel.landed_before) {
+    let moved =
+        |from: &str, to: &str| format!("{name} moved from {} to {}", short_commit_code(from), short_commit_code(to));
+    let mut lines = match (&parallel.landed, &parallel.landed_before) {
         (Some((from, to)), _) if from == to => {
-            return format!("- {name} has all of it already, at {}\n", short_commit_code(to));
+            return vec![format!("{name} has all of it already, at {}", short_commit_code(to))];
         }
-        (Some((from, to)), _) => {
-            return format!("- {name} moved from {} to {}\n", short_commit_code(from), short_commit_code(to));
-        }
-        (None, Some((from, to))) => {
-            format!(
-                "- {name} moved from {} to {} before; nothing of what followed is in it\n",
-                short_commit_code(from),
-                short_commit_code(to)
-            )
-        }
-        (None, None) => format!("- {name} was not moved: nothing of this is in it\n"),
+        (Some((from, to)), _) => return vec![moved(from, to)],
+        (None, Some((from, to))) => vec![format!("{} before; nothing of what followed is in it", moved(from, to))],
+        (None, None) => vec![format!("{name} was not moved: nothing of this is in it")],
     };
     if let Some(why) = &parallel.landing_refusal {
-        let _ = writeln!(text, "- It could not move: {}", sanitize(why, 300));
+        lines.push(format!("It could not move: {}", sanitize(why, 300)));
     }
     if parallel.tip != parallel.base
         && parallel.groups.values().any(|known| known.status == GroupStatus::Merged)
         && let Some(run) = parallel.groups.values().find_map(|known| run_of(&known.branch))
     {
         let reference = format!("refs/omo/keep/{run}/{INTEGRATED}");
-        let _ = writeln!(text, "- What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference));
+        lines.push(format!("What was merged so far is kept: {}", recovery_command(INTEGRATED, &reference)));
     }
-    text
+    lines
 }
 
 /// The lines about one session that stand below its row.
@@ -131,7 +153,7 @@ fn run_of(branch: &str) -> Option<&str> {
 }
 
 /// What a worker is called: by the session of the plan that it does, or by its first task.
-pub(crate) fn worker_name(id: &str) -> String {
+pub fn worker_name(id: &str) -> String {
     let named = |prefix, name: &str| id.strip_prefix(prefix).map(|rest| format!("{name} {}", sanitize(rest, 40)));
     named(SESSION_PREFIX, "Session").or_else(|| named(WORKER_PREFIX, "Worker")).unwrap_or_else(|| sanitize(id, 40))
 }

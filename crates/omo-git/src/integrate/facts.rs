@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::repository::{GitFailed, GitRepository};
+use crate::repository::{GitFailed, GitRepository, is_object_name, trimmed_line};
 
 /// Where HEAD stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,10 +76,7 @@ pub struct CheckoutFacts {
 /// Looks at a checkout; nothing in it is changed. A submodule is dirty where another commit is checked out in it: to
 /// look at its files would run what its own settings name.
 pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, GitFailed> {
-    let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-    let status = repository.git_with(&status, &[], &[])?;
-    // Two letters and a space stand before each path.
-    let dirty = paths(&status, |entry| entry.get(3..));
+    let dirty = uncommitted_paths(repository)?;
     let entries = repository.git_with(&["ls-files", "-s", "-z"], &[], &[])?;
     let submodules = paths(&entries, |entry| {
         let about = entry.strip_prefix(b"160000 ")?;
@@ -94,6 +91,30 @@ pub fn read_checkout_facts(repository: &GitRepository) -> Result<CheckoutFacts, 
         filtered: filtered_paths(repository, &entries)?,
         free_bytes: fs2::available_space(repository.top()).ok(),
     })
+}
+
+/// Paths with changes that are not committed, new files included, sorted.
+///
+/// # Errors
+/// git cannot tell.
+pub fn uncommitted_paths(repository: &GitRepository) -> Result<Vec<String>, GitFailed> {
+    let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
+    let status = repository.git_with(&status, &[], &[])?;
+    // Two letters and a space stand before each path.
+    Ok(paths(&status, |entry| entry.get(3..)))
+}
+
+/// How many commits what is checked out has beyond one of them, `most` of them counted at most.
+///
+/// # Errors
+/// There is no such commit, or git cannot tell.
+pub fn count_commits_since(repository: &GitRepository, base: &str, most: usize) -> Result<usize, GitFailed> {
+    if !is_object_name(base) {
+        return Err(repository.failure_of(&["rev-list"]));
+    }
+    let (most, list) = (format!("--max-count={most}"), format!("HEAD\n^{base}\n"));
+    let said = repository.git_with(&["rev-list", "--count", &most, "--stdin"], &[], list.as_bytes())?;
+    Ok(trimmed_line(&said).parse().unwrap_or_default())
 }
 
 fn filtered_paths(repository: &GitRepository, entries: &[u8]) -> Result<Vec<String>, GitFailed> {

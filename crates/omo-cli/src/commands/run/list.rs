@@ -7,6 +7,7 @@ use clap::Args;
 use omo_core::text::{format_age, sanitize};
 use omo_core::timestamp::Timestamp;
 use omo_engine::RunStore;
+use omo_engine::report::heading::run_heading;
 use omo_engine::state::RunState;
 use omo_state::env::ProcessEnv;
 use serde::Serialize;
@@ -15,6 +16,7 @@ use crate::blocks::parts::{self, status_word};
 use crate::context::CommandContext;
 use crate::error::CommandError;
 use crate::output::table::{self, Cell};
+use crate::run_report::heading_style;
 
 const HELP: &str = "\
 Example:
@@ -45,6 +47,12 @@ struct RunLine {
     holder: Option<String>,
     updated_at: Option<Timestamp>,
     problem: Option<String>,
+    /// The same state, as it heads the reports of the run.
+    #[serde(skip)]
+    heading: String,
+    /// How that is shown.
+    #[serde(skip)]
+    style: Style,
 }
 
 /// Lists the runs, the newest first.
@@ -59,12 +67,12 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
         writeln!(out, "No plan was run in this repository. `omo run start FILE` runs one.")?;
     } else {
         let cells = |line: &RunLine| {
-            let state = line.problem.as_deref().unwrap_or(&line.state);
+            let state = line.problem.as_deref().unwrap_or(&line.heading);
             let done =
                 if line.problem.is_some() { "-".to_owned() } else { format!("{} of {}", line.passed, line.total) };
             [
                 Cell::plain(sanitize(&line.id, 64)),
-                Cell::new(sanitize(state, 100), status_style(&line.state)),
+                Cell::new(sanitize(state, 100), line.style),
                 Cell::plain(line.mode.unwrap_or("-")),
                 Cell::plain(done),
                 Cell::plain(
@@ -86,7 +94,7 @@ pub(crate) fn run(env: &ProcessEnv, options: &ListOptions) -> Result<(), Command
 fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> RunLine {
     match state {
         Ok(state) => {
-            let counts = state.task_counts();
+            let (counts, heading) = (state.task_counts(), run_heading(&state));
             RunLine {
                 id,
                 plan: parts::run_subject(&state),
@@ -99,6 +107,8 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
                 holder: state.holder.session.clone(),
                 updated_at: Some(state.updated_at),
                 problem: None,
+                heading: heading.text,
+                style: heading_style(heading.kind),
             }
         }
         Err(error) => RunLine {
@@ -113,15 +123,8 @@ fn run_line(id: String, state: Result<RunState, omo_engine::RunStoreError>) -> R
             holder: None,
             updated_at: None,
             problem: Some(error.to_string()),
+            heading: String::new(),
+            style: AnsiColor::Red.on_default(),
         },
-    }
-}
-
-fn status_style(word: &str) -> Style {
-    match word {
-        "complete" => AnsiColor::Green.on_default(),
-        "waits for you" | "cancelled" => AnsiColor::Yellow.on_default(),
-        "completed_with_failures" | "failed" | "unreadable" => AnsiColor::Red.on_default(),
-        _ => Style::new(),
     }
 }

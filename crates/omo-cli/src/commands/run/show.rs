@@ -5,18 +5,22 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use omo_core::text::{format_age, sanitize};
+use omo_core::text::sanitize;
 use omo_engine::Run;
-use omo_engine::state::{RunPhase, RunState, TaskStanding, TaskStatus};
+use omo_engine::report::heading::run_heading;
+use omo_engine::state::{RunPhase, RunState};
 use omo_engine::work::find_edit;
 use omo_state::env::ProcessEnv;
 
-use crate::blocks::parts::{self, status_word};
+use crate::blocks::parts;
 use crate::blocks::ways_out::way_out_lines;
 use crate::context::{CommandContext, EndedRuns};
 use crate::error::CommandError;
-use crate::output::table::{self, Cell};
+use crate::local_time::LocalClock;
+use crate::output::print_json;
 use crate::run_arguments::RunOptions;
+use crate::run_report::progress::task_table;
+use crate::run_report::{ReportSource, styled_heading};
 
 const HELP: &str = "\
 Examples:
@@ -38,17 +42,13 @@ pub(crate) struct ShowOptions {
 pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), CommandError> {
     let context = CommandContext::find(env)?;
     let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
-    let mut out = anstream::stdout().lock();
+    let source = ReportSource::read(&run, &state, env)?;
     if options.json {
-        writeln!(
-            out,
-            "{}",
-            serde_json::to_string_pretty(&omo_engine::report::build_report(run.id(), &state)).unwrap_or_default()
-        )?;
-        return Ok(());
+        return print_json(&source.report);
     }
+    let mut out = anstream::stdout().lock();
     write_head(&mut out, &run, &state, env)?;
-    write_tasks(&mut out, &state)?;
+    write!(out, "{}", task_table(&source))?;
     // A run that is over waits for no answer; the question is put again once it goes on.
     let is_open = state.phase == RunPhase::Executing;
     for question in state.questions.iter().filter(|question| is_open && question.answer.is_none()) {
@@ -76,15 +76,16 @@ pub(crate) fn run(env: &ProcessEnv, options: &ShowOptions) -> Result<(), Command
 
 fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEnv) -> Result<(), CommandError> {
     let dim = Style::new().dimmed();
+    let clock = LocalClock::from_process(env.now);
     let torn = run.count_torn_writes()?;
     let mut rows = vec![
         ("run", run.id().to_owned()),
         ("plan", sanitize(&parts::run_subject(state), 200)),
-        ("state", format!("{}, {}", status_word(state), parts::progress_words(state))),
+        ("state", format!("{}, {}", styled_heading(&run_heading(state)), parts::progress_words(state))),
         ("mode", state.mode.words().to_owned()),
         ("held by", state.holder.describe()),
-        ("begun", format!("{} ({} ago)", state.opened_at, format_age(Some(state.opened_at), env.now))),
-        ("last event", format!("{} ago", format_age(Some(state.updated_at), env.now))),
+        ("begun", clock.describe(state.opened_at)),
+        ("last event", clock.describe(state.updated_at)),
     ];
     if torn > 0 {
         rows.push(("interrupted", format!("{torn} writes did not come to their end; nothing of them counts")));
@@ -98,38 +99,5 @@ fn write_head(out: &mut impl Write, run: &Run, state: &RunState, env: &ProcessEn
         writeln!(out, "{dim}{label:width$}{dim:#}  {value}")?;
     }
     writeln!(out)?;
-    Ok(())
-}
-
-fn write_tasks(out: &mut impl Write, state: &RunState) -> Result<(), CommandError> {
-    let rows = state.standings().into_iter().map(|(task, standing)| {
-        let known = state.tasks.get(&task.id);
-        let evidence = match &standing {
-            TaskStanding::Blocked { by } => format!("waits for {by}"),
-            TaskStanding::Is(_) => {
-                known.and_then(|known| known.last_end.as_ref()).map(|end| end.evidence.clone()).unwrap_or_default()
-            }
-        };
-        let style = match &standing {
-            TaskStanding::Is(TaskStatus::Passed) => AnsiColor::Green.on_default(),
-            TaskStanding::Is(TaskStatus::Failed | TaskStatus::Unverified) => AnsiColor::Red.on_default(),
-            TaskStanding::Blocked { .. } | TaskStanding::Is(TaskStatus::Skipped | TaskStatus::Claimed) => {
-                AnsiColor::Yellow.on_default()
-            }
-            TaskStanding::Is(_) => Style::new(),
-        };
-        [
-            Cell::plain(&task.id),
-            Cell::new(standing.word(), style),
-            Cell::plain(known.map_or(0, |known| known.attempts).to_string()),
-            Cell::plain(sanitize(&task.title, 40)),
-            Cell::plain(sanitize(&evidence, 60)),
-        ]
-    });
-    table::write_table(
-        out,
-        [state.plan.dialect.unit_word(), "state", "attempts", "title", "evidence"],
-        rows.collect(),
-    )?;
     Ok(())
 }

@@ -10,7 +10,7 @@ const LINES: usize = 60;
 const CHARS: usize = 6_000;
 
 /// What `omo` said, made harmless; where it is too long, with what shows all of it.
-pub fn answered(command: RunCommand, said: &str) -> String {
+pub fn answered(command: RunCommand, arguments: &str, said: &str) -> String {
     let lines: Vec<String> = said.trim_end().lines().map(|line| sanitize_line(line).trim_end().to_owned()).collect();
     let mut left = CHARS;
     let fits = |line: &&String| {
@@ -22,7 +22,9 @@ pub fn answered(command: RunCommand, said: &str) -> String {
     let rest = lines.len() - shown.len();
     let (text, name) = (shown.join("\n"), command.name());
     let head = if lines.len() == 1 { "[omo] ".to_owned() } else { format!("[omo] {name}:\n") };
-    let cut = format!("\n… {rest} more lines; in a terminal, `{}` shows all of it", command.in_terminal());
+    let arguments = arguments.split_whitespace().fold(String::new(), |all, word| format!("{all} {word}"));
+    let typed = inline_code(&format!("{}{arguments}", command.in_terminal()), 200);
+    let cut = format!("\n… {rest} more lines; in a terminal, `{typed}` shows all of it");
     format!("{head}{text}{}", if rest == 0 { "" } else { &cut })
 }
 
@@ -77,7 +79,7 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
         AtWork::Parallel(1) => ("a parallel client and the supervisor of the plan run".to_owned(), "them"),
         AtWork::Parallel(clients) => (format!("{clients} parallel clients and the supervisor of the plan run"), "them"),
         AtWork::Tasks(tasks) => {
-            let names: Vec<String> = tasks.iter().take(NAMED_TASKS).map(|task| inline_code(task, 64)).collect();
+            let names: Vec<String> = tasks.iter().take(NAMED_TASKS).map(|task| inline_code(task, 160)).collect();
             let more = if tasks.len() > names.len() { ", …" } else { "" };
             let word = if tasks.len() == 1 { "task" } else { "tasks" };
             (format!("what works on {word} {}{more} of the plan run", names.join(", ")), "the run")
@@ -113,18 +115,18 @@ mod tests {
 
     #[test]
     fn a_line_stands_alone_and_a_table_below_its_name() {
-        assert_eq!(answered(RunCommand::Cancel, "r-1 is cancelled\n"), "[omo] r-1 is cancelled");
-        assert_eq!(answered(RunCommand::Report, "a\n  b  \u{1b}[31m\n"), "[omo] report:\na\n  b   [31m");
+        assert_eq!(answered(RunCommand::Cancel, "", "r-1 is cancelled\n"), "[omo] r-1 is cancelled");
+        assert_eq!(answered(RunCommand::Report, "", "a\n  b  \u{1b}[31m\n"), "[omo] report:\na\n  b   [31m");
     }
 
     #[test]
     fn what_is_too_long_is_cut_and_says_where_the_rest_is() {
-        let more = answered(RunCommand::Report, &"line\n".repeat(100));
+        let more = answered(RunCommand::Report, "", &"line\n".repeat(100));
         assert_eq!(more.lines().count(), LINES + 2);
         assert!(more.ends_with("\n… 40 more lines; in a terminal, `omo report` shows all of it"), "{more}");
-        let wide = answered(RunCommand::Report, &format!("{}\nx", "ü".repeat(100_000)));
-        assert!(wide.ends_with("… 2 more lines; in a terminal, `omo report` shows all of it"), "{wide}");
-        assert!(answered(RunCommand::Report, &"x".repeat(5_999)).ends_with("xx"));
+        let wide = answered(RunCommand::Report, " --format  json", &format!("{}\nx", "ü".repeat(100_000)));
+        assert!(wide.ends_with("… 2 more lines; in a terminal, `omo report --format json` shows all of it"), "{wide}");
+        assert!(answered(RunCommand::Report, "", &"x".repeat(5_999)).ends_with("xx"));
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn plan_line(path: &str) -> String {
 }
 
 fn tally(counts: TaskCounts) -> String {
-    let TaskCounts { total, passed, claimed, failed, blocked, pending } = counts;
+    let TaskCounts { total, passed, claimed, failed, unverified: _, blocked, pending } = counts;
     let unchecked = if claimed > 0 { format!(" ({claimed} of them unchecked)") } else { String::new() };
     let completed = passed + claimed;
     format!("{total} total, {completed} completed{unchecked}, {blocked} blocked, {failed} failed, {pending} pending")

@@ -160,8 +160,8 @@ fn is_merged(group: &GroupState) -> bool {
 
 fn findings_section(state: &RunState, reached: &OutcomeSummary) -> String {
     let tasks = reached.tasks.iter().filter_map(|(id, _)| state.plan.task(id));
-    let lines: String = finding_lines(state, tasks).iter().map(|line| format!("- {line}\n")).collect();
-    if lines.is_empty() { lines } else { format!("### Findings\n\n{lines}\n") }
+    let lines = finding_lines(state, tasks);
+    if lines.is_empty() { String::new() } else { format!("### Findings\n\n- {}\n\n", lines.join("\n- ")) }
 }
 
 fn remaining_work_section(state: &RunState, reached: &OutcomeSummary) -> String {

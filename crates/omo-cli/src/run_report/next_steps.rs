@@ -1,0 +1,89 @@
+//! What a person does next with a run, and what of its work is not committed.
+
+use omo_core::text::{list_some, pluralize, sanitize};
+use omo_engine::report::checkout::CheckoutReport;
+use omo_engine::report::heading::{HeadingKind, run_heading};
+use omo_engine::report::{RunReport, build_report};
+use omo_engine::state::RunState;
+use omo_engine::work::read_checkout;
+
+use crate::blocks::parts;
+
+/// So many files are named.
+const NAMED_FILES: usize = 5;
+
+/// What comes next, the first thing first.
+pub(crate) fn next_steps(run: &str, state: &RunState, report: &RunReport) -> Vec<String> {
+    let mut steps = Vec::new();
+    let go_on = parts::how_to_go_on(state);
+    match run_heading(state).kind {
+        HeadingKind::Waiting => steps.push("Answer the question above.".to_owned()),
+        HeadingKind::Running if state.parallel.is_some() => steps.push("Look on: `omo run watch`".to_owned()),
+        HeadingKind::Running => steps.push(format!("If its session is gone, type `{go_on}`")),
+        HeadingKind::Cancelled => steps.push(format!("To go on with what is left: `omo run resume {run}`")),
+        HeadingKind::Failed | HeadingKind::Incomplete => steps.extend(after_failure(state, report, &go_on)),
+        HeadingKind::Complete | HeadingKind::Unproved => steps.extend(before_finishing(state, report)),
+    }
+    steps
+}
+
+fn after_failure(state: &RunState, report: &RunReport, go_on: &str) -> Vec<String> {
+    let retry = report.next_command.as_ref().filter(|command| command.starts_with("omo run retry"));
+    match retry {
+        Some(command) if state.parallel.is_none() => {
+            vec![format!("Once the cause is fixed: `{command}`, then type `{go_on}`")]
+        }
+        _ => vec![format!("Once the cause is fixed, type `{go_on}`")],
+    }
+}
+
+/// What is left to do by a person before the work is finished.
+fn before_finishing(state: &RunState, report: &RunReport) -> Vec<String> {
+    let mut steps = Vec::new();
+    let unproved: Vec<&str> = report.not_verified.iter().filter_map(|item| item.task.as_deref()).collect();
+    if !unproved.is_empty() {
+        let (word, many) = (state.plan.dialect.unit_word(), if unproved.len() == 1 { "" } else { "s" });
+        let ids = list_some(unproved, NAMED_FILES);
+        steps.push(format!("Judge yourself what nothing has verified: {word}{many} {ids}."));
+    }
+    if state.plan.final_checks.is_empty() {
+        steps.push("Run all tests of the project: the plan has no check of the whole.".to_owned());
+    }
+    let Some(checkout) = &report.checkout else { return steps };
+    if !checkout.uncommitted.is_empty() {
+        steps.push("Look at what is not committed, `git diff`, and commit it.".to_owned());
+    }
+    if let (Some(1..), Some(base)) = (checkout.commits, &state.base) {
+        let base = sanitize(omo_engine::report::ultraplan::short_commit(base), 12);
+        steps.push(format!("Have the branch reviewed, and merge it: `git log {base}..`"));
+    } else {
+        steps.push("Have the work reviewed.".to_owned());
+    }
+    steps
+}
+
+/// What of a run's work is not committed, each on one line; nothing where all of it is.
+pub(crate) fn uncommitted_lines(checkout: &CheckoutReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    let own = checkout.uncommitted.len();
+    if own > 0 {
+        let names = list_some(checkout.uncommitted.iter().map(String::as_str), NAMED_FILES);
+        lines.push(format!("{} of this run: {}", pluralize(own, "file"), sanitize(&names, 300)));
+    }
+    if checkout.other_uncommitted > 0 {
+        lines.push(pluralize(checkout.other_uncommitted, "other file"));
+    }
+    lines
+}
+
+/// The two lines of it that stand at the end of a run, where it is over; the checkout is looked at.
+pub(crate) fn end_lines(state: &RunState) -> Vec<String> {
+    let report = RunReport { checkout: read_checkout(state), ..build_report("", state) };
+    let uncommitted = report.checkout.as_ref().map(uncommitted_lines).unwrap_or_default();
+    let uncommitted = (!uncommitted.is_empty()).then(|| format!("Not committed: {}.", uncommitted.join(", ")));
+    let next = matches!(run_heading(state).kind, HeadingKind::Complete | HeadingKind::Unproved)
+        .then(|| before_finishing(state, &report).join(" "))
+        .filter(|steps| !steps.is_empty())
+        .map(|steps| format!("Next: {steps}"));
+    uncommitted.into_iter().chain(next).collect()
+}

@@ -1,0 +1,29 @@
+//! What a user's checkout is like once a run is over: what of the run's work is not committed.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::state::RunState;
+
+/// What the checkout of a run is like beside its base.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct CheckoutReport {
+    /// How many commits it has beyond the one that was checked out when the run began; `None` where that is not known.
+    pub commits: Option<usize>,
+    /// Files that a task changed and that are not committed.
+    pub uncommitted: Vec<String>,
+    /// How many other files are not committed.
+    pub other_uncommitted: usize,
+}
+
+impl CheckoutReport {
+    /// Tells the files of the run among all that are not committed.
+    pub fn new(state: &RunState, commits: Option<usize>, uncommitted: Vec<String>) -> Self {
+        let ends = state.tasks.values().filter_map(|task| task.last_end.as_ref());
+        let changed: BTreeSet<&str> = ends.flat_map(|end| &end.files).map(String::as_str).collect();
+        let all = uncommitted.len();
+        let own: Vec<String> = uncommitted.into_iter().filter(|path| changed.contains(path.as_str())).collect();
+        Self { commits, other_uncommitted: all - own.len(), uncommitted: own }
+    }
+}

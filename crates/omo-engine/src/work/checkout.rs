@@ -1,0 +1,20 @@
+//! Looking at the user's checkout for the report of a run.
+
+use std::path::Path;
+
+use omo_git::integrate::{count_commits_since, uncommitted_paths};
+use omo_git::repository::GitRepository;
+
+use crate::report::checkout::CheckoutReport;
+use crate::state::RunState;
+
+/// More commits are not counted.
+const MAX_COMMITS: usize = 10_000;
+
+/// What the checkout of a run is like; `None` where it is no work tree of git, or git cannot tell.
+pub fn read_checkout(state: &RunState) -> Option<CheckoutReport> {
+    let repository = GitRepository::find(Path::new(&state.root))?;
+    let uncommitted = uncommitted_paths(&repository).ok()?;
+    let commits = |base: &String| count_commits_since(&repository, base, MAX_COMMITS).ok();
+    Some(CheckoutReport::new(state, state.base.as_ref().and_then(commits), uncommitted))
+}
