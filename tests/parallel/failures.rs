@@ -34,7 +34,12 @@ fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
     }
     ground.open(&["--resume"])?;
     ground.omo(&["run", "watch"])?.exits_with(0)?;
-    ground.require_complete(&WELL)
+    ground.require_complete(&WELL)?;
+    // What the first try left is in the branch by now.
+    ensure!(ground.git(&["for-each-ref", "refs/omo/keep"])?.is_empty(), "{}", ground.git(&["for-each-ref"])?);
+    let report = ground.omo(&["report"])?.out;
+    ensure!(!report.contains("in no branch of yours"), "{report}");
+    Ok(())
 }
 
 fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
@@ -363,6 +368,18 @@ fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late");
+        let is_told = |said: &str| said.contains("in no branch of yours") && said.contains(&kept);
+        ensure!(is_told(&ground.omo(&["report"])?.out));
+        let gc = ["run", "gc", "--days", "0"];
+        let said = ground.omo(&gc)?.exits_with(0)?;
+        ensure!(is_told(&said.out) && said.out.contains("--discard-kept-work"), "{}", said.out);
+        ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late", "it went without a word");
+        // As after `git merge --squash`: the content is there, the commit is not.
+        ground.git(&["checkout", &kept, "--", "late.txt"])?;
+        ground.git(&["commit", "-qm", "squashed"])?;
+        ensure!(!ground.omo(&["report"])?.out.contains("in no branch of yours"));
+        ensure!(ground.omo(&gc)?.exits_with(0)?.out.starts_with("removed: "));
+        ensure!(ground.git(&["for-each-ref", "refs/omo/keep"])?.is_empty());
         Ok(())
     })
     .unwrap();

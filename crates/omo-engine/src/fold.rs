@@ -107,6 +107,7 @@ impl RunState {
             | EventKind::GroupMerged { .. }
             | EventKind::GroupRefused { .. }
             | EventKind::GroupRemoved { .. }
+            | EventKind::KeptWorkReleased { .. }
             | EventKind::WorktreeLeft { .. }
             | EventKind::UserCommitsMerged { .. }
             | EventKind::LandingRefused { .. }

@@ -12,12 +12,14 @@ use crate::repository::{GitRepository, trimmed_line};
 use crate::worktree::file_copier::FileCopier;
 use crate::worktree::state::{WorktreeState, populated_submodules, read_state};
 
+/// What tells the commits that keep a worktree from those with work.
+pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
 /// Who makes the commit that keeps it all: no work of its user's.
 const MAKER: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "omo"),
-    ("GIT_AUTHOR_EMAIL", "omo@localhost"),
+    ("GIT_AUTHOR_EMAIL", MAKER_EMAIL),
     ("GIT_COMMITTER_NAME", "omo"),
-    ("GIT_COMMITTER_EMAIL", "omo@localhost"),
+    ("GIT_COMMITTER_EMAIL", MAKER_EMAIL),
 ];
 
 /// What was kept of a worktree.
