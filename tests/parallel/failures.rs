@@ -9,6 +9,7 @@ use omo_engine::event::RunResult;
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::wait_until;
+use omo_tests::parallel_plan::PLAN;
 
 use crate::parallel_repository::{Ground, Step, four_sessions, on_repository, session, step};
 
@@ -63,8 +64,16 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
         );
         ensure!(status(ground, "session-2")? == GroupStatus::Done, "its sibling did not finish");
         ensure!(!ground.started_sessions().contains(&"session-3".to_owned()), "the next wave was begun");
+        // Nothing is paid for twice without a word of the person.
+        let start = ["run", "start", "--parallel", PLAN];
+        let asked = ground.omo(&start)?.exits_with(7)?;
+        for part in ["is failed, with 2 of 5 done", "--resume", "--again"] {
+            ensure!(asked.err.contains(part), "{part} is not in: {}", asked.err);
+        }
         // What it did before that is not done again.
         goes_on_to_its_end(ground)?;
+        let said = ground.omo(&start)?.exits_with(0)?.out;
+        ensure!(said.contains("is complete") && said.contains("--again"), "{said}");
         ensure!(ground.state()?.tasks["1"].attempts == 1 && ground.state()?.tasks["3"].attempts == 1);
         Ok(())
     })

@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::execute::approval;
 use crate::execute::continue_run::describe_edit;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
-use crate::execute::request::{ExecuteCommand, ExecuteRequest};
+use crate::execute::request::ExecuteRequest;
 use crate::output::print_block;
 
 /// Goes on with a run: one that is open, or one that is over and not done. `omo run resume` has no request.
@@ -40,7 +40,7 @@ pub(crate) fn continue_run(
     let replanned = edit.is_some().then(|| reread_plan(context, before, request, digest)).transpose()?;
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.note_ended_run(run, before);
-        return print_block(&if request.is_some_and(|request| request.command == ExecuteCommand::Execute) {
+        return print_block(&if request.is_some_and(|request| !request.scope.is_resume) {
             blocks::complete_already(run.id(), before)
         } else {
             blocks::end_block(before)
