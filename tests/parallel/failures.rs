@@ -9,6 +9,7 @@ use omo_engine::event::RunResult;
 use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::wait_until;
+use omo_tests::parallel_plan::PLAN;
 
 use crate::parallel_repository::{Ground, Step, four_sessions, on_repository, session, step};
 
@@ -34,7 +35,12 @@ fn goes_on_to_its_end(ground: &Ground) -> Result<()> {
     }
     ground.open(&["--resume"])?;
     ground.omo(&["run", "watch"])?.exits_with(0)?;
-    ground.require_complete(&WELL)
+    ground.require_complete(&WELL)?;
+    // What the first try left is in the branch by now.
+    ensure!(ground.git(&["for-each-ref", "refs/omo/keep"])?.is_empty(), "{}", ground.git(&["for-each-ref"])?);
+    let report = ground.omo(&["report"])?.out;
+    ensure!(!report.contains("in no branch of yours"), "{report}");
+    Ok(())
 }
 
 fn status(ground: &Ground, group: &str) -> Result<GroupStatus> {
@@ -58,8 +64,16 @@ fn a_red_check_up_to_the_cap_fails_its_session_alone() {
         );
         ensure!(status(ground, "session-2")? == GroupStatus::Done, "its sibling did not finish");
         ensure!(!ground.started_sessions().contains(&"session-3".to_owned()), "the next wave was begun");
+        // Nothing is paid for twice without a word of the person.
+        let start = ["run", "start", "--parallel", PLAN];
+        let asked = ground.omo(&start)?.exits_with(7)?;
+        for part in ["is failed, with 2 of 5 done", "--resume", "--again"] {
+            ensure!(asked.err.contains(part), "{part} is not in: {}", asked.err);
+        }
         // What it did before that is not done again.
         goes_on_to_its_end(ground)?;
+        let said = ground.omo(&start)?.exits_with(0)?.out;
+        ensure!(said.contains("is complete") && said.contains("--again"), "{said}");
         ensure!(ground.state()?.tasks["1"].attempts == 1 && ground.state()?.tasks["3"].attempts == 1);
         Ok(())
     })
@@ -361,6 +375,18 @@ fn what_a_client_commits_after_its_last_task_is_kept_and_not_merged() {
         let kept = ground.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"])?;
         ensure!(kept.ends_with("/session-2"), "{kept}");
         ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late");
+        let is_told = |said: &str| said.contains("in no branch of yours") && said.contains(&kept);
+        ensure!(is_told(&ground.omo(&["report"])?.out));
+        let gc = ["run", "gc", "--days", "0"];
+        let said = ground.omo(&gc)?.exits_with(0)?;
+        ensure!(is_told(&said.out) && said.out.contains("--discard-kept-work"), "{}", said.out);
+        ensure!(ground.git(&["show", &format!("{kept}:late.txt")])? == "late", "it went without a word");
+        // As after `git merge --squash`: the content is there, the commit is not.
+        ground.git(&["checkout", &kept, "--", "late.txt"])?;
+        ground.git(&["commit", "-qm", "squashed"])?;
+        ensure!(!ground.omo(&["report"])?.out.contains("in no branch of yours"));
+        ensure!(ground.omo(&gc)?.exits_with(0)?.out.starts_with("removed: "));
+        ensure!(ground.git(&["for-each-ref", "refs/omo/keep"])?.is_empty());
         Ok(())
     })
     .unwrap();

@@ -18,8 +18,8 @@ use omo_process::process_identity;
 use omo_state::config;
 use omo_state::env::{self, ProcessEnv};
 use omo_state::files::folder::GuardedFolder;
-use omo_state::{open_run_marker, plugin_data};
 use omo_state::state::sealed_plan_run;
+use omo_state::{open_run_marker, plugin_data};
 
 use crate::blocks::parts;
 use crate::error::CommandError;

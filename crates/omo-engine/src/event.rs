@@ -372,6 +372,11 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         tip: Option<String>,
     },
+    /// What was kept of sessions is in the user's branch by now, and is kept no longer.
+    KeptWorkReleased {
+        /// Which sessions.
+        groups: Vec<String>,
+    },
     /// The work tree of a session stays where it is: it could not be removed without losing something.
     WorktreeLeft {
         /// Which session.

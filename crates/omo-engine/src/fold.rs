@@ -108,6 +108,7 @@ impl RunState {
             | EventKind::GroupMerged { .. }
             | EventKind::GroupRefused { .. }
             | EventKind::GroupRemoved { .. }
+            | EventKind::KeptWorkReleased { .. }
             | EventKind::WorktreeLeft { .. }
             | EventKind::UserCommitsMerged { .. }
             | EventKind::LandingRefused { .. }

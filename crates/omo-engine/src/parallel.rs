@@ -33,7 +33,7 @@ use crate::state::{RunPhase, RunState};
 use crate::verbs;
 use crate::work::Engine;
 
-pub use clean::{ReapReport, reap_dead_supervisor};
+pub use clean::{ReapReport, reap_dead_supervisor, refresh_kept_work};
 pub use error::DriveError;
 pub(crate) use start_workers::DEFAULT_TIME_LIMIT_SECONDS;
 pub use worker_row::{WorkerRow, worker_rows};
@@ -138,6 +138,7 @@ impl<'a> ParallelDriver<'a> {
                     }
                     self.remove_workers(&state, parallel, &workers_with_trees(&state, parallel))?;
                     reap_dead_supervisor(self.engine)?;
+                    clean::release_merged_work(self.engine, &self.repository)?;
                     return Ok(DriveEnd::Over);
                 }
                 NextAction::Ask(_) if self.running.is_empty() => return Ok(DriveEnd::NeedsAnswer),

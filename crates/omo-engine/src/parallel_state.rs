@@ -111,6 +111,15 @@ pub enum BudgetGrant {
 }
 
 impl ParallelState {
+    /// Forgets what was kept of these sessions: it is in the user's branch, or kept no longer.
+    pub(crate) fn forget_kept_work(&mut self, ids: &[String]) {
+        for id in ids {
+            if let Some(known) = self.groups.get_mut(id) {
+                known.rescue_ref = None;
+            }
+        }
+    }
+
     /// What all clients have cost so far, in millionths of a US dollar.
     pub fn cost_micros(&self) -> u64 {
         self.groups.values().map(|group| group.cost_micros).sum()

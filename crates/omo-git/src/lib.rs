@@ -11,6 +11,7 @@ pub mod exclude;
 pub mod folder_status;
 pub mod git_command;
 pub mod integrate;
+pub mod kept_work;
 pub mod own_git_dir;
 mod platform;
 pub mod recorded;

@@ -17,12 +17,14 @@ use thiserror::Error;
 use crate::git_command::{GitOutcome, StderrMode, answer_within, run};
 use crate::tree::file_mark;
 
+/// What tells the commits that keep a worktree from those with work.
+pub(crate) const MAKER_EMAIL: &str = "omo@localhost";
 /// Who makes the commits that are no work of the user.
 pub(crate) const OMO_IDENTITY: [(&str, &str); 4] = [
     ("GIT_AUTHOR_NAME", "omo"),
-    ("GIT_AUTHOR_EMAIL", "omo@localhost"),
+    ("GIT_AUTHOR_EMAIL", MAKER_EMAIL),
     ("GIT_COMMITTER_NAME", "omo"),
-    ("GIT_COMMITTER_EMAIL", "omo@localhost"),
+    ("GIT_COMMITTER_EMAIL", MAKER_EMAIL),
 ];
 
 /// How long one step of git may take: a checkout reads and writes all files of a commit.

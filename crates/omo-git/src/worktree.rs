@@ -33,6 +33,8 @@ pub use rescue::{RescuedWork, rescue_worktree};
 const FOLDER: &str = ".claude/worktrees";
 /// What the names of their branches begin with.
 const BRANCHES: &str = "omo";
+/// Below which reference all is kept that a worktree alone held.
+pub(crate) const KEEP_FOLDER: &str = "refs/omo/keep";
 /// A longer name may be none that every file system takes.
 const MAX_NAME: usize = 80;
 /// Says in git's own folder of a worktree whose it is, once it is whole.
@@ -158,7 +160,7 @@ impl WorkerName {
 
     /// What keeps all that its worktree alone held.
     pub fn keep_reference(&self) -> String {
-        format!("refs/omo/keep/{}/{}", self.run, self.worker)
+        format!("{KEEP_FOLDER}/{}/{}", self.run, self.worker)
     }
 
     /// What omo leaves in git's folder of its worktree: two groups may have the same folder's name.

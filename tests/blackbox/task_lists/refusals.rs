@@ -63,6 +63,12 @@ fn what_cannot_be_is_refused_with_one_status_and_names_what_it_is_about() {
             (&create("--id", "01"), &[ID, "a task 1 already"]),
             (&create("--blocked-by", "1,9"), &["task 3", ID, "task 9, which is not there"]),
             (&create("--blocked-by", "3"), &["task 3", "itself"]),
+            (&create("--criteria", "cmd: sort f | uniq"), &["belong to the command", "--criterion"]),
+            (&create("-C", "a || b"), &["`||`", "'`a || b`|readable'"]),
+            (&create("-C", "`npm test|x"), &["backtick", "no end"]),
+            (&create("--criterion", " "), &["it says nothing"]),
+            (&update("--subject", "y"), &["task 1 is edited before", "EXECUTION"]),
+            (&["tasks", "delete-task", "--id", "1"], &["task 1 is deleted before", "EXECUTION"]),
             (&create("--complexity", "hard"), &["'hard'", "simple, standard, complex"]),
             (&create("--approach", "bdd"), &["'bdd'", "tdd, standard"]),
             (&create("--description-file", "not-there.txt"), &["not-there.txt"]),
@@ -110,7 +116,7 @@ fn an_unknown_word_is_a_wrong_command_line() {
         (&["tasks", "show", "--bogus", "x"][..], "'--bogus'"),
         (&["agent", "tasks", "update", "-z"], "'-z'"),
         (&["agent", "task", "update", "--id", "1", "more"], "'more'"),
-        (&["agent", "task", "delete", "--id", "1"], "'delete'"),
+        (&["agent", "task", "drop", "--id", "1"], "'drop'"),
         (&["agent", "context", "drop"], "'drop'"),
     ] {
         place.ends(arguments, 2, &[part]).unwrap();

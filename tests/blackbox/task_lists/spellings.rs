@@ -64,6 +64,8 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
         (create(&["-C", " a | | b"]), "/criteria", json!(["a", "b"])),
         (create(&["--criteria", r#"["cmd: a | b", "c"]"#]), "/criteria", json!(["cmd: a | b", "c"])),
         (create(&["-C", "a", "-C", "b"]), "/criteria", json!(["a", "b"])),
+        (create(&["-C", "`a || b`|readable"]), "/criteria", json!(["`a || b`", "readable"])),
+        (create(&["--criterion", "cmd: a | b", "--criterion", "c"]), "/criteria", json!(["cmd: a | b", "c"])),
         (create(&["-b", " 2, 01 "]), "/blocked_by", json!(["2", "1"])),
         (create(&["-b", "1", "-b", "2"]), "/blockedBy", json!(["1", "2"])),
         (create(&["-a", "standard"]), "/approach", json!("standard")),
@@ -95,6 +97,34 @@ fn both_names_of_an_option_and_any_order_mean_the_same() {
         &session_file(),
     )
     .unwrap();
+}
+
+#[test]
+#[ignore = "needs the built plugin: cargo xtask test"]
+fn a_task_is_edited_and_deleted_until_its_list_is_executed() {
+    let place = Place::with("PLANNING_COMPLETE").unwrap();
+    for subject in ["one", "two", "three"] {
+        place.good(&["agent", "task", "create", "--subject", subject, "--criteria", "works"]).unwrap();
+    }
+    let edit = ["--subject", "new", "--criterion", "cmd: a | b", "--blocked-by", "1,3", "-c", "complex", "-d", "do it"];
+    place.good(&[&["agent", "task", "update", "--id", "2"][..], &edit].concat()).unwrap();
+    let task = place.json(&task_file("2")).unwrap();
+    let fields =
+        ["subject", "criteria", "blocked_by", "blockedBy", "complexity", "description"].map(|name| &task[name]);
+    let needs = json!(["1", "3"]);
+    assert_eq!(fields, [&json!("new"), &json!(["cmd: a | b"]), &needs, &needs, &json!("complex"), &json!("do it")]);
+    for (arguments, parts) in [
+        (&["agent", "task", "update", "--id", "1", "--blocked-by", "2"][..], &["in a circle: 1 → 2 → 1"][..]),
+        (&["agent", "task", "update", "--id", "1", "--blocked-by", "1"], &["task 1, itself"]),
+        (&["agent", "task", "update", "--id", "1", "--blocked-by", "9"], &["task 9, which is not there"]),
+        (&["agent", "task", "delete", "--id", "3"], &["task 3 is waited for by: 2", "--blocked-by"]),
+    ] {
+        place.refused(arguments, parts).unwrap();
+    }
+    place.good(&["tasks", "update-task", "--id", "2", "--blocked-by", ""]).unwrap();
+    assert_eq!(place.json(&task_file("2")).unwrap()["blocked_by"], json!([]));
+    assert!(place.good(&["tasks", "delete-task", "--id", "3"]).unwrap().contains("Task 3 deleted"));
+    assert!(place.json(&task_file("3")).is_err());
 }
 
 #[test]

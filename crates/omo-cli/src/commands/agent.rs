@@ -12,7 +12,7 @@ pub(crate) mod next;
 mod open;
 mod start;
 mod supervise;
-mod task;
+pub(crate) mod task;
 mod tasks;
 mod verdict;
 mod workers;

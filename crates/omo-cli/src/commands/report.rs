@@ -3,10 +3,13 @@
 mod last;
 
 use std::io::Write;
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use omo_engine::parallel::refresh_kept_work;
 use omo_engine::report::{dev_workflow, task_list, ultraplan};
 use omo_engine::state::RunState;
+use omo_git::repository::GitRepository;
 use omo_plan::dialects::PlanKind;
 use omo_state::env::ProcessEnv;
 
@@ -63,7 +66,10 @@ pub(crate) fn run(env: &ProcessEnv, options: ReportOptions) -> Result<(), Comman
         return show::run(env, &ShowOptions { run: options.run, json: false });
     }
     let context = CommandContext::find(env)?;
-    let (run, state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    let (run, mut state) = context.find_run(options.run.run.as_deref(), EndedRuns::Included)?;
+    if let Some(repository) = GitRepository::find(Path::new(&state.root)) {
+        refresh_kept_work(run.id(), &repository, &mut state);
+    }
     let text = match options.format {
         Some(_) => summary(&state),
         None => ReportSource::read(&run, &state, env)?.text()?,

@@ -7,6 +7,8 @@ mod show;
 use clap::Subcommand;
 use omo_state::env::ProcessEnv;
 
+use crate::commands::agent::task::delete::{self, DeleteOptions};
+use crate::commands::agent::task::update::{self, UpdateOptions};
 use crate::error::CommandError;
 use crate::task_list_files::with_not_green;
 
@@ -14,7 +16,8 @@ const HELP: &str = "\
 Examples:
   omo tasks list                   every task list, and how much of it is done
   omo tasks show --field phase     one value of this shell's task list
-  omo tasks clean --completed      remove those that are over
+  omo tasks update-task --id 2 --subject 'Add a form'
+  omo tasks clean --completed      remove those that are complete
 
 A task list is a goal and its tasks, one for each session that made one, in
 files below ~/.claude/ultrawork/sessions. `/omo:ulw-plan` begins one, and
@@ -28,6 +31,8 @@ pub(crate) enum TasksCommand {
     List(list::ListOptions),
     Show(show::ShowOptions),
     Clean(clean::CleanOptions),
+    UpdateTask(Box<UpdateOptions>),
+    DeleteTask(DeleteOptions),
 }
 
 /// Does what was asked for; whatever goes wrong has one status.
@@ -36,6 +41,8 @@ pub(crate) fn run(env: &ProcessEnv, command: TasksCommand) -> Result<(), Command
         TasksCommand::List(options) => list::run(env, &options),
         TasksCommand::Show(options) => show::run(env, &options),
         TasksCommand::Clean(options) => clean::run(env, &options),
+        TasksCommand::UpdateTask(options) => update::run(env, *options),
+        TasksCommand::DeleteTask(options) => delete::run(env, &options),
     };
     done.map_err(with_not_green)
 }

@@ -24,7 +24,7 @@ use crate::error::CommandError;
 use crate::execute::continue_run::describe_edit;
 use crate::execute::open_run::blocking_findings_error;
 use crate::execute::refusals::{argument_error, invalid_plan_error};
-use crate::execute::request::{ExecuteCommand, ExecuteRequest};
+use crate::execute::request::ExecuteRequest;
 use crate::execute::{approval, preflight, print_then_next};
 use crate::output::print_block;
 
@@ -48,7 +48,7 @@ pub(crate) fn continue_run(
     }
     if before.phase == (RunPhase::Ended { result: RunResult::Complete }) && replanned.is_none() {
         context.note_ended_run(run, before);
-        return print_block(&if request.is_some_and(|request| request.command == ExecuteCommand::Execute) {
+        return print_block(&if request.is_some_and(|request| !request.scope.is_resume) {
             blocks::complete_already(run.id(), before)
         } else {
             blocks::end_block(before)

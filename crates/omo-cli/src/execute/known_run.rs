@@ -14,6 +14,7 @@ use crate::context::{CommandContext, another_run_is_open, require_only_parallel_
 use crate::error::CommandError;
 use crate::execute::refusals;
 use crate::execute::request::{ExecuteCommand, ExecuteRequest};
+use crate::exit_kind::ExitKind;
 
 /// The run of this plan to go on with; `None` where a new one has to be opened. Refuses where another one is in the
 /// way.
@@ -58,13 +59,23 @@ pub(crate) fn find_known_run(
             return Ok(Some((runs.get(&id)?, state)));
         }
     }
-    if request.command == ExecuteCommand::Execute && !resumes && !request.again {
+    let is_parallel = mode == ExecutionMode::Parallel;
+    if (is_parallel || request.command == ExecuteCommand::Execute) && !resumes && !request.again {
         for listed in runs.list()? {
             let Ok(state) = listed.state else { continue };
-            let is_done = state.phase == (RunPhase::Ended { result: RunResult::Complete });
-            let is_same = is_of_it(&state) && state.plan_sha256 == plan.source.sha256;
-            if is_done && is_same && context.is_in_this_work_tree(&state) && is_same_request(&state, request, mode) {
-                return Ok(Some((runs.get(&listed.id)?, state)));
+            if !is_of_it(&state) || !context.is_in_this_work_tree(&state) || !is_same_request(&state, request, mode) {
+                continue;
+            }
+            if state.phase == (RunPhase::Ended { result: RunResult::Complete }) {
+                if state.plan_sha256 == plan.source.sha256 {
+                    return Ok(Some((runs.get(&listed.id)?, state)));
+                }
+                // What was done stays done, and the plan says something else now.
+                break;
+            }
+            // A new run would pay once more for what this one has.
+            if is_parallel && state.task_counts().passed > 0 {
+                return Err(ended_before(&listed.id, &state));
             }
         }
     }
@@ -82,6 +93,22 @@ fn is_same_request(state: &RunState, request: &ExecuteRequest, mode: ExecutionMo
         return !(scope.is_foreground && state.mode == ExecutionMode::Parallel);
     }
     asked.selection == scope.selection && mode == state.mode
+}
+
+/// A person decides whether an earlier run goes on or all of it is done, and paid for, again.
+fn ended_before(id: &str, state: &RunState) -> CommandError {
+    let path = quote_argument(&state.plan.source.path);
+    let word = match &state.phase {
+        RunPhase::Ended { result } => result.word(),
+        RunPhase::Cancelled { .. } => "cancelled",
+        RunPhase::Executing => "open",
+    };
+    let counts = state.task_counts();
+    CommandError::precondition(
+        format!("the run {id} of {path} is {word}, with {} of {} done", counts.passed, counts.total),
+        format!("`{COMMAND} --resume {path}` goes on with it; `{COMMAND} --again {path}` does all of it anew, and pays for it"),
+    )
+    .with_kind(ExitKind::NeedsPerson)
 }
 
 fn already_open_otherwise(id: &str, state: &RunState) -> CommandError {

@@ -190,6 +190,9 @@ pub(crate) struct ExecuteLocalLine {
     /// Go on with an earlier run
     #[arg(long, conflicts_with_all = ["dry_run", "step", "session"])]
     pub resume: bool,
+    /// Begin anew what was run before
+    #[arg(long, conflicts_with = "resume")]
+    pub again: bool,
     /// Look at the plan and tell how it would be run
     #[arg(long)]
     pub dry_run: bool,

@@ -177,7 +177,8 @@ impl TryFrom<ExecuteLocalLine> for ExecuteRequest {
         let scope =
             RunRequest { is_foreground: line.fg, is_resume: line.resume, is_dry_run: line.dry_run, selection: part };
         let source = PlanSource::File(line.plan);
-        Ok(Self { scope, clients: line.clients.into(), ..Self::new(ExecuteCommand::ExecuteLocal, source) })
+        let again = line.again;
+        Ok(Self { scope, again, clients: line.clients.into(), ..Self::new(ExecuteCommand::ExecuteLocal, source) })
     }
 }
 

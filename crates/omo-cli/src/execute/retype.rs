@@ -80,6 +80,7 @@ mod tests {
                 "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",
                 "--max-sessions 2 --allow 'Bash(npm test:*)' --accept-api-billing plan.md",
             ),
+            (ExecuteLocal, "--again plan.md", "plan.md --again"),
             (ExecuteLocal, "--max-budget-usd 2.50 p.md", "--max-budget-usd 2.5 p.md"),
             (ExecutePlan, "--again p.md --k=2", "p.md --k 2 --again"),
             (UlwExec, "--again --max-workers=0 --session s", "--session s --max-workers 0 --again"),

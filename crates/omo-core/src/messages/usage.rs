@@ -47,7 +47,7 @@ Executes a task list, or a plan, in waves of workers, has it verified, and repea
   --approve CODE      agree to exactly the commands that were shown";
 
 const EXECUTE_LOCAL: &str = "\
-usage: /omo:execute-local [--fg | --resume | --dry-run | --step N | --session N] <plan.md>
+usage: /omo:execute-local [--fg | --resume | --again | --dry-run | --step N | --session N] <plan.md>
 Executes a plan step by step, or its sessions in parallel, each in a work tree of its own.
   --fg            one step after the other in this session
   --resume        go on with an earlier run

@@ -36,6 +36,10 @@ impl RunState {
             return Ok(());
         }
         match &event.kind {
+            EventKind::KeptWorkReleased { groups } => {
+                parallel.forget_kept_work(groups);
+                return Ok(());
+            }
             EventKind::UserCommitsMerged { with, tip } => {
                 parallel.tip.clone_from(tip);
                 parallel.base.clone_from(with);

@@ -123,8 +123,12 @@ impl RunStore {
 
     /// Removes the runs that ended before `keep_since`, and what was left of runs whose beginning or removal
     /// did not come to its end. Gives the ids of those that it removed. What cannot be read stays, and so
-    /// does whatever is no run.
-    pub fn gc(&self, keep_since: Timestamp) -> Result<Vec<String>, RunStoreError> {
+    /// does whatever is no run. `may_remove` is asked about each that ended so long ago.
+    pub fn gc(
+        &self,
+        keep_since: Timestamp,
+        mut may_remove: impl FnMut(&str, &RunState) -> bool,
+    ) -> Result<Vec<String>, RunStoreError> {
         let Some(base) = self.place.open()? else { return Ok(Vec::new()) };
         let _lock = StateLock::take(&base, LOCK_TIMEOUT)?;
         for name in base.file_names(UNFINISHED)? {
@@ -132,7 +136,7 @@ impl RunStore {
         }
         let mut removed = Vec::new();
         for id in self.proved_ids(&base)? {
-            if self.mark_for_removal(&id, keep_since)? {
+            if self.mark_for_removal(&id, keep_since, &mut may_remove)? {
                 base.remove_folder(&id)?;
                 removed.push(id);
             }
@@ -141,15 +145,20 @@ impl RunStore {
     }
 
     /// Closes a run that will be removed; no process can add to it from then on.
-    fn mark_for_removal(&self, id: &str, keep_since: Timestamp) -> Result<bool, RunStoreError> {
+    fn mark_for_removal(
+        &self,
+        id: &str,
+        keep_since: Timestamp,
+        may_remove: &mut impl FnMut(&str, &RunState) -> bool,
+    ) -> Result<bool, RunStoreError> {
         let run = self.run(id);
         let folder = run.open()?;
         if folder.contains(REMOVAL_MARKER) {
             return Ok(true);
         }
         let _lock = run.lock(&folder)?;
-        let is_old = |state: RunState| state.phase != RunPhase::Executing && state.updated_at < keep_since;
-        if !run.state_in(&folder).is_ok_and(is_old) {
+        let is_old = |state: &RunState| state.phase != RunPhase::Executing && state.updated_at < keep_since;
+        if !run.state_in(&folder).is_ok_and(|state| is_old(&state) && may_remove(id, &state)) {
             return Ok(false);
         }
         folder.create_durably(REMOVAL_MARKER, b"")?;

@@ -4,6 +4,7 @@
 use omo_claude::supervisor::process_state;
 use omo_claude::worker_resources;
 use omo_core::text::sanitize;
+use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName, WorktreeError};
 
@@ -83,6 +84,36 @@ fn remove_worker(
             Ok(())
         }
     }
+}
+
+/// Gives up what is kept of sessions that were merged since, where the user's branch has it. A session that is not merged
+/// goes on from what is kept of it.
+pub(super) fn release_merged_work(engine: &Engine, repository: &GitRepository) -> Result<(), DriveError> {
+    let state = engine.run.state()?;
+    let Some(parallel) = &state.parallel else { return Ok(()) };
+    let is_merged = |kept: &KeptWork| parallel.has_status(&kept.worker, &[GroupStatus::Merged]);
+    let mut kept = read_kept_work(repository, engine.run.id(), &parallel.policy.branch)?;
+    kept.retain(|kept| kept.is_in_branch && is_merged(kept));
+    if kept.is_empty() {
+        return Ok(());
+    }
+    let groups = kept.iter().map(|kept| kept.worker.clone()).collect();
+    engine.transact(|_| Ok((vec![EventKind::KeptWorkReleased { groups }], ())))?;
+    for kept in &kept {
+        release_kept_work(repository, kept)?;
+    }
+    Ok(())
+}
+
+/// Looks again at what is kept of a run: what its user's branch has by now is no work that a report has to speak of, and
+/// neither is what is kept no longer.
+pub fn refresh_kept_work(run: &str, repository: &GitRepository, state: &mut RunState) {
+    let Some(parallel) = &mut state.parallel else { return };
+    // Where git cannot tell, the report says what the ledger knows.
+    let Ok(kept) = read_kept_work(repository, run, &parallel.policy.branch) else { return };
+    let is_elsewhere = |id: &&String| kept.iter().all(|kept| kept.worker != **id || kept.is_in_branch);
+    let gone: Vec<String> = parallel.groups.keys().filter(is_elsewhere).cloned().collect();
+    parallel.forget_kept_work(&gone);
 }
 
 /// What was found of a dead supervisor.

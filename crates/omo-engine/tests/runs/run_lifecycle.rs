@@ -109,7 +109,9 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
     }
     // Its marker is that of another one.
     fs::copy(old.folder().join("omo-run"), base.join("notes/omo-run")).unwrap();
-    assert_eq!(runs.gc(plans::time(100)).unwrap(), [old.id()]);
+    assert_eq!(runs.gc(plans::time(100), |id, _| id != old.id()).unwrap(), Vec::<String>::new());
+    assert!(old.folder().exists(), "the caller keeps it");
+    assert_eq!(runs.gc(plans::time(100), |_, _| true).unwrap(), [old.id()]);
     assert!(!old.folder().exists() && !base.join(".new-20200101-000000-bbbb").exists());
     for kept in [new.folder(), open.folder(), broken.folder(), &base.join("notes"), &base.join("20200101-000000-aaaa")]
     {
@@ -121,7 +123,7 @@ fn only_old_runs_that_have_ended_are_removed_and_nothing_that_is_no_run() {
     assert!(matches!(add_events(&open, &["x"]), Err(TransactError::RunStore(RunStoreError::NotFound(_)))));
     assert!(matches!(runs.get(open.id()), Err(RunStoreError::NotFound(_))));
     assert_eq!(runs.list().unwrap().len(), 2);
-    assert_eq!(runs.gc(plans::time(100)).unwrap(), [open.id()]);
+    assert_eq!(runs.gc(plans::time(100), |_, _| true).unwrap(), [open.id()]);
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn a_link_in_the_place_of_a_run_is_no_run() {
     assert!(scene.runs().list().unwrap().is_empty());
     assert!(scene.runs().get(run.id()).is_err() && run.state().is_err() && add_events(&run, &["x"]).is_err());
     fs::write(elsewhere.join("going"), "").unwrap();
-    assert_eq!(scene.runs().gc(plans::time(100)).unwrap(), Vec::<String>::new());
+    assert_eq!(scene.runs().gc(plans::time(100), |_, _| true).unwrap(), Vec::<String>::new());
     assert!(elsewhere.join("events.jsonl").exists() && base.join(run.id()).is_symlink());
 }
 

@@ -24,6 +24,11 @@ pub(super) fn parse_criterion_command(criterion: &str) -> Option<TaskCheck> {
     check.invalid_reason().is_none().then_some(check)
 }
 
+/// Whether a text begins as a command without backticks does.
+pub(super) fn begins_with_command_word(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(word, _)| COMMAND_WORDS.contains(&word.trim().to_ascii_lowercase().as_str()))
+}
+
 /// A command as a criterion, where it is judged and not run by itself.
 pub fn criterion_text(check: &TaskCheck) -> String {
     format!("`{}`", check.command)

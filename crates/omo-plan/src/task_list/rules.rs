@@ -4,6 +4,7 @@
 //! written here, so a refusal has changed nothing.
 
 mod creation;
+mod criteria;
 mod doubtful_words;
 mod explorers;
 mod ids;
@@ -14,13 +15,14 @@ mod tasks;
 use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
-pub use creation::{NewTask, NewTaskList, new_task, new_task_list, resume_task_list, split_criteria};
+pub use creation::{NewTask, NewTaskList, new_task, new_task_list, resume_task_list};
+pub use criteria::split_criteria;
 pub use explorers::{ExplorerFinding, add_explorer_finding, awaits_explorers, expect_explorers};
 use ids::next_task_id;
 pub use ids::{parse_task_id, sort_tasks};
 pub use json_path::{format_value, value_at_path};
 pub use phases::{EXPLORATION_STAGES, TaskListChange, TaskListWork, parse_phase, update_task_list};
-pub use tasks::{TaskChange, parse_status, update_task};
+pub use tasks::{TaskChange, TaskEdit, parse_status, require_removable, update_task};
 
 fn precondition_refusal(message: impl Into<String>, hint: impl Into<String>) -> VerbRefusal {
     VerbRefusal { kind: VerbRefusalKind::Precondition, message: message.into(), hint: hint.into() }

@@ -86,7 +86,7 @@ fn check_dependency(task: &TaskFile, id: &str, known: &BTreeSet<&str>) -> Option
 }
 
 /// A circle of tasks that wait for each other, where there is one.
-fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
+pub(super) fn find_cycle(tasks: &[&TaskFile]) -> Option<Diagnostic> {
     let mut open: BTreeMap<&str, (&TaskFile, Vec<String>)> =
         tasks.iter().map(|task| (canonical_id(&task.id), (*task, task.dependencies()))).collect();
     let ids: BTreeSet<&str> = open.keys().copied().collect();

@@ -2,10 +2,11 @@
 
 mod added_task;
 mod create;
+pub(crate) mod delete;
 mod get;
 mod list;
 mod summary;
-mod update;
+pub(crate) mod update;
 
 use clap::Subcommand;
 use omo_state::env::ProcessEnv;
@@ -28,7 +29,8 @@ pub(crate) enum TaskCommand {
     Create(Box<create::CreateOptions>),
     List(list::ListOptions),
     Get(get::GetOptions),
-    Update(update::UpdateOptions),
+    Update(Box<update::UpdateOptions>),
+    Delete(delete::DeleteOptions),
     Summary(summary::SummaryOptions),
 }
 
@@ -38,7 +40,8 @@ pub(crate) fn run(env: &ProcessEnv, command: TaskCommand) -> Result<(), CommandE
         TaskCommand::Create(options) => create::run(env, *options),
         TaskCommand::List(options) => list::run(env, &options),
         TaskCommand::Get(options) => get::run(env, &options),
-        TaskCommand::Update(options) => update::run(env, options),
+        TaskCommand::Update(options) => update::run(env, *options),
+        TaskCommand::Delete(options) => delete::run(env, &options),
         TaskCommand::Summary(options) => summary::run(env, &options),
     };
     done.map_err(with_not_green)

@@ -1,7 +1,13 @@
-//! `omo run gc`: removes the records of runs that ended long ago.
+//! `omo run gc`: removes the records of runs that ended long ago, and what is kept of their work.
+
+use std::path::Path;
 
 use clap::Args;
+use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
+use omo_engine::state::RunState;
+use omo_git::kept_work::{KeptWork, read_kept_work, release_kept_work};
+use omo_git::repository::GitRepository;
 use omo_state::env::ProcessEnv;
 
 use crate::context::CommandContext;
@@ -9,10 +15,14 @@ use crate::error::CommandError;
 use crate::output;
 
 const HELP: &str = "\
-Example:
+Examples:
   omo run gc --days 7
+  omo run gc --discard-kept-work    also work that is in no branch of yours
 
-A run that is open is never removed.";
+A run that is open is never removed. With a run go its references below
+refs/omo/keep. Where one holds work that is in no branch, the run stays, and
+the command that makes a branch of it is printed. After a squash that was
+edited since, omo cannot tell, and keeps it.";
 
 /// Remove the records of runs that ended long ago
 #[derive(Debug, Args)]
@@ -21,6 +31,9 @@ pub(crate) struct GcOptions {
     /// Keep those that were worked on within so many days
     #[arg(long, default_value_t = 30)]
     pub days: u32,
+    /// Remove work of these runs that is in no branch, too
+    #[arg(long)]
+    pub discard_kept_work: bool,
 }
 
 /// Removes the records of runs that ended long ago.
@@ -29,13 +42,56 @@ pub(crate) fn run(env: &ProcessEnv, options: &GcOptions) -> Result<(), CommandEr
     let Some(runs) = &context.runs else { return output::print_block("There is nothing to remove.") };
     let millis = i64::from(options.days).saturating_mul(24 * 3_600_000);
     let since = Timestamp::from_millis(env.now.as_millis().saturating_sub(millis));
-    let removed = runs.gc(since)?;
+    let mut staying = Vec::new();
+    let mut to_release = Vec::new();
+    let removed = runs.gc(since, |id, state| match kept_work(id, state) {
+        Ok((repository, kept)) if options.discard_kept_work || kept.iter().all(|kept| kept.is_in_branch) => {
+            to_release.extend(repository.map(|repository| (repository, kept)));
+            true
+        }
+        Ok((_, kept)) => {
+            let lines = kept.iter().filter(|kept| !kept.is_in_branch).map(recovery_line).collect::<Vec<_>>();
+            staying.push(format!("{id} stays: work of it is in no branch of yours.\n{}", lines.join("\n")));
+            false
+        }
+        Err(error) => {
+            staying.push(format!("{id} stays: {}", sanitize(&error, 300)));
+            false
+        }
+    })?;
+    for (repository, kept) in &to_release {
+        for kept in kept {
+            if let Err(error) = release_kept_work(repository, kept) {
+                output::print_warning(&format!("{} stays: {error}", sanitize(&kept.reference, 200)));
+            }
+        }
+    }
     for id in &removed {
         let _ = omo_git::changes::forget_snapshots(&context.state_home, id);
         let _ = omo_git::restore::forget_snapshots(&context.state_home, id);
     }
-    if removed.is_empty() {
-        return output::print_block(&format!("No run ended more than {} days ago.", options.days));
+    let mut said = if removed.is_empty() && staying.is_empty() {
+        vec![format!("No run ended more than {} days ago.", options.days)]
+    } else if removed.is_empty() {
+        vec!["No run was removed.".to_owned()]
+    } else {
+        vec![format!("removed: {}", removed.join(", "))]
+    };
+    if !staying.is_empty() {
+        said.append(&mut staying);
+        said.push("Remove them with that work: omo run gc --discard-kept-work".to_owned());
     }
-    output::print_block(&format!("removed: {}", removed.join(", ")))
+    output::print_block(&said.join("\n"))
+}
+
+/// What is kept of a run, and where; nothing where its repository is gone.
+fn kept_work(id: &str, state: &RunState) -> Result<(Option<GitRepository>, Vec<KeptWork>), String> {
+    let Some(parallel) = &state.parallel else { return Ok((None, Vec::new())) };
+    let Some(repository) = GitRepository::find(Path::new(&state.root)) else { return Ok((None, Vec::new())) };
+    let kept = read_kept_work(&repository, id, &parallel.policy.branch).map_err(|error| error.to_string())?;
+    Ok((Some(repository), kept))
+}
+
+fn recovery_line(kept: &KeptWork) -> String {
+    format!("  git branch rescued-{} {}", sanitize(&kept.worker, 60), sanitize(&kept.reference, 200))
 }

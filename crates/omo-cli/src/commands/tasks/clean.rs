@@ -5,7 +5,7 @@ use omo_core::session::id::SessionId;
 use omo_core::text::sanitize;
 use omo_core::timestamp::Timestamp;
 use omo_engine::task_list_store::{LockedTaskList, TaskListFolder, TaskListStore};
-use omo_plan::task_list::TaskListFile;
+use omo_plan::task_list::{TaskListFile, TaskListPhase};
 use omo_state::env::ProcessEnv;
 
 use crate::error::CommandError;
@@ -27,10 +27,13 @@ pub(crate) struct CleanOptions {
     /// This session, whatever its phase
     #[arg(long, short, value_name = "ID")]
     pub session: Option<String>,
-    /// Every session that is over
+    /// Every session that is complete
     #[arg(long)]
     pub completed: bool,
-    /// Those of them unchanged for so many days
+    /// Every session that was cancelled
+    #[arg(long)]
+    pub cancelled: bool,
+    /// Those that are over, in whatever way, and unchanged for so many days
     #[arg(long, value_name = "DAYS", allow_negative_numbers = true)]
     pub older_than: Option<u32>,
     /// Every session, also those that go on
@@ -107,5 +110,10 @@ fn is_selected(options: &CleanOptions, session: &TaskListFile, locked: &LockedTa
         let age = changed.and_then(|changed| env.now.millis_since(changed));
         age.is_some_and(|age| age > i64::from(days).saturating_mul(DAY_MILLIS))
     };
-    options.all || session.phase.is_over() && options.older_than.is_none_or(is_old)
+    match session.phase {
+        _ if options.all => true,
+        TaskListPhase::Complete if options.completed => true,
+        TaskListPhase::Cancelled if options.cancelled => true,
+        phase => phase.is_over() && options.older_than.is_some_and(is_old),
+    }
 }

@@ -195,10 +195,3 @@ pub fn new_task(new: NewTask, session: &TaskListFile, ids: &[String], now: Times
     }
     Ok(task)
 }
-
-/// Criteria as they are typed: a JSON list of texts, or texts with `|` between them.
-pub fn split_criteria(text: &str) -> Vec<String> {
-    let list = serde_json::from_str::<Vec<String>>(text);
-    let list = list.unwrap_or_else(|_| text.split('|').map(str::to_owned).collect());
-    list.iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect()
-}

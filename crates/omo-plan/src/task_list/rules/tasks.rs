@@ -4,9 +4,11 @@ use omo_core::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::{precondition_refusal, require_open, unresolved_tasks};
-use crate::refusal::VerbRefusal;
+use crate::model::TaskComplexity;
+use crate::refusal::{VerbRefusal, VerbRefusalKind};
 use crate::task_list::rules::doubtful_words;
-use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, VERIFY_TASK_ID};
+use crate::task_list::validate::find_cycle;
+use crate::task_list::{TaskFile, TaskFileStatus, TaskListFile, TaskListPhase, VERIFY_TASK_ID};
 
 /// What changes in a task.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +19,23 @@ pub struct TaskChange {
     pub evidence: Vec<String>,
     /// How often it was begun anew.
     pub retry_count: Option<u32>,
+    /// What the task is, where that is said anew.
+    pub edit: TaskEdit,
+}
+
+/// What of a task is said anew, before it was begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskEdit {
+    /// Its title.
+    pub subject: Option<String>,
+    /// What there is to do.
+    pub description: Option<String>,
+    /// How hard it is.
+    pub complexity: Option<TaskComplexity>,
+    /// What shows that it is done, in the place of what is there.
+    pub criteria: Option<Vec<String>>,
+    /// The tasks that it waits for, in the place of those that are there.
+    pub blocked_by: Option<Vec<String>>,
 }
 
 /// The status that a word stands for, in either generation's words.
@@ -40,6 +59,10 @@ pub fn update_task(
 ) -> Result<(TaskFile, Vec<&'static str>), VerbRefusal> {
     require_open(session)?;
     let mut after = task.clone();
+    if change.edit != TaskEdit::default() {
+        require_planning(session, &format!("task {} is edited", task.id))?;
+        edit_task(&mut after, &change.edit, session, tasks)?;
+    }
     after.evidence.extend(change.evidence.iter().map(|text| Value::from(text.as_str())));
     if let Some(status) = change.status {
         check_transition(task, status, session)?;
@@ -51,13 +74,67 @@ pub fn update_task(
     after.retry_count = change.retry_count.unwrap_or(after.retry_count);
     after.updated_at = now.to_string();
     // Either name of what it waits for says all of it, also where another program wrote only one.
-    after.set_dependencies(&task.dependencies());
+    after.set_dependencies(&after.dependencies());
     let known = if change.status == Some(TaskFileStatus::Resolved) { 0 } else { task.evidence.len() };
     let texts = after.evidence.iter().skip(known).flat_map(evidence_texts);
     let mut words: Vec<&str> = texts.flat_map(doubtful_words::doubtful_words_in).collect();
     words.sort_unstable();
     words.dedup();
     Ok((after, words))
+}
+
+fn edit_task(
+    task: &mut TaskFile,
+    edit: &TaskEdit,
+    session: &TaskListFile,
+    tasks: &[TaskFile],
+) -> Result<(), VerbRefusal> {
+    task.subject = edit.subject.clone().unwrap_or_else(|| task.subject.clone());
+    task.description = edit.description.clone().unwrap_or_else(|| task.description.clone());
+    task.complexity = edit.complexity.unwrap_or(task.complexity);
+    task.criteria = edit.criteria.clone().unwrap_or_else(|| task.criteria.clone());
+    let Some(needs) = &edit.blocked_by else { return Ok(()) };
+    let (id, of) = (&task.id, &session.session_id);
+    let is_known = |need: &String| *need != *id && tasks.iter().any(|task| task.id == *need);
+    if let Some(unknown) = needs.iter().find(|need| !is_known(need)) {
+        let what = if unknown == id { "itself" } else { "which is not there" };
+        let message = format!("task {id} of session {of} would wait for task {unknown}, {what}");
+        let hint = "`omo agent task list` names the tasks";
+        return Err(VerbRefusal { kind: VerbRefusalKind::NotFound, ..precondition_refusal(message, hint) });
+    }
+    task.set_dependencies(needs);
+    let others = tasks.iter().filter(|other| other.id != task.id);
+    if let Some(cycle) = find_cycle(&others.chain([&*task]).collect::<Vec<_>>()) {
+        return Err(precondition_refusal(cycle.text, "leave out one of them"));
+    }
+    Ok(())
+}
+
+/// Refuses what only a task list is for that is not executed yet.
+fn require_planning(session: &TaskListFile, what: &str) -> Result<(), VerbRefusal> {
+    if matches!(session.phase, TaskListPhase::Planning | TaskListPhase::PlanningComplete) {
+        return Ok(());
+    }
+    let message =
+        format!("session {} is in {}, and {what} before it is executed", session.session_id, session.phase.word());
+    Err(precondition_refusal(message, "`omo agent task create` adds a task; a verdict FAIL has one done again"))
+}
+
+/// Whether a task may be taken away. `tasks` are those of the session.
+///
+/// # Errors
+///
+/// The session is executed or over, or another task waits for this one.
+pub fn require_removable(task: &TaskFile, session: &TaskListFile, tasks: &[TaskFile]) -> Result<(), VerbRefusal> {
+    require_open(session)?;
+    require_planning(session, &format!("task {} is deleted", task.id))?;
+    let waits = |other: &&TaskFile| other.id != task.id && other.dependencies().contains(&task.id);
+    let waiting: Vec<&str> = tasks.iter().filter(waits).map(|other| other.id.as_str()).collect();
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let message = format!("task {} is waited for by: {}", task.id, waiting.join(", "));
+    Err(precondition_refusal(message, "give those `--blocked-by` without it first, or delete them"))
 }
 
 /// Where a task may go from a status.

@@ -39,9 +39,8 @@ pub(crate) struct CreateOptions {
     #[arg(long, short, value_name = "WORD", default_value = "standard", hide_possible_values = true)]
     #[arg(value_parser = PossibleValuesParser::new(["simple", "standard", "complex"]))]
     pub complexity: String,
-    /// What shows that it is done: a|b
-    #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
-    pub criteria: Vec<String>,
+    #[command(flatten)]
+    pub criteria: CriteriaOptions,
     /// The tasks that it waits for: 1,2
     #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
     pub blocked_by: Vec<TaskIds>,
@@ -60,11 +59,33 @@ pub(crate) struct CreateOptions {
     pub json: bool,
 }
 
+/// What shows that a task is done.
+#[derive(Debug, Args)]
+pub(crate) struct CriteriaOptions {
+    /// What shows that it is done: a|b; a command in backticks stays whole
+    #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
+    pub criteria: Vec<String>,
+    /// One criterion, whatever is in it; may be given several times
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
+    pub criterion: Vec<String>,
+}
+
+impl CriteriaOptions {
+    /// All of them; `None` where none were given.
+    pub(super) fn read(self) -> Result<Option<Vec<String>>, CommandError> {
+        if self.criteria.is_empty() && self.criterion.is_empty() {
+            return Ok(None);
+        }
+        let split: Vec<_> = self.criteria.iter().map(|text| rules::split_criteria(text)).collect::<Result<_, _>>()?;
+        Ok(Some(split.into_iter().flatten().chain(self.criterion.iter().map(|one| one.trim().to_owned())).collect()))
+    }
+}
+
 /// Several tasks, as one option names them.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskIds(pub Vec<String>);
 
-fn parse_ids(text: &str) -> Result<TaskIds, String> {
+pub(super) fn parse_ids(text: &str) -> Result<TaskIds, String> {
     split_list(text).iter().map(|text| parse_id(text)).collect::<Result<_, _>>().map(TaskIds)
 }
 
@@ -79,7 +100,7 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
         subject: options.subject,
         description: described.or(options.description),
         complexity: serde_json::from_value(options.complexity.into()).unwrap_or_default(),
-        criteria: options.criteria.iter().flat_map(|text| rules::split_criteria(text)).collect(),
+        criteria: options.criteria.read()?.unwrap_or_default(),
         blocked_by: options.blocked_by.into_iter().flat_map(|ids| ids.0).collect(),
         approach: options.approach,
         test_file: options.test_file,

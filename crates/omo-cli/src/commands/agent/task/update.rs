@@ -1,10 +1,12 @@
-//! `omo agent task update`: changes where a task stands, or adds evidence to it.
+//! `omo agent task update`: changes where a task stands, adds evidence to it, or says anew what it is.
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use omo_plan::task_list::TaskFileStatus;
-use omo_plan::task_list::rules::{self, TaskChange};
+use omo_plan::task_list::rules::{self, TaskChange, TaskEdit};
 use omo_state::env::ProcessEnv;
 
+use crate::commands::agent::task::create::{CriteriaOptions, TaskIds, parse_ids};
 use crate::error::CommandError;
 use crate::task_list_files::{self, TaskListOption, TaskOption, non_empty_text, parse_status, print_done};
 use crate::{output, task_list_note};
@@ -13,9 +15,12 @@ const HELP: &str = "\
 Example:
   omo agent task update --id 2 --status resolved --add-evidence \"exit 0\"
 
-A task is resolved with evidence, after every task that it waits for.";
+A task is resolved with evidence, after every task that it waits for. What a task
+is can be changed until the list is executed: --subject, --description,
+--complexity, --criteria or --criterion, --blocked-by ('' for none). Criteria and
+ids take the place of those that are there.";
 
-/// Change where a task stands, or add evidence to it
+/// Change where a task stands, add evidence to it, or edit it before a run
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct UpdateOptions {
@@ -35,6 +40,40 @@ pub(crate) struct UpdateOptions {
     /// Print what was written, too
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub edit: EditOptions,
+}
+
+/// What a task is from now on.
+#[derive(Debug, Args)]
+pub(crate) struct EditOptions {
+    /// Its title
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
+    pub subject: Option<String>,
+    /// What is to be done
+    #[arg(long, short, value_name = "TEXT", allow_hyphen_values = true)]
+    pub description: Option<String>,
+    /// simple, standard or complex
+    #[arg(long, short, value_name = "WORD", hide_possible_values = true)]
+    #[arg(value_parser = PossibleValuesParser::new(["simple", "standard", "complex"]))]
+    pub complexity: Option<String>,
+    #[command(flatten)]
+    pub criteria: CriteriaOptions,
+    /// The tasks that it waits for: 1,2
+    #[arg(long, short, value_name = "IDS", allow_hyphen_values = true, value_parser = parse_ids)]
+    pub blocked_by: Option<TaskIds>,
+}
+
+impl EditOptions {
+    fn read(self) -> Result<TaskEdit, CommandError> {
+        Ok(TaskEdit {
+            subject: self.subject,
+            description: self.description,
+            complexity: self.complexity.and_then(|word| serde_json::from_value(word.into()).ok()),
+            criteria: self.criteria.read()?,
+            blocked_by: self.blocked_by.map(|ids| ids.0),
+        })
+    }
 }
 
 /// Changes where a task stands, or adds evidence.
@@ -43,8 +82,9 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
     let session = locked.session()?;
     let task = locked.task(&options.task.id)?;
     task_list_files::require_no_open_run(&session, env, task_list_files::WORK_ON_THE_RUN)?;
+    let edit = options.edit.read()?;
     let change =
-        TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count };
+        TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count, edit };
     let tasks = locked.tasks()?.unwrap_or_default();
     let (task, doubtful) = rules::update_task(&task, &change, &session, &tasks.tasks, env.now)?;
     locked.write_task(&task)?;

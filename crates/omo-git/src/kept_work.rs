@@ -1,0 +1,128 @@
+//! What is kept of runs below `refs/omo/keep`, and whether their user's branches have it by now.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::repository::{GitFailed, GitRepository, MAKER_EMAIL, trimmed_line};
+use crate::worktree::KEEP_FOLDER;
+
+/// What one reference keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptWork {
+    /// The reference.
+    pub reference: String,
+    /// The worker whose work it is.
+    pub worker: String,
+    /// The commit.
+    pub commit: String,
+    /// Whether a branch of the user has all of it: its commits, or, as after a squash, each file as it is there. What
+    /// was squashed and edited since cannot be told from what is nowhere else.
+    pub is_in_branch: bool,
+}
+
+/// Everything that is kept of a run; `branch` is the full name of the branch that its work is for.
+///
+/// # Errors
+///
+/// git cannot be run, or cannot read the repository.
+pub fn read_kept_work(repository: &GitRepository, run: &str, branch: &str) -> Result<Vec<KeptWork>, GitFailed> {
+    let folder = format!("{KEEP_FOLDER}/{run}/");
+    let listed = repository.git_with(&["for-each-ref", "--format=%(objectname) %(refname)", &folder], &[], &[])?;
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    if listed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tip = if branch.starts_with("refs/") { repository.commit_of(branch)? } else { None };
+    let rows = listed.lines().filter_map(|line| {
+        let (commit, reference) = line.split_once(' ')?;
+        Some((commit, reference, reference.strip_prefix(&folder)?))
+    });
+    rows.map(|(commit, reference, worker)| {
+        Ok(KeptWork {
+            reference: reference.to_owned(),
+            worker: worker.to_owned(),
+            commit: commit.to_owned(),
+            is_in_branch: is_in_branch(repository, commit, tip.as_deref())?,
+        })
+    })
+    .collect()
+}
+
+/// Gives up a reference, where it still names what was read.
+///
+/// # Errors
+///
+/// git cannot be run, or the reference names something else by now.
+pub fn release_kept_work(repository: &GitRepository, kept: &KeptWork) -> Result<(), GitFailed> {
+    repository.git_line(&["update-ref", "--no-deref", "-d", &kept.reference, &kept.commit]).map(drop)
+}
+
+fn is_in_branch(repository: &GitRepository, commit: &str, tip: Option<&str>) -> Result<bool, GitFailed> {
+    let UnheldCommits { own_trees, has_work, held_trees } = UnheldCommits::read(repository, commit)?;
+    if !has_work && own_trees.iter().all(|tree| held_trees.contains(tree)) {
+        return Ok(true);
+    }
+    let Some(tip) = tip else { return Ok(false) };
+    let (status, base) = repository.answer(&["merge-base", commit, tip], &[], &[])?;
+    if status != 0 {
+        return Ok(false);
+    }
+    let base = trimmed_line(&base);
+    let in_branch = changed_files(repository, &base, tip)?;
+    let is_there = |kept: &ChangedFiles| kept.iter().all(|(path, content)| in_branch.get(path) == Some(content));
+    if has_work {
+        // Where all was undone again, only what was committed on the way would be lost: that is nowhere else.
+        let kept = changed_files(repository, &base, commit)?;
+        return Ok(!kept.is_empty() && is_there(&kept));
+    }
+    for tree in own_trees.difference(&held_trees) {
+        if !is_there(&changed_files(repository, &base, tree)?) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The commits that none of the user's branches has.
+struct UnheldCommits {
+    /// The trees of those that omo made to keep a worktree.
+    own_trees: BTreeSet<String>,
+    /// There are others.
+    has_work: bool,
+    /// The trees of the commits right behind them, which a branch has.
+    held_trees: BTreeSet<String>,
+}
+
+impl UnheldCommits {
+    fn read(repository: &GitRepository, commit: &str) -> Result<Self, GitFailed> {
+        // omo's own branches go with their worktrees.
+        let others = ["--not", "--exclude=omo/*", "--branches", "--remotes", "--tags"];
+        let list = ["rev-list", "--boundary", "--no-commit-header", "--format=%m %T %ae", commit];
+        let said = repository.git_with(&[list.as_slice(), &others].concat(), &[], &[])?;
+        let mut unheld = Self { own_trees: BTreeSet::new(), has_work: false, held_trees: BTreeSet::new() };
+        for line in String::from_utf8_lossy(&said).lines() {
+            match line.split(' ').collect::<Vec<_>>()[..] {
+                ["-", tree, ..] => drop(unheld.held_trees.insert(tree.to_owned())),
+                [_, tree, MAKER_EMAIL] => drop(unheld.own_trees.insert(tree.to_owned())),
+                _ => unheld.has_work = true,
+            }
+        }
+        Ok(unheld)
+    }
+}
+
+/// Files, each with its mode and content.
+type ChangedFiles = BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)>;
+
+/// The files that differ between a commit and another one or a tree, as they are in the second.
+fn changed_files(repository: &GitRepository, from: &str, to: &str) -> Result<ChangedFiles, GitFailed> {
+    let said = repository.git_with(&["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], &[], &[])?;
+    let mut parts = said.split(|byte| *byte == 0);
+    let mut files = BTreeMap::new();
+    while let (Some(row), Some(path)) = (parts.next(), parts.next()) {
+        let mut fields = row.split(|byte| *byte == b' ').skip(1).map(<[u8]>::to_vec);
+        if let (Some(mode), _, Some(content)) = (fields.next(), fields.next(), fields.next()) {
+            files.insert(path.to_vec(), (mode, content));
+        }
+    }
+    Ok(files)
+}
