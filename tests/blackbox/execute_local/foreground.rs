@@ -117,7 +117,7 @@ fn a_task_here_is_judged_by_what_its_commit_would_hold() {
             s.lab().write("words/.keep", "")?;
             std::os::unix::fs::symlink("../helper", s.lab().project().join("words/1.txt"))?;
             let said = s.omo_at_terminal(&["agent", "done", "--ticket", &ticket])?.exits_with(1)?;
-            ensure!(said.out.contains("FAILED 1: its commit would lack helper"), "{}", said.out);
+            ensure!(said.out.contains("Failed: its commit would lack helper"), "{}", said.out);
             ensure!(s.lab().git(&["worktree", "list"])?.lines().count() == 1, "the worktree is left");
             ensure!(s.lab().git(&["log", "--oneline", "--", "words/1.txt"])?.is_empty(), "it was committed");
             Ok(())

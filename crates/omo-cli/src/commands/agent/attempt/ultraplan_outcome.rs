@@ -47,13 +47,13 @@ pub(crate) fn print_outcome(
     Ok(())
 }
 
-/// Why an attempt has failed whose checks say nothing about it.
+/// Why an attempt has failed, where the lines of its checks do not say it.
 fn failure_reason(judged: &JudgedAttempt) -> Option<String> {
-    if judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green()) {
-        return None;
-    }
+    let is_red = judged.outcomes.iter().any(|(_, outcome)| !outcome.is_green());
+    // What a check alone has decided begins with its command.
+    let is_said = |evidence: &str| is_red && evidence.starts_with('`') || evidence.starts_with("SCOPE VIOLATION: ");
     judged.events.iter().find_map(|event| match event {
-        EventKind::TaskFailed { end, .. } if !end.evidence.starts_with("SCOPE VIOLATION: ") => {
+        EventKind::TaskFailed { end, .. } if !is_said(&end.evidence) => {
             Some(format!("Failed: {}", sanitize(&end.evidence, 400)))
         }
         _ => None,
