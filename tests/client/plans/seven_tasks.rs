@@ -39,7 +39,7 @@ fn seven_tasks_are_executed_through_three_stops_and_a_session_that_dies() {
             "SPAWN workflow: 3 of 7 tasks done, 1 failed, 1 blocked; now: 5.",
             "STOP: Batch 3 of 4 of docs/plan.md is over: 4 of 7 tasks done, 1 failed, 1 blocked.",
             "SPAWN workflow: 4 of 7 tasks done, 1 failed, 1 blocked; now: 7.",
-            "DONE: Execution complete: completed_with_failures",
+            "DONE: Failed at task 4",
         ]
     );
     assert_eq!(fixture.model.unscripted(), 0);
