@@ -83,9 +83,11 @@ pub(crate) fn omo(fixture: &ClientFixture, arguments: &[&str]) -> (String, Optio
 
 /// Each task of the run with its state and how often it was begun.
 pub(crate) fn tasks(fixture: &ClientFixture) -> Vec<String> {
-    let (shown, _) = omo(fixture, &["run", "show"]);
-    let rows = shown.lines().skip_while(|line| !line.starts_with("task ")).skip(1).take_while(|line| !line.is_empty());
-    rows.map(|row| row.split_whitespace().take(3).collect::<Vec<_>>().join(" ")).collect()
+    let (shown, _) = omo(fixture, &["run", "show", "--json"]);
+    let report: serde_json::Value = serde_json::from_str(&shown).expect("a report as JSON");
+    let word = |row: &serde_json::Value, key: &str| row[key].to_string().trim_matches('"').to_owned();
+    let rows = report["tasks"].as_array().into_iter().flatten();
+    rows.map(|row| ["id", "standing", "attempts"].map(|key| word(row, key)).join(" ")).collect()
 }
 
 /// What the run has written in the project: its ledger and the files for others, with all that is in them.

@@ -34,7 +34,7 @@ fn seven_tasks_are_executed_through_three_stops_and_a_session_that_dies() {
             "STOP: Batch 1 of 4 of docs/plan.md is over: 2 of 7 tasks done.",
             "STOP: Batch 2 of 4 of docs/plan.md is over: 3 of 7 tasks done, 1 failed, 1 blocked.",
             "STOP: Batch 3 of 4 of docs/plan.md is over: 4 of 7 tasks done, 1 failed, 1 blocked.",
-            "DONE: Execution complete: completed_with_failures",
+            "DONE: Failed at task 4",
         ]
     );
     assert_eq!(fixture.model.unscripted(), 0);
