@@ -6,6 +6,7 @@ mod complete_run;
 mod display;
 mod failures;
 mod scripted_workers;
+mod stopping;
 
 use std::fs;
 use std::os::unix::fs::symlink;

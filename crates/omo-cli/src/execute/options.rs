@@ -183,6 +183,7 @@ pub(crate) struct ExecutePlanLine {
 /// What is typed behind `/omo:execute-local`.
 #[derive(Debug, Parser)]
 #[command(name = "/omo:execute-local", no_binary_name = true, disable_version_flag = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the line")]
 pub(crate) struct ExecuteLocalLine {
     /// One step after the other in this session
     #[arg(long)]

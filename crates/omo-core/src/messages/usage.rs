@@ -51,6 +51,7 @@ usage: /omo:execute-local [--fg | --resume | --again | --dry-run | --step N | --
 Executes a plan step by step, or its sessions in parallel, each in a work tree of its own.
   --fg            one step after the other in this session
   --resume        go on with an earlier run
+  --again         do all of it anew, whatever an earlier run has done
   --dry-run       only look at the plan, and tell how it would be run
   --step N        only step N
   --session N     only session N of the plan's Execution Strategy
@@ -60,7 +61,8 @@ const CANCEL: &str = "\
 usage: /omo:cancel [RUN] [--reason TEXT]
 Ends the run of a plan before its end: that of this session, or the one that is open here.
   RUN            another run; `omo run list` names them
-  --reason TEXT  why, for the record";
+  --reason TEXT  why, for the record
+While Claude works, press Esc first: the client keeps a slash command back until the turn ends.";
 
 const REPORT: &str = "\
 usage: /omo:report [RUN] [--format FORM] | --last
