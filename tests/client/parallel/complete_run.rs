@@ -40,7 +40,7 @@ fn sessions_are_their_own(site: &Site, outer: &str) {
         let requests = site.requests_of(group);
         let all = requests.last().expect("it was worked on").all_text();
         assert!(all.contains("`ulw part "), "the keyword is not in its prompt:\n{all}");
-        assert!(all.contains("is yours to do in this session.") && !all.contains("  Task "), "{all}");
+        assert!(all.contains(" is yours. What it asks for:"), "no first task with the prompt:\n{all}");
         for reported in ["ultrawork-mode", "Stop hook", "UserPromptSubmit", "hook additional context"] {
             assert!(!all.contains(reported), "{group} was told {reported}:\n{all}");
         }

@@ -58,7 +58,7 @@ fn killed_at_task_four(fixture: &ClientFixture, id: &str) {
     let mut client = start_prompt(fixture, "/omo:execute-plan", &["--resume", id]);
     let is_four =
         |request: &RecordedRequest| request.kind == RequestKind::Agent && request.all_text().contains("Task 4 of ");
-    let hangs = |requests: &[RecordedRequest]| requests.iter().any(|request| is_four(request));
+    let hangs = |requests: &[RecordedRequest]| requests.iter().any(is_four);
     let waited = fixture.model.wait_for("task 4 is begun", LIMIT, hangs);
     client.kill().expect("kill the client");
     client.wait().expect("the client is gone");
