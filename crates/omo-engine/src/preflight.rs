@@ -244,8 +244,8 @@ fn check_dirty_files(plan: &Plan, facts: &PreflightFacts) -> [Option<PreflightFi
 
 /// The command that puts edits aside, with their paths where these are few.
 fn put_aside(files: &[String]) -> String {
-    let paths: String = files.iter().map(|file| format!(" {}", sanitize(&quote_argument(file), 200))).collect();
-    let paths = if files.len() > MAX_NAMES { String::new() } else { format!(" --{paths}") };
+    let paths: Vec<String> = files.iter().map(|file| sanitize(&quote_argument(file), 200)).collect();
+    let paths = if files.len() > MAX_NAMES { String::new() } else { format!(" -- {}", paths.join(" ")) };
     format!("commit that, or `git stash push --include-untracked{paths}` (`git stash pop` brings it back)")
 }
 

@@ -38,9 +38,9 @@ pub fn plan_overview(plan: &Plan, mode: ExecutionMode, clients: &ClientPolicy, b
         }
         left = left.saturating_sub(tasks.len());
     }
-    let more = work_tasks(plan).count().saturating_sub(MAX_TASKS);
-    if more > 0 {
-        let _ = writeln!(text, "  … and {more} more");
+    let hidden = work_tasks(plan).count().saturating_sub(MAX_TASKS);
+    if hidden > 0 {
+        let _ = writeln!(text, "  … and {hidden} more");
     }
     text.push('\n');
     for line in unable_lines(plan) {
@@ -224,8 +224,8 @@ fn client_cost(plan: &Plan, clients: &ClientPolicy, billing: &BillingFacts) -> S
 fn duration(seconds: u32) -> String {
     match seconds {
         0..60 => pluralize(seconds as usize, "second"),
-        60..7_200 if seconds % 60 == 0 => pluralize((seconds / 60) as usize, "minute"),
-        _ if seconds % 3_600 == 0 => pluralize((seconds / 3_600) as usize, "hour"),
+        60..7_200 if seconds.is_multiple_of(60) => pluralize((seconds / 60) as usize, "minute"),
+        _ if seconds.is_multiple_of(3_600) => pluralize((seconds / 3_600) as usize, "hour"),
         _ => pluralize(seconds as usize, "second"),
     }
 }
@@ -272,8 +272,9 @@ mod tests {
 
     #[test]
     fn a_plan_shows_no_more_than_a_screen_takes_and_nothing_harmful() {
-        let tasks: String = (1..=100).map(|id| format!("### Task {id}: a\u{1b}[2Jb\n\n")).collect();
-        let shown = overview(&format!("# P\u{7}\n\n{tasks}"), ExecutionMode::StepByStep, &ClientPolicy::default());
+        let tasks: Vec<String> = (1..=100).map(|id| format!("### Task {id}: a\u{1b}[2Jb\n\n")).collect();
+        let shown =
+            overview(&format!("# P\u{7}\n\n{}", tasks.concat()), ExecutionMode::StepByStep, &ClientPolicy::default());
         assert!(shown.contains("… and 40 more\n") && !shown.contains(['\u{1b}', '\u{7}']), "{shown}");
     }
 }
