@@ -29,9 +29,6 @@ use omo_plan::model::Task;
 use crate::blocks::parts::{LONG_TIMEOUT, fit_block, plan_path, progress_words};
 use crate::blocks::ways_out::way_out_lines;
 use crate::blocks::workflow_batch::WorkflowBatch;
-use crate::context::CommandContext;
-use crate::error::CommandError;
-use crate::output::print_block;
 use crate::run_report::next_steps::end_lines;
 
 /// Rows of tasks in a block.

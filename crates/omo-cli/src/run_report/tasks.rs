@@ -1,6 +1,5 @@
 //! The tasks of a report: each with how it stands, how long it took, its checks, and what was wrong.
 
-use omo_core::check::task_check::TaskCheckOutcome;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::report::{CheckRow, TaskRow};
@@ -16,8 +15,6 @@ use crate::run_report::text_lines::{TextLines, duration_words};
 const COMMAND_COLUMNS: usize = 300;
 /// What took less says nothing by its time.
 const MIN_SHOWN_MILLIS: u64 = 100;
-/// So many lines of what a red check has printed are shown: its last ones.
-const OUTPUT_LINES: usize = 8;
 
 /// Writes all tasks, in the order of the plan.
 pub(super) fn write_tasks(lines: &mut TextLines, source: &ReportSource<'_>) {
@@ -81,19 +78,13 @@ fn write_checks(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow)
         if outcome.is_green() {
             continue;
         }
-        for line in last_output_lines(outcome) {
-            lines.whole(&format!("       > {}", sanitize(line, 160)));
+        for line in outcome.quoted_output() {
+            lines.whole(&format!("       > {}", sanitize(&line, 160)));
         }
         if let Some(log) = &outcome.log {
             lines.whole(&format!("       all of it: {}", sanitize(&log.to_string_lossy(), 300)));
         }
     }
-}
-
-fn last_output_lines(outcome: &TaskCheckOutcome) -> Vec<&String> {
-    let all: Vec<&String> = outcome.first_lines.iter().chain(&outcome.last_lines).collect();
-    let from = all.len().saturating_sub(OUTPUT_LINES);
-    all.get(from..).unwrap_or_default().to_vec()
 }
 
 /// A check on one line: its command, its result, and how long it took.
