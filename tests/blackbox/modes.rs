@@ -237,7 +237,9 @@ fn every_dialect_comes_to_its_end_in_every_mode() {
 #[ignore = "needs the built plugin: cargo xtask test"]
 fn a_task_that_fails_ends_no_run_as_complete_in_any_mode() {
     each("false", |fixture, _, mode| {
-        fixture.start(&["--max-iterations", "1", mode])?;
+        // The number of rounds is an option of waves.
+        let rounds: &[&str] = if mode == "--waves" { &["--max-iterations", "1"] } else { &[] };
+        fixture.start(&[rounds, &[mode]].concat())?;
         let (said, _) = fixture.carry_out()?;
         let said = said.exits_with(1)?;
         let report = fixture.ground.report()?;
@@ -268,7 +270,7 @@ fn a_plan_says_in_which_mode_it_is_run_and_its_user_may_say_otherwise() {
             "an Execution Strategy with 2 sessions, run in parallel; --batches or --waves choose",
         ),
         (ultraplan_project::plan_text(&[(1, REVERT, "true")]), "steps without dependencies, run in batches"),
-        (session_spec("`true`"), "steps without dependencies (session-spec), run in batches"),
+        (session_spec("`true`"), "steps without dependencies, run in batches"),
     ] {
         let fixture = ModeFixture::new(Some(&text), "").unwrap();
         let line = format!("[omo] {PLAN}: {line}");

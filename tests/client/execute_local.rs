@@ -94,7 +94,7 @@ fn a_red_check_is_an_answer_and_a_literal_model_gets_all_three_attempts() {
     let reported = run.result().expect("a result");
     assert!(reported.contains("docs/plan.md: 1 of 1 steps done."), "{reported}");
     let (shown, _) = omo(&fixture, &["run", "show"]);
-    assert!(shown.contains("complete, 1 of 1 steps done"), "{shown}");
+    assert!(shown.contains("Complete, 1 of 1 steps done"), "{shown}");
     // A brief, a file and its check for each attempt, and the end.
     assert_eq!(fixture.requests(), 7, "{reported}");
 }

@@ -68,7 +68,7 @@ fn what_failed_is_done_again_until_it_may_not_be_any_more() {
             ensure!(said.out.starts_with("FAIL verify: again 2 (the word is wrong); iteration 2 of 5"), "{}", said.out);
             ensure!(s.phase()? == "EXECUTION" && s.status("1")? == "resolved" && s.status("2")? == "open");
             let said = s.next()?.exits_with(0)?;
-            ensure!(said.out.contains("## Verification Failed - Retrying (2/5)"), "{}", said.out);
+            ensure!(said.out.contains("; round 2 of 5 begins with 2."), "{}", said.out);
             let said = s.omo_at_terminal(&["agent", "start", "2"])?.exits_with(0)?;
             ensure!(said.out.contains("the word is wrong"), "{}", said.out);
             s.omo_at_terminal(&["agent", "done", "--ticket", &said.ticket()?])?.exits_with(0)?;

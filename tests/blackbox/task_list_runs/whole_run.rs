@@ -16,11 +16,8 @@ fn a_session_goes_wave_by_wave_to_its_verification() {
     let cases: &[Case] = &[
         ("two waves", &[("1", &[], &[WORD]), ("2", &[], &[WORD]), ("10", &["1", "2"], &[WORD])], |s| {
             let said = s.begin(&[])?;
-            ensure!(
-                said.out.contains("omo: opened the run ") && said.out.contains("run: omo agent next"),
-                "{}",
-                said.out
-            );
+            let next = format!("Next: start `claude` in this folder and type /omo:ulw-exec --session {SESSION}");
+            ensure!(said.out.contains("omo: opened the run ") && said.out.contains(&next), "{}", said.out);
             ensure!(s.phase()? == "EXECUTION");
             let said = s.next()?.exits_with(0)?;
             ensure!(said.out.starts_with("SPAWN agents\n") && said.out.len() <= 2_048, "{}", said.out);

@@ -16,13 +16,25 @@ const HELP: &str = "\
 Examples:
   omo tasks list                   every task list, and how much of it is done
   omo tasks show --field phase     one value of this shell's task list
-  omo tasks update-task --id 2 --subject 'Add a form'
   omo tasks clean --completed      remove those that are complete
 
-A task list is a goal and its tasks, one for each session that made one, in
-files below ~/.claude/ultrawork/sessions. `/omo:ulw-plan` begins one, and
-`/omo:ulw-exec` executes it.
-The exit status is 1 for anything that goes wrong, and 2 for an unknown option.";
+`/omo:ulw-plan` begins a task list, `/omo:ulw-exec` executes it. The exit status is
+1 for anything that goes wrong, and 2 for an unknown option.";
+
+const UPDATE_HELP: &str = "\
+Example:
+  omo tasks update-task --id 2 --subject 'Add a form'
+
+What a task is can be changed until the list is executed: --subject,
+--description, --complexity, --criteria or --criterion, --blocked-by ('' for
+none). Criteria and ids take the place of those that are there.";
+
+const DELETE_HELP: &str = "\
+Example:
+  omo tasks delete-task --id 2
+
+A task that another one waits for stays, and so do those of a list that is
+executed.";
 
 /// List, show and remove the plans that /omo:ulw-plan has made
 #[derive(Debug, Subcommand)]
@@ -31,7 +43,9 @@ pub(crate) enum TasksCommand {
     List(list::ListOptions),
     Show(show::ShowOptions),
     Clean(clean::CleanOptions),
+    #[command(after_help = UPDATE_HELP)]
     UpdateTask(Box<UpdateOptions>),
+    #[command(after_help = DELETE_HELP)]
     DeleteTask(DeleteOptions),
 }
 

@@ -14,7 +14,7 @@ Examples:
   omo run start docs/plan.md           in the way that the plan asks for
   omo run start --tasks --session ID
 
-Each way takes the options of its own slash command as well: docs/plan-reference.md.";
+More options of each way are in docs/plan-reference.md.";
 
 /// Start a plan in the way that it asks for, or go on with its run
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ A session whose run is open is never removed; `omo run cancel` ends a run.";
 
 /// Remove task lists with all of their files
 #[derive(Debug, Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, override_usage = "omo tasks clean --session ID | --completed | --cancelled | --older-than DAYS | --all")]
 #[group(required = true, multiple = false)]
 pub(crate) struct CleanOptions {
     /// This session, whatever its phase
