@@ -4,9 +4,14 @@
 //! the table at the end of this file. Every file becomes a plan: one that cannot be read, or is of no known
 //! dialect, has no tasks and a diagnostic that says why.
 
+pub mod checklist;
 pub mod dev_workflow;
+pub mod gsd;
 mod input;
 pub mod session_spec;
+pub mod superpowers;
+pub mod task_master;
+mod task_problems;
 pub mod tasks_json;
 pub mod ultraplan;
 
@@ -219,9 +224,15 @@ macro_rules! dialects {
 
 // The more a dialect wants of a file, the earlier it stands: the first that recognizes one reads it.
 dialects! {
+    TaskMaster => task_master::TaskMasterDialect,
+    Gsd => gsd::GsdDialect,
     SessionSpec => session_spec::SessionSpecDialect,
     Ultraplan => ultraplan::UltraplanDialect,
+    Superpowers => superpowers::SuperpowersDialect,
     DevWorkflow => dev_workflow::DevWorkflowDialect,
+    SpecKit => checklist::SPEC_KIT,
+    Kiro => checklist::KIRO,
+    OpenSpec => checklist::OPEN_SPEC,
     TasksJson => tasks_json::TasksJsonDialect,
 }
 

@@ -37,6 +37,9 @@ pub(super) fn read_dependencies<'a>(document: &MarkdownDocument<'a>, outline: &m
         }
         let (value, span) = value_of(document, value);
         done = span.end;
+        if let Some(task) = outline.tasks.get_mut(place) {
+            task.states_dependencies = true;
+        }
         let references = match value {
             Value::Nothing => continue,
             Value::References(references) => references,

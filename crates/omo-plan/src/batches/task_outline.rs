@@ -27,6 +27,8 @@ pub struct TaskHeading<'a> {
     pub section: Range<usize>,
     /// The places of the tasks that it names as needed before, each once.
     pub depends_on: Vec<usize>,
+    /// It says what it needs, also where that is nothing.
+    pub states_dependencies: bool,
     /// It has a checkpoint marker.
     pub is_marked: bool,
 }
@@ -227,6 +229,7 @@ fn read_task<'a>(document: &MarkdownDocument<'a>, heading: &Heading<'a>) -> Opti
         line: document.line_number(heading.span.start),
         section: heading.span.start..document.text.len(),
         depends_on: Vec::new(),
+        states_dependencies: false,
         is_marked: false,
     })
 }

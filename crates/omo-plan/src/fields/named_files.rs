@@ -36,7 +36,7 @@ pub fn read_files(document: &MarkdownDocument<'_>, value: Range<usize>) -> Vec<N
             let lines = lines.or(lines_noted).map(str::to_owned);
             // What is behind a name is the same in the row and in the line.
             let span = line.end - name.left..line.end - name.left + name.length;
-            (FileUse { path: path.to_owned(), action, lines }, span)
+            (FileUse { lines, ..FileUse::new(path, action) }, span)
         }));
     }
     found

@@ -7,12 +7,11 @@ use omo_core::check::task_check::{ExpectedExit, TaskCheck, has_pipe};
 
 use crate::batches::{TaskHeading, TaskOutline, span_diagnostic};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::digest::sha256_hex;
 use crate::document::{MarkdownDocument, line_ranges};
 use crate::fields::stated_checks::{StatedCheck, StatedOutcome};
 use crate::fields::{named_files, stated_checks};
 use crate::labels::{LabeledField, read_labels};
-use crate::model::{FileUse, OnFailure, Task, TaskComplexity, TaskKind};
+use crate::model::{FileUse, Task, TaskKind};
 
 /// Labels that are read, and others of this dialect that end a value without emphasis too.
 const KNOWN: [&str; 9] = [
@@ -48,31 +47,20 @@ pub(super) fn read_task(
     }
     let files = read_files(document, &found, &mut report);
     let (checks, red_check) = split_checks(task, read_verify(document, task, &found, &mut report));
-    let body = document.slice(section.clone());
     let pair = task.other_half().filter(|half| outline.positions.contains_key(half.as_str()));
+    let lines = [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))];
     Task {
-        id: task.id.to_owned(),
-        title: task.title.clone().into_owned(),
-        lines: [task.line, document.line_number(section.end.saturating_sub(1).max(section.start))],
-        body_sha256: sha256_hex(body.as_bytes()),
-        body: body.to_owned(),
         kind: if task.is_tests() { TaskKind::Tests } else { TaskKind::Impl },
         deps: task_dependencies(outline, task, pair.as_deref()),
+        stated_deps: stated_dependencies(outline, task),
         pair,
         files,
-        never_touch: Vec::new(),
         checks,
         red_check,
-        on_failure: OnFailure::Hold,
-        alternative: None,
-        max_attempts: 1,
-        commit: None,
         stop_after: task.is_marked,
-        criteria: Vec::new(),
-        complexity: TaskComplexity::Standard,
-        model: None,
         contract,
         extra: extra_labels(document, &found),
+        ..Task::new(task.id, task.title.clone()).with_body(document.slice(section), lines)
     }
 }
 
@@ -88,6 +76,12 @@ fn without_tail(document: &MarkdownDocument<'_>, section: Range<usize>) -> Range
         }
     }
     section.start..end
+}
+
+/// What it names; `None` where it has no `Depends on`.
+fn stated_dependencies(outline: &TaskOutline<'_>, task: &TaskHeading<'_>) -> Option<Vec<String>> {
+    let named = || task.depends_on.iter().filter_map(|place| outline.tasks.get(*place));
+    task.states_dependencies.then(|| named().map(|task| task.id.to_owned()).collect())
 }
 
 /// What it names, and the tests that its implementation is written for.
