@@ -62,10 +62,10 @@ pub(crate) struct CreateOptions {
 /// What shows that a task is done.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaOptions {
-    /// What shows that it is done: a|b; a command in backticks stays whole
+    /// What proves it: one|two; code stays whole
     #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
     pub criteria: Vec<String>,
-    /// One criterion, whatever is in it; may be given several times
+    /// One criterion, whatever is in it; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub criterion: Vec<String>,
 }

@@ -15,10 +15,8 @@ const HELP: &str = "\
 Example:
   omo agent task update --id 2 --status resolved --add-evidence \"exit 0\"
 
-A task is resolved with evidence, after every task that it waits for. What a task
-is can be changed until the list is executed: --subject, --description,
---complexity, --criteria or --criterion, --blocked-by ('' for none). Criteria and
-ids take the place of those that are there.";
+A task is resolved with evidence, after all that it waits for. Criteria and
+ids replace those that are there ('' for none), until the list is executed.";
 
 /// Change where a task stands, add evidence to it, or edit it before a run
 #[derive(Debug, Args)]
@@ -31,7 +29,7 @@ pub(crate) struct UpdateOptions {
     /// Where it stands from now on
     #[arg(long, short = 'S', value_parser = parse_status)]
     pub status: Option<TaskFileStatus>,
-    /// What shows that it is done; may be given several times
+    /// What shows that it is done; repeatable
     #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub add_evidence: Vec<String>,
     /// How often it was begun anew
