@@ -6,6 +6,7 @@ use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelTurn, wait_until};
+use omo_tests::parallel_plan;
 use omo_tests::parallel_plan::{plan_text, session, step};
 use rustix::process::{Pid, Signal, kill_process};
 
