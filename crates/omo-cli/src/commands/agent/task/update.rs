@@ -84,6 +84,7 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
     let change =
         TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count, edit };
     let tasks = locked.tasks()?.unwrap_or_default();
+    let has_criteria = change.edit.criteria.is_some();
     let (task, doubtful) = rules::update_task(&task, &change, &session, &tasks.tasks, env.now)?;
     locked.write_task(&task)?;
     if !doubtful.is_empty() {
@@ -94,5 +95,6 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
         ));
     }
     task_list_note::note_from_files(env, &locked);
-    print_done(&format!("OK: Task {} updated", task.id), &task, options.json)
+    let criteria = if has_criteria { format!(" ({})", task_list_files::criteria_words(&task)) } else { String::new() };
+    print_done(&format!("OK: Task {} updated{criteria}", task.id), &task, options.json)
 }
