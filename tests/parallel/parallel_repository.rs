@@ -57,11 +57,11 @@ impl Ground {
 
     /// A hook of the user writes into the README of each commit what another one writes otherwise.
     pub(crate) fn set_conflicting_hook(&self) -> Result<()> {
-        omo_tests::parallel_plan::set_conflicting_hook(&self.project())
+        omo_tests::parallel_plan::set_conflicting_hook(self.project())
     }
 
     pub(crate) fn remove_hook(&self) -> Result<()> {
-        omo_tests::parallel_plan::remove_hook(&self.project())
+        omo_tests::parallel_plan::remove_hook(self.project())
     }
 
     /// Another stand-in for the client: lines of bash.

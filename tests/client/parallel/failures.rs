@@ -79,7 +79,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     let site = Site::new(Payer::Subscription);
     let before = site.git(&["rev-parse", "HEAD"]);
     // A hook of their user has both commit a file that neither of them lists.
-    parallel_plan::set_conflicting_hook(&site.fixture.lab.project()).unwrap();
+    parallel_plan::set_conflicting_hook(site.fixture.lab.project()).unwrap();
     site.open(&[]);
     let said = site.wait(7);
     assert!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
@@ -89,7 +89,7 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
         (groups["session-1"].status, groups["session-2"].status),
         (GroupStatus::Merged, GroupStatus::InConflict)
     );
-    parallel_plan::remove_hook(&site.fixture.lab.project()).unwrap();
+    parallel_plan::remove_hook(site.fixture.lab.project()).unwrap();
     site.omo(&["answer", "q1", "redo"]).exits_with(0).unwrap();
     site.wait(0);
     site.is_whole();
