@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use omo_engine::{Run, RunStore};
@@ -146,4 +148,21 @@ pub fn is_tidy(lab: &Lab) -> Result<()> {
     ensure!(left == 0, "{left} folders of temporary files");
     ensure!(git(lab, &["fsck", "--strict", "--no-dangling"])?.is_empty());
     Ok(())
+}
+
+/// The hook of a repository that git runs before a commit.
+const PRE_COMMIT: &str = ".git/hooks/pre-commit";
+
+/// A git hook that has the commits of `a.txt` and `c.txt` hold another README each, which no step lists.
+pub fn set_conflicting_hook(project: &Path) -> Result<()> {
+    let hook = project.join(PRE_COMMIT);
+    let line = |file: &str, word: &str| format!("*{file}*) echo {word} > README.md; git add README.md;; ");
+    let lines = [line("a.txt", "one"), line("c.txt", "three")].concat();
+    fs::write(&hook, format!("#!/bin/sh\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"))?;
+    Ok(fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?)
+}
+
+/// Takes that hook away.
+pub fn remove_hook(project: &Path) -> Result<()> {
+    Ok(fs::remove_file(project.join(PRE_COMMIT))?)
 }

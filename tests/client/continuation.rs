@@ -86,6 +86,8 @@ fn no_more_than_all_continuations_are_made_without_a_tool_in_between() {
 #[ignore = "needs the real client: cargo xtask test"]
 fn a_model_that_only_talks_is_released_after_one_continuation() {
     let fixture = client_lab(ModelScript::new().say_times(2, "Not yet."));
+    // Longer than a busy machine takes for a turn.
+    fixture.lab.configure("[limits]\ncooldown_seconds = 300\n").unwrap();
     fixture.play("ulw fix the parser");
     assert_eq!(fixture.requests(), 2);
     assert_eq!(fixture.stops(), ["15: block", "14: warn"]);

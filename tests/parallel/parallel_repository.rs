@@ -57,15 +57,11 @@ impl Ground {
 
     /// A hook of the user writes into the README of each commit what another one writes otherwise.
     pub(crate) fn set_conflicting_hook(&self) -> Result<()> {
-        let hook = self.project().join(".git/hooks/pre-commit");
-        let line = |file: &str, word: &str| format!("*{file}*) echo {word} > README.md; git add README.md;; ");
-        let lines = [line("a.txt", "one"), line("c.txt", "three")].concat();
-        fs::write(&hook, format!("#!/bin/sh\ncase \"$(git diff --cached --name-only)\" in {lines} esac\n"))?;
-        Ok(fs::set_permissions(&hook, fs::Permissions::from_mode(0o755))?)
+        omo_tests::parallel_plan::set_conflicting_hook(self.project())
     }
 
     pub(crate) fn remove_hook(&self) -> Result<()> {
-        Ok(fs::remove_file(self.project().join(".git/hooks/pre-commit"))?)
+        omo_tests::parallel_plan::remove_hook(self.project())
     }
 
     /// Another stand-in for the client: lines of bash.

@@ -11,6 +11,7 @@ use omo_state::state::sealed_plan_run;
 use omo_state::state::{CorruptPolicy, StateUpdateOptions};
 use omo_testkit::stand_in::HookAnswer;
 use omo_testkit::{StandIn, run_command, wait_until};
+use omo_tests::plan_project::Said;
 use omo_tests::scene::require_sound;
 
 use crate::parallel_repository::{Ground, on_repository, session, step};
@@ -62,6 +63,13 @@ fn clients_that_go_on_are_named_when_their_user_stops_and_one_command_ends_them(
         let expected = "Still at work: 2 parallel clients and the supervisor of the plan run";
         let said = stopped(&mut hooks)?;
         ensure!(said.ends_with(&format!("{expected} `{run}`. /omo:cancel {run} ends them.")), "{said}");
+
+        // In another work tree of the repository the command names the run.
+        ground.git(&["worktree", "add", "-q", "../other"])?;
+        let other = ground.project().with_file_name("other");
+        let cancel = Said::of(&ground.command(&["run", "cancel"]).current_dir(&other).output()?);
+        cancel.refuses(3, "no plan run is open here", &format!("  --run {run}   "))?;
+        ground.git(&["worktree", "remove", "../other"])?;
 
         is_of(ground, &hooks)?;
         let said = stopped(&mut hooks)?;

@@ -179,9 +179,11 @@ impl<'a> CommandContext<'a> {
             return self.reap_dead_supervisor(run, state);
         }
         let mut found: Vec<(String, RunState)> = Vec::new();
+        let mut elsewhere: Vec<(String, RunState)> = Vec::new();
         for listed in runs.list()? {
             match listed.state {
                 Ok(state) if self.is_in_this_work_tree(&state) => found.push((listed.id, state)),
+                Ok(state) if state.phase == RunPhase::Executing => elsewhere.push((listed.id, state)),
                 Ok(_) => {}
                 Err(error) => crate::output::print_warning(&format!("run {}: {error}", sanitize(&listed.id, 60))),
             }
@@ -195,7 +197,8 @@ impl<'a> CommandContext<'a> {
         let place = match (&*open, ended) {
             ([(place, _)], _) => *place,
             ([], EndedRuns::Included) if !found.is_empty() => 0,
-            ([], _) => return Err(missing()),
+            ([], _) if elsewhere.is_empty() => return Err(missing()),
+            ([], _) => return Err(open_elsewhere(&elsewhere)),
             (several, _) => {
                 let line = |(_, (id, state)): &(usize, &(String, RunState))| {
                     format!("  --run {id}   {}", parts::run_subject(state))
@@ -379,4 +382,14 @@ pub(crate) fn require_only_parallel_run(runs: &RunStore, own: Option<&str>) -> R
         }
     }
     Ok(())
+}
+
+/// No run is open in this work tree, and these are in others of the repository.
+fn open_elsewhere(runs: &[(String, RunState)]) -> CommandError {
+    let line = |(id, state): &(String, RunState)| {
+        format!("  --run {id}   {} in {}", parts::run_subject(state), sanitize(&state.root, 300))
+    };
+    let lines: Vec<String> = runs.iter().map(line).collect();
+    let hint = format!("it is open in another work tree of the repository; name it:\n{}", lines.join("\n"));
+    CommandError::not_found("no plan run is open here", hint)
 }

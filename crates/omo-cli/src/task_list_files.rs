@@ -9,9 +9,9 @@ use std::io::Write;
 use clap::Args;
 use clap::error::ErrorKind;
 use omo_core::session::id::SessionId;
-use omo_core::text::sanitize;
+use omo_core::text::{pluralize, sanitize};
 use omo_engine::task_list_store::{self, LoadedTasks, RunRef, TaskListFolder, TaskListStore};
-use omo_plan::task_list::{TaskFileStatus, TaskListFile, rules};
+use omo_plan::task_list::{self, TaskFile, TaskFileStatus, TaskListFile, rules};
 use omo_state::env::{self, ProcessEnv};
 use serde::Serialize;
 use serde_json::Value;
@@ -125,6 +125,16 @@ pub(crate) fn print_done(done: &str, value: &impl Serialize, json: bool) -> Resu
         return print(done);
     }
     print(&format!("{done}\n{}", serde_json::to_string_pretty(value).unwrap_or_default()))
+}
+
+/// How many criteria of a task are commands, and how many are judged: that a text was split says nothing else.
+pub(crate) fn criteria_words(task: &TaskFile) -> String {
+    let task = task_list::task_from_file(task);
+    match (pluralize(task.checks.len(), "command"), task.criteria.len()) {
+        (commands, 0) => commands,
+        (_, judged) if task.checks.is_empty() => format!("{judged} to judge"),
+        (commands, judged) => format!("{commands}, {judged} to judge"),
+    }
 }
 
 pub(crate) fn print(text: &str) -> Result<(), CommandError> {

@@ -34,8 +34,9 @@ impl RecordedAnswer {
     }
 
     /// Whether the answer is the option of this id: the label is the id, begins with it as `a: SQLite` does, or is what
-    /// the option means.
-    pub fn chooses(&self, id: &str, meaning: &str) -> bool {
+    /// the option means. A label with that id that says what only another option means is none: the person chose by
+    /// what they read.
+    pub fn chooses<'a>(&self, id: &str, meaning: &str, mut others: impl Iterator<Item = &'a str>) -> bool {
         let label = self.answer.trim();
         let label = label.strip_prefix("Option ").unwrap_or(label);
         let is_id = label.get(..id.len()).is_some_and(|start| start.eq_ignore_ascii_case(id));
@@ -45,7 +46,12 @@ impl RecordedAnswer {
                 || rest.starts_with(" - ")
                 || rest.starts_with(" (")
         });
-        is_id && ends_there || label.eq_ignore_ascii_case(meaning.trim())
+        let says = |meaning: &str| {
+            let meaning = meaning.trim().to_lowercase();
+            !meaning.is_empty() && label.to_lowercase().contains(&meaning)
+        };
+        let is_other = !says(meaning) && others.any(says);
+        is_id && ends_there && !is_other || label.eq_ignore_ascii_case(meaning.trim())
     }
 }
 
@@ -80,9 +86,11 @@ mod tests {
             ("B: A", false),
             ("", false),
             ("é", false),
+            ("A: Files", false),
+            ("A: SQLite, not files", true),
         ];
         for (answer, is_chosen) in table {
-            assert_eq!(answered(answer).chooses("A", "SQLite"), is_chosen, "{answer}");
+            assert_eq!(answered(answer).chooses("A", "SQLite", ["Files"].into_iter()), is_chosen, "{answer}");
         }
         assert!(answered("files, please").is_own_words() && !answered("B: Files").is_own_words());
     }

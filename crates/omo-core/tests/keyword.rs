@@ -166,6 +166,8 @@ fn instructions_in_other_languages_activate() {
             "используй ulw",
             "ulw исправь тесты",
             "usa ulw per questo",
+            "なぜテストが落ちるか調べて直して ulw",
+            "क्यों फेल हो रहा है देखो और ठीक करो ulw",
         ],
     );
 }
@@ -344,6 +346,9 @@ fn questions_in_other_languages_are_ignored() {
             "что такое ulw?",
             "o que é ulw?",
             "cos'è ulw?",
+            "왜 자꾸 시작해 ulw",
+            "ulw น่ารำคาญ",
+            "ulw m'énerve",
         ],
     );
 }
@@ -412,6 +417,12 @@ fn what_is_quoted_or_pasted_is_ignored() {
             "<system-reminder>`</system-reminder> x `ulw`",
             "> <system-reminder>x\n> y</system-reminder> ulw go",
             "{\"mode\": \"ulw\"}",
+            "unset ulw",
+            "tree ulw",
+            "readlink -f ulw",
+            "bun run ulw",
+            "ansible ulw",
+            "const ulw: string",
         ],
     );
 }

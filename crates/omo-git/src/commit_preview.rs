@@ -57,11 +57,30 @@ pub fn head_commit(root: &Path) -> Option<String> {
 /// The project lies in no repository, or git fails.
 pub fn uncommitted_paths(root: &Path) -> Result<Vec<String>, CommitPreviewError> {
     let (repository, project) = find_project(root)?;
-    let status = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"];
-    let said = repository.git_with(&status, &[], &[])?;
-    // Two letters and a space stand before each path.
-    let names = said.split(|byte| *byte == 0).filter_map(|entry| entry.get(3..));
-    Ok(names.map(|name| relative_path(&project, &String::from_utf8_lossy(name))).collect())
+    let said = repository.git_with(&[&STATUS[..], &["--untracked-files=all"]].concat(), &[], &[])?;
+    Ok(status_paths(&said).map(|(_, path)| relative_path(&project, &path)).collect())
+}
+
+/// The paths, from the project's top, of the files that git ignores. A folder that it ignores as such is left out with
+/// all that is in it: there lies what tools install and build.
+///
+/// # Errors
+///
+/// The project lies in no repository, or git fails.
+pub fn ignored_files(root: &Path) -> Result<Vec<String>, CommitPreviewError> {
+    let (repository, project) = find_project(root)?;
+    let said = repository.git_with(&[&STATUS[..], &["--ignored=matching"]].concat(), &[], &[])?;
+    let is_file = |(state, path): &(&[u8], String)| *state == b"!!" && !path.ends_with('/');
+    Ok(status_paths(&said).filter(is_file).map(|(_, path)| relative_path(&project, &path)).collect())
+}
+
+/// How git is asked what differs from the commit that is checked out.
+const STATUS: [&str; 5] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"];
+
+/// The paths of a status, from the top of the work tree, each with the two letters that a space parts from it.
+fn status_paths(said: &[u8]) -> impl Iterator<Item = (&[u8], String)> {
+    let entries = said.split(|byte| *byte == 0);
+    entries.filter_map(|entry| Some((entry.get(..2)?, String::from_utf8_lossy(entry.get(3..)?).into_owned())))
 }
 
 /// Makes the commit that would hold these paths as they are now, on top of the one that is checked out. No reference

@@ -24,8 +24,8 @@ use crate::runtime::HookContext;
 
 /// How long `omo` may take. The client gives the hook five seconds.
 const LIMIT: Duration = Duration::from_millis(3_500);
-/// How long it may take to say what still runs: its user has asked for something else, which was done already.
-const AT_WORK_LIMIT: Duration = Duration::from_millis(1_500);
+/// How long it may take to offer an open run to a new session: the session begins without it otherwise.
+const OFFER_LIMIT: Duration = Duration::from_millis(1_500);
 /// What the hook needs beside that, to end it and to say so.
 const SLACK: Duration = Duration::from_millis(700);
 
@@ -70,7 +70,7 @@ pub fn offer(context: &HookContext) -> Option<String> {
         false
     });
     let Answered::Ended { status: Some(0), said: [said, _] } =
-        is_worth_asking.then(|| hand_over(context, RunCommand::Offer, "", AT_WORK_LIMIT))?.ok()?
+        is_worth_asking.then(|| hand_over(context, RunCommand::Offer, "", OFFER_LIMIT))?.ok()?
     else {
         return None;
     };
@@ -118,8 +118,9 @@ fn hand_over(
         .map_err(|error| NoAnswer::NotRun(format!("`omo` cannot be started: {error}")))
 }
 
-/// What of the project's plan runs still runs, one line for each; `None` where nothing does, or that cannot be told in
-/// time. Only asked where there may be one: the session's entry says so, or the repository has had runs.
+/// What of the project's plan runs still runs, one line for each; `None` where nothing does. Only asked where there may
+/// be one: the session's entry says so, or the repository has had runs. If `omo` does not say it in time, workers of the
+/// session's own run may still spend, and the line says so.
 pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> {
     let is_open = plan.is_some_and(PlanRun::is_open);
     let has_runs = || {
@@ -129,13 +130,16 @@ pub fn at_work(context: &HookContext, plan: Option<&PlanRun>) -> Option<String> 
     if !is_open && !has_runs() {
         return None;
     }
-    let Ok(Answered::Ended { status: Some(0), said: [said, _] }) =
-        hand_over(context, RunCommand::AtWork, "", AT_WORK_LIMIT)
-    else {
-        return None;
-    };
-    let said = run_answer::lines(&String::from_utf8_lossy(&said));
-    (!said.is_empty()).then_some(said)
+    match hand_over(context, RunCommand::AtWork, "", LIMIT) {
+        Ok(Answered::Ended { status: Some(0), said: [said, _] }) => {
+            let said = run_answer::lines(&String::from_utf8_lossy(&said));
+            (!said.is_empty()).then_some(said)
+        }
+        Ok(_) | Err(NoAnswer::NotRun(_)) => {
+            plan.filter(|plan| plan.is_open()).map(|plan| run_answer::perhaps_at_work(&plan.id))
+        }
+        Err(NoAnswer::NoPlace(_)) => None,
+    }
 }
 
 /// Hands over that an agent has ended which had a task, so that the run goes on at once where it has not finished that.

@@ -30,7 +30,11 @@ pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::R
         let _ = sender.send(matches!(read, Some(Ok(1..))).then_some(line));
     });
     match answer.recv_timeout(LIMIT) {
-        Ok(Some(line)) => Ok(line.trim_end().to_owned()),
+        Ok(Some(line)) => {
+            // One that has handed over has ended by now.
+            let _ = process.try_wait();
+            Ok(line.trim_end().to_owned())
+        }
         Ok(None) => Err(io::Error::other("it ended before it was ready; its log says why")),
         Err(_) => {
             let _ = process.kill();
@@ -38,6 +42,19 @@ pub fn start_detached(arguments: &[OsString], folder: &Path, log: File) -> io::R
             Err(io::Error::new(io::ErrorKind::TimedOut, "it did not get ready in time"))
         }
     }
+}
+
+/// Starts this very program with other arguments and the same standard streams. A process that was started with
+/// [`start_detached`] and ends right after this is no longer between the two: Esc in the client ends all descendants of
+/// the command that it interrupts, those with a session of their own too (measured on 2.1.328).
+///
+/// # Errors
+///
+/// Where no process can be started.
+pub fn hand_over(arguments: &[OsString]) -> io::Result<()> {
+    let mut command = Command::new(own_program()?);
+    show_no_window(&mut command);
+    command.args(arguments).spawn().map(drop)
 }
 
 /// Makes a process that was started with [`start_detached`] one of its own session: what is sent to the terminal

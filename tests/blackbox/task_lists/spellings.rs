@@ -106,8 +106,11 @@ fn a_task_is_edited_and_deleted_until_its_list_is_executed() {
     for subject in ["one", "two", "three"] {
         place.good(&["agent", "task", "create", "--subject", subject, "--criteria", "works"]).unwrap();
     }
+    let split = ["agent", "task", "create", "--subject", "four", "--criteria", "`a | b`|readable"];
+    assert_eq!(place.good(&split).unwrap(), "OK: Task 4 created (1 command, 1 to judge)\n");
     let edit = ["--subject", "new", "--criterion", "cmd: a | b", "--blocked-by", "1,3", "-c", "complex", "-d", "do it"];
-    place.good(&[&["agent", "task", "update", "--id", "2"][..], &edit].concat()).unwrap();
+    let said = place.good(&[&["agent", "task", "update", "--id", "2"][..], &edit].concat()).unwrap();
+    assert_eq!(said, "OK: Task 2 updated (1 command)\n");
     let task = place.json(&task_file("2")).unwrap();
     let fields =
         ["subject", "criteria", "blocked_by", "blockedBy", "complexity", "description"].map(|name| &task[name]);

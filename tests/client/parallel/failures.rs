@@ -6,6 +6,7 @@ use omo_engine::parallel_state::GroupStatus;
 use omo_engine::state::{RunPhase, TaskStatus};
 use omo_testkit::model::RecordedRequest;
 use omo_testkit::{ModelTurn, wait_until};
+use omo_tests::parallel_plan;
 use omo_tests::parallel_plan::{plan_text, session, step};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -77,11 +78,9 @@ fn a_session_that_changes_what_it_must_not_fails_for_that() {
 fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
     let site = Site::new(Payer::Subscription);
     let before = site.git(&["rev-parse", "HEAD"]);
-    for (step, file, word) in [(1, "a.txt", "one"), (3, "c.txt", "three")] {
-        let commit = format!("sh -c 'echo {word} > README.md; git commit -q -m {word} README.md'");
-        site.works.set(step, [ModelTurn::bash(&commit), write(file, &step.to_string())]);
-    }
-    site.open(&["--allow", "Bash(sh:*)"]);
+    // A hook of their user has both commit a file that neither of them lists.
+    parallel_plan::set_conflicting_hook(site.fixture.lab.project()).unwrap();
+    site.open(&[]);
     let said = site.wait(7);
     assert!(said.out.contains("README.md") && said.out.contains("omo answer q1"), "{}", said.out);
     assert_eq!(site.git(&["rev-parse", "HEAD"]), before);
@@ -90,12 +89,12 @@ fn two_sessions_that_cannot_be_brought_together_wait_for_a_person() {
         (groups["session-1"].status, groups["session-2"].status),
         (GroupStatus::Merged, GroupStatus::InConflict)
     );
-    site.works.well(3, "c.txt");
+    parallel_plan::remove_hook(site.fixture.lab.project()).unwrap();
     site.omo(&["answer", "q1", "redo"]).exits_with(0).unwrap();
     site.wait(0);
     site.is_whole();
     let kept = site.git(&["for-each-ref", "--format=%(refname)", "refs/omo/keep"]);
-    assert!(site.git(&["log", "--format=%s", &kept]).contains("three"), "{kept}");
+    assert_eq!(site.git(&["show", &format!("{kept}:README.md")]), "three", "{kept}");
 }
 
 #[test]

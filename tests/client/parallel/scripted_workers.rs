@@ -96,9 +96,9 @@ pub(super) fn group(request: &RecordedRequest) -> Option<String> {
     between(&request.all_text(), " --group ", "`").map(str::to_owned)
 }
 
-/// Whether a client that begins was given its first step with its prompt.
+/// Whether a client that begins was given its first step with its prompt, or the command that was typed begins one.
 fn is_given_a_task(request: &RecordedRequest) -> bool {
-    group(request).is_some() && request.all_text().contains(" is yours. What it asks for:")
+    request.all_text().contains(" is yours. What it asks for:")
 }
 
 /// The command that tells a session what comes next.

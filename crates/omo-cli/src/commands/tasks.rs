@@ -25,9 +25,7 @@ const UPDATE_HELP: &str = "\
 Example:
   omo tasks update-task --id 2 --subject 'Add a form'
 
-What a task is can be changed until the list is executed: --subject,
---description, --complexity, --criteria or --criterion, --blocked-by ('' for
-none). Criteria and ids take the place of those that are there.";
+Criteria and ids replace those that are there, until the list is executed.";
 
 const DELETE_HELP: &str = "\
 Example:

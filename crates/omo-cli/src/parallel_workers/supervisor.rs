@@ -27,7 +27,7 @@ pub(crate) fn ensure_supervisor(context: &CommandContext, run: &Run) -> Result<(
     billing::require_accepted_billing(&state)?;
     client_for_run(&state, &context.root)?;
     let (log, path) = run.log_file(LOG)?;
-    let arguments: Vec<OsString> = ["agent", "supervise", "--run", run.id()].map(OsString::from).to_vec();
+    let arguments: Vec<OsString> = ["agent", "supervise", "--detach", "--run", run.id()].map(OsString::from).to_vec();
     detached::start_detached(&arguments, &context.root, log).map(drop).map_err(|error| {
         CommandError::io(
             format!("the supervisor of the run could not be started: {error}"),

@@ -1,5 +1,6 @@
 //! The tasks of a report: each with how it stands, how long it took, its checks, and what was wrong.
 
+use omo_core::check::printed_output::QUOTED_LINES;
 use omo_core::text::command_text::typed_form;
 use omo_core::text::{pluralize, sanitize};
 use omo_engine::report::{CheckRow, TaskRow};
@@ -78,7 +79,7 @@ fn write_checks(lines: &mut TextLines, source: &ReportSource<'_>, row: &TaskRow)
         if outcome.is_green() {
             continue;
         }
-        for line in outcome.quoted_output() {
+        for line in outcome.printed.excerpt(QUOTED_LINES) {
             lines.whole(&format!("       > {}", sanitize(&line, 160)));
         }
         if let Some(log) = &outcome.log {

@@ -50,7 +50,8 @@ impl TextLines {
             .initial_indent(before)
             .subsequent_indent(&gap)
             .break_words(false)
-            .word_separator(textwrap::WordSeparator::AsciiSpace);
+            .word_separator(textwrap::WordSeparator::AsciiSpace)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
         self.text.push_str(&textwrap::fill(&text, options).replace('\u{a0}', " "));
         self.text.push('\n');
     }

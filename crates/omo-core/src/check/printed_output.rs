@@ -111,10 +111,14 @@ impl PrintedOutput {
 }
 
 /// What lines begin with in which a test runner or a compiler says what failed.
-const BEGINNINGS: [&str; 26] = [
+const BEGINNINGS: [&str; 37] = [
     // cargo, rustc, clang
     "error:",
-    "error[", // pytest
+    "error[",
+    "assertion `",
+    "assertion failed",
+    "left: ",
+    "right: ", // pytest
     "FAILED ",
     "ERROR ",
     "E   ", // unittest
@@ -127,19 +131,29 @@ const BEGINNINGS: [&str; 26] = [
     "✖ ",
     "× ",
     "Error:",
-    "AssertionError", // go
+    "AssertionError",
+    "expect(",
+    "Expected: ",
+    "Received: ",
+    "- Expected",
+    "+ Received", // go
     "--- FAIL",
     "FAIL\t",
     "panic:", // rspec
     "rspec ./",
-    "Failure/Error:", // TAP, node
-    "not ok ",        // maven, dotnet, make, git
+    "Failure/Error:",
+    "expected: ",
+    "got: ",   // TAP, node
+    "not ok ", // maven, dotnet, make, git
     "[ERROR] ",
     "Failed ",
     "make: ***",
     "make[",
     "fatal:",
 ];
+
+/// What stands in such lines: of compilers, linters and panics.
+const LINE_PARTS: [&str; 6] = [": error:", ": error ", " - error TS", "  error  ", " panicked at ", "_test.go:"];
 
 /// Whether a line says what failed, as known test runners and compilers do.
 fn is_failing_line(line: &str) -> bool {
@@ -148,7 +162,15 @@ fn is_failing_line(line: &str) -> bool {
     BEGINNINGS.iter().any(|beginning| line.starts_with(beginning))
         || line.ends_with(" FAILED")
         || line.split_whitespace().next().is_some_and(is_error_word)
-        || [": error:", ": error ", " panicked at ", "_test.go:"].iter().any(|part| line.contains(part))
+        || line.split_whitespace().next().is_some_and(is_go_place)
+        || LINE_PARTS.iter().any(|part| line.contains(part))
+}
+
+/// Whether a word is the place of a mistake as the Go compiler writes it: `./a.go:3:2:`.
+fn is_go_place(word: &str) -> bool {
+    let Some((_, place)) = word.split_once(".go:") else { return false };
+    let numbers: Vec<&str> = place.trim_end_matches(':').split(':').collect();
+    word.ends_with(':') && numbers.len() == 2 && numbers.iter().all(|number| number.parse::<u32>().is_ok())
 }
 
 #[cfg(test)]
@@ -210,10 +232,26 @@ mod tests {
             "not ok 2 - adds",
             "src/a.ts(1,7): error TS2322: no",
             "a.c:3:5: error: expected ';'",
+            "src/b.ts:4:2 - error TS1005: ';' expected.",
+            "  3:7  error  'x' is not defined  no-undef",
+            "./a.go:3:2: undefined: x",
+            "assertion `left == right` failed: the sum",
+            "  left: 1",
+            "    Expected: 3",
+            "    expect(received).toBe(expected) // Object.is equality",
         ] {
             assert!(is_failing_line(line), "{line}");
         }
-        for line in ["", "ok 1 - adds", "test tests::adds ... ok", "3 passed", "no errors", "PASS src/a.test.ts"] {
+        for line in [
+            "",
+            "ok 1 - adds",
+            "test tests::adds ... ok",
+            "3 passed",
+            "no errors",
+            "PASS src/a.test.ts",
+            "see a.go:3:2",
+            "a.go:12: on",
+        ] {
             assert!(!is_failing_line(line), "{line}");
         }
     }

@@ -121,8 +121,10 @@ impl<'a> Occurrence<'a> {
         let ends_as_question = asking.is_some_and(|length| length > request) && !self.tail.is_empty();
         let begins_as_question = longest(&words::ASKING, self.lead, Side::Start).is_some();
         let goes_on_as_question = self.starts_behind_a_word(&words::ASKING);
-        let is_request =
-            request > 0 || self.has_request || self.is_put_to_use() && is_request(&self.around.clauses_before);
+        let is_request = request > 0
+            || self.lead_requests()
+            || self.has_request
+            || self.is_put_to_use() && is_request(&self.around.clauses_before);
         begins_as_question && !is_request
             || (is_marked || ends_as_question || goes_on_as_question) && !is_request && !self.is_followed_by_task()
     }
@@ -190,6 +192,13 @@ impl<'a> Occurrence<'a> {
             ["my", "your", "our", "the", "a", "this", "that", "his", "her", "their", "any", "another"];
         let is_word = self.lead.chars().all(|char| char.is_ascii_alphanumeric());
         is_word && !NAMING.contains(&self.lead) && self.tail.split_whitespace().count() > 1
+    }
+
+    /// `なぜ落ちるか調べて直して ulw`: a question within what the words before the keyword ask for. Korean's endings of a
+    /// request are those of a question as well.
+    fn lead_requests(&self) -> bool {
+        let [_, unambiguous @ ..] = &words::REQUEST_END;
+        self.tail.is_empty() && longest(unambiguous, self.lead, Side::End).is_some()
     }
 
     /// How much of the end of the sentence asks for a deed, in bytes.

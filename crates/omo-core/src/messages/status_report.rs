@@ -9,7 +9,7 @@ use crate::messages::plan;
 use crate::messages::run_end;
 use crate::session::claim_state::{MAX_ATTEMPTS, VerificationPhase};
 use crate::session::plan_run::PlanRun;
-use crate::session::{CheckWeakening, HookEvent, Session, UlwVerdict};
+use crate::session::{CheckWeakening, Session, UlwVerdict};
 use crate::stop::allowed_blocks;
 use crate::text::{format_age, sanitize};
 use crate::timestamp::Timestamp;
@@ -220,13 +220,10 @@ impl StatusReport {
     }
 
     fn seen_words(&self, describe_time: &dyn Fn(Timestamp) -> String) -> String {
-        let always = [HookEvent::UserPromptSubmit, HookEvent::Stop].map(HookEvent::name);
-        let words = |seen: &SeenHook| match seen.at {
-            Some(at) => format!("{} {}", seen.event, describe_time(at)),
-            None => format!("{} never", seen.event),
-        };
-        let rows = self.last_seen.iter().filter(|seen| seen.at.is_some() || always.contains(&seen.event));
-        rows.map(words).collect::<Vec<_>>().join(", ")
+        // A hook that was not seen yet is no news: its turn may still go on. Where it is, a finding says so.
+        let words = |seen: &SeenHook| Some(format!("{} {}", seen.event, describe_time(seen.at?)));
+        let seen: Vec<String> = self.last_seen.iter().filter_map(words).collect();
+        if seen.is_empty() { "no hook yet".to_owned() } else { seen.join(", ") }
     }
 }
 
@@ -249,6 +246,7 @@ fn phase_word(phase: VerificationPhase) -> &'static str {
 mod tests {
     use super::*;
     use crate::limits::RunLimits;
+    use crate::session::HookEvent;
     use crate::session::{PauseReason, UlwActivation, UlwTrigger, VerdictKind};
 
     const MINUTE: i64 = 60_000;
@@ -293,7 +291,7 @@ mod tests {
              continued  3 of 8\n\
              checks     a review\n\
              phase      working\n\
-             last seen  UserPromptSubmit 19 min ago, Stop never\n\
+             last seen  UserPromptSubmit 19 min ago\n\
              finding    Stop: never seen in this run, and another prompt came since it began. If a turn has ended, the \
              client does not run omo's Stop hook, and nothing holds the session.\n\
              to stop    /omo:stop-continuation in the session, or `omo stop` in a terminal"

@@ -107,6 +107,12 @@ pub fn parse_around_keyword<'a>(
     let before = if begins_with_option(before) { take_front_options(before, &mut taken)? } else { before };
     let after = if begins_with_option(after) { take_front_options(after, &mut taken)? } else { after };
     let (after, taken) = options_at_end(after, &taken).unwrap_or((after, taken));
+    // `fix the tests --check "cargo test" ulw`
+    let (before, taken) = match options_at_end(before, &taken).filter(|_| after.trim().is_empty()) {
+        Some((text, read)) => (before.get(..text.len() + 1).unwrap_or(text), read),
+        None => (before, taken),
+    };
+    refuse_check_within(before)?;
     refuse_check_within(after)?;
     if taken == *options && [before, after] == [prompt[0], prompt[2]] {
         return Ok(None);
@@ -147,8 +153,17 @@ fn similar_name(name: &str) -> Option<&'static str> {
     let known = NAMES.into_iter().skip(2).chain(LIMITS.iter().filter_map(|row| row.option));
     known.filter(|known| *known != name).find(|known| {
         let known = plain(known);
-        known.starts_with(&typed) || typed.strip_prefix(&known).is_some_and(|more| more.len() <= 2)
+        known.starts_with(&typed)
+            || typed.strip_prefix(&known).is_some_and(|more| more.len() <= 2)
+            || differs_in_one_byte(&known, &typed)
     })
+}
+
+/// Whether one byte more, less or other makes one of the other: `chek` of `check`.
+fn differs_in_one_byte(one: &str, other: &str) -> bool {
+    let same_start = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    let same_end = one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+    same_start + same_end + 1 >= one.len().max(other.len())
 }
 
 /// How many places are looked at from which options may run to the end.
@@ -421,6 +436,8 @@ mod tests {
             (["Fix the tests. ", "ulw", " --check make --max-blocks=2"], Some("make"), 2, Some("Fix the tests. ulw")),
             (["", "ulw", " --max-blocks 3"], None, 3, None),
             (["", "ulw", ": --check “sh t.sh” fix"], Some("sh t.sh"), 8, Some("ulw fix")),
+            (["fix it --check 'sh test.sh' ", "ulw", ""], Some("sh test.sh"), 8, Some("fix it ulw")),
+            (["fix it --max-blocks 3 ", "ulw", "\n"], None, 3, Some("fix it ulw")),
         ] {
             let read = parse_around_keyword(prompt, &options()).unwrap().unwrap();
             let command = read.options.checks.first().map(|check| check.command.as_str());
@@ -438,9 +455,13 @@ mod tests {
         ] {
             assert_eq!(parse_around_keyword(prompt, &options()).unwrap(), None, "{prompt:?}");
         }
-        for prompt in
-            [["", "ulw", " --checks make fix"], ["", "ulw", " --check \"open fix"], ["--max-blocks x ", "ulw", ""]]
-        {
+        for prompt in [
+            ["", "ulw", " --checks make fix"],
+            ["", "ulw", " --chek 'make' fix"],
+            ["", "ulw", " --check \"open fix"],
+            ["--max-blocks x ", "ulw", ""],
+            ["fix --check 'make' the tests ", "ulw", ""],
+        ] {
             assert!(parse_around_keyword(prompt, &options()).is_err(), "{prompt:?}");
         }
     }

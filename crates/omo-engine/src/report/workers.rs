@@ -135,7 +135,11 @@ fn worker_notes(id: &str, known: &GroupState) -> Vec<String> {
         lines.push(format!("something of it is left: {}", sanitize(why, 300)));
     }
     if let Some(kept) = &known.rescue_ref {
-        lines.push(format!("what it did is in no branch of yours; to have it: {}", recovery_command(id, kept)));
+        let what = match known.status {
+            GroupStatus::Merged => "beside what was merged it has left work that is in no branch of yours",
+            _ => "what it did is in no branch of yours",
+        };
+        lines.push(format!("{what}; to have it: {}", recovery_command(id, kept)));
     } else if let Some(tree) = known.worktree.as_ref().filter(|_| known.status.is_ended()) {
         lines.push(format!("its work is in {}", sanitize(tree, 200)));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use omo_core::recorded_answer::RecordedAnswer;
 use omo_core::text::sanitize;
-use omo_plan::model::{Dialect, Plan, Task, TaskKind};
+use omo_plan::model::{Dialect, Plan, Task, TaskGroup, TaskKind};
 use omo_plan::plan_summary::SESSION_PREFIX;
 use omo_plan::refusal::{VerbRefusal, VerbRefusalKind};
 
@@ -122,13 +122,20 @@ fn passed_retry_hint(state: &RunState, id: &str) -> String {
     format!("{with}; `omo run retry {id} --passed` has it done all the same")
 }
 
-/// The tasks that depend on one, also through others, as far as they were begun: in the order of the plan, the
-/// verification of the whole last. What was left out stays so.
+/// The tasks that depend on one, also through others or through their sessions, as far as they were begun: in the order
+/// of the plan, the verification of the whole last. What was left out stays so.
 fn ended_dependents<'a>(state: &'a RunState, id: &str) -> Vec<&'a str> {
     let mut found: BTreeSet<&str> = BTreeSet::from([id]);
+    let has_one = |group: &&TaskGroup, found: &BTreeSet<&str>| group.tasks.iter().any(|id| found.contains(id.as_str()));
     loop {
         let before = found.len();
-        let depends = |task: &&Task| task.deps.iter().any(|dep| found.contains(dep.as_str()));
+        let groups: BTreeSet<&str> =
+            state.plan.groups.iter().filter(|group| has_one(group, &found)).map(|group| group.id.as_str()).collect();
+        let depends = |task: &&Task| {
+            let group = state.plan.group_of(&task.id).map(|(_, group)| group);
+            task.deps.iter().any(|dep| found.contains(dep.as_str()))
+                || group.is_some_and(|group| group.deps.iter().any(|dep| groups.contains(dep.as_str())))
+        };
         let more: Vec<&str> = state.plan.tasks.iter().filter(depends).map(|task| task.id.as_str()).collect();
         found.extend(more);
         if found.len() == before {
@@ -233,7 +240,10 @@ fn require_recorded_answer(caller: &VerbCaller, known: &QuestionState, option: &
         );
         return Err(VerbRefusal::new(VerbRefusalKind::Human, message, hint));
     };
-    let is_chosen = question.options.iter().any(|known| known.id == option && answer.chooses(option, &known.text));
+    let is_chosen = question.options.iter().any(|known| {
+        let others = question.options.iter().filter(|other| other.id != known.id).map(|other| other.text.as_str());
+        known.id == option && answer.chooses(option, &known.text, others)
+    });
     if is_chosen || answer.is_own_words() {
         return Ok(());
     }

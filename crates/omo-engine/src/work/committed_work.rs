@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use omo_checks::set_up::{SetUpError, set_up_worktree};
 use omo_checks::task_check::CheckLog;
 use omo_core::check::task_check::{TaskCheck, TaskCheckOutcome};
-use omo_git::changes::is_omo_path;
-use omo_git::commit_preview::{files_by_commit, head_commit, preview_commit, uncommitted_paths};
+use omo_git::changes::{file_digest, is_omo_path};
+use omo_git::commit_preview::{files_by_commit, head_commit, ignored_files, preview_commit, uncommitted_paths};
 use omo_git::integrate::later_commit;
 use omo_git::repository::GitRepository;
 use omo_git::worktree::{self, WorkerName};
@@ -38,9 +38,9 @@ pub(crate) fn is_preview_worker(worker: &str) -> bool {
 type PreviewOutcome = Result<Vec<(TaskCheck, TaskCheckOutcome)>, String>;
 
 impl Engine<'_> {
-    /// The files that are in the work tree and would not be in the commit of a task: of a session's own worktree all,
-    /// elsewhere those that tasks of this run changed and do not list. What an earlier task left and this one lists
-    /// becomes its own.
+    /// The files that are in the work tree and would not be in the commit of a task: of a session's own worktree all, with
+    /// those that git ignores, elsewhere those that tasks of this run changed and do not list. What an earlier task left
+    /// and this one lists becomes its own.
     ///
     /// # Errors
     ///
@@ -59,19 +59,30 @@ impl Engine<'_> {
         let left_out: Vec<String> = dirty.iter().filter(is_left_out).cloned().collect();
         let refused: BTreeSet<String> =
             files_out_of_scope(self.unlisted_files, state, task, &left_out).into_iter().collect();
-        let (left_out, taken): (Vec<String>, Vec<String>) =
+        let (mut left_out, taken): (Vec<String>, Vec<String>) =
             left_out.into_iter().partition(|file| refused.contains(file));
         worked.files.extend(taken);
+        if state.parallel.is_some() {
+            left_out.extend(self.own_ignored_files(state)?);
+        }
         Ok(left_out)
+    }
+
+    /// The files that git ignores in a session's own worktree and that the user's checkout has not or otherwise: no
+    /// commit takes them, and they go with the worktree.
+    fn own_ignored_files(&self, state: &RunState) -> Result<Vec<String>, String> {
+        let files = ignored_files(self.work_tree).map_err(|error| error.to_string())?;
+        // What was copied from there is in every worktree.
+        let is_copy = |file: &str| {
+            let there = file_digest(self.root, file);
+            there.is_some() && there == file_digest(self.work_tree, file)
+        };
+        Ok(without_omo_files(state, files).into_iter().filter(|file| !is_copy(file)).collect())
     }
 
     /// What differs from the commit that is checked out, but for what omo itself writes.
     fn uncommitted_files(&self, state: &RunState) -> Result<Vec<String>, String> {
-        let mut files = uncommitted_paths(self.work_tree).map_err(|error| error.to_string())?;
-        let own = files_written_by_omo(state);
-        let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        files.retain(|file| !is_omo_path(file, &own) && !ultraplan::is_progress_file(file));
-        Ok(files)
+        Ok(without_omo_files(state, uncommitted_paths(self.work_tree).map_err(|error| error.to_string())?))
     }
 
     /// Runs the checks of a task on what its commit would hold: the work tree without the files that are left out, in a
@@ -188,6 +199,14 @@ impl Engine<'_> {
         let repository = GitRepository::find(self.root).ok_or("the project lies in no repository")?;
         later_commit(&repository, base, passed).map_err(|error| error.to_string())
     }
+}
+
+/// These files without those that omo itself writes.
+fn without_omo_files(state: &RunState, mut files: Vec<String>) -> Vec<String> {
+    let own = files_written_by_omo(state);
+    let own: Vec<&str> = own.iter().map(String::as_str).collect();
+    files.retain(|file| !is_omo_path(file, &own) && !ultraplan::is_progress_file(file));
+    files
 }
 
 /// Whether another step of a session was worked on and has not passed.

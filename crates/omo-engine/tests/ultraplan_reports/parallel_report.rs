@@ -61,7 +61,7 @@ fn the_outcome_of_each_worker_is_reported_with_its_place() {
     let mut state = parallel_state(three(""));
     assert_eq!(state.plan.groups[0].id, id(1));
     done_and_merged(&mut state, 1);
-    removed(&mut state, 1, None);
+    removed(&mut state, 1, Some("refs/omo/keep/r-1/session-1"));
     begun(&mut state, 2);
     fails(&mut state, "2", true);
     ended(&mut state, 2, Some("step 2: `make check` exit 2"));
@@ -76,6 +76,7 @@ fn the_outcome_of_each_worker_is_reported_with_its_place() {
         "- What was merged so far is kept: `git branch rescued-integrated refs/omo/keep/r-1/integrated`",
         "- Cost: $0.25 in total, as far as the clients said",
         "- Session 2: step 2: `make check` exit 2",
+        "- Session 1: beside what was merged it has left work that is in no branch of yours; to have it: `git branch rescued-session-1 refs/omo/keep/r-1/session-1`",
         "- Session 2: what it did is in no branch of yours; to have it: `git branch rescued-session-2 refs/omo/keep/r-1/session-2`",
         "- The whole: the plan has no `## Verification`, so that nothing has checked what the sessions come to together",
     ] {

@@ -1,5 +1,6 @@
 //! `omo agent supervise`: the life of a supervisor.
 
+use std::ffi::OsString;
 use std::io::Write;
 
 use anyhow::Context as _;
@@ -26,10 +27,18 @@ waits.";
 pub(crate) struct SuperviseOptions {
     #[command(flatten)]
     pub run: RunOptions,
+    /// Start the supervisor as no descendant of this command's caller, and end
+    #[arg(long, hide = true)]
+    pub detach: bool,
 }
 
 /// The supervisor's own life.
 pub(crate) fn run(env: &ProcessEnv, options: &SuperviseOptions) -> Result<(), CommandError> {
+    if options.detach {
+        let run = options.run.run.iter().flat_map(|id| ["--run", id]);
+        let arguments: Vec<OsString> = ["agent", "supervise"].into_iter().chain(run).map(OsString::from).collect();
+        return Ok(detached::hand_over(&arguments).context("the supervisor cannot be started")?);
+    }
     // It does not matter what becomes of the terminal that it was started from.
     detached::leave_terminal().context("the supervisor cannot leave its terminal")?;
     let context = CommandContext::find(env)?;

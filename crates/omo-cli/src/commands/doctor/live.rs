@@ -22,7 +22,7 @@ use sandbox::Sandbox;
 use scripted_model::{Script, start_model};
 
 /// How long both sessions may take together.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// Starts the sessions, and tells how often each hook was seen.
 pub(super) fn watch_hooks(facts: &Facts, surroundings: &Surroundings) -> SeenHooks {

@@ -19,9 +19,14 @@ Examples:
 
 A session whose run is open is never removed; `omo run cancel` ends a run.";
 
+/// Shorter than what clap makes of the group, which does not fit a screen.
+const USAGE: &str = "\
+omo tasks clean --session ID | --older-than DAYS
+       omo tasks clean --completed | --cancelled | --all";
+
 /// Remove task lists with all of their files
 #[derive(Debug, Args)]
-#[command(after_help = HELP, override_usage = "omo tasks clean --session ID | --completed | --cancelled | --older-than DAYS | --all")]
+#[command(after_help = HELP, override_usage = USAGE)]
 #[group(required = true, multiple = false)]
 pub(crate) struct CleanOptions {
     /// This session, whatever its phase

@@ -74,14 +74,14 @@ pub(super) const REPORTS: [&str; 18] = [
     "ありがとう|最高|遅|全然|便利|怖|止ま|動か|勝手|嫌|邪魔|使った|壊れ|すごい|うるさ|まだ|また|もう少し|もうちょっと",
     "没|沒|不工作|不停|不会|不會|不起|的|不行|不好|不能|不动|又|挺|蛮|有点|跑起来|用起来|一直在|一直重|一直卡|一直不|一直没|总是|总在|總是|太|很|老是|还在|還在|已经|坏了|壞了|卡住|卡死|卡了|停不|停了|停在|停止了|\
      死了|死机|挂了|掛了|好像|真|花了|消耗|失败了|报错了|自己|突然|无法|無法|会自|会一直|会消耗|会停|会很|会卡|跑了|启动了|有bug|有 bug|有问题|把我的|被|出错了|出问题|吃掉|感觉|是",
-    "ไม่ทำ|ไม่เห็น|ไม่หยุด|ไม่จบ|ไม่ได้|ไม่ค่อย|ไม่ยอม|ไม่ดี|ไม่เริ่ม|ไม่ตอบ|หยุด|ค้าง|พัง|ช้า|มัน|เริ่มทำงานเอง|เริ่มเอง|กำลัง|คือ|กับ|เป็น|ทำงาน|ยัง|ถูก|ใช้ไม่|ใช้โทเคน|ใช้เวลา|ใช้ดี|โดน|ดี|กิน|รัน|วน|ปลอดภัย|\
+    "ไม่ทำ|ไม่เห็น|ไม่หยุด|ไม่จบ|ไม่ได้|ไม่ค่อย|ไม่ยอม|ไม่ดี|ไม่เริ่ม|ไม่ตอบ|หยุด|ค้าง|พัง|ช้า|มัน|น่ารำคาญ|น่าเบื่อ|เริ่มทำงานเอง|เริ่มเอง|กำลัง|คือ|กับ|เป็น|ทำงาน|ยัง|ถูก|ใช้ไม่|ใช้โทเคน|ใช้เวลา|ใช้ดี|โดน|ดี|กิน|รัน|วน|ปลอดภัย|\
      และ ralph",
     "ने|नहीं|बार-बार|अपने आप|काम नहीं|बहुत|और ralph|अटक|रुक|बंद नहीं|बंद हो|फिर से|धीमा|मेरे|हमेशा",
     "no funciona|no se|no para|no termina|no arranca|no responde|no está|no es|no puede|no ha|no quiere|no deja|no va|no me|no hace|no sirve|es|está|se|lleva|\
      funciona|falla|falló|parece|tarda|hace|gasta|me|borró|hizo|había|queda|siempre|nunca|consume|empezó|reinicia|y ralph",
     "ist|hat|wird|kann|soll|sollte|läuft|lief|startet|startete|hört|bleibt|bleibe|geht|funktioniert|hängt|stürzt|frisst|braucht|kostet|scheint|dreht|nervt|war|\
      macht|stoppt nicht|reagiert|und ralph|verbraucht|hängte|löscht|löschte|tut",
-    "est|ne|n'*|s'*|a planté|a tourné|a supprimé|a effacé|a crashé|a cassé|a été|a commencé|a échoué|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
+    "est|ne|n'*|s'*|a planté|a tourné|a supprimé|a effacé|a crashé|a cassé|a été|a commencé|a échoué|se|fonctionne|marche|plante|boucle|redémarre|tourne|semble|bloque|reste|m'a|m'énerve|m'agace|énerve|agace|me|consomme|coûte|va|était|fait|continue de|et ralph|était",
     "não funciona|não para|não termina|não está|não é|não faz|não responde|não roda|não inicia|não consegue|não quer|é|está|fica|ficou|travou|parou|quebrou|\
      apagou|foi|funciona|gasta|reinicia|e ralph|continua rodando|tem|demora|sempre",
     "non funziona|non si|non va|non parte|non smette|non risponde|è|si|funziona|ha|sembra|resta|gira|sta",

@@ -75,12 +75,12 @@ impl Line<'_> {
     }
 }
 
-/// `import ulw`, `class Ulw: pass`: a statement of two words, or of one line.
+/// `import ulw`, `class Ulw: pass`, `const ulw: string`: a statement of two words, or of one line.
 fn is_statement(line: &str) -> bool {
-    let words: Vec<&str> = line.split_whitespace().take(3).collect();
+    let words: Vec<&str> = line.split_whitespace().take(4).collect();
     match words.as_slice() {
         ["import" | "package" | "print" | "module" | "namespace" | "return", _] => true,
-        ["class" | "def", name, ..] => name.ends_with(':'),
+        ["class" | "def", name, ..] | ["const" | "let" | "var", name, _] => name.ends_with(':'),
         _ => false,
     }
 }

@@ -10,11 +10,11 @@ const PROGRAMS: &str = "grep egrep fgrep zgrep rg ag ack echo printf ls cd cat m
     diff head tail less env export alias source bash sh zsh fish pwsh tmux vim vi nvim nano emacs code pytest tox jest \
     vitest eslint tsc psql mysql sqlite3 redis-cli ping dig make just find touch sort uniq tr cut ps top df du stat file \
     service nslookup open omo opencode codex aider gemini mix bundle rake composer poetry conda swift flutter dart adb lsof strace gdb nohup \
-    time sudo watch type command builtin";
+    time sudo watch type command builtin unset readlink tree bun ansible ansible-playbook";
 
 /// Programs whose names are common in sentences: only a sign of a shell makes these a command.
 const WORDS_TOO: &str = "open service go make just find touch sort cut time watch type command code file source kill head tail top less \
-    diff node env stat tar tee mix swift cat ping";
+    diff node env stat tar tee mix swift cat ping tree bun";
 
 /// What stands in sentences, and in no command.
 pub(super) const PROSE: &str = "the a an is are was were be been fails fail failed failing broken red green this that these those it its my your \
@@ -93,8 +93,8 @@ impl Line<'_> {
                 || rest.split_whitespace().any(is_sign)
                 || arguments == 1 && !among("go just time code", first)
                 || arguments == 2 && first == "diff"
-                || first == "go"
-                    && ["go run", "go test", "go build", "go get", "go install"]
+                || matches!(first, "go" | "bun")
+                    && ["go run", "go test", "go build", "go get", "go install", "bun run", "bun test", "bun add"]
                         .iter()
                         .any(|start| rest.starts_with(start)))
     }

@@ -88,6 +88,14 @@ pub fn still_at_work(run: &str, at_work: &AtWork, cancelled_by: CancelledBy) -> 
     format!("Still at work: {what} `{run}`. {cancel} ends {them}.")
 }
 
+/// Whether anything of a run goes on cannot be told.
+pub fn perhaps_at_work(run: &str) -> String {
+    let run = inline_code(run, 64);
+    format!(
+        "Perhaps still at work: omo could not tell in time what works on the plan run `{run}`. /omo:cancel ends it."
+    )
+}
+
 /// What the user is told after Esc, which no hook hears, where the run of a plan goes on.
 pub fn after_esc(at_work: &str) -> String {
     format!("[omo] Esc ended the turn, and not the run of the plan.\n{at_work}")
@@ -165,6 +173,9 @@ mod tests {
                 assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing, "{said}");
             }
         }
+        let said = perhaps_at_work("r-1");
+        assert!(said.contains(" plan run `r-1`. /omo:cancel ends it."), "{said}");
+        assert_eq!(read_prompt(&said, &Keywords::default()), PromptReading::Nothing);
         assert_eq!(background_shells(0), None);
         let said = background_shells(2).unwrap();
         assert!(

@@ -7,14 +7,18 @@ use crate::task_list::rules::precondition_refusal;
 const HINT: &str = "write a command in backticks: --criteria '`a || b`|readable'; or give each by itself: \
                     --criterion 'cmd: a || b' --criterion readable";
 
-/// The criteria of a text: a JSON list of texts, or texts with `|` between them. What stands in backticks is one piece.
+/// The criteria of a text: a JSON list of texts, or texts with `|` between them. What stands in backticks is one piece,
+/// and `\|` parts nothing.
 ///
 /// # Errors
 ///
-/// A backtick has no end, or a `|` may as well belong to a command.
+/// A backtick or a JSON list has no end, or a `|` may as well belong to a command.
 pub fn split_criteria(text: &str) -> Result<Vec<String>, VerbRefusal> {
     let parts = match serde_json::from_str::<Vec<String>>(text) {
         Ok(list) => list,
+        Err(_) if text.trim_start().starts_with("[\"") => {
+            return Err(precondition_refusal("the criteria begin as a JSON list of texts, and are none", HINT));
+        }
         Err(_) => split_at_bars(text)?,
     };
     Ok(parts.iter().map(|one| one.trim().to_owned()).filter(|one| !one.is_empty()).collect())
@@ -42,8 +46,13 @@ fn split_at_bars(text: &str) -> Result<Vec<String>, VerbRefusal> {
             let message = "a `|` behind a command in the criteria may begin another one or belong to the command";
             return Err(precondition_refusal(message, HINT));
         }
-        parts.push(std::mem::take(&mut part));
         rest = behind.get(1..).unwrap_or_default();
+        if part.ends_with('\\') {
+            part.pop();
+            part.push('|');
+        } else {
+            parts.push(std::mem::take(&mut part));
+        }
     }
     part.push_str(rest);
     parts.push(part);
@@ -71,6 +80,7 @@ mod tests {
             ("shows `a|b` twice|and c", &["shows `a|b` twice", "and c"]),
             (r#"["cmd: a || b", "c"]"#, &["cmd: a || b", "c"]),
             ("readable|cmd: npm test", &["readable", "cmd: npm test"]),
+            (r"shows a \| b|readable", &["shows a | b", "readable"]),
         ] {
             assert_eq!(split_criteria(text).unwrap(), expected, "{text}");
         }
@@ -78,7 +88,9 @@ mod tests {
 
     #[test]
     fn what_may_be_one_or_two_criteria_is_refused() {
-        for text in ["`a | b", "a || b", "cmd: sort f | uniq", "run: a|readable", "x|cmd: a | b", "`` a ` | b"] {
+        for text in
+            ["`a | b", "a || b", "cmd: sort f | uniq", "run: a|readable", "x|cmd: a | b", "`` a ` | b", r#"["a|b", 3]"#]
+        {
             let refusal = split_criteria(text).unwrap_err();
             assert!(refusal.hint.contains("--criterion"), "{text}");
         }

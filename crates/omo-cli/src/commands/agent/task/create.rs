@@ -62,10 +62,10 @@ pub(crate) struct CreateOptions {
 /// What shows that a task is done.
 #[derive(Debug, Args)]
 pub(crate) struct CriteriaOptions {
-    /// What shows that it is done: a|b; a command in backticks stays whole
+    /// What proves it: one|two; code stays whole
     #[arg(long, short = 'C', value_name = "TEXTS", allow_hyphen_values = true)]
     pub criteria: Vec<String>,
-    /// One criterion, whatever is in it; may be given several times
+    /// One criterion, whatever is in it; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub criterion: Vec<String>,
 }
@@ -113,7 +113,8 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
     let Some(run) = task_list_files::open_run_of(&session, env)? else {
         locked.write_task(&task)?;
         task_list_note::note_from_files(env, &locked);
-        return print_done(&format!("OK: Task {} created", task.id), &task, options.json);
+        let done = format!("OK: Task {} created ({})", task.id, task_list_files::criteria_words(&task));
+        return print_done(&done, &task, options.json);
     };
     let added = AddedTask::prepare(env, &run, &task)?;
     locked.write_task(&task)?;
@@ -123,7 +124,9 @@ pub(crate) fn run(env: &ProcessEnv, options: CreateOptions) -> Result<(), Comman
         task_list_files::open_task_list(&options.which, env)?.lock()?.remove_task(&task.id)?;
         return Err(failure);
     }
-    print_done(&format!("OK: Task {} created, and added to the run {}", task.id, run.id), &task, options.json)
+    let criteria = task_list_files::criteria_words(&task);
+    let done = format!("OK: Task {} created ({criteria}), and added to the run {}", task.id, run.id);
+    print_done(&done, &task, options.json)
 }
 
 /// What a file says that describes a task.

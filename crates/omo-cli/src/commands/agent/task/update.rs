@@ -15,10 +15,8 @@ const HELP: &str = "\
 Example:
   omo agent task update --id 2 --status resolved --add-evidence \"exit 0\"
 
-A task is resolved with evidence, after every task that it waits for. What a task
-is can be changed until the list is executed: --subject, --description,
---complexity, --criteria or --criterion, --blocked-by ('' for none). Criteria and
-ids take the place of those that are there.";
+A task is resolved with evidence, after all that it waits for. Criteria and
+ids replace those that are there ('' for none), until the list is executed.";
 
 /// Change where a task stands, add evidence to it, or edit it before a run
 #[derive(Debug, Args)]
@@ -31,7 +29,7 @@ pub(crate) struct UpdateOptions {
     /// Where it stands from now on
     #[arg(long, short = 'S', value_parser = parse_status)]
     pub status: Option<TaskFileStatus>,
-    /// What shows that it is done; may be given several times
+    /// What shows that it is done; repeatable
     #[arg(long, short = 'e', value_name = "TEXT", allow_hyphen_values = true, value_parser = non_empty_text)]
     pub add_evidence: Vec<String>,
     /// How often it was begun anew
@@ -86,6 +84,7 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
     let change =
         TaskChange { status: options.status, evidence: options.add_evidence, retry_count: options.retry_count, edit };
     let tasks = locked.tasks()?.unwrap_or_default();
+    let has_criteria = change.edit.criteria.is_some();
     let (task, doubtful) = rules::update_task(&task, &change, &session, &tasks.tasks, env.now)?;
     locked.write_task(&task)?;
     if !doubtful.is_empty() {
@@ -96,5 +95,6 @@ pub(crate) fn run(env: &ProcessEnv, options: UpdateOptions) -> Result<(), Comman
         ));
     }
     task_list_note::note_from_files(env, &locked);
-    print_done(&format!("OK: Task {} updated", task.id), &task, options.json)
+    let criteria = if has_criteria { format!(" ({})", task_list_files::criteria_words(&task)) } else { String::new() };
+    print_done(&format!("OK: Task {} updated{criteria}", task.id), &task, options.json)
 }
