@@ -1,0 +1,199 @@
+//! What proves a task of a GSD plan: commands, and what only a reader can judge.
+
+use omo_core::check::task_check::TaskCheck;
+
+use crate::document::MarkdownDocument;
+use crate::fields::stated_checks::{read_checks, reads_like_prose, split_code_span};
+use crate::labels::split_list_marker;
+use crate::pattern::Pattern;
+
+/// What a `<verify>` says: its commands, and the rest of it.
+pub(super) fn read_verify(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
+    let (commands, rest) = split_automated(text);
+    if commands.is_empty() {
+        return read_rows(&dedent(text));
+    }
+    let (mut checks, mut criteria) = (Vec::new(), Vec::new());
+    for command in commands {
+        let command = dedent(&unescape(command));
+        if command.contains("```") {
+            let (found, said) = read_rows(&command);
+            checks.extend(found);
+            criteria.extend(said);
+        } else {
+            read_automated(&command, &mut checks, &mut criteria);
+        }
+    }
+    criteria.extend(read_items(&without_tags(&rest)));
+    (checks, criteria)
+}
+
+/// The texts of the `<automated>` elements, and what is beside them.
+fn split_automated(text: &str) -> (Vec<&str>, String) {
+    let (mut found, mut beside, mut rest) = (Vec::new(), String::new(), text);
+    while let Some((before, behind)) = rest.split_once("<automated>") {
+        beside.push_str(before);
+        let (command, more) = behind.split_once("</automated>").unwrap_or((behind, ""));
+        found.push(command);
+        rest = more;
+    }
+    beside.push_str(rest);
+    (found, beside)
+}
+
+/// Commands as they stand, one on each line where no line goes on in the next.
+fn read_automated(text: &str, checks: &mut Vec<TaskCheck>, criteria: &mut Vec<String>) {
+    let rows: Vec<&str> = text.lines().map(|row| unwrap_code(row.trim_end())).filter(|row| is_code(row)).collect();
+    let is_prose = |row: &str| NO_COMMAND.is_match(row) || reads_like_prose(row);
+    if rows.iter().all(|row| is_alone(row)) {
+        for row in rows {
+            if is_prose(row) { criteria.push(row.trim().to_owned()) } else { checks.push(TaskCheck::new(row.trim())) }
+        }
+    } else {
+        checks.push(TaskCheck::new(rows.join("\n").trim()));
+    }
+}
+
+/// A text that says that there is no command.
+static NO_COMMAND: Pattern = Pattern::new(r"^\W*(?i-u:missing|none|n/a|tbd|todo|manual|manually|human|visual|see)\b");
+
+fn is_code(row: &str) -> bool {
+    !row.trim().is_empty() && !row.trim_start().starts_with('#')
+}
+
+fn unwrap_code(row: &str) -> &str {
+    let code = split_code_span(row.trim_start()).filter(|(_, rest)| rest.trim().is_empty());
+    code.map_or(row, |(code, _)| code)
+}
+
+/// What opens or closes more than its line, or holds for the lines behind it.
+static GOES_ON: Pattern = Pattern::new(
+    r"^\s*(?:&&|\|)|(?:\\|&&|\||[({])\s*$|<<|^\s*(?:(?:if|then|else|elif|fi|for|while|do|done|case|esac|cd|export|set|source)\b|[})]|[A-Za-z_]+=\S*\s*$)",
+);
+
+/// Whether a line is a command by itself.
+fn is_alone(row: &str) -> bool {
+    shlex::split(row).is_some() && !GOES_ON.is_match(row)
+}
+
+/// A command in a row of prose, and what is said of it: `npm test passes`, `make → no warning`.
+static SAID: Pattern = Pattern::new(
+    r"^([a-z.~/][^`]*?[^\s`,;:])\s*(?:\s(?i-u:passes|pass|succeeds|completes|works|compiles|is clean|exits|returns|shows|prints|outputs|reports|runs without|has no|without errors|with no errors)\b|\s(?:→|->|=>|—|–|#|//)\s)",
+);
+
+/// The commands of rows and blocks, and the rows that have none.
+pub(super) fn read_rows(text: &str) -> (Vec<TaskCheck>, Vec<String>) {
+    let rows: Vec<String> = text.lines().map(|row| mark_command(&unescape(row))).collect();
+    let text = rows.join("\n");
+    let document = MarkdownDocument::read(&text);
+    let found = read_checks(&document, 0..text.len());
+    let is_read = |place: usize| {
+        found.iter().any(|stated| stated.span.contains(&place)) || document.code_at(place).is_some()
+    };
+    let mut said = String::new();
+    let mut at = 0;
+    for row in text.split_inclusive('\n') {
+        if !is_read(at) && !row.trim_end().ends_with(':') {
+            said.push_str(row);
+        }
+        at += row.len();
+    }
+    let checks = found.into_iter().map(|stated| stated.check);
+    (checks.collect(), read_items(&without_tags(&said)))
+}
+
+/// A row with its command as code, where words are behind it.
+fn mark_command(row: &str) -> String {
+    let (_, inner) = split_list_marker(row);
+    let Some(([command], _)) = SAID.read(inner) else { return row.to_owned() };
+    let rest = inner.get(command.len()..).unwrap_or_default();
+    let is_command = command.split_whitespace().count() > 1 && !reads_like_prose(command) && is_alone(command);
+    if is_command { format!("`{command}` - {}", rest.trim_start()) } else { row.to_owned() }
+}
+
+/// The items of a list, or the one text that is there.
+pub(super) fn read_items(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for row in text.lines().map(str::trim_end).filter(|row| !row.trim().is_empty()) {
+        match (split_list_marker(row), found.last_mut()) {
+            ((None, inner), Some(last)) => {
+                last.push(' ');
+                last.push_str(inner.trim());
+            }
+            ((_, inner), _) => found.push(inner.trim().to_owned()),
+        }
+    }
+    found
+}
+
+/// A text without the tags in it, each of which begins a line of its own.
+fn without_tags(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        out.push_str(before);
+        let name = behind.trim_start_matches('/');
+        let length = name.find(|char: char| !char.is_ascii_alphanumeric() && !matches!(char, '_' | '-'));
+        match length.filter(|length| *length > 0).and_then(|length| name.get(length..)?.strip_prefix('>')) {
+            Some(more) => {
+                out.push('\n');
+                rest = more;
+            }
+            None => {
+                out.push('<');
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A text with the signs that XML writes as words.
+pub(super) fn unescape(text: &str) -> String {
+    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
+    if !text.contains('&') {
+        return text.to_owned();
+    }
+    pairs.iter().fold(text.to_owned(), |text, (word, sign)| text.replace(word, sign))
+}
+
+/// A text without the space that all of its lines begin with, and without empty lines around it. A first line that
+/// stands behind a tag has none.
+pub(super) fn dedent(text: &str) -> String {
+    let indentation = |row: &str| row.len() - row.trim_start_matches([' ', '\t']).len();
+    let behind = text.lines().skip(1).filter(|row| !row.trim().is_empty());
+    let shared = behind.map(indentation).min().unwrap_or(0);
+    let rows = text.lines().map(|row| row.get(shared.min(indentation(row))..).unwrap_or_default());
+    rows.collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_told_from_prose() {
+        for (text, commands, criteria) in [
+            ("\n  <automated>make a &amp;&amp; make b</automated>\n", "make a && make b", ""),
+            ("<automated>make a</automated>\n<manual>Look at it</manual>", "make a", "Look at it"),
+            ("<automated>make a</automated> <automated>make b</automated>", "make a|make b", ""),
+            ("<automated>\n make a\n make b\n</automated>", "make a|make b", ""),
+            ("<automated>\n cd sub\n make b\n</automated>", "cd sub\nmake b", ""),
+            ("<automated>\n node -e \"\n a()\n \"\n</automated>", "node -e \"\na()\n\"", ""),
+            ("<automated>`make a`</automated>", "make a", ""),
+            ("<automated>MISSING: no test yet</automated>", "", "MISSING: no test yet"),
+            ("<automated>make a", "make a", ""),
+            ("\n  make a\n  grep -c x b.md | head -1\n", "make a|grep -c x b.md | head -1", ""),
+            ("npm run build passes without a warning", "npm run build", ""),
+            ("- `make a` passes\n- The page shows\n  a list", "make a", "The page shows a list"),
+            ("The list shows all that was made", "", "The list shows all that was made"),
+            ("```bash\nmake a\n```\nLook:\n```bash\nmake b\n```", "make a|make b", ""),
+            ("", "", ""),
+        ] {
+            let (checks, said) = read_verify(text);
+            let found: Vec<&str> = checks.iter().map(|check| check.command.as_str()).collect();
+            assert_eq!((found.join("|").as_str(), said.join("|").as_str()), (commands, criteria), "{text}");
+        }
+    }
+}
